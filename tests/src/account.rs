@@ -1,4 +1,4 @@
-//! The AWS account in which test runs create tables, queues and secrets, and from which they delete them again.
+//! The AWS account where test runs create tables, queues and secrets, and delete them again.
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
@@ -9,13 +9,13 @@ use shared::platform::aws::{self, AwsSettings};
 use crate::run_resources::{PREFIX, RunId};
 use crate::wait::PATIENCE;
 
-/// How many resources are deleted at a time. AWS allows some ten such calls a second.
+/// Concurrent deletions. AWS allows some ten such calls a second.
 const CONCURRENCY: usize = 8;
 
-/// How often a call is made before it fails: AWS throttles calls that delete.
+/// Attempts per call: AWS throttles deletions.
 const ATTEMPTS_MAX: u32 = 8;
 
-/// The services in which runs make resources.
+/// The services where runs create resources.
 #[derive(Debug)]
 pub struct Account {
     dynamodb: aws_sdk_dynamodb::Client,
@@ -24,7 +24,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account with its tables at one endpoint, and its queues and secrets at another or the same.
+    /// The account with its tables at one endpoint, queues and secrets at another or the same.
     #[must_use]
     pub fn new(tables: &AwsSettings, others: &AwsSettings) -> Self {
         let patient = |settings| {
@@ -47,7 +47,7 @@ impl Account {
     /// Deletes the resources of some runs, and returns how many.
     ///
     /// # Errors
-    /// The first failure, after everything else has been deleted.
+    /// The first failure, after deleting everything else.
     pub async fn delete(&self, is_wanted: impl Fn(&RunId) -> bool) -> Result<usize, String> {
         let found = [self.tables().await?, self.queues().await?, self.secrets().await?].concat();
         let wanted: Vec<Resource> = found
@@ -110,7 +110,7 @@ impl Account {
     }
 }
 
-/// A resource that outlives the process that made it.
+/// A resource that outlives its process.
 #[derive(Debug, Clone)]
 enum Resource {
     Table(String),

@@ -1,4 +1,4 @@
-//! The app as a person uses it: a browser that keeps cookies and sends forms, members who sign in, and a ready draft.
+//! The app as a person uses it: a browser with cookies and forms, signed-in members, and a ready draft.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -23,9 +23,9 @@ use crate::org::Org;
 /// A member who can sign in.
 #[derive(Debug, Clone)]
 pub struct Person {
-    /// Who they are in the organization.
+    /// Their id in the organization.
     pub id: MemberId,
-    /// The address to sign in with.
+    /// For signing in.
     pub email: String,
     /// The password.
     pub password: String,
@@ -41,7 +41,7 @@ impl Org {
         Person { id, email, password }
     }
 
-    /// A draft with steps, documents and two participants that only lacks activation, after `change`.
+    /// A draft with steps, documents and two participants, after `change`; it lacks only activation.
     pub async fn ready_draft(&self, name: &str, change: impl FnOnce(&mut Agreement)) -> Agreement {
         let workspace = self.workspace("Harbor Street").await;
         let mut people = Vec::new();
@@ -114,7 +114,7 @@ impl Org {
         self.load([agreements::edit(system.call(), &before, &after).expect("an agreement as items")]).await;
     }
 
-    /// Proposes something for an agreement.
+    /// Makes a proposal about an agreement.
     pub async fn propose(&self, action: &str, agreement: &Agreement) -> Value {
         let body = json!({"action": action, "agreement_id": agreement.id(), "note": "As agreed on Tuesday."});
         self.post("/api/v1/proposals", &body).send().await.ok(201)
@@ -152,15 +152,14 @@ pub struct Browser {
 /// A response as a browser got it.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// What was asked for: the method and the path with its query.
+    /// The method, and the path with its query.
     pub request: String,
     /// The status.
     pub status: u16,
-    /// The headers and the body.
+    /// Headers and body.
     pub text: String,
 }
 
-/// The boundary between the parts of a multipart form.
 const BOUNDARY: &str = "----the-boundary";
 
 /// The fields of a multipart form, without its end.
@@ -171,14 +170,14 @@ fn parts(fields: &[(&str, &str)]) -> Vec<u8> {
     fields.iter().map(part).collect::<String>().into_bytes()
 }
 
-/// The body of a form with these fields.
+/// The body of a form.
 #[must_use]
 pub fn form(fields: &[(&str, &str)]) -> String {
     let pair = |(name, value): &(&str, &str)| format!("{name}={}", crate::client::encoded(value));
     fields.iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// The text of an attribute's value.
+/// Unescapes an attribute's value.
 #[must_use]
 pub fn unescaped(value: &str) -> String {
     value.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"").replace("&#39;", "'").replace("&#38;", "&")
@@ -193,7 +192,7 @@ pub struct Page {
     pub headers: HeaderMap,
     /// The markup.
     pub body: String,
-    /// The body as it came, for files.
+    /// The raw body, for files.
     pub bytes: Vec<u8>,
 }
 
@@ -234,7 +233,7 @@ impl Page {
         self.headers.get("location").map_or("", |value| value.to_str().expect("a location"))
     }
 
-    /// The value of the first hidden field with a name.
+    /// The value of the first hidden field with this name.
     #[must_use]
     #[track_caller]
     pub fn hidden(&self, name: &str) -> String {
@@ -243,14 +242,14 @@ impl Page {
         unescaped(rest.split('"').next().unwrap_or_default())
     }
 
-    /// The names of the boxes that whoever publishes ticks to confirm warnings.
+    /// The boxes to tick for warnings before publication.
     #[must_use]
     pub fn ticks(&self) -> Vec<String> {
         let names = self.body.split(" name=\"although.").skip(1).filter_map(|rest| rest.split('"').next());
         names.map(|kind| format!("although.{kind}")).collect()
     }
 
-    /// Whether a text is on it.
+    /// Whether it contains a text.
     #[must_use]
     pub fn says(&self, text: &str) -> bool {
         self.body.contains(text)
@@ -263,7 +262,7 @@ impl Page {
         scripts.next().is_some_and(|own| own.starts_with(" src=\"/app/app.js?v=")) && scripts.next().is_none()
     }
 
-    /// Its title, without the name of the app.
+    /// Its title without the app's name.
     #[must_use]
     pub fn title(&self) -> &str {
         let title = self.body.split_once("<title>").and_then(|(_, rest)| rest.split_once(" · Countersign</title>"));
@@ -272,13 +271,13 @@ impl Page {
 }
 
 impl Browser {
-    /// A new one, without cookies.
+    /// A new browser without cookies.
     #[must_use]
     pub fn new(base_url: &str) -> Self {
         Self::at(base_url, IpAddr::from([127, 0, 0, 1]))
     }
 
-    /// A new one that connects from an address in `127.0.0.0/8`.
+    /// A new browser that connects from an address in `127.0.0.0/8`.
     #[must_use]
     pub fn at(base_url: &str, address: IpAddr) -> Self {
         let http = reqwest::Client::builder()
@@ -291,7 +290,7 @@ impl Browser {
         Self { http, base_url: base_url.to_owned(), cookies: Mutex::default(), seen: None }
     }
 
-    /// The same browser, which records all responses from now on.
+    /// Records all responses from now on.
     #[must_use]
     pub fn keeping(self) -> Self {
         Self { seen: Some(Mutex::default()), ..self }
@@ -303,7 +302,7 @@ impl Browser {
         seen.lock().expect("nobody has panicked with the responses").clone()
     }
 
-    /// One that is signed in.
+    /// A browser that is signed in.
     pub async fn of(org: &Org, person: &Person) -> Self {
         let browser = Self::new(org.base_url());
         let page = browser.sign_in(&person.email, &person.password, "/app").await;
@@ -311,7 +310,7 @@ impl Browser {
         browser
     }
 
-    /// Signs in, on the form's page first.
+    /// Opens the form and signs in.
     pub async fn sign_in(&self, email: &str, password: &str, next: &str) -> Page {
         let page = self.get(&format!("/app/sign-in?next={next}")).await;
         let token = page.hidden("form_token");
@@ -320,7 +319,7 @@ impl Browser {
             .await
     }
 
-    /// The address of the service that it is used with.
+    /// The service's origin.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
@@ -343,7 +342,7 @@ impl Browser {
         self.jar().insert(name.to_owned(), value.to_owned());
     }
 
-    /// Lets flash cookies expire, as a browser does after two minutes.
+    /// Expires flash cookies, as a browser does after two minutes.
     pub fn expire_flashes(&self) {
         self.jar().retain(|name, _| !name.starts_with("once-"));
     }
@@ -366,13 +365,13 @@ impl Browser {
     pub async fn post_with(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
         let request = self.http.post(format!("{}{path}", self.base_url));
         let mut request = request.header("content-type", "application/x-www-form-urlencoded").body(form(fields));
-        // Replaces the headers that a form has anyway.
+        // Replaces a form's usual headers.
         let more = headers.iter().map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")));
         request = request.headers(more.collect());
         self.send(request).await
     }
 
-    /// Sends a form with a file: its field, name and content.
+    /// Sends a form with a file: field, name and content.
     pub async fn upload(&self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Page {
         let mut body = parts(fields);
         let (name, file_name, content) = file;
@@ -393,7 +392,7 @@ impl Browser {
         self.send(request.header("content-type", content_type).body(body)).await
     }
 
-    /// Sends a body of a content type.
+    /// Sends a body of any content type.
     pub async fn send_body(&self, path: &str, content_type: &str, body: Vec<u8>) -> Page {
         let request = self.http.post(format!("{}{path}", self.base_url));
         self.send(request.header("content-type", content_type).body(body)).await
@@ -426,7 +425,7 @@ impl Browser {
                 self.jar().insert(name.to_owned(), value.to_owned());
             }
         }
-        // A file need not be text: what is not UTF-8 in it is replaced.
+        // A file may not be UTF-8.
         let bytes = response.bytes().await.expect("a page").to_vec();
         let body = String::from_utf8_lossy(&bytes).into_owned();
         assert!(uuid::Uuid::try_parse(headers["x-request-id"].to_str().expect("an id")).is_ok(), "{headers:?}");

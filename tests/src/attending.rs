@@ -1,4 +1,4 @@
-//! Participants on their own pages, and the active agreements in which they take part.
+//! Participants on their own pages, and the active agreements they take part in.
 
 use shared::domain::agreement::Agreement;
 use shared::domain::ids::{AgreementId, ParticipantId};
@@ -7,14 +7,14 @@ use crate::app::{Browser, Page, unescaped};
 use crate::org::Org;
 use crate::pdf::pdf;
 
-/// An active agreement, with the member who published it.
+/// An active agreement and the member who published it.
 #[derive(Debug)]
 pub struct Live {
     /// The organization.
     pub org: Org,
     /// The member's browser.
     pub member: Browser,
-    /// The agreement as it was when it was published.
+    /// As published.
     pub agreement: Agreement,
 }
 
@@ -52,13 +52,13 @@ impl Live {
         Self { org, member, agreement: draft }
     }
 
-    /// The ids of its first two participants, Ada Okafor and Northwind Robotics.
+    /// The first two participants, Ada Okafor and Northwind Robotics.
     #[must_use]
     pub fn ids(&self) -> [ParticipantId; 2] {
         [self.agreement.participants[0].id, self.agreement.participants[1].id]
     }
 
-    /// The page of the agreement.
+    /// The agreement's page.
     #[must_use]
     pub fn path(&self) -> String {
         format!("/app/agreements/{}", self.agreement.id())
@@ -86,7 +86,7 @@ impl Live {
         shown_code(&page).unwrap_or_else(|| panic!("no code in {}", page.body))
     }
 
-    /// A participant who has opened the link and agreed to electronic records.
+    /// A participant who has opened the link and consented to electronic records.
     pub async fn attend(&self, participant: ParticipantId) -> Attendee {
         let attendee = self.open(participant).await;
         let agreed = attendee.submit("", "/consent", &[]).await;
@@ -111,7 +111,7 @@ pub async fn link_of(member: &Browser, agreement: AgreementId, participant: Part
     link.strip_prefix(member.base_url()).expect("a link to this service").to_owned()
 }
 
-/// The page of a participant after `Show link` was pressed there.
+/// A participant's page after pressing `Show link`.
 pub async fn shown_link(member: &Browser, agreement: AgreementId, participant: ParticipantId) -> Page {
     let at = format!("/app/agreements/{agreement}/participants/{participant}/access");
     let page = member.get(&at).await;
@@ -123,7 +123,7 @@ pub async fn shown_link(member: &Browser, agreement: AgreementId, participant: P
     member.get(done.location()).await
 }
 
-/// The code that a member's page shows.
+/// The code on a member's page.
 #[must_use]
 pub fn shown_code(page: &Page) -> Option<String> {
     let (_, rest) = page.body.split_once("<input id=\"code\"")?;
@@ -136,7 +136,7 @@ pub fn shown_code(page: &Page) -> Option<String> {
 pub struct Attendee {
     /// The browser.
     pub browser: Browser,
-    /// Who.
+    /// The participant.
     pub participant: ParticipantId,
 }
 
@@ -147,7 +147,7 @@ impl Attendee {
         format!("/app/parts/{}{path}", self.participant)
     }
 
-    /// Follows a link, and presses the button on its page.
+    /// Follows a link and presses its page's button.
     pub async fn follow(&self, link: &str) -> Page {
         let page = self.browser.get(link).await;
         if page.status != 200 {
@@ -161,13 +161,13 @@ impl Attendee {
         self.browser.get(&self.at(path)).await
     }
 
-    /// Opens a page and sends one of its forms with what is typed.
+    /// Opens a page and submits one of its forms.
     pub async fn submit(&self, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
         let page = self.get(page).await;
         self.send(&page, action, typed).await
     }
 
-    /// Sends a form of a page with what is typed.
+    /// Submits a form of a page.
     pub async fn send(&self, page: &Page, action: &str, typed: &[(&str, &str)]) -> Page {
         let fields = hidden(page, action);
         let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
@@ -176,7 +176,7 @@ impl Attendee {
         self.browser.post(&self.at(action), &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await
     }
 
-    /// Opens a page and sends its form that uploads a file.
+    /// Opens a page and uploads a file with its form.
     pub async fn upload(&self, page: &str, action: &str, file: (&str, &[u8])) -> Page {
         let page = self.get(page).await;
         let fields = hidden(&page, action);
@@ -190,14 +190,14 @@ impl Attendee {
         self.submit(&document, &format!("{document}/sign"), &[("signature", name)]).await
     }
 
-    /// Approves the condition in a place.
+    /// Approves the condition at these indexes.
     pub async fn approve(&self, agreement: &Agreement, (stage, gate): (usize, usize)) -> Page {
         let condition = format!("/conditions/{}", agreement.stages[stage].gates[gate].id);
         self.submit(&condition, &format!("{condition}/approve"), &[]).await
     }
 }
 
-/// The hidden fields of the form with this action; of a page without it, at least the session's token.
+/// The hidden fields of the form with this action, or of the whole page.
 #[must_use]
 pub fn hidden(page: &Page, action: &str) -> Vec<(String, String)> {
     let form = page.body.split("<form ").find(|form| form.contains(&format!("{action}\"")));

@@ -1,4 +1,4 @@
-//! A stand-in for SQS, Secrets Manager and S3, as far as functions use them. It refuses what AWS refuses.
+//! A stand-in for SQS, Secrets Manager and S3 that refuses what AWS refuses, as far as functions use them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +15,13 @@ use shared::platform::files::FileStore;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// The environment variable with the endpoint of AWS or an emulator.
+/// The variable with an endpoint of AWS or an emulator.
 pub const AWS: &str = "COUNTERSIGN_TEST_AWS";
 
-/// The environment variable with the name of a bucket there, which `make test-aws` sets where it starts the emulator
-/// itself. Elsewhere nothing would delete the bucket's files.
+/// Holds a bucket's name. `make test-aws` sets it only for its own emulator: elsewhere nothing deletes the files.
 pub const BUCKET: &str = "COUNTERSIGN_TEST_BUCKET";
 
-/// Files in that bucket, if there is one.
+/// The file store in that bucket, if set.
 #[must_use]
 pub fn files_in_bucket() -> Option<Arc<dyn FileStore>> {
     #[cfg(feature = "aws")]
@@ -32,17 +31,17 @@ pub fn files_in_bucket() -> Option<Arc<dyn FileStore>> {
     None
 }
 
-/// Where real services are.
+/// Settings of the real services.
 #[must_use]
 pub fn real() -> AwsSettings {
     let endpoint = std::env::var(AWS).unwrap_or_else(|_| panic!("{AWS} names no endpoint: `make test-aws` sets it"));
     AwsSettings::at(&endpoint).expect("the settings of the endpoint")
 }
 
-/// The name of the secret with the keys.
+/// The name of the keyring's secret.
 pub const KEYRING: &str = "countersign/keyring";
 
-/// The stand-in, listening on an address of its own.
+/// The stand-in, listening on its own address.
 #[derive(Debug)]
 pub struct AwsServices {
     origin: String,
@@ -61,21 +60,21 @@ struct Inner {
     is_down: AtomicBool,
 }
 
-/// A message that a queue took.
+/// A message that a queue accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The last part of the queue's address: `deliveries` or `retries`.
+    /// The last part of the queue's URL: `deliveries` or `retries`.
     pub queue: String,
     /// Its body.
     pub body: String,
-    /// How long it waits, in seconds.
+    /// Its delay in seconds.
     pub delay_s: i64,
     /// Its group.
     pub group: String,
 }
 
 impl Sent {
-    /// What it wakes.
+    /// The delivery it wakes.
     #[must_use]
     pub fn wake(&self) -> shared::webhook::queue::DeliveryMessage {
         serde_json::from_str(&self.body).expect("a message that names a delivery")
@@ -87,7 +86,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AwsServices {
-    /// All of them, with empty queues, no secret and no file.
+    /// Starts the services, all empty.
     pub async fn new() -> Self {
         let inner = Arc::new(Inner::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -99,13 +98,13 @@ impl AwsServices {
         Self { origin, inner, server }
     }
 
-    /// Where clients in this process find them.
+    /// Settings for clients in this process.
     #[must_use]
     pub fn settings(&self) -> AwsSettings {
         AwsSettings::emulator(&*self.origin)
     }
 
-    /// What the template tells a function that uses them.
+    /// The template's environment for a function that uses them.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         [
@@ -124,12 +123,12 @@ impl AwsServices {
         format!("{}/123456789012/{name}", self.origin)
     }
 
-    /// Keeps a secret.
+    /// Stores a secret.
     pub fn put_secret(&self, name: &str, value: String) {
         lock(&self.inner.secrets).insert(name.to_owned(), value);
     }
 
-    /// How often a secret has been given out.
+    /// How often secrets were read.
     #[must_use]
     pub fn look_ups(&self) -> usize {
         *lock(&self.inner.look_ups)
@@ -151,13 +150,13 @@ impl AwsServices {
         lock(&self.inner.refused_groups).insert(group.to_string());
     }
 
-    /// The messages taken so far, in the order in which they came.
+    /// The messages accepted so far, in order.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         lock(&self.inner.sent).clone()
     }
 
-    /// How many calls have brought messages.
+    /// How many calls brought messages.
     #[must_use]
     pub fn sends(&self) -> usize {
         *lock(&self.inner.calls)
@@ -181,7 +180,7 @@ async fn answer(
     if inner.is_down.load(Ordering::SeqCst) {
         return failure(StatusCode::INTERNAL_SERVER_ERROR, "InternalServiceError");
     }
-    // Calls of S3 have no target header: their path names the object.
+    // S3 calls have no target header: their path names the object.
     if target.is_empty() {
         return file(&inner, &method, uri.path().trim_start_matches('/'), body);
     }

@@ -1,12 +1,11 @@
-//! Runs a server on its own thread and runtime, so that it outlives the test that started it and ends before its files
-//! are deleted.
+//! Runs a server on its own thread and runtime: it outlives its first test and ends before its files go.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-/// A running server; dropping it stops the server and waits until it has ended.
+/// Dropping it stops the server and waits for its end.
 #[derive(Debug)]
 pub struct Background {
     stop: Option<oneshot::Sender<()>>,
@@ -14,8 +13,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts a server and waits until `serve` has announced itself. The future that `serve` is given ends when the
-    /// server should stop.
+    /// Starts a server and waits until `serve` announces itself. The future passed to `serve` ends to stop it.
     pub fn start<Announced, Serve>(name: &str, serve: Serve) -> (Self, Announced)
     where
         Announced: Send + 'static,

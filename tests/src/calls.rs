@@ -1,7 +1,7 @@
-//! Compares the AWS calls that functions make in tests with what their roles in the template allow (goal S4).
+//! Compares functions' AWS calls in tests with what their roles in the template allow (goal S4).
 //!
-//! A call that a role lacks fails its test. Unused actions are known only when all tests have run: each process appends
-//! its calls to the file that [`CALLS`] names, and the program `unused_actions` reads it.
+//! A call outside a role fails its test. Unused actions are known only after all tests: each process appends its calls
+//! to the file that [`CALLS`] names, which the program `unused_actions` reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -11,10 +11,10 @@ use local::Calls;
 
 use crate::template;
 
-/// The environment variable with the file that calls are appended to. Without it, none are kept.
+/// The variable with the file for calls. Without it, none are kept.
 pub const CALLS: &str = "COUNTERSIGN_CALLS";
 
-/// Actions that roles allow although no test makes a function call them, and why.
+/// Actions that roles allow although no test can cause them, and why.
 const UNCALLED: [(&str, &str, &str); 11] = [
     ("*", "logs:CreateLogStream", "Lambda writes the log with the function's role"),
     ("*", "logs:PutLogEvents", "Lambda writes the log with the function's role"),
@@ -33,14 +33,13 @@ const UNCALLED: [(&str, &str, &str); 11] = [
     ),
 ];
 
-/// The actions of each function's role.
+/// Each function's allowed actions.
 static ALLOWED: LazyLock<BTreeMap<String, BTreeSet<String>>> =
     LazyLock::new(|| template::functions().into_iter().map(|(name, function)| (name, function.actions())).collect());
 
-/// The calls of this process's functions.
 static MADE: LazyLock<Mutex<BTreeSet<(String, String)>>> = LazyLock::new(Mutex::default);
 
-/// Records the calls of a stack.
+/// Records a stack's calls.
 #[must_use]
 pub fn heard() -> Calls {
     Calls::told_to(|function, action| {
@@ -52,14 +51,14 @@ pub fn heard() -> Calls {
     })
 }
 
-/// Appends a call to the file. A line this short is written atomically.
+/// Appends a call to the file; a line this short is written atomically.
 fn keep(function: &str, action: &str) {
     let Some(path) = std::env::var_os(CALLS) else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(format!("{function} {action}\n").as_bytes())).expect("the file of calls");
 }
 
-/// The calls of this process that a role lacks, each as a line.
+/// This process's calls outside their function's role.
 #[must_use]
 pub fn lacking() -> Vec<String> {
     let made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +72,7 @@ fn lacking_of(made: &BTreeSet<(String, String)>, allowed: &BTreeMap<String, BTre
     lacking.map(|(function, action)| format!("{function} calls {action}, which its role lacks")).collect()
 }
 
-/// The actions that roles allow and nothing used, by the lines of a file of calls.
+/// Allowed actions that nothing used, from the lines of the file of calls.
 #[must_use]
 pub fn unused(lines: &str) -> Vec<String> {
     let made: BTreeSet<(String, String)> = lines

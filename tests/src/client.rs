@@ -1,4 +1,4 @@
-//! A small HTTP client that checks every answer against the rules for all answers.
+//! A small HTTP client that checks every response against the rules for all.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-/// A caller of the API: an origin and, for most calls, a token.
+/// A caller of the API: an origin and usually a token.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -15,7 +15,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A caller without a token. Each test makes its own: connections belong to the test's runtime.
+    /// A caller without a token. Each test creates its own: connections belong to the test's runtime.
     #[must_use]
     pub fn new(base_url: &str) -> Self {
         let http = reqwest::Client::builder()
@@ -27,13 +27,13 @@ impl Client {
         Self { http, base_url: base_url.to_owned(), token: None }
     }
 
-    /// The same way with a token.
+    /// The same caller with another token.
     #[must_use]
     pub fn with_token(&self, token: impl Into<String>) -> Self {
         Self { token: Some(token.into()), ..self.clone() }
     }
 
-    /// The same way without a token.
+    /// The same caller without a token.
     #[must_use]
     pub fn anonymous(&self) -> Self {
         Self { token: None, ..self.clone() }
@@ -45,7 +45,7 @@ impl Client {
         Self { base_url: base_url.to_owned(), ..self.clone() }
     }
 
-    /// The origin that is called.
+    /// The API's origin.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
@@ -57,7 +57,7 @@ impl Client {
         self.token.as_deref()
     }
 
-    /// A call without a body.
+    /// A call without body.
     pub fn call(&self, method: Method, path: impl Display) -> Request {
         let request = Request {
             http: self.http.clone(),
@@ -89,7 +89,7 @@ impl Client {
     }
 }
 
-/// A call that is being put together.
+/// A call under construction.
 #[derive(Debug, Clone)]
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request {
@@ -108,46 +108,46 @@ impl Request {
         &self.method
     }
 
-    /// A query parameter, percent-encoded.
+    /// Adds a query parameter, percent-encoded.
     pub fn query(mut self, name: &str, value: impl Display) -> Self {
         self.query.push(format!("{}={}", encoded(name), encoded(&value.to_string())));
         self
     }
 
-    /// A piece of the query, sent unencoded.
+    /// Adds a piece of the query, unencoded.
     pub fn raw_query(mut self, piece: &str) -> Self {
         self.query.push(piece.to_owned());
         self
     }
 
-    /// Adds a header, also beside others of its name.
+    /// Adds a header, even if one with the name exists.
     pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Leaves a header out.
+    /// Removes a header.
     pub fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(existing, _)| existing != name);
         self
     }
 
-    /// The header `Idempotency-Key`.
+    /// Sets `Idempotency-Key`.
     pub fn key(self, key: impl Display) -> Self {
         self.header("idempotency-key", key.to_string())
     }
 
-    /// The header `If-Match`.
+    /// Sets `If-Match`.
     pub fn if_match(self, tag: impl Display) -> Self {
         self.header("if-match", tag.to_string())
     }
 
-    /// A JSON body.
+    /// Sets a JSON body.
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())
     }
 
-    /// A body with its content type.
+    /// Sets a body and its content type.
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
         self.without("content-type").header("content-type", content_type)
@@ -161,7 +161,7 @@ impl Request {
     /// Sends the call to a service that may be gone.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// If there is no response.
     pub async fn try_send(self) -> Result<Answer, reqwest::Error> {
         let separator = if self.query.is_empty() { "" } else { "?" };
         let url = format!("{}{separator}{}", self.url, self.query.join("&"));
@@ -180,14 +180,13 @@ impl Request {
     }
 }
 
-/// Percent-encodes all that is not unreserved.
+/// Percent-encodes all but unreserved characters.
 pub(crate) fn encoded(text: &str) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
-/// An answer of the service: JSON (except the documentation) with a request id; a refusal is an envelope whose code,
-/// status and headers agree (contract, section 1).
+/// A JSON response with request id (documentation aside); a refusal is a consistent envelope (contract, section 1).
 #[derive(Debug, Clone)]
 pub struct Answer {
     request: String,
@@ -195,12 +194,12 @@ pub struct Answer {
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came.
+    /// The raw body.
     pub bytes: Vec<u8>,
 }
 
 impl Answer {
-    /// Checks an answer against the rules for all.
+    /// Checks a response against the rules for all.
     pub(crate) fn checked(request: String, status: u16, headers: HeaderMap, bytes: Vec<u8>) -> Self {
         let answer = Self { request, status, headers, bytes };
         let request_id = answer.header("x-request-id");
@@ -248,7 +247,7 @@ impl Answer {
         }
     }
 
-    /// A header's value; empty when it is missing.
+    /// A header's value, or an empty text.
     #[must_use]
     pub fn header(&self, name: &str) -> String {
         let values: Vec<_> = self.headers.get_all(name).iter().collect();
@@ -270,7 +269,7 @@ impl Answer {
         tag
     }
 
-    /// Whether a recorded answer was replayed.
+    /// Whether it is a replay.
     #[must_use]
     pub fn is_replay(&self) -> bool {
         match self.header("idempotent-replayed").as_str() {
@@ -286,7 +285,7 @@ impl Answer {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {self}"))
     }
 
-    /// The body of a success.
+    /// A success's body.
     #[track_caller]
     #[allow(clippy::must_use_candidate, reason = "often the assertion is all that is wanted")]
     pub fn ok(&self, status: u16) -> Value {
@@ -294,7 +293,7 @@ impl Answer {
         self.json()
     }
 
-    /// The `id` of a record that a success carries.
+    /// The `id` of a success's record.
     #[must_use]
     #[track_caller]
     pub fn id(&self, status: u16) -> String {

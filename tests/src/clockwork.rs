@@ -1,4 +1,4 @@
-//! A clock that ticks when a test says so, over the same table as a stack.
+//! A clock that ticks when a test says so, on a stack's table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,21 +20,21 @@ use webhook_sender::Sender;
 use crate::org::Org;
 use crate::stack::Stack;
 
-/// A clock with its own relay, and a queue that records messages.
+/// A clock with its own relay, and a queue that only records.
 #[derive(Debug)]
 pub struct Clockwork {
     app: AppState,
     relay: Relay,
-    /// The messages of the queue.
+    /// The queue with the messages.
     pub queue: Arc<Kept>,
 }
 
-/// A queue that records its messages and delivers none.
+/// A queue that records messages and delivers none.
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<Vec<DeliveryMessage>>);
 
 impl Kept {
-    /// What has been sent, in its order.
+    /// The messages sent, in order.
     #[must_use]
     pub fn wakes(&self) -> Vec<DeliveryMessage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -49,13 +49,13 @@ impl Queue for Kept {
 }
 
 impl Clockwork {
-    /// A clock over the table of an organization's stack.
+    /// A clock on the table of an organization's stack.
     #[must_use]
     pub fn of(org: &Org) -> Self {
         Self::on(org.stack())
     }
 
-    /// A clock over the table of a stack, as that stack reaches it.
+    /// A clock on a stack's table, reached as that stack does.
     #[must_use]
     pub fn on(stack: &Stack) -> Self {
         let log = Log::file(stack.log_file()).expect("the log");
@@ -66,30 +66,30 @@ impl Clockwork {
         Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
     }
 
-    /// Ticks as a clock does where changes are also reported elsewhere.
+    /// Ticks as a clock does when changes are also reported elsewhere.
     pub async fn tick(&self) -> TickReport {
         clock::tick(&self.app, &self.relay, Trigger::Schedule).await
     }
 
-    /// Ticks as the first tick of a process, before any change was reported.
+    /// Ticks as a process's first tick, before any change was reported.
     pub async fn first_tick(&self) -> TickReport {
         clock::tick(&self.app, &self.relay, Trigger::Startup).await
     }
 
-    /// A sender over the same table and keys, which returns early messages to the queue.
+    /// A sender on the same table and keys, which returns early messages to the queue.
     #[must_use]
     pub fn sender(&self, org: &Org) -> Sender<Store> {
         self.sender_with(FixedKeys::new(org.stack().keyring().clone()))
     }
 
-    /// Such a sender with other keys.
+    /// The same with other keys.
     #[must_use]
     pub fn sender_with(&self, keys: Arc<dyn Keys>) -> Sender<Store> {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
         Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.time_scale, self.app.log.clone())
     }
 
-    /// What it works on.
+    /// The state it works on.
     #[must_use]
     pub fn app(&self) -> &AppState {
         &self.app

@@ -22,7 +22,7 @@ use crate::org::Org;
 use crate::outbox;
 use crate::rows;
 
-/// An agreement that a test has written.
+/// An agreement written by a test.
 #[derive(Debug, Clone)]
 pub struct Drafted {
     /// The agreement.
@@ -68,7 +68,7 @@ fn label(text: &str) -> Label {
     Label::parse(text).expect("a label")
 }
 
-/// A draft as the API makes it.
+/// A draft as the API creates it.
 #[must_use]
 pub fn empty(workspace: &Value, name: &str) -> Agreement {
     let new = NewAgreement {
@@ -79,7 +79,7 @@ pub fn empty(workspace: &Value, name: &str) -> Agreement {
     Agreement::draft(new, Actor::system(), Timestamp::now())
 }
 
-/// A draft that only lacks the workspace's activation: a contact approves in its one step.
+/// A draft that lacks only the workspace's activation: a contact approves in its one step.
 #[must_use]
 pub fn ready(workspace: &Value, name: &str, contact: &Value) -> Agreement {
     let now = Timestamp::now();
@@ -114,12 +114,11 @@ pub async fn crowded(org: &Org, name: &str, people: impl IntoIterator<Item = &st
     json!({"id": workspace.id()})
 }
 
-/// Sets an attribute of an item that is there.
+/// Sets an attribute of an existing item.
 async fn set(org: &Org, partition: &str, sort: &str, name: &str, value: AttributeValue) {
     set_at(org, Key::from_parts(partition, sort), name, value).await;
 }
 
-/// The same at a key.
 async fn set_at(org: &Org, key: Key, name: &str, value: AttributeValue) {
     let table = org.stack().table();
     let update = table.client().update_item().table_name(&table.name);
@@ -132,14 +131,14 @@ async fn set_at(org: &Org, key: Key, name: &str, value: AttributeValue) {
     update.send().await.expect("the table takes it");
 }
 
-/// A draft that can be proposed, in a new workspace of the organization.
+/// A draft in a new workspace that can be proposed for publication.
 pub async fn written(org: &Org, name: &str) -> Drafted {
     let workspace = org.workspace(&format!("Workspace of {name}")).await;
     let contact = org.person("Ada").await;
     write(org, ready(&workspace, name, &contact)).await
 }
 
-/// An agreement in another state without anybody's decision. No constructor makes one, so it is read from JSON.
+/// An agreement in another state without anyone's decision. No constructor makes one, so it is read from JSON.
 #[must_use]
 pub fn with_life(agreement: &Agreement, life: Life) -> Agreement {
     let mut json = serde_json::to_value(agreement).expect("JSON");
@@ -147,13 +146,13 @@ pub fn with_life(agreement: &Agreement, life: Life) -> Agreement {
     serde_json::from_value(json).expect("an agreement")
 }
 
-/// Makes an agreement active without anybody's decision.
+/// Makes an agreement active without anyone's decision.
 #[must_use]
 pub fn active(agreement: &Agreement) -> Agreement {
     with_life(agreement, Life::Active { published_at: Timestamp::now() })
 }
 
-/// Writes a proposal that expires, or expired, at a given time, without an entry in the due index.
+/// Writes a proposal with this expiry, without a due entry.
 pub async fn propose_until(
     org: &Org,
     agreement: &Agreement,
@@ -167,7 +166,7 @@ pub async fn propose_until(
     proposal
 }
 
-/// Writes a proposal that expires at a given time, with its entry in the due index.
+/// Writes a proposal with this expiry and a due entry.
 pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalAction, expires_at: Timestamp) -> Proposal {
     let system = org.system();
     let new = NewProposal { action, agreement_id: agreement.id(), note: None };
@@ -176,7 +175,7 @@ pub async fn propose_due(org: &Org, agreement: &Agreement, action: ProposalActio
     made.into_proposal()
 }
 
-/// Moves the expiry of a pending proposal to now, wherever it is stored, and returns it.
+/// Moves a pending proposal's expiry to now, wherever it is stored, and returns it.
 pub async fn expire_proposal(org: &Org, proposal: &Value) -> Timestamp {
     let text = |name: &str| proposal[name].as_str().expect("a text");
     let id: ProposalId = text("id").parse().expect("an id");
@@ -197,9 +196,9 @@ pub async fn expire_proposal(org: &Org, proposal: &Value) -> Timestamp {
 /// A moment that an agreement waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coming {
-    /// The end of the countdowns that run.
+    /// The end of running countdowns.
     Countdown,
-    /// Its own end, also of a draft.
+    /// Its expiry, also of a draft.
     Expiry,
 }
 
@@ -227,7 +226,7 @@ pub async fn make_due(org: &Org, id: &str, coming: Coming) {
     }
 }
 
-/// Changes the participants and documents of an agreement in any state, which the service allows in drafts only.
+/// Changes an agreement's participants and documents in any state; the service allows that only in drafts.
 pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agreement)) {
     let mut agreement = Drafted::of(org, &id.to_string()).await.agreement;
     change(&mut agreement);
@@ -240,7 +239,7 @@ pub async fn put_parts(org: &Org, id: AgreementId, change: impl FnOnce(&mut Agre
     }
 }
 
-/// Copies the newest act of an agreement's history this many times, each with its audit row.
+/// Copies the newest act of an agreement's history `count` times, each with its audit row.
 pub async fn add_acts(org: &Org, id: AgreementId, count: usize) {
     let (table, partition) = (org.stack().table(), format!("ORG#{}#AGREEMENT#{id}", org.id));
     let newest = table.client().query().table_name(&table.name);
@@ -275,7 +274,7 @@ pub async fn put_life(org: &Org, id: AgreementId, life: Life) {
     set_at(org, keys::agreement(org.id, id), "life", life).await;
 }
 
-/// Makes all uploads of an organization due now.
+/// Makes all of an organization's uploads due now.
 pub async fn make_uploads_due(org: &Org) {
     let (table, now) = (org.stack().table(), Timestamp::now());
     for item in rows::due_items(table, org.id, Due::Upload).await {

@@ -1,7 +1,7 @@
-//! A proxy between the service and `DynamoDB` that breaks calls on purpose and counts them.
+//! A proxy between the service and `DynamoDB` that counts calls and breaks them on purpose.
 //!
 //! The embedded store serializes transactions and never tires. The proxy causes what a real table does under load:
-//! conflicts, throttling, lost answers, stale reads.
+//! conflicts, throttling, lost responses, stale reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,11 +18,11 @@ use tokio::net::TcpListener;
 use crate::background::Background;
 use crate::wait::PATIENCE;
 
-/// What happens to a call instead of being passed on.
+/// What happens to a call instead of passing on.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Another transaction holds one of the items: `TransactionCanceledException` with reasons, or
-    /// `TransactionConflictException` for a call that is no transaction.
+    /// Another transaction holds an item: `TransactionCanceledException` with reasons, or
+    /// `TransactionConflictException` for a single call.
     Conflict,
     /// `ThrottlingException`: the account's rate.
     Throttling,
@@ -30,23 +30,21 @@ pub enum Fault {
     ThroughputExceeded,
     /// `InternalServerError` with status 500.
     ServerError,
-    /// The call is passed on and takes effect; the connection breaks before its answer arrives.
+    /// The call takes effect, but the connection breaks before its response arrives.
     LostResponse,
-    /// The call is passed on and takes effect; its answer is that of a [`Fault::Conflict`], as when an abandoned
-    /// attempt lands behind the one that replaced it.
+    /// Takes effect, but answers a [`Fault::Conflict`], as if an abandoned attempt landed after its replacement.
     LateCommit,
-    /// The call is passed on after a while, even if its sender no longer waits.
+    /// The call is delayed, and takes effect even if its sender no longer waits.
     Delay(Duration),
-    /// The call is passed on when the test ends the fault.
+    /// The call waits until the test ends the fault.
     Held,
-    /// The answer is the first one that the same call ever got: a read overtaken by later writes.
+    /// The first response that the same call ever got: a read overtaken by later writes.
     Stale,
-    /// The store does a part of it: a `BatchGetItem` leaves all keys but the first unprocessed, a `Query` ends its page
-    /// after one row.
+    /// Does only a part: `BatchGetItem` leaves all keys but the first, `Query` ends its page after one row.
     Partial,
 }
 
-/// Which calls a fault hits.
+/// Selects the calls that a fault hits.
 #[derive(Debug, Clone)]
 #[must_use = "a rule does nothing until it is injected"]
 pub struct Rule {
@@ -62,19 +60,19 @@ impl Rule {
         Self { target, needles: Vec::new(), every: 1, times: usize::MAX }
     }
 
-    /// Only those whose body contains this text.
+    /// Only calls whose body contains this text.
     pub fn containing(mut self, needle: impl std::fmt::Display) -> Self {
         self.needles.push(needle.to_string());
         self
     }
 
-    /// Only every n-th of them.
+    /// Only every n-th call.
     pub fn every(mut self, n: usize) -> Self {
         self.every = n;
         self
     }
 
-    /// Only the first so many.
+    /// Only the first calls.
     pub fn times(mut self, times: usize) -> Self {
         self.times = times;
         self
@@ -85,10 +83,9 @@ impl Rule {
     }
 }
 
-/// How often something that is waited for is looked at.
 const POLL: Duration = Duration::from_millis(2);
 
-/// A rule at work.
+/// An active rule.
 #[derive(Debug, Clone)]
 pub struct Injection {
     state: Arc<Mutex<State>>,
@@ -96,7 +93,7 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// How many calls the fault has hit so far.
+    /// How many calls the fault has hit.
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.state).rules[self.index].hits
@@ -107,12 +104,12 @@ impl Injection {
         lock(&self.state).rules[self.index].is_ended = true;
     }
 
-    /// Waits until the fault has hit so many calls.
+    /// Waits until the fault has hit this many calls.
     pub async fn wait_for_hits(&self, hits: usize) {
         self.wait_until("hit", |rule| rule.hits >= hits).await;
     }
 
-    /// Waits until this many hit calls have been passed on and answered by the store.
+    /// Waits until the store has answered this many hit calls.
     pub async fn passed(&self, calls: usize) {
         self.wait_until("passed on", |rule| rule.passed >= calls).await;
     }
@@ -127,19 +124,19 @@ impl Injection {
     }
 }
 
-/// What passed the proxy, as a table's bill counts it.
+/// The proxy's traffic, as a table's bill counts it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
-    /// Calls by operation of `DynamoDB`.
+    /// Calls per operation of `DynamoDB`.
     pub calls: BTreeMap<String, u64>,
-    /// Read capacity units, as the store reported them.
+    /// Read capacity units, as reported by the store.
     pub read_units: f64,
-    /// Write capacity units, as the store reported them.
+    /// Write capacity units, as reported by the store.
     pub write_units: f64,
 }
 
 impl Traffic {
-    /// All calls: round trips between the service and the store.
+    /// All calls: round trips between service and store.
     #[must_use]
     pub fn round_trips(&self) -> u64 {
         self.calls.values().sum()
@@ -174,7 +171,7 @@ impl Traffic {
 struct State {
     rules: Vec<ActiveRule>,
     traffic: Traffic,
-    /// The first answer to each read, for reads that are to be stale.
+    /// The first response to each read, for stale reads.
     first_answers: Vec<(String, Value, Bytes)>,
 }
 
@@ -184,7 +181,7 @@ struct ActiveRule {
     fault: Fault,
     seen: usize,
     hits: usize,
-    /// How many of the hit calls have been passed on and answered by the store.
+    /// Hit calls that the store has answered.
     passed: usize,
     is_ended: bool,
 }
@@ -196,7 +193,7 @@ impl ActiveRule {
 }
 
 impl State {
-    /// The fault that hits a call, and the place of its rule.
+    /// The fault that hits a call, and its rule's index.
     fn fault_for(&mut self, target: &str, body: &str) -> Option<(Fault, usize)> {
         for (index, active) in self.rules.iter_mut().enumerate() {
             if active.is_ended || active.hits >= active.rule.times || !active.rule.fits(target, body) {
@@ -233,7 +230,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// A proxy in front of an endpoint, which breaks nothing yet.
+    /// A proxy before an endpoint, which breaks nothing yet.
     #[must_use]
     pub fn before(upstream: &str) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
@@ -262,13 +259,13 @@ impl Faults {
         Self { _server: server, url, state }
     }
 
-    /// Where the proxy is reached.
+    /// The proxy's URL.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Breaks the calls that fit a rule. Earlier rules win.
+    /// Breaks calls that fit a rule. Earlier rules win.
     #[allow(clippy::must_use_candidate, reason = "a fault need not be counted or ended")]
     pub fn inject(&self, rule: Rule, fault: Fault) -> Injection {
         let mut state = lock(&self.state);
@@ -276,7 +273,7 @@ impl Faults {
         Injection { state: Arc::clone(&self.state), index: state.rules.len() - 1 }
     }
 
-    /// The traffic since this was last called.
+    /// The traffic since the last call.
     #[must_use]
     pub fn take_traffic(&self) -> Traffic {
         std::mem::take(&mut lock(&self.state).traffic)
@@ -291,7 +288,6 @@ fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().http1_only().build().expect("an HTTP client")
 }
 
-/// The connection is broken on purpose.
 #[derive(Debug)]
 struct Broken;
 
@@ -316,7 +312,7 @@ impl Proxy {
         let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
         let target = target.rsplit('.').next().unwrap_or_default().to_owned();
         let body = request.into_body().collect().await.map_err(|_| Broken)?.to_bytes();
-        // A task of its own passes the call on even if its sender stops waiting.
+        // In its own task, passes the call on even if its sender stops waiting.
         tokio::spawn(self.answer_call(headers, target, body)).await.map_err(|_| Broken)?
     }
 
@@ -365,7 +361,7 @@ impl Proxy {
         }
         let first = lock(&self.state).first_answer(&target, &call, &answer);
         if let Some(Fault::Stale) = fault {
-            // Leaves out the checksum of the replaced answer.
+            // Omits the checksum, which fits only the replaced response.
             return Ok(response(StatusCode::OK, first));
         }
         let mut response = response(status, answer);
@@ -388,7 +384,7 @@ impl Proxy {
     }
 }
 
-/// The error that a fault answers with; none for faults that pass the call on.
+/// A fault's error; none if it passes the call on.
 fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Bytes>>> {
     let (status, body) = match fault {
         Fault::Conflict => return Some(conflict_response(target, call)),
@@ -410,7 +406,6 @@ fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Byt
     Some(response(status, body.to_string().into()))
 }
 
-/// An error as the table tells it.
 fn error(name: &str, message: &str) -> Value {
     json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{name}"), "message": message})
 }
@@ -419,7 +414,7 @@ fn conflict_response(target: &str, call: &Value) -> Response<Full<Bytes>> {
     response(StatusCode::BAD_REQUEST, conflict(target, call).to_string().into())
 }
 
-/// The first part of a read, and the keys that are left of a batch.
+/// The first part of a read, and a batch's remaining keys.
 fn in_part(target: &str, mut call: Value) -> (Bytes, Option<Value>) {
     if target == "Query" {
         call["Limit"] = json!(1);
@@ -436,7 +431,7 @@ fn in_part(target: &str, mut call: Value) -> (Bytes, Option<Value>) {
     (call.to_string().into(), is_anything_left.then_some(left))
 }
 
-/// A conflict on the last item of a transaction, or on the only item of a single call.
+/// A conflict on a transaction's last item, or on a single call's item.
 fn conflict(target: &str, call: &Value) -> Value {
     if target != "TransactWriteItems" && target != "TransactGetItems" {
         return error("TransactionConflictException", "Transaction is ongoing for the item");

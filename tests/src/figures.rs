@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The nearest-rank percentile of sorted times, in milliseconds; 0 if there are none.
+/// The nearest-rank percentile of sorted times, in milliseconds; 0 without times.
 #[must_use]
 pub fn percentile(sorted: &[Duration], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);

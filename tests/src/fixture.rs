@@ -1,7 +1,7 @@
-//! An organization with a record of each kind, and for every described operation a call that succeeds there.
+//! An organization with a record of each kind, and a successful call of every described operation.
 //!
-//! Tests that walk all operations use it, so they walk a new operation as soon as it is described. They fail if its
-//! path or body names a kind of record that the fixture lacks.
+//! Tests that walk all operations use it, so they include new ones as soon as they are described. They fail if a path
+//! or body names a kind of record that the fixture lacks.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::org::Org;
 use crate::spec::{self, Operation};
 use crate::{drafts, obligations, payments};
 
-/// Ids of records, by the names that ids have in paths and bodies.
+/// Ids of records, by their names in paths and bodies.
 pub type Ids = BTreeMap<String, String>;
 
 /// The organization, its records, and the operations.
@@ -25,9 +25,9 @@ pub type Ids = BTreeMap<String, String>;
 pub struct Fixture {
     /// The organization.
     pub org: Org,
-    /// The records that paths and bodies name. Publishing the agreement can be proposed.
+    /// The records that paths and bodies name. The agreement can be proposed for publication.
     pub ids: Ids,
-    /// The draft that payments are added to.
+    /// The draft that gets payments.
     with_payments: AgreementId,
     operations: Vec<Operation>,
 }
@@ -67,7 +67,7 @@ impl Fixture {
             ("movement_id".to_owned(), movement.to_string()),
             ("trust_id".to_owned(), id(&trust)),
             ("item_id".to_owned(), id(&item)),
-            // A papered item can't be sorted any more, so this is another one.
+            // A papered item can't be sorted anymore, so this is another one.
             ("item_ids".to_owned(), id(&ready)),
         ]);
         Self { org, ids, with_payments, operations: spec::all() }
@@ -78,7 +78,7 @@ impl Fixture {
         self.operations.iter()
     }
 
-    /// The operations that give pages of records.
+    /// The operations that return pages of records.
     pub fn lists(&self) -> impl Iterator<Item = &Operation> {
         self.operations().filter(|operation| operation.is_list())
     }
@@ -88,13 +88,13 @@ impl Fixture {
         self.operations().filter(|operation| operation.is_write())
     }
 
-    /// The operation with an id.
+    /// The operation with this id.
     #[must_use]
     pub fn operation(&self, id: &str) -> &Operation {
         self.operations().find(|operation| operation.id == id).unwrap_or_else(|| panic!("no operation {id}"))
     }
 
-    /// A call of an operation on the records, with a valid body.
+    /// Calls an operation on the records, with a valid body.
     pub fn call(&self, operation: &Operation) -> Request {
         self.call_by(&self.org, operation)
     }
@@ -108,20 +108,19 @@ impl Fixture {
         }
     }
 
-    /// The path of an operation on the records.
+    /// An operation's path with the records' ids.
     #[must_use]
     pub fn path(&self, operation: &Operation) -> String {
         path(operation, &self.ids)
     }
 
-    /// The example body of an operation, with the ids of the records.
+    /// An operation's example body with the records' ids.
     #[must_use]
     pub fn body(&self, operation: &Operation) -> Option<Value> {
         operation.example_body().map(|example| with_ids(&example, &self.ids))
     }
 
-    /// Adds a record to a list through the operation that posts to its path. Payments (rows of the ledger) and
-    /// obligations have none, and are added directly.
+    /// Adds a record by posting to the list's path, or directly for payments (ledger rows) and obligations.
     pub async fn add_to(&self, list: &Operation) -> Value {
         if list.id == "list_obligations" {
             let record = |name: &str| json!({"id": self.ids[name]});
@@ -152,7 +151,7 @@ impl Fixture {
     }
 }
 
-/// The path of an operation at some records.
+/// An operation's path with some records' ids.
 #[must_use]
 pub fn path(operation: &Operation, ids: &Ids) -> String {
     let path = ids.iter().fold(operation.path.clone(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
@@ -160,7 +159,7 @@ pub fn path(operation: &Operation, ids: &Ids) -> String {
     path
 }
 
-/// A body with the ids of some records wherever it names one.
+/// Replaces the ids in a body.
 #[must_use]
 pub fn with_ids(body: &Value, ids: &Ids) -> Value {
     let member = |(name, value): (&String, &Value)| {

@@ -1,4 +1,4 @@
-//! Trusts and funding items over the API, and members' acts on them through the service's use cases.
+//! Trusts and funding items over the API, and members' acts on them through use cases.
 
 use serde_json::{Value, json};
 use shared::domain::day::Day;
@@ -11,11 +11,11 @@ use shared::service::funding_items::{self, FundingAct};
 use crate::app::Person;
 use crate::org::Org;
 
-/// Where trusts are.
+/// The path of trusts.
 pub const TRUSTS: &str = "/api/v1/trusts";
-/// Where funding items are.
+/// The path of funding items.
 pub const ITEMS: &str = "/api/v1/funding-items";
-/// Where items are papered.
+/// The path for papering items.
 pub const PAPER: &str = "/api/v1/funding-items/paper";
 
 /// A workspace with a trust and its people.
@@ -31,19 +31,19 @@ pub struct Estate {
     pub settlor: Value,
 }
 
-/// The path of an item.
+/// An item's path.
 #[must_use]
 pub fn item_path(item: &Value) -> String {
     format!("{ITEMS}/{}", item["id"].as_str().unwrap_or_default())
 }
 
-/// The path of the funding of a workspace.
+/// The path of a workspace's funding.
 #[must_use]
 pub fn funding_path(workspace: &Value) -> String {
     format!("/api/v1/workspaces/{}/funding", workspace["id"].as_str().unwrap_or_default())
 }
 
-/// Proof of the receiving side, in words.
+/// The receiving side's proof, in words.
 #[must_use]
 pub fn proof() -> NewProof {
     NewProof {
@@ -56,7 +56,7 @@ pub fn proof() -> NewProof {
 }
 
 impl Org {
-    /// A new workspace with a trust, a trustee and a settlor.
+    /// Creates a workspace with a trust, a trustee and a settlor.
     pub async fn estate(&self, name: &str) -> Estate {
         let (workspace, trustee, settlor) =
             (self.workspace(name).await, self.person("Tova").await, self.person("Sol").await);
@@ -70,13 +70,13 @@ impl Org {
         Estate { workspace, trust, trustee, settlor }
     }
 
-    /// A new item of a workspace, with a label alone.
+    /// Creates an item with only a label.
     pub async fn funding_item(&self, workspace: &Value, label: &str) -> Value {
         let body = json!({"workspace_id": workspace["id"], "label": label});
         self.post(ITEMS, &body).send().await.ok(201)
     }
 
-    /// A new item that can be papered.
+    /// Creates an item that can be papered.
     pub async fn ready_item(&self, estate: &Estate, label: &str) -> Value {
         let item = self.funding_item(&estate.workspace, label).await;
         let sorted = json!({
@@ -88,7 +88,7 @@ impl Org {
         self.patch(item_path(&item), &sorted).send().await.ok(200)
     }
 
-    /// An item as it is now.
+    /// An item's current state.
     pub async fn item(&self, item: &Value) -> Value {
         self.get(item_path(item)).send().await.ok(200)
     }
@@ -102,7 +102,7 @@ impl Org {
     /// Runs a member's act on an item.
     ///
     /// # Errors
-    /// The refusal of the rules.
+    /// The rules' refusal.
     pub async fn act_on_item(&self, person: &Person, item: &Value, act: FundingAct) -> Result<(), NotDone> {
         let id: FundingItemId = item["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
         self.as_member(person, "close_funding_item", async |call| {

@@ -5,12 +5,12 @@ use miniz_oxide::deflate::core::CompressorOxide;
 use miniz_oxide::deflate::stream::deflate;
 use miniz_oxide::{DataFormat, MZFlush};
 
-/// The numbers of object streams, of which each says in the next one how long it is.
+/// The first number of the object streams; each has its length in the next.
 const FIRST_STREAM: usize = 100_000;
 
-/// A chain of object streams, each of whose length stands in the next: a reader of the first recurses `depth` deep.
+/// A chain of object streams, each with its length in the next: reading the first recurses `depth` deep.
 ///
-/// `frame` places them in the file: [`plain`], or within another stream ([`hidden`]).
+/// `frame` places them in the file ([`plain`]) or within another stream ([`hidden`]).
 #[must_use]
 pub fn deep(depth: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let (mut chain, mut offsets) = (Vec::new(), Vec::new());
@@ -26,7 +26,7 @@ pub fn deep(depth: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     with_table(&chain, &offsets, frame)
 }
 
-/// An object stream that has the catalog, unpacks to this many bytes, and claims to be a picture.
+/// An object stream with the catalog that unpacks to this many bytes and claims to be a picture.
 #[must_use]
 pub fn large(bytes: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let head = block(b"1 0 <</Type/Catalog/Pages 1 0 R>>");
@@ -55,14 +55,14 @@ pub fn plain(objects: &[u8]) -> (usize, Vec<u8>) {
     (0, objects.to_vec())
 }
 
-/// Hides the objects within another stream, where a scan for objects doesn't find them.
+/// Hides the objects within another stream, so that a scan for objects misses them.
 #[must_use]
 pub fn hidden(objects: &[u8]) -> (usize, Vec<u8>) {
     let head = format!("9 0 obj<</Length {}>>stream\n", objects.len());
     (head.len(), [head.as_bytes(), objects, b"\nendstream endobj\n"].concat())
 }
 
-/// Each stream has one object, of number 1 and so on.
+/// Each stream has one object; numbers start at 1.
 fn with_table(streams: &[u8], offsets: &[usize], frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let (before, framed) = frame(streams);
     let mut file = b"%PDF-1.5\n".to_vec();

@@ -1,4 +1,4 @@
-//! Ledgers to read: payments in every state, and the contacts that an organization acts as.
+//! Ledgers: payments in every state, and the contacts that an organization acts as.
 
 use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use serde_json::Value;
@@ -21,13 +21,13 @@ use crate::app::Person;
 use crate::org::Org;
 use crate::{obligations, payments};
 
-/// An amount in minor units.
+/// Minor units of a currency.
 #[must_use]
 pub fn money(minor: i64, currency: &str) -> Money {
     Money::new(minor, Currency::parse(currency).expect("a currency")).expect("an amount")
 }
 
-/// What a sender claims.
+/// A sender's claim.
 #[must_use]
 pub fn claim() -> NewClaim {
     let day = Day::parse("2026-03-14").expect("a day");
@@ -39,15 +39,15 @@ pub fn claim() -> NewClaim {
 /// An agreement with a payment in every state, each named after its state.
 #[derive(Debug)]
 pub struct Deal {
-    /// The agreement as it was when it was drafted. Its first participant owes the payments to the second.
+    /// As drafted. Its first participant owes the payments to the second.
     pub agreement: Agreement,
-    /// The payments with the names of their states.
+    /// The payments, with their states.
     pub payments: Vec<(&'static str, MovementId)>,
-    /// A draft of another workspace, with a payment of 7 euro cents.
+    /// A draft in another workspace, with a payment of 7 euro cents.
     pub draft: (AgreementId, MovementId),
 }
 
-/// The states that payments of an active agreement reach.
+/// The states of an active agreement's payments.
 const STATES: [&str; 10] = [
     "authorized",
     "instructions_ready",
@@ -62,7 +62,7 @@ const STATES: [&str; 10] = [
 ];
 
 impl Deal {
-    /// Creates the agreement with acts of these members.
+    /// Creates the agreement, with acts of these members.
     pub async fn new(org: &Org, members: [&Person; 2]) -> Self {
         let agreement = org.ready_draft("Harbor purchase", |_| ()).await;
         let mut payments = Vec::new();
@@ -85,7 +85,7 @@ impl Deal {
     }
 }
 
-/// Brings a payment into a state, with the acts of two members.
+/// Brings a payment into a state with two members' acts.
 async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str), amount: i64) {
     let (first, note) = (members[0], || SafeNote::parse("As agreed by phone").expect("a note"));
     if state == "draft" {
@@ -108,7 +108,7 @@ async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str)
         "returned" => MovementAct::RecordReturn(note()),
         "processing" | "reconciled" => {
             let letter = if state == "processing" { 'a' } else { 'c' };
-            // Evidence of a fifth is accepted; evidence of the rest is still under review.
+            // Evidence of a fifth is accepted; evidence of the rest is under review.
             let part = if state == "processing" { amount / 5 } else { amount };
             let proof = payments::evidence("recipient_confirmation", money(part, "USD"), letter);
             prove(org, members, id, &proof, true).await;
@@ -123,7 +123,7 @@ async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str)
     org.act_on_movement(first, id, last).await;
 }
 
-/// Files evidence of a payment, and accepts it.
+/// Files evidence of a payment, and accepts it if `is_accepted`.
 async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &NewEvidence, is_accepted: bool) {
     let filed = org
         .as_member(first, "file_evidence", async |call| {
@@ -143,7 +143,7 @@ async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &N
 }
 
 impl Org {
-    /// Sets the contacts that the organization acts as, without the admin's page.
+    /// Sets the contacts that the organization acts as, bypassing the admin's page.
     pub async fn acts_as(&self, contacts: &[&str]) {
         let ids = contacts.iter().map(|id| (*id).to_owned()).collect();
         let table = self.stack().table();
@@ -156,7 +156,7 @@ impl Org {
         update.send().await.expect("the table takes it");
     }
 
-    /// All rows of the ledger that the filters select.
+    /// All ledger rows that the filters select.
     pub async fn ledger(&self, query: &[(&str, &str)]) -> Vec<Value> {
         let request =
             query.iter().fold(self.get("/api/v1/ledger"), |request, (name, value)| request.query(name, value));
@@ -167,7 +167,7 @@ impl Org {
     }
 }
 
-/// Copies a payment with its row in the list, directly in the store.
+/// Copies a payment and its list row directly in the store.
 pub async fn copy_payment(org: &Org, of: MovementId, count: usize) {
     const BATCH: usize = 12;
     let table = org.stack().table();

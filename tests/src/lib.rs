@@ -1,12 +1,12 @@
-//! The harness of the system tests: stacks, organizations on them, and ways to break what they stand on.
+//! The system tests' harness: stacks, organizations on them, and ways to break them.
 //!
 //! Tests use the product over HTTP, and bypass it only for what HTTP doesn't show: audit rows, the log, tokens of any
-//! age. Every test makes its own [`org::Org`], so all of them run in parallel.
+//! age. Every test creates its own [`org::Org`], so that all run in parallel.
 //!
-//! Decision: `make test-aws` starts AWS's DynamoDB Local, which most depends on, and `ministack` for SQS, Secrets
-//! Manager and S3, which keeps delays, groups, redrive and versions of secrets as the tests expect and checks signed
-//! links. `make test-stack` deploys the template and the functions to it. `make test` uses a stand-in of a few lines
-//! that checks what functions send as AWS does, and ignores the tests that need more.
+//! Decision: `make test-aws` starts AWS's DynamoDB Local, since most depends on it, and `ministack` for SQS, Secrets
+//! Manager and S3: it keeps delays, groups, redrive and secret versions as the tests expect, and checks signed links.
+//! `make test-stack` deploys the template and the functions to it. `make test` uses a small stand-in that checks
+//! functions' calls as AWS does, and ignores tests that need more.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,

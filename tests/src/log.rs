@@ -1,4 +1,4 @@
-//! The log that a stack writes: one line of JSON for each call.
+//! A stack's log: one JSON line per call.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub fn lines(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// The line of a call, which may be written a moment after the answer was sent.
+/// A call's line, which may be written a moment after the response.
 pub async fn line(file: &Path, request_id: &str) -> Value {
     eventually(format!("a log line for {request_id}"), async || {
         // A half-written line is read again.
@@ -30,7 +30,7 @@ pub async fn line(file: &Path, request_id: &str) -> Value {
     .await
 }
 
-/// The first line with all these texts, as soon as it is written.
+/// Waits for a line with all these texts.
 pub async fn line_with(file: &Path, texts: &[&str]) -> Value {
     eventually(format!("a log line with {texts:?}"), async || {
         let text = std::fs::read_to_string(file).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A small client of the agent endpoint, in both revisions of its protocol.
+//! A small client of the agent endpoint, in both protocol revisions.
 
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value, json};
@@ -7,10 +7,10 @@ use crate::client::Client;
 
 /// The revision without a handshake.
 pub const STATELESS: &str = "2026-07-28";
-/// The revision with one.
+/// The revision with a handshake.
 pub const HANDSHAKE: &str = "2025-11-25";
 
-/// A way to the endpoint with a token.
+/// A caller of the endpoint, with a token.
 #[derive(Debug, Clone)]
 pub struct Mcp {
     http: reqwest::Client,
@@ -19,7 +19,7 @@ pub struct Mcp {
     revision: &'static str,
 }
 
-/// What the endpoint answers.
+/// A response of the endpoint.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The status.
@@ -35,7 +35,7 @@ pub struct Reply {
 pub struct Called(pub Value);
 
 impl Mcp {
-    /// The endpoint as a caller of the API reaches it, in the newest revision.
+    /// The endpoint for a caller of the API, in the newest revision.
     #[must_use]
     pub fn of(caller: &Client) -> Self {
         let http = reqwest::Client::builder().no_proxy().http1_only().build().expect("an HTTP client");
@@ -49,7 +49,7 @@ impl Mcp {
         Self { revision, ..self.clone() }
     }
 
-    /// The headers and the body of a request, as its revision wants them.
+    /// A request's headers and body, in its revision.
     #[must_use]
     pub fn request(&self, method: &str, params: &Value) -> (Vec<(String, String)>, Value) {
         let mut params = params.clone();
@@ -128,7 +128,7 @@ impl Called {
         self.0["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect()
     }
 
-    /// The operation's answer: the content of a success, or the envelope of an error.
+    /// The operation's response: a success's content, or an error's envelope.
     #[must_use]
     #[track_caller]
     pub fn answer(&self) -> Value {
@@ -146,7 +146,7 @@ impl Called {
         self.0["_meta"]["countersign/response"].as_object().unwrap_or(&NONE)
     }
 
-    /// The id of the call.
+    /// The call's id.
     #[must_use]
     pub fn request_id(&self) -> String {
         self.response()["x-request-id"].as_str().unwrap_or_default().to_owned()

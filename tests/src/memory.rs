@@ -17,10 +17,10 @@ use shared::store::{StoreError, Versioned};
 use shared::webhook::queue::DeliveryMessage;
 use webhook_sender::DeliveryStore;
 
-/// The deliveries of one organization.
+/// One organization's deliveries.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// Whose they are.
+    /// The organization.
     pub org: OrgId,
     records: Arc<Mutex<Records>>,
 }
@@ -33,7 +33,7 @@ struct Records {
     due: BTreeSet<(Timestamp, EventId, EndpointId)>,
     quarantined: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
-    /// The deliveries that have become due since the last call.
+    /// Deliveries that became due since the last call.
     due_messages: Vec<DeliveryMessage>,
 }
 
@@ -48,7 +48,7 @@ impl Memory {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an endpoint that subscribes to all events. It is deserialized, since only members make new ones.
+    /// Adds an endpoint that subscribes to all events. Deserialized, since only members create endpoints.
     #[must_use]
     pub fn add_endpoint(&self, url: &str, keys: &Keyring) -> EndpointId {
         let id = EndpointId::new();
@@ -64,7 +64,7 @@ impl Memory {
         id
     }
 
-    /// Adds an event that is on its way to an endpoint.
+    /// Adds an event on its way to an endpoint.
     #[must_use]
     pub fn add_delivery(&self, endpoint: EndpointId, body: String, now: Timestamp) -> DeliveryKey {
         let (event, event_type) = (EventId::new(), EventType::ProposalCreated);
@@ -93,7 +93,7 @@ impl Memory {
         self.records().quarantined.contains(&key)
     }
 
-    /// The messages that the clock would send: those of due deliveries.
+    /// The messages that the clock would send, for due deliveries.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<DeliveryMessage> {
         let records = self.records();
@@ -117,7 +117,7 @@ impl Memory {
         std::mem::take(&mut self.records().due_messages)
     }
 
-    /// The noted counts of successful and failed attempts at an endpoint.
+    /// Counts of successful and failed attempts at an endpoint.
     #[must_use]
     pub fn health(&self, endpoint: EndpointId) -> (u64, u64) {
         self.records().health.get(&endpoint).copied().unwrap_or_default()
@@ -125,7 +125,6 @@ impl Memory {
 }
 
 impl Records {
-    /// Writes a delivery and its due entry.
     fn put(&mut self, key: DeliveryKey, value: Delivery, version: u64) {
         let due_at = value.due_at();
         let before = self.deliveries.insert(key, Versioned::new(value, version)).and_then(|before| before.due_at());

@@ -1,4 +1,4 @@
-//! Promises and obligations: agreements whose promises are in force, and acts on them through the service's use cases.
+//! Promises and obligations: agreements with promises in force, and acts on them through use cases.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ use crate::app::Person;
 use crate::drafts::{self, Drafted};
 use crate::org::Org;
 
-/// Due on given days, counted from today in UTC.
+/// Due on these days, counted from today in UTC.
 #[must_use]
 pub fn on(days_from_today: &[i32]) -> PromiseTerms {
     let days = days_from_today.iter().map(|days| day(*days)).collect();
@@ -56,7 +56,7 @@ pub fn monthly(first: i32) -> PromiseTerms {
     PromiseTerms::Scheduled { schedule: Schedule::Recurrence(recurrence) }
 }
 
-/// Due so many days after each of these triggers.
+/// Due this many days after each trigger.
 #[must_use]
 pub fn triggered(due_after_days: &[u16]) -> PromiseTerms {
     let description = label("The company raises a priced round");
@@ -77,7 +77,7 @@ pub fn day(from_today: i32) -> Day {
     TimeZone::default().day_of(Timestamp::now()).plus_days(from_today)
 }
 
-/// Marks an occurrence done today, as the form does by default.
+/// Marks an occurrence done today, the form's default.
 #[must_use]
 pub fn done(occurrence: OccurrenceId) -> Done {
     Done { occurrence, how: Satisfaction::on(day(0)) }
@@ -93,7 +93,7 @@ fn label(text: &str) -> Label {
     Label::parse(text).expect("a label")
 }
 
-/// A promise of the second participant to the first.
+/// A promise by the second participant to the first.
 #[must_use]
 pub fn promise(draft: &Agreement, name: &str, terms: PromiseTerms) -> Promise {
     let [promisee, promisor] = [0, 1].map(|n| [draft.participants[n].id].into());
@@ -101,7 +101,7 @@ pub fn promise(draft: &Agreement, name: &str, terms: PromiseTerms) -> Promise {
     Promise { id: PromiseId::new(), name: label(name), terms, parties }
 }
 
-/// Adds promises of the second participant to the first, named after their numbers.
+/// Adds promises by the second participant to the first, named by number.
 #[must_use]
 pub fn with_promises(draft: &Agreement, terms: Vec<PromiseTerms>) -> Agreement {
     let mut draft = draft.clone();
@@ -112,8 +112,8 @@ pub fn with_promises(draft: &Agreement, terms: Vec<PromiseTerms>) -> Agreement {
     draft
 }
 
-/// Publishes an agreement with these promises between two contacts some time ago, without anybody's decision. The step
-/// that brings them into force waits for a countdown that has passed; another step waits for an approval.
+/// Publishes an agreement with these promises between two contacts some time ago, without anyone's decision. The step
+/// that activates the promises waits for a countdown that has passed; another step waits for an approval.
 pub async fn waiting(
     org: &Org,
     workspace: &Value,
@@ -140,10 +140,10 @@ pub async fn waiting(
     drafts::write(org, drafts::with_life(&draft, Life::Active { published_at: at })).await
 }
 
-/// Advances an agreement by time, as the clock does.
+/// Advances an agreement in time, as the clock does.
 ///
 /// # Errors
-/// When the call fails: another one came first.
+/// If the call fails because another came first.
 pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     let (system, at) = (org.system(), agreement.agreement.created_at);
     let entry = DueEntry::of(keys::due(at, Due::Agreement, org.id, agreement.agreement.id().uuid()));
@@ -151,7 +151,7 @@ pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     system.commit(plan).await.map(|_| ())
 }
 
-/// Ends up to `at_most` obligations of an ended agreement. Returns how many it ended: the stack's clock may come first.
+/// Ends up to `at_most` obligations of an ended agreement, and returns how many: the stack's clock may come first.
 pub async fn end(org: &Org, agreement: AgreementId, at_most: usize) -> usize {
     let left = endings::left_to_end(&org.system(), agreement).await.expect("the table answers");
     let Some((agreement, left)) = left else { return 0 };
@@ -165,7 +165,7 @@ pub async fn end(org: &Org, agreement: AgreementId, at_most: usize) -> usize {
     ended
 }
 
-/// An agreement with its promises in force, and the ids of their obligations.
+/// An agreement with promises in force, and their obligations' ids.
 pub async fn in_force(
     org: &Org,
     workspace: &Value,
@@ -179,7 +179,7 @@ pub async fn in_force(
     (agreement, ids)
 }
 
-/// The ids of an agreement's obligations, in the order of its promises.
+/// An agreement's obligations, in the order of its promises.
 #[must_use]
 pub fn ids(agreement: &Agreement) -> Vec<ObligationId> {
     let of = |promise: &Promise| obligation::id_of(agreement, promise.id).expect("an obligation");
@@ -199,7 +199,7 @@ impl Org {
     /// Runs a member's act on an obligation, with the retries of the app's forms.
     ///
     /// # Errors
-    /// When the call fails.
+    /// If the call fails.
     pub async fn act_on(&self, by: &Person, id: ObligationId, doing: Doing) -> Result<Result<(), Refused>, Error> {
         let email = Email::parse(&by.email).expect("an address");
         let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
@@ -212,7 +212,7 @@ impl Org {
     /// Runs a participant's act on an obligation.
     ///
     /// # Errors
-    /// When the call fails.
+    /// If the call fails.
     pub async fn act_as(
         &self,
         (agreement, participant): (&Agreement, ParticipantId),

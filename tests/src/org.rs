@@ -1,4 +1,4 @@
-//! An organization for one test, so that tests run in parallel on one table and count only their own records.
+//! One organization per test, so that tests run in parallel on one table and count only their own records.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,8 +18,7 @@ use crate::client::Client;
 use crate::rows;
 use crate::stack::{Needs, Stack};
 
-/// An organization with a token for reading and writing, and one for reading only. It is its own caller: calls made
-/// on it carry the token that may write. A clone is the same organization.
+/// An organization with a read-write and a read-only token; calls use the first. Clones are the same organization.
 #[derive(Debug, Clone)]
 pub struct Org {
     client: Client,
@@ -29,27 +28,27 @@ pub struct Org {
     pub id: OrgId,
     /// Its name.
     pub name: String,
-    /// The token for reading and writing.
+    /// The read-write token.
     pub token: Arc<IssuedToken>,
-    /// The token for reading only.
+    /// The read-only token.
     pub read_only_token: Arc<IssuedToken>,
 }
 
-/// The name of the token that a fixture writes with.
+/// The name of the token for writing.
 pub const TOKEN_NAME: &str = "Integration";
 
 impl Org {
-    /// A new organization on a stack that needs nothing in particular.
+    /// A new organization on a stack without special needs.
     pub async fn new() -> Self {
         Self::with(Needs::SHARED).await
     }
 
-    /// A new organization on a stack that has what a test needs.
+    /// A new organization on a stack for a test's needs.
     pub async fn with(needs: Needs) -> Self {
         Self::on(Stack::with(needs)).await
     }
 
-    /// A new organization on a stack, created as operators do it.
+    /// A new organization on a stack, created as operators do.
     pub async fn on(stack: Arc<Stack>) -> Self {
         let store = stack.table().store();
         let name = format!("Organization {}", uuid::Uuid::now_v7());
@@ -61,19 +60,19 @@ impl Org {
         Self { client, stack, store, id, name, token, read_only_token }
     }
 
-    /// The stack that the organization is on.
+    /// The organization's stack.
     #[must_use]
     pub fn stack(&self) -> &Arc<Stack> {
         &self.stack
     }
 
-    /// The store that the organization is in, past the service.
+    /// The organization's store, bypassing the service.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// A call by the service itself, to write records directly.
+    /// A call by the service itself, for writing records directly.
     #[must_use]
     pub fn system(&self) -> SystemContext {
         SystemContext::begin(&self.store, self.id, "fixture", TimeScale::default())
@@ -90,7 +89,7 @@ impl Org {
         self.client.with_token(&self.read_only_token.value)
     }
 
-    /// This organization's caller at another stack over the same table.
+    /// This organization's caller at another stack on the same table.
     #[must_use]
     pub fn at(&self, stack: &Stack) -> Client {
         self.client.at(&stack.base_url)
@@ -123,7 +122,7 @@ impl Org {
         self.post("/api/v1/contacts", &person).send().await.ok(201)
     }
 
-    /// A new draft with this name, as empty as the API makes it.
+    /// A new draft, as empty as the API creates it.
     pub async fn empty_draft(&self, workspace: &Value, name: &str) -> Value {
         let draft = json!({"workspace_id": workspace["id"], "name": name});
         self.post("/api/v1/agreements", &draft).send().await.ok(201)
@@ -139,7 +138,7 @@ impl Org {
         rows::due(self.stack.table(), self.id).await
     }
 
-    /// How many records a list has.
+    /// The number of records in a list.
     pub async fn total(&self, path: &str) -> u64 {
         let page = self.get(path).query("limit", 1).send().await.ok(200);
         page["pagination"]["total"].as_u64().unwrap_or_else(|| panic!("no total: {page}"))
@@ -158,7 +157,7 @@ impl Org {
         }
     }
 
-    /// Everything that the organization owns except audit rows: what a refused call must not change.
+    /// All of the organization's items except audit rows: a refused call must not change them.
     pub async fn state(&self) -> Vec<Value> {
         rows::of_organization(self.stack.table(), self.id).await
     }

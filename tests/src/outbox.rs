@@ -1,4 +1,4 @@
-//! Writes events and deliveries directly: many at once, of any time, without telling the relay.
+//! Writes events and deliveries directly: many at once, for any time, without telling the relay.
 
 use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
 use shared::domain::delivery::Delivery;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::org::Org;
 
-/// An event of now, with an id of its own time.
+/// An event of now, with a matching id.
 #[must_use]
 pub fn event() -> StoredEvent {
     let now = Timestamp::now();
@@ -48,7 +48,7 @@ pub async fn emit(org: &Org, events: &[StoredEvent]) {
     put(org, events.iter().map(due)).await;
 }
 
-/// Writes events as already relayed, without deliveries.
+/// Writes events as relayed, without deliveries.
 pub async fn insert_relayed(org: &Org, events: &[StoredEvent]) {
     let row = |event: &StoredEvent| {
         let mut item: Item = serde_dynamo::aws_sdk_dynamodb_1::to_item(event).expect("an event as an item");
@@ -65,7 +65,7 @@ pub async fn delete_event(org: &Org, event: &StoredEvent) {
     table.client().delete_item().table_name(&table.name).set_key(key).send().await.expect("it goes");
 }
 
-/// How many items `DynamoDB` takes at once.
+/// `DynamoDB`'s limit on items per batch.
 const BATCH: usize = 25;
 
 pub(crate) async fn put(org: &Org, items: impl IntoIterator<Item = Item>) {

@@ -13,25 +13,25 @@ use crate::payments::terms;
 use crate::pdf::pdf;
 use crate::subscriber::Subscriber;
 
-/// How often a page may wait for the store, including session and audit row (goal P8).
+/// Most waits of a page for the store, including session and audit row (goal P8).
 pub const WAITS_MAX: u64 = 5;
-/// The largest page, in bytes, besides stylesheet, script and fonts (goal P8).
+/// Most bytes of a page, without stylesheet, script and fonts (goal P8).
 pub const BYTES_MAX: usize = 60 * 1024;
-/// How often a page that waited too often is opened again.
+/// More visits to a page that waited too often.
 const MORE_VISITS_MAX: usize = 9;
-/// How many pages of one kind are visited: with hundreds of records, they are alike.
+/// Visits per kind of page: with hundreds of records, pages are alike.
 const VISITS_OF_ONE_KIND: usize = 6;
 
-/// A page as it was opened once.
+/// A visit to a page.
 #[derive(Debug, Clone)]
 pub struct Visit {
     /// The operation in the log.
     pub operation: String,
     /// Its path.
     pub path: String,
-    /// The size of the page.
+    /// The page's size.
     pub bytes: usize,
-    /// How often it waited for the store.
+    /// Waits for the store.
     pub waits: u64,
     /// Calls of the store.
     pub round_trips: u64,
@@ -39,20 +39,20 @@ pub struct Visit {
     pub read_units: f64,
     /// Write capacity units.
     pub write_units: f64,
-    /// The forms on it that change something.
+    /// Its forms that change something.
     pub forms: Vec<Form>,
 }
 
-/// A form that is posted, as the browser sends it when nothing is typed.
+/// A posted form, as sent when nothing is typed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Form {
-    /// Where it is sent.
+    /// Its target.
     pub action: String,
     /// Its fields except the CSRF token, with the pressed button.
     pub fields: Vec<(String, String)>,
-    /// The names of those into which people type text.
+    /// Names of text fields.
     pub texts: BTreeSet<String>,
-    /// What people may choose: the values of each list and of each box, ticked or not.
+    /// The values of each list and box, ticked or not.
     pub choices: BTreeMap<String, Vec<String>>,
 }
 
@@ -64,7 +64,7 @@ impl Form {
         browser.post(&self.action, &fields).await
     }
 
-    /// The form with the same text typed into all fields that take text.
+    /// The form with this text in all text fields.
     #[must_use]
     pub fn typed(&self, text: &str) -> Self {
         let mut form = self.clone();
@@ -74,8 +74,7 @@ impl Form {
         form
     }
 
-    /// The form with `record` chosen in each list that offers it, every box ticked, and each of these fields sent
-    /// twice.
+    /// The form with `record` chosen in each list that has it, every box ticked, and each of these fields sent twice.
     #[must_use]
     pub fn choosing_only(&self, record: &str) -> Self {
         let mut form = self.clone();
@@ -90,21 +89,21 @@ impl Form {
         form
     }
 
-    /// The ids that may be chosen in it.
+    /// The ids that may be chosen.
     #[must_use]
     pub fn records(&self) -> BTreeSet<&str> {
         let values = self.choices.values().flatten().map(String::as_str);
         values.filter(|text| uuid::Uuid::try_parse(text).is_ok()).collect()
     }
 
-    /// The ids in it.
+    /// All ids in the form.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         let texts = self.action.split('/').chain(self.fields.iter().map(|(_, value)| value.as_str()));
         texts.filter(|text| uuid::Uuid::try_parse(text).is_ok())
     }
 }
 
-/// A page's posted forms, one for each button.
+/// A page's posted forms, one per button.
 fn forms(page: &Page) -> Vec<Form> {
     let mut forms = Vec::new();
     for rest in page.body.split("<form ").skip(1) {
@@ -159,7 +158,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 /// Opens a page that `from` links to.
 pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
     let mut found = visit_once(org, browser, path, from).await;
-    // On a busy machine one read may end before a parallel one begins, which counts as one more wait: try again.
+    // On a busy machine, a read may end before a parallel one begins, which counts as another wait: try again.
     for _ in 0..MORE_VISITS_MAX {
         if found.1.waits > WAITS_MAX {
             found = visit_once(org, browser, path, from).await;
@@ -189,12 +188,12 @@ pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) ->
     (page, visit)
 }
 
-/// Opens all pages that links from Home lead to, the files of documents excepted.
+/// Opens all pages reachable from Home, except documents' files.
 pub async fn crawl(org: &Org, browser: &Browser) -> Vec<Visit> {
     crawl_from(org, browser, "/app").await
 }
 
-/// The same from another start, such as a participant's page.
+/// The same from another page, such as a participant's.
 pub async fn crawl_from(org: &Org, browser: &Browser, start: &str) -> Vec<Visit> {
     let mut queue = vec![(start.to_owned(), "the start".to_owned())];
     let mut known: BTreeSet<String> = BTreeSet::from([start.to_owned()]);
@@ -239,7 +238,7 @@ fn links(page: &Page) -> Vec<String> {
         .collect()
 }
 
-/// An organization with something on every page, and a subscriber, whose admin is signed in.
+/// An organization with content on every page, and a subscriber with a signed-in admin.
 #[derive(Debug)]
 pub struct Furnished {
     /// The subscriber.
@@ -257,7 +256,7 @@ pub async fn furnish(org: &Org) -> Furnished {
     Furnished { subscriber, document }
 }
 
-/// Creates an agreement of each state, with proposals, and returns the path of the uploaded document.
+/// Creates an agreement of each state, with proposals; returns the path of the uploaded document.
 async fn deals(org: &Org, browser: &Browser) -> String {
     let token = browser.get("/app").await.hidden("form_token");
     let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();
@@ -318,7 +317,7 @@ async fn deals(org: &Org, browser: &Browser) -> String {
     path
 }
 
-/// Files evidence of a payment without a file, which a member has yet to accept.
+/// Files evidence of a payment, without a file and not yet accepted.
 async fn prove(browser: &Browser, movement: &str) {
     let page = browser.get(movement).await;
     let action = format!("{movement}/evidence");

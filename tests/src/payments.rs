@@ -1,4 +1,4 @@
-//! Payments of agreements, and members' acts on them through the service's use cases.
+//! Payments, and members' acts on them through use cases.
 
 use serde_json::Value;
 use shared::AppState;
@@ -32,12 +32,12 @@ use crate::attending::Live;
 use crate::drafts::Drafted;
 use crate::org::Org;
 
-/// The number of the account in [`instructions`].
+/// The account number in [`instructions`].
 pub const IBAN: &str = "DE89370400440532013000";
-/// The number of another account.
+/// Another account number.
 pub const OTHER_IBAN: &str = "GB33BUKB20201555555555";
 
-/// A member's report of the call in which they checked instructions.
+/// A member's report of the call that verified instructions.
 pub const READ_OUT: [(&str, &str); 4] = [
     ("read_out_by", "Nora West"),
     ("method", "call_back"),
@@ -45,7 +45,7 @@ pub const READ_OUT: [(&str, &str); 4] = [
     ("phone_source", "earlier_dealings"),
 ];
 
-/// The terms of a payment of 250,000.00 US dollars from the first participant to the second.
+/// A payment of 250,000.00 US dollars from the first participant to the second.
 #[must_use]
 pub fn terms(agreement: &Agreement, purpose: &str, reference: &str) -> PaymentTerms {
     let line = |text: &str| Some(SafeLine::parse(text).expect("a line"));
@@ -60,7 +60,7 @@ pub fn terms(agreement: &Agreement, purpose: &str, reference: &str) -> PaymentTe
     }
 }
 
-/// An amount in cents of a US dollar.
+/// US cents.
 #[must_use]
 pub fn dollars(minor: i64) -> Money {
     Money::new(minor, Currency::parse("USD").expect("a currency")).expect("an amount")
@@ -78,7 +78,7 @@ pub fn instructions() -> BankInstructions {
     BankInstructions::read(InstructionsKind::Iban, typed).expect("instructions")
 }
 
-/// Evidence from a source, with a file whose hash is this letter 64 times.
+/// Evidence with a file whose hash is this letter 64 times.
 #[must_use]
 pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
     let content = DocumentContent { sha256: file.to_string().repeat(64), size_bytes: 1024 };
@@ -93,7 +93,7 @@ pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
 }
 
 impl Org {
-    /// A new payment of a draft.
+    /// Adds a payment to a draft.
     pub async fn payment(&self, agreement: AgreementId, terms: PaymentTerms) -> MovementId {
         let (system, id) = (self.system(), MovementId::new());
         let added = system.run(5, || payments::add(&system, (agreement, id), terms.clone())).await;
@@ -101,7 +101,7 @@ impl Org {
         id
     }
 
-    /// A call of a member.
+    /// Begins a member's call.
     pub async fn member_call(&self, person: &Person, operation: &'static str) -> MemberCall {
         let base_url = BaseUrl::parse(self.base_url()).expect("a URL");
         let app = AppState::without_https(self.store().clone(), base_url, Log::stdout(), TimeScale::default());
@@ -110,10 +110,10 @@ impl Org {
         call.expect("the table answers").expect("a member")
     }
 
-    /// Commits what a use case decides for a member.
+    /// Commits a member's use case.
     ///
     /// # Errors
-    /// The refusal of the rules.
+    /// The rules' refusal.
     pub async fn as_member<T, R>(
         &self,
         person: &Person,
@@ -166,8 +166,7 @@ impl Org {
         verified.expect("it is what the instructions say");
     }
 
-    /// Makes a movement of an active agreement payable: one member enters instructions, the other verifies and releases
-    /// them.
+    /// Makes an active movement payable: one member enters instructions, the other verifies and releases them.
     pub async fn open_movement(&self, [first, second]: [&Person; 2], id: MovementId) {
         self.act_on_movement(first, id, MovementAct::Authorize).await;
         let keys = self.stack().keyring();
@@ -182,11 +181,11 @@ impl Org {
     }
 }
 
-/// A published agreement whose one step waits for a payment of 250,000.00 US dollars from its first participant, Ada
+/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from its first participant, Ada
 /// Okafor, to its second, Northwind Robotics.
 #[derive(Debug)]
 pub struct Paying {
-    /// The agreement, and its organization.
+    /// The agreement and its organization.
     pub live: Live,
     /// Two members.
     pub people: [Person; 2],
@@ -195,14 +194,14 @@ pub struct Paying {
 }
 
 impl Paying {
-    /// A new organization with such an agreement.
+    /// In a new organization.
     pub async fn new() -> Self {
         let org = Org::new().await;
         let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
         Self::within(org, people, "Lease").await
     }
 
-    /// Such an agreement of an organization.
+    /// In this organization.
     pub async fn within(org: Org, people: [Person; 2], name: &str) -> Self {
         Self::set_up(org, people, name, |draft, id| {
             draft.stages[0].gates[0].rule = GateRule::MovementReconciled { movement_id: Some(id) };
@@ -210,7 +209,7 @@ impl Paying {
         .await
     }
 
-    /// Publishes an agreement of one step, an approval by the first participant, with such a payment, after `change`.
+    /// Publishes a one-step agreement with such a payment and an approval by the first participant, after `change`.
     pub async fn set_up(
         org: Org,
         people: [Person; 2],
@@ -232,13 +231,13 @@ impl Paying {
         Self { live, people, id }
     }
 
-    /// The path of the payment's page, below that of a participant.
+    /// The path of the payment's page, relative to a participant's.
     #[must_use]
     pub fn path(&self) -> String {
         format!("/payments/{}", self.id)
     }
 
-    /// The movement as the API shows it.
+    /// The movement in the API.
     pub async fn read(&self) -> Value {
         self.live.org.get(format!("/api/v1/movements/{}", self.id)).send().await.ok(200)
     }
@@ -248,8 +247,7 @@ impl Paying {
         self.live.org.open_movement([&self.people[0], &self.people[1]], self.id).await;
     }
 
-    /// A member changes the shown revision of the instructions to a new account of the payee; if `releases`, both
-    /// members then release it.
+    /// Changes the shown revision to another account of the payee; if `releases`, both members then release it.
     pub async fn change_instructions(&self, shown: u32, releases: bool) {
         let org = &self.live.org;
         let keys = org.stack().keyring();
@@ -275,7 +273,7 @@ impl Paying {
     /// Judges evidence as the second member.
     ///
     /// # Errors
-    /// The refusal of the rules.
+    /// The rules' refusal.
     pub async fn judge(&self, evidence: EvidenceId, decision: EvidenceDecision) -> Result<(), NotMoved> {
         let judged = self.live.org.as_member(&self.people[1], "accept_evidence", async |call| {
             movements::judge_evidence(call.scope(), call.member(), (self.id, evidence), decision).await

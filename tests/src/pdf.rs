@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// A PDF of one empty page. `trailer` adds entries to its trailer; different notes make different files and pages.
+/// A PDF with one empty page. `trailer` extends its trailer; different notes make different files and pages.
 #[must_use]
 pub fn pdf(note: &str, trailer: &str) -> Vec<u8> {
     let content = format!("% {note}");
@@ -15,7 +15,7 @@ pub fn pdf(note: &str, trailer: &str) -> Vec<u8> {
     of_objects(note, trailer, &objects)
 }
 
-/// A PDF of `count` pages, each a point wider than the one before.
+/// A PDF of `count` pages, each a point wider than the last.
 #[must_use]
 pub fn pdf_of_pages(count: usize) -> Vec<u8> {
     let page = |n: usize| format!("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {} 842] >>", 595 + n);
@@ -31,7 +31,7 @@ fn with_pages(note: &str, trailer: &str, pages: &[String]) -> Vec<u8> {
     of_objects(note, trailer, &heads.iter().chain(pages).cloned().collect::<Vec<_>>())
 }
 
-/// A PDF of these objects, numbered from 1. The first is the catalog.
+/// A PDF of these objects, numbered from 1; the first is the catalog.
 #[must_use]
 pub fn of_objects(note: &str, trailer: &str, objects: &[String]) -> Vec<u8> {
     let mut file = format!("%PDF-1.4\n% {note}\n");

@@ -1,4 +1,4 @@
-//! The local stack as a process of its own, which tests stop, kill and restart.
+//! The local stack as a separate process, which tests stop, kill and restart.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use crate::client::Client;
 use crate::wait::PATIENCE;
 
-/// The content of a ready file that an earlier run left behind.
+/// The content of an earlier run's ready file.
 pub const STALE: &[u8] = b"left behind by an earlier run";
 
 /// A command line for the stack.
@@ -26,7 +26,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// `serve` on a free port over a data directory that also holds the ready file.
+    /// Runs `serve` on a free port, with the ready file in the data directory.
     pub fn over(program: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
         let data_dir = data_dir.into();
         Self {
@@ -39,25 +39,25 @@ impl Serve {
         }
     }
 
-    /// With the ready file elsewhere.
+    /// Moves the ready file.
     pub fn ready_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.ready_file = file.into();
         self
     }
 
-    /// On a port of one's own choice.
+    /// Sets the port.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// With other data to begin with.
+    /// Sets the initial data.
     pub fn seed(mut self, seed: &'static str) -> Self {
         self.seed = seed;
         self
     }
 
-    /// With the service's waits divided by this.
+    /// Divides the service's waits.
     pub fn time_scale(mut self, time_scale: u32) -> Self {
         self.time_scale = time_scale;
         self
@@ -80,7 +80,7 @@ impl Serve {
 
     /// Starts the stack and waits until it is ready.
     pub async fn start(&self) -> Process {
-        // Marks the file of an earlier run, so that it isn't taken for this one's.
+        // Marks an earlier run's file, so that it isn't taken for this one's.
         if self.ready_file.exists() {
             std::fs::write(&self.ready_file, STALE).expect("the ready file of an earlier run");
         }
@@ -109,7 +109,7 @@ impl Serve {
         }
     }
 
-    /// Runs a stack that is expected to refuse to start.
+    /// Runs a stack that should refuse to start.
     pub async fn refuse(&self) -> Output {
         tokio::time::timeout(PATIENCE, self.command().output())
             .await
@@ -118,23 +118,23 @@ impl Serve {
     }
 }
 
-/// A running process of the stack. Dropping it kills it.
+/// A running stack process. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// The ready file as it was written.
+    /// The ready file's content.
     pub ready: Value,
     output: tokio::task::JoinHandle<(String, String)>,
 }
 
 impl Process {
-    /// The origin of the API.
+    /// The API's origin.
     #[must_use]
     pub fn base_url(&self) -> &str {
         self.ready["base_url"].as_str().expect("the ready file's base_url")
     }
 
-    /// A caller with the first organization's token for reading and writing.
+    /// A caller with the first organization's read-write token.
     #[must_use]
     pub fn client(&self) -> Client {
         let token = self.ready["organizations"][0]["read_write_token"].as_str().expect("a token in the ready file");
@@ -161,13 +161,13 @@ impl Process {
 async fn text_of(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
     let mut text = Vec::new();
     if let Some(mut pipe) = pipe {
-        // Keeps what was printed before a broken pipe.
+        // Keep what was printed before a broken pipe.
         let _ = tokio::io::AsyncReadExt::read_to_end(&mut pipe, &mut text).await;
     }
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The permission bits of a file.
+/// A file's permission bits.
 #[must_use]
 pub fn mode(file: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Sends requests that no honest HTTP client sends, byte by byte.
+//! Sends requests, byte by byte, that no honest HTTP client sends.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,15 +6,14 @@ use tokio::net::TcpStream;
 
 use crate::client::Answer;
 
-/// Sends a request head and body unchanged, and reads the answer. The head's lines have no line ends; `Host` and
-/// `Connection: close` are added.
+/// Sends head (lines without ends) and body unchanged, plus `Host` and `Connection: close`; reads the response.
 pub async fn send(base_url: &str, head: &[&[u8]], body: &[u8]) -> Answer {
     let (status, headers, bytes) = exchange(base_url, head, body).await;
     let name = head.first().map(|line| String::from_utf8_lossy(line).into_owned()).unwrap_or_default();
     Answer::checked(name, status, headers, bytes)
 }
 
-/// Like [`send`], for what the HTTP server refuses before the service sees it. Returns the status alone.
+/// Like [`send`], for requests that the HTTP server refuses before the service sees them. Returns only the status.
 pub async fn status(base_url: &str, head: &[&[u8]], body: &[u8]) -> u16 {
     exchange(base_url, head, body).await.0
 }
@@ -24,7 +23,7 @@ async fn exchange(base_url: &str, head: &[&[u8]], body: &[u8]) -> (u16, HeaderMa
     parsed(&rest(&mut socket).await)
 }
 
-/// Begins a request like that of [`send`], whose body may go on or never end.
+/// Begins a request like [`send`], whose body may continue or never end.
 pub async fn begin(base_url: &str, head: &[&[u8]], body: &[u8]) -> TcpStream {
     let host = format!("host: {}", base_url.trim_start_matches("http://"));
     let lines = head.iter().copied().chain([host.as_bytes(), b"connection: close", b""]);
@@ -35,26 +34,26 @@ pub async fn begin(base_url: &str, head: &[&[u8]], body: &[u8]) -> TcpStream {
     socket
 }
 
-/// A connection on which nothing was sent.
+/// Opens a connection without sending anything.
 pub async fn connect(base_url: &str) -> TcpStream {
     let address = base_url.strip_prefix("http://").expect("the local stack speaks plain HTTP");
     TcpStream::connect(address).await.expect("the stack listens")
 }
 
-/// Everything a connection receives until the stack closes it.
+/// Everything that a connection receives until the stack closes it.
 pub async fn rest(socket: &mut TcpStream) -> Vec<u8> {
     let mut response = Vec::new();
     socket.read_to_end(&mut response).await.expect("an answer, or the end");
     response
 }
 
-/// The answer on a connection from [`begin`].
+/// The response on a connection from [`begin`].
 pub async fn answer(mut socket: TcpStream) -> Answer {
     let (status, headers, bytes) = parsed(&rest(&mut socket).await);
     Answer::checked("a request that was begun".to_owned(), status, headers, bytes)
 }
 
-/// The stack's answer to arbitrary bytes.
+/// The stack's response to arbitrary bytes.
 pub async fn answer_to(base_url: &str, bytes: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
     let mut socket = connect(base_url).await;
     // The stack may answer before it has read everything.
@@ -80,7 +79,6 @@ fn parsed(response: &[u8]) -> (u16, HeaderMap, Vec<u8>) {
     (status.expect("a status"), headers, if is_chunked { joined(&body) } else { body })
 }
 
-/// Decodes a chunked body.
 fn joined(mut chunked: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! A subscriber that records arrivals and answers as it is told.
+//! A subscriber that records arrivals and answers as told.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use crate::spec::assert_delivery;
 use crate::wait::PATIENCE;
 
-/// A subscriber at an address of its own.
+/// A subscriber with its own address.
 #[derive(Debug)]
 pub struct Receiver {
     address: SocketAddr,
@@ -28,12 +28,12 @@ pub struct Receiver {
     server: JoinHandle<()>,
 }
 
-/// What arrived.
+/// A delivery that arrived.
 #[derive(Debug, Clone)]
 pub struct Arrival {
-    /// When.
+    /// The time of arrival.
     pub at: Timestamp,
-    /// At which path.
+    /// The request's path.
     pub path: String,
     /// Its headers.
     pub headers: HeaderMap,
@@ -67,18 +67,18 @@ impl Arrival {
     }
 }
 
-/// How a delivery is answered.
+/// The response to a delivery.
 #[derive(Debug, Clone)]
 pub struct Reaction {
     /// The status.
     pub status: u16,
-    /// Headers.
+    /// The headers.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: String,
     /// How long it takes.
     pub after: Duration,
-    /// The hold that keeps it back.
+    /// Delays it until dropped.
     pub held: Option<watch::Receiver<()>>,
 }
 
@@ -120,7 +120,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Receiver {
-    /// One that answers everything with 204.
+    /// A subscriber that answers everything with 204.
     pub async fn new() -> Self {
         let inner = Arc::new(Inner {
             arrivals: Mutex::default(),
@@ -137,23 +137,23 @@ impl Receiver {
         Self { address, inner, server }
     }
 
-    /// Where deliveries go.
+    /// Its endpoint's URL.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// Sets the answer from now on.
+    /// Sets the response from now on.
     pub fn answer(&self, reaction: Reaction) {
         *lock(&self.inner.then) = reaction;
     }
 
-    /// Answers once like this, before the usual answer.
+    /// Answers the next delivery like this.
     pub fn answer_once(&self, reaction: Reaction) {
         lock(&self.inner.next).push_back(reaction);
     }
 
-    /// What has arrived so far, each checked against the events' description.
+    /// All arrivals, each checked against the events' description.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
         let arrivals = lock(&self.inner.arrivals).clone();
@@ -163,13 +163,13 @@ impl Receiver {
         arrivals
     }
 
-    /// The types of what has arrived, in its order.
+    /// The types of arrived events, in order.
     #[must_use]
     pub fn types(&self) -> Vec<String> {
         self.arrivals().iter().map(Arrival::event_type).collect()
     }
 
-    /// Waits until so much has arrived.
+    /// Waits for this many arrivals.
     pub async fn wait_for(&self, count: usize) -> Vec<Arrival> {
         self.wait_until(|arrivals| arrivals.len() >= count).await
     }

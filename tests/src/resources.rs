@@ -1,6 +1,5 @@
-//! Creates tables, queues and secrets as the template defines them, at an endpoint of AWS or of an emulator. It leaves
-//! out what would hinder their deletion or exists on AWS only: deletion protection, point-in-time recovery, KMS keys,
-//! tags.
+//! Creates tables, queues and secrets as in the template, at an endpoint of AWS or an emulator. Omits what would hinder
+//! deletion or exists only on AWS: deletion protection, point-in-time recovery, KMS keys, tags.
 
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{
@@ -11,8 +10,7 @@ use serde_json::Value;
 use crate::stack::Table;
 use crate::template::properties;
 
-/// Creates a table unless it exists. The template's stream is optional, since tests that don't read it run three times
-/// as fast without.
+/// Creates a missing table. The template's stream is optional: without it, tests run three times as fast.
 pub async fn create_table(table: &Table, with_stream: bool) {
     let (client, defined) = (table.client(), properties("Table"));
     let list = |name: &str| defined[name].as_array().expect("a list").iter();
@@ -64,8 +62,7 @@ fn word(value: &Value) -> &str {
     value.as_str().expect("a word")
 }
 
-/// Creates a queue with (most of) its attributes from the template, and returns its URL. `dead_letters` is the ARN of
-/// its dead-letter queue.
+/// Creates a queue with most of the template's attributes; returns its URL. `dead_letters` is an ARN.
 #[cfg(feature = "aws")]
 pub async fn create_queue(
     client: &aws_sdk_sqs::Client,
@@ -94,7 +91,7 @@ pub async fn create_queue(
     made.expect("a queue").queue_url.expect("its address")
 }
 
-/// Creates the template's secret under a name, with a value; the template itself must not set one.
+/// Creates the template's secret with a value, which the template must not set.
 #[cfg(feature = "aws")]
 pub async fn create_secret(client: &aws_sdk_secretsmanager::Client, name: &str, value: &str) {
     let defined = properties("Keyring");

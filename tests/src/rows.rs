@@ -1,4 +1,4 @@
-//! Reads the rows of the table directly.
+//! Reads and changes the table's rows directly.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -13,12 +13,12 @@ use shared::store::keys::{Due, Item, Key};
 use crate::app::Browser;
 use crate::stack::Table;
 
-/// All rows of the table, read in one scan while nothing is written.
+/// All rows of the table, from one scan while nothing is written.
 #[derive(Debug, Clone)]
 pub struct Snapshot(Vec<Value>);
 
 impl Snapshot {
-    /// What is there now.
+    /// Scans the table.
     pub async fn of(table: &Table) -> Self {
         Self(all(table).await)
     }
@@ -29,7 +29,7 @@ impl Snapshot {
         self.under(&format!("ORG#{org}#AUDIT#"))
     }
 
-    /// An organization's events, oldest first, as subscribers get them.
+    /// An organization's events as subscribers get them, oldest first.
     #[must_use]
     pub fn events(&self, org: OrgId) -> Vec<Value> {
         let mut rows = self.under(&format!("ORG#{org}#EVENT#"));
@@ -38,7 +38,7 @@ impl Snapshot {
         rows.iter().map(body).collect()
     }
 
-    /// The partition and sort keys of an organization's due entries, in the order of the latter.
+    /// Partition and sort keys of an organization's due entries, by sort key.
     #[must_use]
     pub fn due(&self, org: OrgId) -> Vec<(String, String)> {
         let of_org = format!("#{org}#");
@@ -56,25 +56,25 @@ impl Snapshot {
         rows
     }
 
-    /// The rows of the partitions whose keys begin so.
+    /// The rows of partitions with this prefix.
     fn under(&self, prefix: &str) -> Vec<&Value> {
         self.0.iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(prefix))).collect()
     }
 }
 
-/// The partition key and the sort key of a row.
+/// A row's partition and sort key.
 #[must_use]
 pub fn key(row: &Value) -> (String, String) {
     let text = |name: &str| row[name].as_str().expect("a key is a text").to_owned();
     (text("pk"), text("sk"))
 }
 
-/// The audit rows of an organization, oldest first.
+/// An organization's audit rows, oldest first.
 pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
     partition(&table.client(), table, &format!("ORG#{org}#AUDIT#1")).await
 }
 
-/// The rows of a partition in the order of their sort keys.
+/// A partition's rows by sort key.
 async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     let pages = client
         .query()
@@ -88,17 +88,17 @@ async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a query").into_iter().map(plain).collect()
 }
 
-/// An organization's events, oldest first, as subscribers get them.
+/// An organization's events as subscribers get them, oldest first.
 pub async fn events(table: &Table, org: OrgId) -> Vec<Value> {
     Snapshot::of(table).await.events(org)
 }
 
-/// The sort keys of an organization's due entries, in order.
+/// Sort keys of an organization's due entries, in order.
 pub async fn due(table: &Table, org: OrgId) -> Vec<String> {
     due_keys(table, org).await.into_iter().map(|(_, sort)| sort).collect()
 }
 
-/// The partition and sort keys of an organization's due entries, in the order of the latter.
+/// Partition and sort keys of an organization's due entries, by sort key.
 pub async fn due_keys(table: &Table, org: OrgId) -> Vec<(String, String)> {
     Snapshot::of(table).await.due(org)
 }
@@ -118,14 +118,14 @@ pub async fn all(table: &Table) -> Vec<Value> {
     pages.collect::<Result<Vec<_>, _>>().await.expect("the table answers a scan").into_iter().map(plain).collect()
 }
 
-/// When a participant was last seen, as their access says.
+/// When a participant was last seen, according to their access.
 pub async fn seen_at(table: &Table, participant: ParticipantId) -> Value {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
     row.expect("the participant has followed a link")["seen_at"].clone()
 }
 
-/// The bytes of all files that a participant's link has stored.
+/// The bytes of all files stored with a participant's link.
 pub async fn file_bytes(table: &Table, participant: ParticipantId) -> u64 {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
@@ -133,7 +133,7 @@ pub async fn file_bytes(table: &Table, participant: ParticipantId) -> u64 {
     row["file_bytes"].as_str().map_or(0, |bytes| bytes.parse().expect("a number"))
 }
 
-/// Sets the number of bytes that a participant's link has stored.
+/// Sets the bytes of files stored with a participant's link.
 pub async fn store_file_bytes(table: &Table, participant: ParticipantId, bytes: u64) {
     let access = format!("ACCESS#{participant}");
     let row = all(table).await.into_iter().find(|row| row["sk"] == access.as_str());
@@ -145,13 +145,13 @@ pub async fn store_file_bytes(table: &Table, participant: ParticipantId, bytes: 
     update.send().await.expect("the table takes an update");
 }
 
-/// Makes a member's session look as if it had begun and last been used at other times.
+/// Changes when a member's session began and was last used.
 pub async fn age_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
     let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
     age(table, shared::store::keys::session(secret.hash()), created_at, seen_at).await;
 }
 
-/// The same for a participant's.
+/// The same for a participant's session.
 pub async fn age_participant_session(table: &Table, secret: &str, created_at: Timestamp, seen_at: Timestamp) {
     let secret = shared::crypto::CookieSecret::parse(secret).expect("a session's secret");
     age(table, shared::store::keys::participant_session(secret.hash()), created_at, seen_at).await;
@@ -170,7 +170,7 @@ async fn age(table: &Table, session: Key, created_at: Timestamp, seen_at: Timest
     update.send().await.expect("the session is there");
 }
 
-/// Makes the codes of a second factor as good as new, so that a test need not wait for the next one.
+/// Makes a second factor's used codes valid again, so that tests needn't wait for the next.
 pub async fn forget_used_codes(table: &Table, email: &str) {
     let email = Email::parse(email).expect("an address");
     let update = table
@@ -184,7 +184,7 @@ pub async fn forget_used_codes(table: &Table, email: &str) {
     update.send().await.expect("the second factor is on");
 }
 
-/// Makes a token so many seconds older.
+/// Makes a token some seconds older.
 pub async fn age_token(table: &Table, value: &str, seconds: i64) {
     let hash = TokenHash::of(value).expect("a token");
     let update = table
@@ -198,13 +198,12 @@ pub async fn age_token(table: &Table, value: &str, seconds: i64) {
     update.send().await.expect("the token is there");
 }
 
-/// Makes the last wrong password for an account (of the kind `account`), or the last wrong code (`code`), one that is made
-/// in a minute, so that the next has to wait for longer than a test takes.
+/// Dates the last wrong password (`account`) or code (`code`) ahead: the next must wait longer than a test takes.
 pub async fn postpone_login(table: &Table, kind: &str, email: &str) {
     postpone(table, shared::store::keys::failed_logins(kind, email)).await;
 }
 
-/// As [`postpone_login`], for what was tried in a browser that has signed in to the account before.
+/// Like [`postpone_login`], for attempts in a browser that has signed in to the account before.
 pub async fn postpone_login_in(table: &Table, browser: &Browser, email: &str) {
     let secret = browser.cookie("browser").and_then(|cookie| CookieSecret::parse(&cookie)).expect("a known browser");
     postpone(table, shared::store::keys::failed_logins_on_device(secret.hash(), email)).await;
@@ -222,7 +221,7 @@ async fn postpone(table: &Table, key: Key) {
     update.send().await.expect("a wrong one was tried");
 }
 
-/// Gives a member another role past the app.
+/// Changes a member's role, bypassing the app.
 pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
     let update = table
         .client()
@@ -236,7 +235,7 @@ pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
     update.send().await.expect("the member is there");
 }
 
-/// Sets a text of a row that was read, such as a time.
+/// Sets a text in a row, such as a time.
 pub async fn set_text(table: &Table, row: &Value, name: &str, text: &str) {
     let key = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
     let update = table
@@ -258,7 +257,7 @@ pub async fn account(table: &Table, email: &str) -> Value {
     plain(get.send().await.expect("the table answers").item.expect("an account"))
 }
 
-/// Deletes the account with an address, as nothing in the product does.
+/// Deletes the account with an address, which the product never does.
 pub async fn delete_account(table: &Table, email: &str) {
     let delete = table.client().delete_item().table_name(&table.name).set_key(Some(account_key(email)));
     delete.send().await.expect("the table answers");
@@ -278,7 +277,7 @@ fn plain(item: std::collections::HashMap<String, AttributeValue>) -> Value {
     Value::Object(item.into_iter().map(|(name, value)| (name, plain_value(value))).collect())
 }
 
-/// The ids of the objects that an audit row names.
+/// Ids of the objects that an audit row names.
 #[must_use]
 pub fn objects(row: &Value) -> Vec<String> {
     let hex = row["objects"]["hex"].as_str().unwrap_or_default();
@@ -287,7 +286,7 @@ pub fn objects(row: &Value) -> Vec<String> {
     ids.collect()
 }
 
-/// Bytes are told both as what they are and as text, so that a scan for a secret sees into them.
+/// Shows bytes both as numbers and as text, so that a scan for a secret sees into them.
 fn plain_value(value: AttributeValue) -> Value {
     match value {
         AttributeValue::S(text) | AttributeValue::N(text) => Value::String(text),

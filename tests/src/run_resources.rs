@@ -1,5 +1,5 @@
-//! What a run of the tests makes at an endpoint that outlives it: tables, queues and secrets. Their names tell the run
-//! and when it began, so that they can be deleted at its end, or by a later run if it was interrupted.
+//! Resources of a test run that outlive it at an endpoint: tables, queues and secrets. Their names have the run and its
+//! beginning, so that the run, or a later one after an interruption, can delete them.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,16 +7,15 @@ use std::time::Duration;
 use shared::domain::time::Timestamp;
 use uuid::Uuid;
 
-/// The environment variable with the id of the run.
+/// The variable with the run's id.
 pub const RUN: &str = "COUNTERSIGN_TEST_RUN";
 
-/// The beginning of every name.
 pub(crate) const PREFIX: &str = "countersign-test-";
 
-/// After this time a run has ended or was interrupted: longer than any run takes.
+/// A run this old has ended or was interrupted.
 pub const RUN_MAX: Duration = Duration::from_hours(3);
 
-/// The id of a run: the second at which it began, and a random number, in hexadecimal.
+/// A run's id in hexadecimal: the second when it began, and a random number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunId(String);
 
@@ -30,14 +29,14 @@ impl RunId {
     /// The length of its text: eight digits for the second, four for the number.
     const CHARS: usize = 12;
 
-    /// A run that began at a time.
+    /// A run that began at this time.
     #[must_use]
     pub fn begun_at(time: Timestamp) -> Self {
         let [high, low, ..] = *Uuid::new_v4().as_bytes();
         Self(format!("{:08x}{high:02x}{low:02x}", time.unix_ms() / 1000))
     }
 
-    /// The run of this process: the environment's, or one of its own.
+    /// This process's run: the environment's, or its own.
     #[must_use]
     pub fn current() -> Self {
         let given = std::env::var(RUN).ok().filter(|id| Self::parse(id).is_some());
@@ -49,28 +48,28 @@ impl RunId {
         is_id.then(|| Self(text.to_owned()))
     }
 
-    /// The run that made a resource. `None` if the name is not one of ours.
+    /// The run that created a resource, or `None` if the name isn't ours.
     #[must_use]
     pub fn of_resource(name: &str) -> Option<Self> {
         let (id, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
         Self::parse(id)
     }
 
-    /// Whether it has ended by now, or was interrupted.
+    /// Whether the run has ended or was interrupted.
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         let began_s = i64::from_str_radix(&self.0[..8], 16).unwrap_or(i64::MAX);
         now.unix_ms() / 1000 - began_s > i64::try_from(RUN_MAX.as_secs()).unwrap_or(i64::MAX)
     }
 
-    /// A new name for a resource: at most 80 characters, as SQS allows.
+    /// A new resource name of at most 80 characters, SQS's limit.
     #[must_use]
     pub fn resource_name(&self, kind: &str) -> String {
         format!("{PREFIX}{self}-{kind}-{}", Uuid::now_v7().simple())
     }
 }
 
-/// A new name for a resource of this run.
+/// A new resource name of this run.
 #[must_use]
 pub fn resource_name(kind: &str) -> String {
     RunId::current().resource_name(kind)

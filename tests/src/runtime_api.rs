@@ -1,5 +1,4 @@
-//! A stand-in for Lambda's Runtime API: it starts a function as a process, as Lambda does, hands it events one after the
-//! other and takes its responses.
+//! A stand-in for Lambda's Runtime API: starts a function as a process, passes it events, takes its responses.
 
 use std::fmt;
 use std::io;
@@ -29,21 +28,20 @@ use crate::org::Org;
 use crate::stack::Table;
 use crate::wait::PATIENCE;
 
-/// The environment variable with the folder of the functions as `cargo lambda build` leaves them, one
-/// `NAME/bootstrap` each; without it they are taken from beside the test.
+/// Names the folder of `cargo lambda build`, one `NAME/bootstrap` each; without it, functions are beside the test.
 pub const FUNCTIONS: &str = "COUNTERSIGN_FUNCTIONS";
 
-/// The folder of the recorded events, which `cargo lambda invoke --data-file` takes too.
+/// The folder of recorded events, which `cargo lambda invoke --data-file` takes too.
 pub const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events");
 
-/// The deadline that each call is told, as the template configures it for functions that answer calls.
+/// The deadline passed to each call: the template's for functions that answer calls.
 pub const TIMEOUT: Duration = Duration::from_secs(29);
 
-/// The program of a function.
+/// A function's program.
 #[must_use]
 pub fn program(function: &str) -> PathBuf {
     let (file, remedy) = if let Some(folder) = std::env::var_os(FUNCTIONS) {
-        // A relative one is meant from the repository's root, where tests do not run.
+        // Relative paths start at the repository's root, where tests don't run.
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(folder);
         (folder.join(function).join("bootstrap"), "make build")
     } else {
@@ -57,19 +55,19 @@ pub fn program(function: &str) -> PathBuf {
     file
 }
 
-/// What Lambda and the template tell a function through its environment.
+/// A function's environment from Lambda and the template.
 ///
-/// `base_url` is the origin of the links that it answers with.
+/// `base_url` is the origin of its links.
 #[must_use]
 pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
     let own = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());
     [
         ("TABLE_NAME", table.name.clone()),
         ("BASE_URL", base_url.to_owned()),
-        // Those that read or write files name a stand-in for S3 besides.
+        // Functions that use files also get a stand-in for S3.
         ("FILES_BUCKET", "none".to_owned()),
         ("KEYRING_SECRET", "none".to_owned()),
-        // The agent endpoint hands papering on to it; a test that does so has a stand-in for Lambda besides.
+        // The agent endpoint hands papering on to this function; a test that papers also has a stand-in for Lambda.
         ("DOCUMENTS_FUNCTION", "documents".to_owned()),
         ("AWS_ENDPOINT_URL_DYNAMODB", table.endpoint.clone()),
         ("AWS_REGION", own("AWS_REGION", "us-east-1")),
@@ -80,7 +78,7 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
     .into()
 }
 
-/// A recorded event with what it leaves open: an organization's tokens and the id of one of its contacts.
+/// A recorded event, completed with an organization's tokens and a contact's id.
 #[must_use]
 pub fn event(name: &str, org: &Org, contact_id: &str) -> String {
     recorded(
@@ -93,13 +91,13 @@ pub fn event(name: &str, org: &Org, contact_id: &str) -> String {
     )
 }
 
-/// A recorded event with texts for what it leaves open.
+/// A recorded event with texts for its placeholders.
 #[must_use]
 pub fn recorded(name: &str, texts: &[(&str, &str)]) -> String {
     let file = Path::new(EVENTS).join(name).with_extension("json");
     let mut event = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     for (open, text) in texts {
-        // It stands inside a string, where it must not end it.
+        // The text is inside a string, which it must not end.
         let quoted = Value::from(*text).to_string();
         event = event.replace(&format!("{{{{{open}}}}}"), &quoted[1..quoted.len() - 1]);
     }
@@ -119,14 +117,14 @@ pub struct Function {
     runtime_api: JoinHandle<()>,
 }
 
-/// What a function said about an event.
+/// A function's result for an event.
 #[derive(Debug)]
 struct Outcome {
     at: Instant,
     result: Result<Bytes, String>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug)]
 pub struct NoReply(String);
 
@@ -139,10 +137,10 @@ impl fmt::Display for NoReply {
 impl std::error::Error for NoReply {}
 
 impl Function {
-    /// Starts a function that finds `first` waiting for it, and nothing in its environment but what Lambda gives it.
+    /// Starts a function with `first` waiting for it, and only Lambda's environment.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// If the program can't be started.
     pub async fn start(program: &Path, environment: &[(String, String)], first: Option<String>) -> io::Result<Self> {
         let (events, waiting) = mpsc::unbounded_channel();
         let (report, outcomes) = mpsc::unbounded_channel();
@@ -153,7 +151,7 @@ impl Function {
         let address = listener.local_addr()?.to_string();
         let router = router(Arc::new(Queue { waiting: tokio::sync::Mutex::new(waiting), report }));
         let runtime_api = tokio::spawn(async move {
-            // It never ends by itself; a function that cannot reach it any more says so.
+            // It never ends by itself; a function that can't reach it anymore says so.
             let _ = axum::serve(listener, router).await;
         });
 
@@ -179,19 +177,19 @@ impl Function {
         Ok(Self { child, started, events, outcomes, stdout, stderr, runtime_api })
     }
 
-    /// Hands the function an event and waits for the answer.
+    /// Passes an event to the function and waits for the response.
     ///
     /// # Errors
-    /// When the function fails, ends or takes too long.
+    /// If the function fails, ends or takes too long.
     pub async fn invoke(&mut self, event: String) -> Result<Answer, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
         Ok(Answer::checked("an event".to_owned(), status, headers, body))
     }
 
-    /// Hands the function the event of a browser's request and waits for the page.
+    /// Passes a browser's request to the function and waits for the page.
     ///
     /// # Errors
-    /// When the function fails, ends or takes too long.
+    /// If the function fails, ends or takes too long.
     pub async fn open(&mut self, event: String) -> Result<Page, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
         let (body, bytes) = (String::from_utf8_lossy(&body).into_owned(), body);
@@ -199,37 +197,37 @@ impl Function {
     }
 
     async fn answer_to(&mut self, event: String) -> Result<(u16, HeaderMap, Vec<u8>), NoReply> {
-        // An error means that the Runtime API is gone, which the wait for an answer reports.
+        // An error means that the Runtime API is gone, which the wait for a response reports.
         let _ = self.events.send(event);
         let (_, payload) = self.payload().await?;
         read(&payload).map_err(|fault| self.no_reply(&fault))
     }
 
-    /// Hands the function an event that is no call through the gateway, and waits for what it returns.
+    /// Passes an event that isn't a call through the gateway, and waits for the result.
     ///
     /// # Errors
-    /// When the function fails, ends or takes too long.
+    /// If the function fails, ends or takes too long.
     pub async fn call(&mut self, event: String) -> Result<Value, NoReply> {
-        // An error means that the Runtime API is gone, which the wait for an answer reports.
+        // An error means that the Runtime API is gone, which the wait for a response reports.
         let _ = self.events.send(event);
         let (_, payload) = self.payload().await?;
         serde_json::from_slice(&payload).map_err(|error| self.no_reply(&error.to_string()))
     }
 
-    /// Waits for the answer to the event that the function was started with: its status, and the time since the start.
+    /// Waits for the response to the first event; returns its status, and the time since the start.
     ///
     /// # Errors
-    /// When the function fails, ends or takes too long.
+    /// If the function fails, ends or takes too long.
     pub async fn first_answer(&mut self) -> Result<(u16, Duration), NoReply> {
         let (at, payload) = self.payload().await?;
         let (status, ..) = read(&payload).map_err(|fault| self.no_reply(&fault))?;
         Ok((status, at.duration_since(self.started)))
     }
 
-    /// The same for an event that is no call through the gateway: waits until the function has returned anything.
+    /// The same for an event that isn't a call through the gateway: waits for any result.
     ///
     /// # Errors
-    /// When the function fails, ends or takes too long.
+    /// If the function fails, ends or takes too long.
     pub async fn first_return(&mut self) -> Result<Duration, NoReply> {
         let (at, _) = self.payload().await?;
         Ok(at.duration_since(self.started))
@@ -249,10 +247,10 @@ impl Function {
         }
     }
 
-    /// Waits for the end of a function that cannot work and says whether it failed, and what it told.
+    /// Waits for the end of a function that can't work; returns whether it failed, and its output.
     ///
     /// # Errors
-    /// When it does not end.
+    /// If it doesn't end.
     pub async fn refusal(&mut self) -> Result<(bool, String), NoReply> {
         let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
         match ended {
@@ -267,7 +265,7 @@ impl Function {
         }
     }
 
-    /// The complete lines that the function has written to its log so far.
+    /// The complete lines in the function's log so far.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         let text = self.stdout.text();
@@ -275,7 +273,7 @@ impl Function {
         complete.lines().map(str::to_owned).collect()
     }
 
-    /// The memory that the process has in use, in KiB, on systems that tell.
+    /// The process's memory in KiB, on systems that report it.
     #[must_use]
     pub fn resident_kib(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
@@ -293,7 +291,7 @@ impl Drop for Function {
     }
 }
 
-/// What a pipe of the function has carried so far.
+/// A pipe's output so far.
 #[derive(Debug)]
 struct Output {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -307,7 +305,7 @@ impl Output {
         let reader = tokio::spawn(async move {
             let Some(mut pipe) = pipe else { return };
             let mut buffer = vec![0; 16 * 1024];
-            // An error is the end of the pipe too.
+            // An error also ends the pipe.
             while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
                 sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..count]);
             }
@@ -320,7 +318,7 @@ impl Output {
     }
 
     async fn end(&mut self) {
-        // It cannot fail other than by a panic, which has been shown already.
+        // It fails only by a panic, which has been shown already.
         let _ = (&mut self.reader).await;
     }
 }
@@ -349,7 +347,7 @@ fn router(queue: Arc<Queue>) -> Router {
         .with_state(queue)
 }
 
-/// Waits, as Lambda does, until there is an event.
+/// Waits for an event, as Lambda does.
 async fn next(State(queue): State<Arc<Queue>>) -> Response {
     let Some(event) = queue.waiting.lock().await.recv().await else {
         return StatusCode::GONE.into_response();

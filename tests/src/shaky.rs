@@ -1,5 +1,4 @@
-//! A stack whose every call of the store can be broken, for people in their browsers: to do something at the moment when
-//! a form has been decided and is about to be written.
+//! A stack for browsers with breakable store calls: things can happen between a form's decision and its write.
 
 use std::sync::Arc;
 
@@ -10,30 +9,30 @@ use crate::faults::{Fault, Faults, Rule};
 use crate::org::Org;
 use crate::stack::Stack;
 
-/// A second stack on an organization's table, without a background, behind a proxy.
+/// A second stack on an organization's table, without background, behind a proxy.
 #[derive(Debug)]
 pub struct Shaky {
-    // Dropped before the proxy that it goes through.
+    // Dropped before its proxy.
     stack: Arc<Stack>,
     /// The proxy.
     pub faults: Faults,
 }
 
 impl Shaky {
-    /// The one beside an organization's own stack, which has to live as long.
+    /// Beside an organization's own stack, which must live as long.
     #[must_use]
     pub fn beside(org: &Org) -> Self {
         let faults = Faults::before(&org.stack().table().endpoint);
         Self { stack: org.stack().through(&faults), faults }
     }
 
-    /// A new browser there, without cookies.
+    /// A new browser on this stack, without cookies.
     #[must_use]
     pub fn browser(&self) -> Browser {
         Browser::new(&self.stack.base_url)
     }
 
-    /// One that is signed in.
+    /// A browser on this stack that is signed in.
     pub async fn browser_of(&self, person: &Person) -> Browser {
         let browser = self.browser();
         let page = browser.sign_in(&person.email, &person.password, "/app").await;
@@ -41,8 +40,8 @@ impl Shaky {
         browser
     }
 
-    /// The outcome of a request, with something else that is done while the first of its calls of a rule is held. Their
-    /// retries are held too: on a busy machine the service may lose patience with the first one.
+    /// A request's outcome, with `done` run while the first of its calls that fit a rule is held. Their retries are
+    /// held too: on a busy machine the service may lose patience with the first.
     pub fn meanwhile<'a, T: 'a>(
         &'a self,
         calls: Rule,

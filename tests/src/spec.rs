@@ -1,4 +1,4 @@
-//! The registry of operations as callers know it: the paths and methods of `GET /openapi.json`.
+//! The operations as callers know them: paths and methods of `GET /openapi.json`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use shared::wire::fields::FieldCode;
 
 use crate::client::{Client, Request};
 
-/// The HTTP methods that a path of `OpenAPI` may have.
+/// The methods that an `OpenAPI` path may have.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// An operation of the API.
@@ -34,20 +34,20 @@ impl Operation {
         self.method != Method::GET
     }
 
-    /// Whether it names a record in its path.
+    /// Whether its path names a record.
     #[must_use]
     pub fn has_path_id(&self) -> bool {
         self.path.contains('{')
     }
 
-    /// Whether it gives a page of records.
+    /// Whether it returns a page of records.
     #[must_use]
     pub fn is_list(&self) -> bool {
         let names: Vec<String> = self.parameters("query").into_iter().map(|parameter| parameter.name).collect();
         ["limit", "offset"].iter().all(|name| names.iter().any(|found| found == name))
     }
 
-    /// Its parameters in the `path`, the `query` or a `header`.
+    /// Its parameters in `path`, `query` or `header`.
     #[must_use]
     pub fn parameters(&self, place: &str) -> Vec<Field> {
         let parameters = self.about["parameters"].as_array().into_iter().flatten();
@@ -60,13 +60,13 @@ impl Operation {
         parameters.filter(|parameter| parameter["in"] == place).map(field).collect()
     }
 
-    /// Whether it has a parameter.
+    /// Whether it has this parameter.
     #[must_use]
     pub fn has(&self, place: &str, name: &str) -> bool {
         self.parameters(place).iter().any(|parameter| parameter.name == name)
     }
 
-    /// The members of its body; none if it has no body.
+    /// Its body's members, if any.
     #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let schema = self.resolved(&self.about["requestBody"]["content"]["application/json"]["schema"]);
@@ -81,7 +81,7 @@ impl Operation {
         properties.map(field).collect()
     }
 
-    /// A schema without references, and without the choice to be null.
+    /// A schema without references and without null.
     fn resolved(&self, schema: &Value) -> Value {
         if let Some(reference) = schema["$ref"].as_str() {
             return self.resolved(resolve(&self.document, reference).expect("a reference that leads somewhere"));
@@ -93,7 +93,7 @@ impl Operation {
         }
     }
 
-    /// Its path with the same text for each parameter.
+    /// Its path with this text for each parameter.
     #[must_use]
     pub fn path_with(&self, id: &str) -> String {
         let mut path = String::new();
@@ -106,7 +106,7 @@ impl Operation {
         path + rest
     }
 
-    /// A call with a body made of the examples, and the same text for each path parameter.
+    /// A call with an example body, and this text for each path parameter.
     pub fn call(&self, client: &Client, id: &str) -> Request {
         let request = client.call(self.method.clone(), self.path_with(id));
         match self.example_body() {
@@ -115,7 +115,7 @@ impl Operation {
         }
     }
 
-    /// A body made of the examples in the schema of the request body.
+    /// An example body, from the examples in its schema.
     #[must_use]
     pub fn example_body(&self) -> Option<Value> {
         let schema = &self.about["requestBody"]["content"]["application/json"]["schema"];
@@ -128,7 +128,7 @@ impl Operation {
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Whether it has to be there.
+    /// Whether it is required.
     pub is_required: bool,
     /// Whether it may be null.
     pub is_nullable: bool,
@@ -136,7 +136,7 @@ pub struct Field {
     pub schema: Value,
 }
 
-/// A value that a schema describes, made of its examples.
+/// An example value of a schema.
 #[must_use]
 pub fn example(document: &Value, schema: &Value) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
@@ -167,28 +167,28 @@ pub fn example(document: &Value, schema: &Value) -> Value {
     }
 }
 
-/// What a reference such as `#/components/schemas/Contact` leads to.
+/// The target of a reference such as `#/components/schemas/Contact`.
 #[must_use]
 pub fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     document.pointer(reference.strip_prefix('#')?)
 }
 
-/// The description as it is kept; the tests of `api::openapi` prove that it is what is served.
+/// The stored description; the tests of `api::openapi` prove that it is the served one.
 pub const GOLDEN: &str = include_str!("../../shared/openapi.json");
 
-/// The description as it is kept.
+/// The stored description, parsed.
 #[must_use]
 pub fn golden() -> Value {
     serde_json::from_str(GOLDEN).expect("the golden copy is JSON")
 }
 
-/// All operations under `/api/v1`, as the description is kept.
+/// All operations under `/api/v1` in the stored description.
 #[must_use]
 pub fn all() -> Vec<Operation> {
     operations(&golden())
 }
 
-/// Asserts that a delivery is as the description says of its type.
+/// Asserts that a delivery fits its type's description.
 #[track_caller]
 pub fn assert_delivery(body: &Value) {
     static VALIDATORS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
@@ -208,7 +208,7 @@ pub fn assert_delivery(body: &Value) {
     assert_valid(validator, body);
 }
 
-/// Asserts that the answer to an operation is as the description says of its status.
+/// Asserts that an operation's response fits its status's description.
 #[track_caller]
 pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
     let schema = &operation.about["responses"][status.to_string()]["content"]["application/json"]["schema"];
@@ -216,8 +216,8 @@ pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
     assert_valid(&validator(&operation.document, schema), body);
 }
 
-/// Asserts that an operation declares a refusal: its status, and of a 422 each code, unless the form of any request may have
-/// it wrong. What is at no operation's path is left out.
+/// Asserts that an operation declares a refusal: its status, and each code of a 422, except codes about any request's
+/// form. Ignores other paths than operations'.
 #[track_caller]
 pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();
@@ -241,29 +241,29 @@ pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     let rules = declared["x-error-codes"].as_array().map(Vec::as_slice).unwrap_or_default();
     for error in errors {
         let is_of_form = FieldCode::OF_FORM.iter().any(|code| error["code"] == code.as_str());
-        // Of many errors the last says how many more there are.
+        // The last of many errors counts the rest.
         let is_count = error["field"] == "body" && error["code"] == FieldCode::LimitReached.as_str();
         let is_declared = is_of_form || is_count || rules.contains(&error["code"]);
         assert!(is_declared, "{} does not declare {error}: {request}", operation.id);
     }
 }
 
-/// What holds a value to a schema of the document, and to no more members than that has.
+/// Validates against a schema of the document, and allows no other members.
 fn validator(document: &Value, schema: &Value) -> Validator {
     // References are to the document's components.
     let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});
     jsonschema::options().should_validate_formats(true).build(&root).expect("a schema")
 }
 
-/// What holds a value to a component of the description.
+/// Validates against a component of the description.
 #[must_use]
 pub fn validator_of(component: &str) -> Validator {
     let document = golden();
-    // Formats are left out: a pattern has to say all.
+    // Ignores formats: a pattern must suffice.
     jsonschema::options().build(&document["components"]["schemas"][component]).expect("a schema")
 }
 
-/// What is wrong with a value of a schema of the document; none if it fits.
+/// The error of a value for a schema, if any.
 #[must_use]
 pub fn fault(document: &Value, schema: &Value, value: &Value) -> Option<String> {
     let root = json!({"components": document["components"], "allOf": [schema]});
@@ -299,7 +299,7 @@ pub fn operations(description: &Value) -> Vec<Operation> {
     operations
 }
 
-/// The API's description of itself.
+/// The description that the API serves.
 pub async fn description(base_url: &str) -> Value {
     Client::new(base_url).get("/openapi.json").send().await.ok(200)
 }

@@ -22,15 +22,15 @@ use crate::resources;
 use crate::run_resources::resource_name;
 use crate::wait::PATIENCE;
 
-/// The environment variable with the endpoint of a `DynamoDB` to test against instead of the embedded store.
+/// The variable with a `DynamoDB` endpoint to test against instead of the embedded store.
 pub const DYNAMODB: &str = "COUNTERSIGN_TEST_DYNAMODB";
 
-/// A running stack. It stops, and its data directory goes, when the last test that holds it has ended.
+/// A running stack. It stops and deletes its data directory after the last test that holds it.
 #[derive(Debug)]
 pub struct Stack {
-    // The order of the fields is the order of their end: the server stops before its data directory is removed.
+    // Fields are dropped in order: the server stops before its data directory is removed.
     _server: Background,
-    /// The origin of the API.
+    /// The API's origin.
     pub base_url: String,
     /// The ready file of the stack.
     pub ready: local::ReadyFile,
@@ -41,8 +41,7 @@ pub struct Stack {
     own_dir: Option<TempDir>,
 }
 
-/// What a test needs of its stack. The default is a stack on the store that the run is configured with ([`DYNAMODB`]),
-/// with everything that runs in the background, at the service's own pace, shared with other tests.
+/// A test's needs. Default: the configured store ([`DYNAMODB`]), all background tasks, real time, shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use = "a need does nothing until a stack is started with it"]
 #[allow(clippy::struct_excessive_bools, reason = "each is one need, and any may go with any")]
@@ -55,31 +54,30 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// A stack that other tests may use too, on the store that the run is configured with.
+    /// A shared stack on the configured store.
     pub const SHARED: Self =
         Self { is_exclusive: false, is_embedded: false, has_stream: false, has_background: true, time_scale: 1 };
 
-    /// A stack of the test's own on an embedded store: for tests that a sweep over the whole table, or a different time
-    /// scale, would make disturb others.
+    /// Its own stack, with an embedded store: for tests that sweep the table or scale time, which disturbs others.
     pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
 
-    /// Over the table's stream where the store is not the embedded one, as events reach the relay in the cloud. It makes
-    /// each write there three times as slow, so only tests of webhooks ask for it.
+    /// With the table's stream, as events reach the relay in the cloud, unless the store is embedded. It makes writes
+    /// three times as slow, so only webhook tests ask for it.
     pub const fn with_stream(self) -> Self {
         Self { has_stream: true, ..self }
     }
 
-    /// Without relay, sender and clock: what is written waits until the test takes it up.
+    /// Without relay, sender and clock: the test processes what is written.
     pub const fn without_background(self) -> Self {
         Self { has_background: false, ..self }
     }
 
-    /// On the store that the run is configured with, for tests that say something about that store too.
+    /// On the configured store, for tests that cover it too.
     pub const fn on_configured_store(self) -> Self {
         Self { is_embedded: false, ..self }
     }
 
-    /// With the service's waits divided by this.
+    /// Divides the service's waits.
     pub const fn time_scale(self, time_scale: u32) -> Self {
         Self { time_scale, ..self }
     }
@@ -96,7 +94,7 @@ impl Needs {
     }
 }
 
-/// Where the records of a stack are.
+/// A stack's table.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// The endpoint of the store.
@@ -106,9 +104,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A client for the table that does not go through the service. It waits for answers for as long as a busy machine
-    /// may take: the service's own time-outs are tested where the service calls the table. Each test makes its own, since
-    /// a client's connections end with the runtime that opened them.
+    /// A client of the table that bypasses the service. Waits as long as a busy machine may take: the service's own
+    /// time-outs are tested elsewhere. Each test creates its own: connections end with the runtime that opened them.
     #[must_use]
     pub fn client(&self) -> Client {
         let timeouts = TimeoutConfig::builder()
@@ -120,7 +117,7 @@ impl Table {
         Client::from_conf(aws_sdk_dynamodb::config::Builder::from(&config).timeout_config(timeouts).build())
     }
 
-    /// The service's own store over the table, for what operators do with it.
+    /// The service's store on the table, for operators' acts.
     #[must_use]
     pub fn store(&self) -> Store {
         Store::new(self.client(), &self.name)
@@ -128,8 +125,7 @@ impl Table {
 }
 
 impl Stack {
-    /// A stack that has what a test needs. Tests of one process that need the same share it, unless they need one of
-    /// their own.
+    /// A stack for a test's needs. Tests of one process with equal needs share it, unless they need their own.
     #[must_use]
     pub fn with(needs: Needs) -> Arc<Self> {
         static SHARED: Mutex<BTreeMap<Needs, Weak<Stack>>> = Mutex::new(BTreeMap::new());
@@ -145,22 +141,21 @@ impl Stack {
         stack
     }
 
-    /// A second stack on the same table whose every call of the store passes a proxy that can break it. It is also
-    /// what a second process of the service is: nothing but the table is common to the two. It has no clock, so that
-    /// all calls of the store are those of the test.
+    /// A second stack on the same table whose store calls pass a breakable proxy. It stands for a second process of the
+    /// service: they share only the table. Without a clock, all store calls are the test's.
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
         self.beside(faults.url(), Options { has_background: false, ..Options::default() })
     }
 
-    /// A second stack on the same table, with all that runs in the background, and every call of the store through a
-    /// proxy that can break it. The first one should be [without a background](Needs::without_background).
+    /// A second stack on the same table with background tasks, whose store calls pass a breakable proxy. The first
+    /// should be [without a background](Needs::without_background).
     #[must_use]
     pub fn working_through(&self, faults: &Faults, time_scale: u32) -> Arc<Self> {
         self.beside(faults.url(), Options { time_scale, ..Options::default() })
     }
 
-    /// A second stack on the same table for which time passes faster: what it makes waits for less long.
+    /// A second stack on the same table with faster time: its waits are shorter.
     #[must_use]
     pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
         self.beside(&self.table.endpoint, Options { time_scale, ..Options::default() })
@@ -172,20 +167,20 @@ impl Stack {
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), ..options }))
     }
 
-    /// A second stack on the same table with other keys: the service after its keyring was rotated.
+    /// A second stack on the same table with other keys: the service after a rotation of its keyring.
     #[must_use]
     pub fn with_keyring(&self, keyring: Keyring, has_background: bool) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..Options::default() }))
     }
 
-    /// A second stack on the same table whose functions read their keys elsewhere: a source that a test lets fail.
+    /// A second stack on the same table with another source of keys, which a test makes fail.
     #[must_use]
     pub fn with_keys(&self, keys: Arc<dyn Keys>) -> Arc<Self> {
         self.beside(&self.table.endpoint, Options { keys: Some(keys), has_background: false, ..Options::default() })
     }
 
-    /// A second stack over a copy of this one's table, with the same keys, and nothing in the background.
+    /// A second stack on a copy of this table, with the same keys, without background.
     #[must_use]
     pub fn on_copy(&self, copy: &Table) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: copy.endpoint.clone(), table: copy.name.clone() };
@@ -193,13 +188,13 @@ impl Stack {
         Arc::new(Self::in_new_dir(Options { store, keyring, has_background: false, ..Options::default() }))
     }
 
-    /// A stack over an existing data directory, such as that of a killed process.
+    /// A stack on an existing data directory, such as a killed process's.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
         Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..Options::default() }, None))
     }
 
-    /// A stack over an existing data directory in which nothing goes on by itself: neither relay nor sender nor clock.
+    /// A stack on an existing data directory, without relay, sender and clock.
     #[must_use]
     pub fn idle_on_data_of(data_dir: &Path) -> Self {
         Self::start(Options { data_dir: data_dir.to_owned(), has_background: false, ..Options::default() }, None)
@@ -210,7 +205,7 @@ impl Stack {
         Self::start(Options { data_dir: dir.path().to_owned(), ..options }, Some(dir))
     }
 
-    /// A stack of the test's own on the store that the run is configured with, with the demo and nothing in the background.
+    /// The test's own stack on the configured store, with the demo and without background.
     #[must_use]
     pub fn with_demo() -> Arc<Self> {
         let options = Options { store: new_table(), has_background: false, ..Options::default() };
@@ -246,7 +241,7 @@ impl Stack {
                 stack.log_file().to_owned(),
             );
             announce.send(started).expect("the starter waits for the stack");
-            // An error means that the test is gone without saying so; the stack is not needed any more either way.
+            // An error means that the test is gone without saying so; either way the stack is no longer needed.
             let _ = stop.await;
             stack.stop().await;
         });
@@ -254,36 +249,36 @@ impl Stack {
         Self { _server: server, base_url, ready, table, keyring, files, log_file, own_dir }
     }
 
-    /// Where the stack's records are.
+    /// The stack's table.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The keys that the stack's secrets are sealed with.
+    /// The keys that sealed the stack's secrets.
     #[must_use]
     pub fn keyring(&self) -> &Keyring {
         &self.keyring
     }
 
-    /// Where the stack's files are.
+    /// The file store.
     #[must_use]
     pub fn files(&self) -> &Arc<dyn FileStore> {
         &self.files
     }
 
-    /// The log that the stack writes.
+    /// The stack's log.
     #[must_use]
     pub fn log_file(&self) -> &Path {
         &self.log_file
     }
 }
 
-/// The program that reads PDFs. What runs tests can't: they have the stack's command line for it, built beside them. Other
-/// programs of this crate can, if their `main` begins so.
+/// The program that reads PDFs. Test binaries can't: they use the stack's command line, built beside them. Other
+/// programs of this crate can, if their `main` calls the reader first.
 fn pdf_program() -> PathBuf {
     let this = std::env::current_exe().expect("this program's own path");
-    // The runners say where it is, also if tests are built elsewhere.
+    // The runners say where it is, even if tests are built elsewhere.
     let told = ["NEXTEST_BIN_EXE_stack", "CARGO_BIN_EXE_stack"].iter().find_map(std::env::var_os);
     match (told, this.parent()) {
         (Some(program), _) => program.into(),
@@ -296,7 +291,7 @@ fn configured_endpoint() -> Option<String> {
     std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty())
 }
 
-/// A table of a stack's own, where this run's tests have theirs.
+/// A new table for a stack, beside this run's other tables.
 fn new_table() -> StoreAt {
     match configured_endpoint() {
         Some(url) => StoreAt::Endpoint { url, table: resource_name("table") },
@@ -310,7 +305,7 @@ impl Drop for Stack {
             let lacking = calls::lacking();
             assert!(lacking.is_empty(), "infra/template.yaml: {}", lacking.join("; "));
         }
-        // The end of the log says what the service thought while the test failed; the directory is about to go.
+        // The end of the log shows what the service did when the test failed; the directory is about to go.
         if std::thread::panicking() && self.own_dir.is_some() {
             let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();
             let lines: Vec<&str> = log.lines().collect();

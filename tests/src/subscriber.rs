@@ -12,7 +12,7 @@ use crate::org::Org;
 use crate::receiver::Receiver;
 use crate::wait::eventually;
 
-/// The page on which admins set up endpoints.
+/// The page where admins set up endpoints.
 pub const DEVELOPERS: &str = "/app/developers";
 
 /// An endpoint, as the admin who set it up knows it.
@@ -22,14 +22,14 @@ pub struct Subscriber {
     pub admin: Browser,
     /// The endpoint.
     pub id: EndpointId,
-    /// Its secret, as it was shown.
+    /// Its secret, as shown.
     pub secret: SigningSecret,
-    /// Where deliveries arrive.
+    /// Receives its deliveries.
     pub receiver: Receiver,
 }
 
 impl Org {
-    /// A new member who may change settings.
+    /// A new admin.
     pub async fn admin(&self, name: &str) -> Person {
         let email = format!("a-{}@members.example", uuid::Uuid::now_v7().simple());
         let password = "correct horse battery".to_owned();
@@ -38,12 +38,12 @@ impl Org {
         Person { id, email, password }
     }
 
-    /// A subscriber of all events.
+    /// A subscriber to all events.
     pub async fn subscriber(&self) -> Subscriber {
         self.subscriber_of(&[]).await
     }
 
-    /// A subscriber of some types of events; of all, if none is named.
+    /// A subscriber to these types of events, or to all if none is named.
     pub async fn subscriber_of(&self, types: &[&str]) -> Subscriber {
         let admin = self.admin("Ines Duarte").await;
         let admin = Browser::of(self, &admin).await;
@@ -98,21 +98,21 @@ impl Subscriber {
         self.admin.post(&path, &[("form_token", &token)]).await
     }
 
-    /// Presses `Rotate secret`, and gives the new one.
+    /// Presses `Rotate secret`, and returns the new one.
     pub async fn rotate(&self, old: &str) -> SigningSecret {
         let page = self.press("rotate", &[("old", old)]).await;
         assert_eq!(page.status, 303, "{}", page.body);
         secret_on(&self.admin.get(page.location()).await).expect("the new secret is shown")
     }
 
-    /// Sends the form that edits it.
+    /// Submits the form that edits it.
     pub async fn edit(&self, url: &str, types: &[&str]) -> Page {
         let path = format!("{}/edit", self.path());
         let token = self.admin.get(&path).await.hidden("form_token");
         send_fields(&self.admin, &path, &token, url, types).await
     }
 
-    /// What the table has of it but audit rows and events.
+    /// Its rows in the table, except audit rows and events.
     pub async fn rows(&self, org: &Org) -> Vec<serde_json::Value> {
         let id = self.id.to_string();
         let mut rows = crate::rows::all(org.stack().table()).await;
@@ -123,18 +123,18 @@ impl Subscriber {
         rows
     }
 
-    /// One of its deliveries, as the store has it.
+    /// One of its deliveries in the store.
     pub async fn delivery(&self, org: &Org, event: EventId) -> Option<Versioned<Delivery>> {
         let key = DeliveryKey { org: org.id, endpoint: self.id, event };
         org.store().delivery(key).await.expect("the store answers")
     }
 
-    /// Waits until one of its deliveries is in a state.
+    /// Waits until one of its deliveries is in this state.
     pub async fn wait_for(&self, org: &Org, event: EventId, state: &str) -> Delivery {
         self.wait_until(org, event, state, |delivery| delivery.state().as_str() == state).await
     }
 
-    /// Waits until one of its deliveries is as it should be.
+    /// Waits until one of its deliveries fits.
     pub async fn wait_until(
         &self,
         org: &Org,
@@ -147,7 +147,7 @@ impl Subscriber {
     }
 }
 
-/// Sends the form that adds an endpoint.
+/// Submits the form that adds an endpoint.
 pub async fn add(admin: &Browser, url: &str, types: &[&str]) -> Page {
     let token = admin.get(DEVELOPERS).await.hidden("form_token");
     send_fields(admin, DEVELOPERS, &token, url, types).await
@@ -161,7 +161,7 @@ async fn send_fields(admin: &Browser, path: &str, token: &str, url: &str, types:
     admin.post(path, &fields).await
 }
 
-/// The secret that a page shows, if it does.
+/// The secret on a page, if any.
 #[must_use]
 pub fn secret_on(page: &Page) -> Option<SigningSecret> {
     let (_, rest) = page.body.split_once("value=\"whsec_")?;

@@ -1,5 +1,4 @@
-//! `infra/template.yaml` as the tests read it: its resources, with the short forms of intrinsic functions written out
-//! (`!Ref X` is `{"Ref": "X"}`).
+//! `infra/template.yaml` with short intrinsic functions written out (`!Ref X` is `{"Ref": "X"}`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -11,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The template's text.
 pub const TEXT: &str = include_str!("../../infra/template.yaml");
 
-/// The name of the stack in texts of the template.
+/// The stack's name in the template's texts.
 pub const STACK_NAME: &str = "countersign-test";
 
 /// The whole template.
@@ -42,7 +41,7 @@ pub fn resources(of_type: &str) -> impl Iterator<Item = (&'static str, &'static 
 /// A function in the template.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// Its name without the stack's, which is that of its crate.
+    /// Its name without the stack's: that of its crate.
     pub name: String,
     /// Its logical id.
     pub id: &'static str,
@@ -50,7 +49,7 @@ pub struct Function {
     pub properties: &'static Value,
 }
 
-/// The functions, by their names.
+/// The functions by name.
 #[must_use]
 pub fn functions() -> BTreeMap<String, Function> {
     let function = |(id, properties): (&'static str, &'static Value)| {
@@ -63,7 +62,7 @@ pub fn functions() -> BTreeMap<String, Function> {
 }
 
 impl Function {
-    /// The environment that the template gives it. Each variable names what it is made of.
+    /// Its environment in the template. Each variable names its parts.
     #[must_use]
     pub fn environment(&self) -> BTreeMap<String, Value> {
         let of = |place: &'static Value| place["Environment"]["Variables"].as_object().into_iter().flatten();
@@ -104,7 +103,7 @@ pub fn routes() -> Vec<Route> {
     resources("AWS::ApiGatewayV2::Route").map(route).collect()
 }
 
-/// A part of the template as it counts where these conditions hold and no others.
+/// A part of the template if exactly these conditions hold.
 #[must_use]
 pub fn with_conditions(value: &Value, hold: &[&str]) -> Value {
     match value {
@@ -123,7 +122,7 @@ pub fn with_conditions(value: &Value, hold: &[&str]) -> Value {
     }
 }
 
-/// The names of parameters and resources that a part of the template refers to, as often as it does.
+/// Names of parameters and resources that a part of the template refers to, with repetitions.
 #[must_use]
 pub fn mentions(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -152,13 +151,13 @@ fn collect_mentions(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What stands between `${` and `}`, without its attribute.
+/// The names between `${` and `}`, without attributes.
 fn substituted(text: &str) -> impl Iterator<Item = String> {
     let names = text.split("${").skip(1).filter_map(|rest| rest.split(['}', '.']).next());
     names.map(str::to_owned)
 }
 
-/// A text with the stack's name in it.
+/// A text with the stack's name filled in.
 #[must_use]
 pub fn text(value: &Value) -> String {
     let text = value.as_str().or_else(|| value["Fn::Sub"].as_str()).expect("a text");

@@ -1,15 +1,15 @@
-//! Waiting for what the service does by itself. How long that takes depends on the machine, so no test fails for it.
+//! Waits for what the service does by itself. Its duration depends on the machine, so no test fails for it.
 
 use std::fmt::Display;
 use std::time::Duration;
 
-/// When a test gives up waiting for something that has to happen. It only ends waits that would never end.
+/// When a test gives up waiting. It only ends waits that would never end.
 pub const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Looks again and again until there is something, and gives that.
+/// Looks repeatedly until there is a result.
 pub async fn eventually<T>(what: impl Display, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let found = async {
         loop {
@@ -22,7 +22,7 @@ pub async fn eventually<T>(what: impl Display, mut look: impl AsyncFnMut() -> Op
     in_time(what, found).await
 }
 
-/// The outcome of something that has to end.
+/// The outcome of something that must end.
 pub async fn in_time<T>(what: impl Display, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("not after {PATIENCE:?}: {what}"))
 }

@@ -1,8 +1,8 @@
-//! Which function makes which calls of AWS: what its role in the template must allow.
+//! Records which function makes which AWS calls, so that tests can compare them with the roles in the template.
 //!
-//! All functions share one process here, so each request, tick and message runs in the name of the function that it would
-//! reach in the cloud. A listener gets that name with the action of each call. The table's calls are seen at its client;
-//! queues, keys and files are ports here, and count as the calls that their adapters in the cloud make.
+//! All functions share one process here, so each request, tick and message runs under the name of the function that it
+//! would reach in the cloud. A listener gets that name and each call's action. Calls to the table are seen at its
+//! client; queues, keys and files are ports here, and count as the calls of their cloud adapters.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,15 +31,15 @@ tokio::task_local! {
     static FUNCTION: String;
 }
 
-/// Runs something in the name of a function.
+/// Runs `work` under a function's name.
 pub(crate) async fn of<T>(function: &str, work: impl Future<Output = T>) -> T {
     FUNCTION.scope(function.to_owned(), work).await
 }
 
-/// Gets the name of a function and an action of IAM, such as `dynamodb:GetItem`.
+/// Receives a function's name and an IAM action, such as `dynamodb:GetItem`.
 type Listener = dyn Fn(&str, &str) + Send + Sync;
 
-/// Hears of every call that a function makes.
+/// Reports every call of a function to a listener.
 #[derive(Clone)]
 pub struct Calls(Arc<Listener>);
 
@@ -50,28 +50,25 @@ impl fmt::Debug for Calls {
 }
 
 impl Calls {
-    /// Tells a listener of them.
+    /// Calls `listener` for each.
     #[must_use]
     pub fn told_to(listener: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(listener))
     }
 
-    /// What the stack does in nobody's name, such as seeding, is no function's call.
+    /// Ignores work outside a function, such as seeding.
     pub(crate) fn tell(&self, action: &str) {
         let _ = FUNCTION.try_with(|function| (self.0)(function, action));
     }
 
-    /// The same keys.
     pub(crate) fn of_keys(&self, keys: Arc<dyn Keys>) -> Arc<dyn Keys> {
         Arc::new(Told { calls: self.clone(), of: keys })
     }
 
-    /// The same files.
     pub(crate) fn of_files(&self, files: Arc<dyn FileStore>) -> Arc<dyn FileStore> {
         Arc::new(Told { calls: self.clone(), of: files })
     }
 
-    /// The same queue.
     pub(crate) fn of_queue(&self, queue: Arc<dyn Queue>) -> Arc<dyn Queue> {
         Arc::new(Told { calls: self.clone(), of: queue })
     }
@@ -91,7 +88,7 @@ impl Intercept for Calls {
     ) -> Result<(), BoxError> {
         let input = context.input();
         if let Some(transaction) = input.downcast_ref::<TransactWriteItemsInput>() {
-            // Each item of a transaction takes the action of its own kind.
+            // Each item of a transaction needs the action of its kind.
             for item in transaction.transact_items() {
                 for (is_one, action) in [
                     (item.condition_check().is_some(), "dynamodb:ConditionCheckItem"),
@@ -114,14 +111,14 @@ impl Intercept for Calls {
             (input.downcast_ref::<UpdateItemInput>().is_some(), "dynamodb:UpdateItem"),
             (input.downcast_ref::<DeleteItemInput>().is_some(), "dynamodb:DeleteItem"),
         ];
-        // A call that is none of these has no action that a role could have, so that it is noticed.
+        // No role allows this action, so any other call stands out.
         let action = actions.into_iter().find(|(is_it, _)| *is_it).map_or("dynamodb:another", |(_, action)| action);
         self.tell(action);
         Ok(())
     }
 }
 
-/// A port whose calls are told.
+/// A port that reports its calls.
 #[derive(Debug)]
 struct Told<P: ?Sized> {
     calls: Calls,

@@ -1,4 +1,4 @@
-//! The command line, and what its arguments mean for the two commands.
+//! The command line, converted to the options of the two commands.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The program: runs the command of the command line until a signal ends it.
+//! Runs the command line's command until a signal ends it.
 
 use std::process::ExitCode;
 
@@ -11,18 +11,17 @@ use crate::listen::{self, ListenOptions};
 use crate::options::Options;
 use crate::stack::Stack;
 
-/// The exit code after a signal that left no time for a clean stop, as shells count it.
+/// The shell's exit code for an interrupt: no time for a clean stop.
 const INTERRUPTED: u8 = 130;
 
-/// Runs the command line of this process. The exit code is 0 after a clean stop, 1 if the command could not start, and 2
-/// for a wrong command line.
+/// Runs the command line. Exits with 0 after a clean stop, 1 if the command couldn't start, 2 for wrong arguments.
 #[must_use]
 pub fn main() -> ExitCode {
     pictures::read_pdf_if_asked();
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(usage) => {
-            // `--help` and `--version` come this way too. A closed output is no error.
+            // Includes `--help` and `--version`. A closed output is no error.
             let _ = usage.print();
             return if usage.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
@@ -124,7 +123,7 @@ impl Signals {
     }
 
     async fn next(&mut self) {
-        // If Ctrl-C can't be listened for, only the system can end the process.
+        // If Ctrl-C can't be caught, only the system ends the process.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

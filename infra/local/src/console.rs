@@ -1,4 +1,4 @@
-//! What the commands print for a person. Colors appear on a terminal only.
+//! The commands' output for people; colored on a terminal only.
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -14,27 +14,23 @@ const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[31m";
 const RESET: &str = "\x1b[0m";
 
-/// Prints a step of the start that may take a moment.
 pub(crate) fn progress(step: &str) {
     print_line(&format!("{DIM}{step} …{RESET}"));
 }
 
-/// Prints where a stack answers, and a first call to paste.
+/// Prints the stack's address and a first call to paste.
 pub(crate) fn ready(ready: &ReadyFile, ready_file: &Path, log_file: &Path) {
     print_line(&ready_text(ready, ready_file, log_file, std::io::stdout().is_terminal()));
 }
 
-/// Prints that a stop has begun.
 pub(crate) fn stopping() {
     print_line(&format!("\n{DIM}Stopping … (press Ctrl-C again to end at once){RESET}"));
 }
 
-/// Prints that a stop is complete.
 pub(crate) fn stopped() {
     print_line("Stopped. Everything is kept; the next start continues from here.");
 }
 
-/// Prints where a subscriber listens.
 pub(crate) fn listening(address: SocketAddr) {
     print_line(&format!(
         "\n{GREEN}{BOLD}Listening on http://{address}/{RESET}\n\n\
@@ -42,20 +38,18 @@ pub(crate) fn listening(address: SocketAddr) {
     ));
 }
 
-/// Prints a delivery: a line about it, and its body.
 pub(crate) fn delivery(is_verified: bool, summary: &str, body: &str) {
     let color = if is_verified { GREEN } else { RED };
     print_line(&format!("{color}{summary}{RESET}\n  {}\n", body.replace('\n', "\n  ")));
 }
 
-/// Prints an error, which is one line.
 pub(crate) fn error(text: &str) {
     eprintln_plain!("{RED}error:{RESET} {text}");
 }
 
 fn ready_text(ready: &ReadyFile, ready_file: &Path, log_file: &Path, is_terminal: bool) -> String {
     let ReadyFile { base_url, app_url, organizations } = ready;
-    // Only a terminal shows a token, which is good for this machine only. A file or a pipe may be kept.
+    // The token is good for this machine only, but a file or pipe may be kept: only a terminal shows it.
     let token = match organizations.first() {
         Some(first) if is_terminal => first.read_write_token.as_str(),
         _ => "<read_write_token from the ready file>",
@@ -76,7 +70,7 @@ fn ready_text(ready: &ReadyFile, ready_file: &Path, log_file: &Path, is_terminal
     )
 }
 
-/// Prints a line. An error, such as a closed pipe, is ignored: it is no reason to stop serving.
+/// Ignores errors: a closed pipe is no reason to stop serving.
 fn print_line(text: &str) {
     let mut out = stdout().lock();
     let _ = writeln!(out, "{text}");

@@ -1,9 +1,9 @@
-//! Why a stack does not start. Each error is one line that says what to do.
+//! Errors of a start, each one line that says what to do.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a stack does not start.
+/// Why a stack can't start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -18,13 +18,13 @@ pub enum StartError {
         /// The system's error.
         error: io::Error,
     },
-    /// The path of the data directory is something else.
+    /// The data directory's path is a file.
     #[error("the data directory {0} is not a directory; choose another with --data-dir")]
     NotADirectory(PathBuf),
-    /// The store does not take the path of the data directory.
+    /// The data directory's path isn't Unicode.
     #[error("the path of the data directory {0:?} is not valid Unicode; choose another with --data-dir")]
     NotUnicode(PathBuf),
-    /// The data directory cannot be created or written.
+    /// The data directory can't be created or written.
     #[error("the data directory {path} cannot be written: {error}")]
     DataDir {
         /// The data directory.
@@ -39,7 +39,7 @@ pub enum StartError {
     InUse {
         /// The data directory.
         path: PathBuf,
-        /// The process and where it answers, as far as known, in brackets.
+        /// In brackets, the process and its address, as far as known.
         by: String,
     },
     /// A newer version of this program wrote the data.
@@ -47,7 +47,7 @@ pub enum StartError {
         "the data directory {0} was written by a newer version; update this program, or choose another with --data-dir"
     )]
     Newer(PathBuf),
-    /// A version of this program that is too old to migrate from wrote the data.
+    /// The data's version is too old to migrate from.
     #[error(
         "the data directory {0} was written by a version that is too old to migrate from; delete it to start over, or choose another with --data-dir"
     )]
@@ -68,21 +68,21 @@ pub enum StartError {
         /// The system's error.
         error: io::Error,
     },
-    /// The store does not start or does not answer.
+    /// The store doesn't start or answer.
     #[error("the store does not start: {0}")]
     Store(String),
-    /// The initial data could not be created.
+    /// The initial data couldn't be created.
     #[error("the initial data cannot be set up: {0}; start again to retry")]
     Seed(String),
-    /// The data of an older version could not be migrated.
+    /// An older version's data couldn't be migrated.
     #[error("the data of an older version cannot be migrated: {0}; start again to go on")]
     Migration(String),
-    /// New tokens could not be issued for expired ones.
+    /// Expired tokens couldn't be replaced.
     #[error("the expired tokens cannot be replaced: {0}")]
     Renewal(String),
 }
 
-/// An error with its causes in one line. The message of an error alone leaves its causes out.
+/// An error with its causes in one line: the message alone leaves them out.
 pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! The functions in one process: one state, and one router for the API and the app.
+//! All functions in one process, with one state and one router.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub fn operations(to: &mut impl Register) {
     documents::operations(to);
 }
 
-/// The description of the whole API, as `shared/openapi.json` keeps it.
+/// The description of the whole API, kept in `shared/openapi.json`.
 #[must_use]
 pub fn openapi_json() -> String {
     let mut description = shared::api::openapi::Description::new();
@@ -40,7 +40,7 @@ pub fn openapi_json() -> String {
     description.into_json()
 }
 
-/// The documentation for people, as `functions/read-api/docs` keeps it.
+/// The documentation for people, kept in `functions/read-api/docs`.
 ///
 /// # Errors
 /// When it can't be written.
@@ -48,7 +48,7 @@ pub fn documentation() -> Result<docs::Files, String> {
     docs::files(&openapi_json()).map_err(|error| error.to_string())
 }
 
-/// The tools of agents, as `functions/mcp/tools.json` keeps them.
+/// The tools of agents, kept in `functions/mcp/tools.json`.
 #[must_use]
 pub fn tools_json() -> String {
     let mut catalog = mcp::catalog::Catalog::default();
@@ -56,22 +56,20 @@ pub fn tools_json() -> String {
     catalog.into_json(&serde_json::from_str(&openapi_json()).unwrap_or_default())
 }
 
-/// The functions, ready to answer requests.
+/// All functions, ready for requests.
 pub(crate) struct Functions {
-    /// The state that all of them share.
     pub(crate) app: Arc<AppState>,
-    /// Answers the API and the app.
+    /// Answers both API and app.
     pub(crate) router: Router,
-    /// Opens sealed secrets, for the webhook sender.
+    /// Opens sealed secrets for the webhook sender.
     pub(crate) keys: Arc<dyn Keys>,
-    /// Posts deliveries, for the webhook sender.
+    /// Posts the webhook sender's deliveries.
     pub(crate) client: Client,
-    /// Hears of their calls.
     pub(crate) calls: Option<Calls>,
 }
 
 impl Functions {
-    /// Builds the functions on a state, to which what only some of them use is added.
+    /// Adds to the state what only some functions use.
     pub(crate) fn new(
         app: AppState,
         keys: Arc<dyn Keys>,
@@ -104,7 +102,7 @@ impl Functions {
     }
 }
 
-/// What a request meets before the functions: its path in one spelling.
+/// Normalizes the path before the functions see it.
 fn with_one_path(router: Router) -> Router {
     let service = tower::service_fn(move |mut request: Request<Body>| {
         let mut router = router.clone();
@@ -116,7 +114,7 @@ fn with_one_path(router: Router) -> Router {
     Router::new().fallback_service(service)
 }
 
-/// Where agents may call from: this stack's own address, by either name of this machine.
+/// Agents may call this stack's own address, by either name of this machine.
 fn access(base_url: &BaseUrl) -> Access {
     let address = base_url.to_string();
     let by_name = address.replace("//127.0.0.1", "//localhost");
@@ -124,7 +122,7 @@ fn access(base_url: &BaseUrl) -> Access {
     Access::of(base_url).with(host, &by_name)
 }
 
-/// The operations as the function `mcp` reaches them: in its own name, but for the one that it hands on to another.
+/// The operations as `mcp` reaches them: under its own name, except the one it hands on to another function.
 fn handed_on(operations: Router, calls: Calls) -> Router {
     let known: Arc<[Route]> = gateway::routes().into();
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -143,10 +141,10 @@ fn handed_on(operations: Router, calls: Calls) -> Router {
     Router::new().fallback_service(service)
 }
 
-/// The function that papers funding items for all entrances: no other has its fonts.
+/// Papers funding items for all entrances: no other function has its fonts.
 const PAPERS: &str = "documents";
 
-/// The same router, whose requests run in the name of the functions that the gateway gives them to.
+/// Runs each request under the name of the function that the gateway routes it to.
 fn in_the_name_of_functions(router: Router) -> Router {
     let known: Arc<[Route]> = gateway::routes().into();
     let service = tower::service_fn(move |request: Request<Body>| {

@@ -1,10 +1,9 @@
-//! The gateway's routes: which function answers what. They derive from the operations and from the pages of the app, and
-//! `make generate` writes them into the template.
+//! Which function answers what, derived from operations and pages; `make generate` writes it into the template.
 //!
-//! Decision: a route per method and group of the API, such as `GET /api/v1/contacts/{proxy+}`, and one per function and
-//! folder of the app. A route per path would be more than 250, near the 300 that an API may have; one for all would show
-//! no figures per group. What no route fits goes to `read-api`, whose envelope is a 404, or a 405 with `Allow`; from the
-//! bare origin, and from `/app/`, it redirects a browser to the app.
+//! Decision: one route per method and group of the API, such as `GET /api/v1/contacts/{proxy+}`, and one per function
+//! and folder of the app. Routes per path would exceed 250, near an API's limit of 300; a single route would show no
+//! figures per group. Requests that fit no route go to `read-api`, whose envelope is a 404, or a 405 with `Allow`; from
+//! the bare origin, and from `/app/`, it redirects browsers to the app.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,36 +13,35 @@ use pages::routes::Pages;
 use shared::api::operation::{ReadOperation, Register, WriteOperation};
 use shared::api::{openapi, page};
 
-/// The function that answers what no route fits.
+/// Answers requests that fit no route.
 pub const DEFAULT: &str = "read-api";
 
-/// The function with the app's pages that are no other's.
+/// Has all app pages that no other function has.
 const APP: &str = "member-app";
 
-/// What a path ends with that stands for all paths below it.
+/// Ends a path that stands for all paths below it.
 const BELOW: &str = "/{proxy+}";
 
 /// A route of the gateway.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
-    /// Its path; with `{proxy+}` at its end, all paths below.
+    /// The path; `{proxy+}` at its end stands for all paths below.
     pub path: String,
-    /// Its method, or `ANY`.
+    /// The method, or `ANY`.
     pub method: String,
-    /// The function that answers.
+    /// The answering function.
     pub function: String,
 }
 
 impl fmt::Display for Route {
-    /// The key of the route: `GET /api/v1/contacts`.
+    /// The route's key: `GET /api/v1/contacts`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.method, self.path)
     }
 }
 
 impl Route {
-    /// How well it fits a request, if it does: a path of its own before one that stands for many, a longer one before a
-    /// shorter, a method before `ANY`. So the gateway chooses.
+    /// Fit by the gateway's rules: exact paths before `{proxy+}`, longer before shorter, a method before `ANY`.
     fn fit(&self, method: &str, path: &str) -> Option<(bool, usize, bool)> {
         let has_method = self.method == method;
         if !has_method && self.method != "ANY" {
@@ -57,7 +55,7 @@ impl Route {
     }
 }
 
-/// The operations of the API, as a function registers them.
+/// Collects the operations that a function registers.
 #[derive(Debug, Default)]
 struct Operations(Vec<(Method, String)>);
 
@@ -71,7 +69,7 @@ impl Register for Operations {
     }
 }
 
-/// What each function answers: a method (`ANY` for pages) and a path with its parameters in braces.
+/// What each function answers: a method (`ANY` for pages) and a path with parameters in braces.
 #[must_use]
 pub fn answers() -> Vec<Route> {
     let mut all: BTreeMap<&str, Operations> = BTreeMap::new();
@@ -96,14 +94,14 @@ pub fn answers() -> Vec<Route> {
     api.chain([agents]).chain(app).collect()
 }
 
-/// The routes, without the one for what none of them fits.
+/// All routes but the default one.
 #[must_use]
 pub fn routes() -> Vec<Route> {
     let answers = answers();
     let mut routes = BTreeSet::new();
     for ((method, folder), answered) in groups(&answers) {
         let counted = |function: &str| answered.iter().filter(|answer| answer.function == function).count();
-        // The app's own function has all folders that are no other's; a group of the API is its most frequent function's.
+        // The app's own function owns all folders that no other has; the most frequent function owns an API group.
         let owner = match answered.iter().find(|answer| answer.method == "ANY" && answer.function != APP) {
             Some(answer) => answer.function.clone(),
             None if method == "ANY" => APP.to_owned(),
@@ -130,7 +128,7 @@ pub fn routes() -> Vec<Route> {
     routes.into_iter().collect()
 }
 
-/// What is answered, by its method and the beginning of its path: `/api/v1/contacts`, `/app/agreements`.
+/// Groups by method and the beginning of the path: `/api/v1/contacts`, `/app/agreements`.
 fn groups(answers: &[Route]) -> BTreeMap<(String, String), Vec<&Route>> {
     let mut groups: BTreeMap<_, Vec<&Route>> = BTreeMap::new();
     for answer in answers {
@@ -141,17 +139,17 @@ fn groups(answers: &[Route]) -> BTreeMap<(String, String), Vec<&Route>> {
     groups
 }
 
-/// The function that the gateway gives a request to, by some routes.
+/// The function to which the gateway routes a request.
 #[must_use]
 pub fn function<'a>(routes: &'a [Route], method: &str, path: &str) -> &'a str {
     let fitting = routes.iter().filter_map(|route| Some((route.fit(method, path)?, route)));
     fitting.max_by_key(|(fit, _)| *fit).map_or(DEFAULT, |(_, route)| &route.function)
 }
 
-/// The mark before the routes in the template, and the one behind them.
+/// Delimit the routes in the template.
 const MARKS: [&str; 2] = ["  # Begin of the routes\n", "  # End of the routes\n"];
 
-/// A template with these routes in place of its own. None if it has no marks for them.
+/// Replaces the template's routes. `None` if it has no marks for them.
 #[must_use]
 pub fn with_routes(template: &str, routes: &[Route]) -> Option<String> {
     let (before, rest) = template.split_once(MARKS[0])?;
@@ -160,7 +158,7 @@ pub fn with_routes(template: &str, routes: &[Route]) -> Option<String> {
     Some([before, MARKS[0], &lines, MARKS[1], after].concat())
 }
 
-/// The resource of a route, in one line.
+/// The route's resource, in one line.
 fn resource(route: &Route) -> String {
     let words = |text: &str| -> String {
         let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -174,7 +172,7 @@ fn resource(route: &Route) -> String {
     )
 }
 
-/// The pages of each function of the app.
+/// The pages of each app function.
 #[must_use]
 pub fn app_pages() -> Vec<(&'static str, Pages)> {
     vec![
@@ -237,14 +235,14 @@ mod tests {
     fn every_act_of_a_page_has_words_in_the_audit_log() {
         let known: BTreeSet<&str> = shared::domain::sentences::operations().map(|(id, _)| id).collect();
         let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
-        // Plain views of pages are not in the log.
+        // The log doesn't have plain page views.
         let acts: BTreeSet<&str> = named.filter(|operation| !operation.starts_with("view_")).collect();
         assert!(acts.contains("add_step"), "{acts:?}");
         let without: Vec<_> = acts.difference(&known).collect();
         assert!(without.is_empty(), "{without:?}");
     }
 
-    /// `cargo lambda watch` gives each function the pages that it has.
+    /// `cargo lambda watch` routes pages as the gateway does.
     #[test]
     fn pages_are_watched_by_their_function() {
         let routes = include_str!("../../../CargoLambda.toml").lines().filter_map(|line| {

@@ -1,5 +1,4 @@
-//! The address guard of the local stack: it also allows this machine. It is not in `shared`, so that no function can be
-//! built with it.
+//! The local guard also allows this machine. It is outside `shared`, so that no function can be built with it.
 
 use std::net::IpAddr;
 
@@ -49,7 +48,7 @@ mod tests {
             let read = EndpointUrl::parse(url, &PublicOrLoopback).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert!(check(&read, &PublicOrLoopback, &*resolver).await.is_ok(), "{url}");
         }
-        // Whether a name leads anywhere now is not asked: only the names of this machine do without TLS.
+        // Doesn't resolve names: only names of this machine may go without TLS.
         for url in [
             "http://8.8.8.8/",
             "http://10.0.0.1/",
@@ -81,7 +80,7 @@ mod tests {
                 Box::pin(async { Ok(vec![IpAddr::from([93, 184, 216, 34])]) })
             }
         }
-        // A name of this machine that leads elsewhere, and an endpoint that an earlier version took.
+        // A name of this machine that leads elsewhere, and an endpoint that an earlier version accepted.
         for url in ["http://hooks.localhost/", "http://hooks.example.com/"] {
             let plain = EndpointUrl::try_from(url.to_owned()).expect("a URL");
             assert_eq!(check(&plain, &PublicOrLoopback, &Public).await, Err(AddressError::Refused), "{url}");

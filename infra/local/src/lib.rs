@@ -1,14 +1,13 @@
-//! The local stack: the functions that run on Lambda, in one process, on a store that is a file in a data directory. A
-//! person starts it with `make run`; the tests start it in process.
+//! The local stack: the functions in one process, on a store in a file, for people (`make run`) and for tests.
 //!
-//! The stack emulates only what AWS provides: DynamoDB (`store`), the gateway (`server`), the queues, and the schedule of
-//! the clock (`background`). Every rule is in the functions themselves.
+//! The stack emulates only what AWS provides: DynamoDB (`store`), the gateway (`server`), the queues, and the clock's
+//! schedule (`background`). All rules are in the functions.
 //!
-//! Decision: the process itself tells the relay what it writes, and only the webhook tests of `make test-aws` read the
-//! table's stream, as Lambda does. On the embedded store each write would scan all records of the stream, and with
-//! DynamoDB Local it takes three times as long.
+//! Decision: the process tells the relay of its own writes; only the webhook tests of `make test-aws` read the table's
+//! stream, as Lambda does. Embedded, each write would scan all stream records; DynamoDB Local would take three times as
+//! long.
 //!
-//! The modules form a tree: a module uses only those below it, and a test holds it. From top to bottom:
+//! A module uses only modules below it, which a test ensures. From top to bottom:
 //!
 //! | Module | |
 //! |---|---|

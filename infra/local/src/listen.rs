@@ -1,5 +1,4 @@
-//! `local listen`: a subscriber on this machine. Prints each delivery and whether it verifies, and answers as its options
-//! say.
+//! `local listen`: a subscriber that prints each delivery and whether it verifies, and answers as its options say.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -21,25 +20,23 @@ use crate::console;
 use crate::error::StartError;
 use crate::server;
 
-/// The largest body that is read, in bytes. Events are far smaller.
+/// Most bytes of a body that are read. Events are far smaller.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// The largest part of a body that is printed, in characters.
+/// Most characters of a body that are printed.
 const BODY_CHARS_MAX: usize = 20_000;
-/// The largest part of an id or a type that is printed, in characters.
+/// Most characters of an id or type that are printed.
 const FIELD_CHARS_MAX: usize = 100;
 
-/// How to listen.
 #[derive(Debug)]
 pub(crate) struct ListenOptions {
-    /// The port on 127.0.0.1; 0 takes a free one.
+    /// On 127.0.0.1; 0 takes a free one.
     pub(crate) port: u16,
-    /// The endpoint's signing secret.
     pub(crate) secret: SigningSecret,
-    /// The status of every response, whether the delivery verifies or not.
+    /// Answers every delivery, verified or not.
     pub(crate) fixed_status: Option<StatusCode>,
     /// The wait before each response.
     pub(crate) delay: Duration,
-    /// The number of attempts at each event that are answered 500.
+    /// Answers so many attempts at each event with 500.
     pub(crate) fail_first: u32,
 }
 
@@ -55,7 +52,7 @@ pub(crate) async fn run(options: ListenOptions) -> Result<(), StartError> {
 
 struct Subscriber {
     options: ListenOptions,
-    /// The number of verified attempts at each event, by the event's id.
+    /// Verified attempts by event id.
     attempts: Mutex<HashMap<String, u32>>,
 }
 
@@ -98,7 +95,7 @@ async fn receive(State(subscriber): State<Arc<Subscriber>>, request: Request<Bod
 }
 
 impl Subscriber {
-    /// Counts an attempt at an event, and returns its number, from 1.
+    /// The number of this attempt at the event, from 1.
     fn count_attempt(&self, event: &str) -> u32 {
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = attempts.entry(event.to_owned()).or_default();
@@ -107,13 +104,13 @@ impl Subscriber {
     }
 }
 
-/// A body for display: JSON indented, anything else as it is.
+/// Indents JSON; leaves any other body as it is.
 fn body_text(event: &Value, body: &[u8]) -> String {
     let indented = if event.is_null() { None } else { serde_json::to_string_pretty(event).ok() };
     excerpt(indented.as_deref().map_or(body, str::as_bytes), BODY_CHARS_MAX).unwrap_or_default()
 }
 
-/// Text from outside in one line, without control characters, which could act on a terminal.
+/// Puts outside text on one line, without control characters, which could act on a terminal.
 fn in_one_line(text: &str) -> String {
     excerpt(text.as_bytes(), FIELD_CHARS_MAX).unwrap_or_default().replace(['\n', '\t'], " ")
 }

@@ -1,4 +1,4 @@
-//! How a stack is started.
+//! Options for starting a stack.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,38 +10,37 @@ use shared::platform::secrets::Keys;
 
 use crate::calls::Calls;
 
-/// How a stack is started.
+/// Options for starting a stack.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
-    /// The folder that holds all data.
+    /// Holds all data.
     pub data_dir: PathBuf,
-    /// The data that a new data directory starts with. Ignored for an existing one.
+    /// A new data directory's initial data. Ignored for an existing one.
     pub seed: Seed,
-    /// Where the ready file is written; in the data directory if not given.
+    /// Path of the ready file; in the data directory by default.
     pub ready_file: Option<PathBuf>,
-    /// The divisor of every wait of the service, such as a proposal's 72 h. At least 1.
+    /// Divides every wait of the service, such as a proposal's 72 h. At least 1.
     pub time_scale: u32,
     /// Where the records are.
     pub store: StoreAt,
-    /// The keys that sealed the secrets in that store; the data directory's own keys if not given.
+    /// Keys that sealed the store's secrets; by default, those in the data directory.
     pub keyring: Option<Keyring>,
-    /// Where the functions read the keys; if not given, they have them from the start. Tests let the source fail.
+    /// Source of the functions' keys; by default, they have them from the start. Tests make the source fail.
     pub keys: Option<Arc<dyn Keys>>,
-    /// Where files are; in the data directory if not given.
+    /// The file store; in the data directory by default.
     pub files: Option<Arc<dyn FileStore>>,
-    /// The program that reads PDFs; this one if not given. What runs tests can't.
+    /// The program that reads PDFs; this one by default. Test binaries can't.
     pub pdf_program: Option<PathBuf>,
-    /// Hears of the calls that the functions make, if anything is to. Tests compare them with the functions' roles.
+    /// Listens to the functions' calls, for tests that compare them with the roles.
     pub calls: Option<Calls>,
-    /// Whether the relay, the webhook sender and the clock run. Tests that count or break calls to the store turn them
-    /// off.
+    /// Whether relay, webhook sender and clock run. Tests that count or break store calls turn them off.
     pub has_background: bool,
-    /// Whether a table elsewhere is created with a stream, which the stack then reads for the relay as in the cloud.
-    /// Otherwise the process reports its own writes, as it does with the embedded store, which has no stream.
+    /// Whether to create a table elsewhere with a stream and read it for the relay, as in the cloud. Otherwise the
+    /// process reports its own writes, as with the embedded store, which has no stream.
     pub has_stream: bool,
-    /// Whether transactions that meet at an item of the embedded store conflict, as on AWS. Tests ask for it.
+    /// Whether transactions on the same item of the embedded store conflict, as on AWS, for tests.
     pub has_conflicts: bool,
 }
 
@@ -76,12 +75,12 @@ pub enum Seed {
     Empty,
 }
 
-/// Where the records are.
+/// The place of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreAt {
-    /// In a file of the data directory, behind an endpoint inside this process.
+    /// A file in the data directory, behind an endpoint in this process.
     Embedded,
-    /// At an endpoint that speaks DynamoDB. The table is created if it is missing.
+    /// A DynamoDB endpoint. A missing table is created.
     Endpoint {
         /// For instance `http://127.0.0.1:8000`.
         url: String,

@@ -28,11 +28,10 @@ use crate::store::{Embedded, OpenStore};
 /// How long a stop waits for requests in flight.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running stack. [`Stack::stop`] ends it cleanly. Dropping it ends it at once, in the middle of requests, and leaves
-/// the ready file, much as a crash does.
+/// A running stack. [`Stack::stop`] ends it cleanly. Dropping it aborts requests and leaves the ready file.
 #[derive(Debug)]
 pub struct Stack {
-    /// Where the API answers.
+    /// The API's address.
     pub base_url: String,
     /// The content of the ready file.
     pub ready: ReadyFile,
@@ -43,7 +42,7 @@ pub struct Stack {
     table: String,
     keyring: Keyring,
     files: Arc<dyn FileStore>,
-    // A drop goes in this order: callers before what they call, and last the lock that lets the next stack start.
+    // Drop order: callers before what they call; the lock that lets the next stack start comes last.
     server: Server,
     background: Option<Background>,
     embedded: Option<Embedded>,
@@ -51,15 +50,15 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts a stack, and returns when it answers and its ready file is written.
+    /// Starts a stack; returns once it answers and its ready file is written.
     ///
     /// # Errors
-    /// When something that the stack needs is missing, taken or damaged; see [`StartError`].
+    /// [`StartError`] if something that the stack needs is missing, taken or damaged.
     pub async fn start(options: Options) -> Result<Self, StartError> {
         Self::start_with_progress(options, |_| {}).await
     }
 
-    /// Like [`Stack::start`], and calls `progress` before each step that may take a moment.
+    /// Calls `progress` before each step that may take a moment.
     pub(crate) async fn start_with_progress(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
         let data_dir = options.data_dir.clone();
         Box::pin(Self::start_all(options, progress)).await.map_err(|error| data::check_disk_full(&data_dir, error))
@@ -132,15 +131,14 @@ impl Stack {
 
     /// Stops the stack: removes the ready file, finishes requests in flight within ten seconds, closes the store.
     pub async fn stop(self) {
-        // The file goes first, so that no program takes this stack for a running one. If that fails, the next start
-        // removes it.
+        // First, so that no program takes this stack for a running one. If that fails, the next start removes it.
         let _ = ReadyFile::remove(&self.ready_file);
         let Self { server, background, embedded, data_dir, .. } = self;
         data_dir.remove_store_url();
         server.stop(DRAIN_TIMEOUT).await;
         // The next start does what the background tasks leave.
         drop(background);
-        // Closing the store blocks while SQLite folds its log into the file.
+        // Closing the store blocks while SQLite checkpoints its log.
         let _ = tokio::task::spawn_blocking(move || {
             drop(embedded);
             drop(data_dir);
@@ -160,13 +158,13 @@ impl Stack {
         &self.log_file
     }
 
-    /// The store of this stack.
+    /// The stack's store.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The DynamoDB endpoint of the store, for tests that look at items.
+    /// The store's DynamoDB endpoint, for tests that look at items.
     #[must_use]
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
@@ -178,20 +176,20 @@ impl Stack {
         &self.keyring
     }
 
-    /// Where files are.
+    /// The file store.
     #[must_use]
     pub fn files(&self) -> &Arc<dyn FileStore> {
         &self.files
     }
 
-    /// The name of the table.
+    /// The table's name.
     #[must_use]
     pub fn table(&self) -> &str {
         &self.table
     }
 }
 
-/// What a stack needs for itself alone. All of it is reserved before anything is changed: if another stack runs, a newer
+/// Resources that a stack needs exclusively. All are reserved before anything changes: if another stack runs, a newer
 /// version wrote the data, or the port is taken, a person has to act first.
 struct Reserved {
     data_dir: DataDir,
@@ -333,7 +331,7 @@ mod tests {
         }
         let activation = || vec![json!("workspace_not_activated")];
         let blocked = [activation(), vec![json!("stage_empty"), json!("document_missing")]].concat();
-        // The last one papers what has to move into a trust.
+        // The last one papers items that move into a trust.
         assert_eq!(blockers, [(false, activation()), (true, activation()), (false, blocked), (true, Vec::new())]);
         let (_, page) = get(&stack, token, "/api/v1/proposals?state=pending").await;
         assert_eq!(page["pagination"]["total"], 1);

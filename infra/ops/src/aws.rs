@@ -1,21 +1,20 @@
-//! AWS as a program outside Lambda reaches it: with the SDK's own chain of credentials and regions.
+//! AWS settings outside Lambda: the SDK's own chain of credentials and regions.
 //!
-//! Functions read only the environment, which Lambda fills (`shared::platform::aws`). The chain also asks the profile and
-//! the role of the machine or container; it costs crates and time that no function should pay for, so it is behind the
-//! feature `aws`.
+//! Functions read only the environment, which Lambda fills (`shared::platform::aws`). The chain also asks profiles and
+//! machine roles, at a cost in crates and start-up time that functions can't afford: hence the feature `aws`.
 
 use aws_config::BehaviorVersion;
 use aws_credential_types::provider::ProvideCredentials;
 use shared::platform::aws::{AwsSettings, EndpointKind, http_client};
 use shared::platform::config::ConfigError;
 
-/// Why there are no settings.
+/// Why settings are missing.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAwsSettings {
     /// Neither the environment nor the profile names a region.
     #[error("no region: set AWS_REGION, or `region` in the profile")]
     NoRegion,
-    /// Nothing in the chain has credentials.
+    /// The chain has no credentials.
     #[error("no credentials in the environment, the profile, or the role of this machine or container ({0})")]
     NoCredentials(String),
     /// A variable has an invalid value.
@@ -23,19 +22,19 @@ pub enum NoAwsSettings {
     Config(#[from] ConfigError),
 }
 
-/// The settings for an endpoint, or for AWS itself: the SDK's chain gives the region and the credentials. An emulator on
-/// this machine gets only what the environment has, and else placeholders: a profile's credentials are for AWS.
+/// Settings for an endpoint or AWS itself, with region and credentials from the SDK's chain. A local emulator gets the
+/// environment's credentials or placeholders: a profile's credentials are for AWS.
 ///
 /// # Errors
-/// [`NoAwsSettings`], before anything is sent to the endpoint.
+/// [`NoAwsSettings`], before anything reaches the endpoint.
 pub async fn settings(endpoint_url: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
     settings_in(endpoint_url, None).await
 }
 
-/// The same, in a region other than the chain's, if one is given.
+/// Like [`settings`], in another region if one is given.
 ///
 /// # Errors
-/// [`NoAwsSettings`], before anything is sent to the endpoint.
+/// [`NoAwsSettings`], before anything reaches the endpoint.
 pub async fn settings_in(endpoint_url: Option<&str>, region: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
     let endpoint_url = match endpoint_url.map(|url| (url, EndpointKind::of(url))) {
         Some((url, EndpointKind::Loopback)) => return Ok(AwsSettings::at(url)?.in_region(region)),
@@ -50,7 +49,7 @@ pub async fn settings_in(endpoint_url: Option<&str>, region: Option<&str>) -> Re
     let region = chain.region().ok_or(NoAwsSettings::NoRegion)?.to_string();
     let none = || NoAwsSettings::NoCredentials("no provider".to_owned());
     let credentials = chain.credentials_provider().ok_or_else(none)?;
-    // Asked once here, so that what is missing is said before the first call.
+    // Asked here, to report missing credentials before the first call.
     credentials.provide_credentials().await.map_err(|error| NoAwsSettings::NoCredentials(error.to_string()))?;
     Ok(AwsSettings { endpoint_url, region, credentials })
 }

@@ -1,4 +1,4 @@
-//! Verifies evidence bundles offline, with the service's key document and without access to the service.
+//! Verifies evidence bundles offline, with the service's key document.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use bundle::{BUNDLE_BYTES_MAX, KeyDocument, KeyError, Report};
 /// Most bytes of a key document. A key takes some hundred.
 const KEYS_BYTES_MAX: usize = 1024 * 1024;
 
-/// Why a bundle could not be verified. What is wrong with the bundle itself is in the [`Report`].
+/// Why a bundle could not be verified. Problems of the bundle itself are in the [`Report`].
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// A file can't be read.
@@ -17,10 +17,10 @@ pub enum BundleError {
     NotRead {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         reason: io::Error,
     },
-    /// The file is not a key document.
+    /// The file isn't a key document.
     #[error("{}: {reason}", path.display())]
     Keys {
         /// The file.
@@ -30,17 +30,17 @@ pub enum BundleError {
     },
 }
 
-/// Verifies the bundle in a file with the key document in another.
+/// Verifies a bundle with a key document.
 ///
 /// # Errors
-/// [`BundleError`] if one of the two can't be read. A damaged bundle is no error but a report with problems.
+/// [`BundleError`] if a file can't be read. A damaged bundle is no error but a report with problems.
 pub fn verify(bundle: &Path, keys: &Path) -> Result<Report, BundleError> {
     let document = KeyDocument::parse(&read(keys, KEYS_BYTES_MAX)?);
     let document = document.map_err(|reason| BundleError::Keys { path: keys.to_owned(), reason })?;
     Ok(bundle::verify(&read(bundle, BUNDLE_BYTES_MAX)?, &document))
 }
 
-/// Reads at most one byte more than the limit, so that the parser sees that a larger file is too large.
+/// Reads one byte more than the limit, so that the parser recognizes a larger file.
 fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, BundleError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(bytes_max as u64 + 1).read_to_end(&mut bytes));
@@ -83,7 +83,7 @@ mod tests {
         assert!(error.contains("none.zip can't be read"), "{error}");
     }
 
-    /// The key of the test, as the service publishes it.
+    /// The test's key, as the service publishes it.
     fn public_key() -> &'static str {
         r#"{"id":"2026-11","public_key":"66be7e332c7a453332bd9d0a7f7db055f5c5ef1a06ada66d98b39fb6810c473a"}"#
     }

@@ -1,6 +1,6 @@
-//! The command `ops`: what an operator does, on the local stack and, with the same options, at any endpoint.
+//! The command `ops`, for operators: for the local stack or any endpoint.
 //!
-//! Without the feature `aws`, it reaches emulators on this machine only.
+//! Without the feature `aws`, it reaches only emulators on this machine.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -28,10 +28,10 @@ use crate::reencrypt::{self, Reencrypted};
 use crate::verify::{self, Verification, Verified};
 use crate::{create_organization_with_invitation, organizations};
 
-/// The table of the local stack.
+/// The local stack's table.
 const LOCAL_TABLE: &str = "countersign";
 
-/// Runs the command line of this process.
+/// Runs this process's command line.
 #[must_use]
 pub fn main() -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -65,7 +65,7 @@ async fn run() -> ExitCode {
     }
 }
 
-/// Prints the invitation's link alone on standard output, so that scripts can pass it on.
+/// Prints only the invitation's link on standard output, for scripts.
 async fn create_organization(options: &CreateOrganization) -> Result<(), String> {
     let base_url = base_url(&options.link)?;
     let store = store(&options.store).await?;
@@ -85,7 +85,7 @@ async fn reset_second_factor(options: &ResetSecondFactor) -> Result<(), String> 
     Ok(())
 }
 
-/// Prints the link alone on standard output, so that scripts can pass it on.
+/// Prints only the link on standard output, for scripts.
 async fn create_password_link(options: &CreatePasswordLink) -> Result<(), String> {
     let base_url = base_url(&options.link)?;
     let store = store(&options.store).await?;
@@ -96,7 +96,7 @@ async fn create_password_link(options: &CreatePasswordLink) -> Result<(), String
     Ok(())
 }
 
-/// Prints the list on standard output, a line for each organization.
+/// Prints one line per organization on standard output.
 async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
     match command {
         OrganizationsCommand::List(options) => {
@@ -120,7 +120,7 @@ async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints where the export is on standard output.
+/// Prints the export's folder on standard output.
 async fn export(options: &Export) -> Result<(), String> {
     let (store, files) = (store(&options.store).await?, files(&options.files, &options.store).await?);
     let exported =
@@ -134,7 +134,7 @@ async fn export(options: &Export) -> Result<(), String> {
     Err(format!("{} files that records name are missing or damaged: the manifest has their hashes", missing.len()))
 }
 
-/// The files; none where the options name no place.
+/// The file store, if the options name one.
 async fn files(options: &FilesOptions, of: &StoreOptions) -> Result<Option<Files>, String> {
     if let Some(folder) = &options.dir {
         if !folder.is_dir() {
@@ -162,7 +162,7 @@ async fn files_in_bucket(_: &str, _: &FilesOptions, _: &StoreOptions) -> Result<
     Err("this build reads no bucket; build it with `--features aws`".to_owned())
 }
 
-/// Prints what does not open on standard output, a line each, and the rest on standard error.
+/// Prints what doesn't open on standard output, one per line, and the rest on standard error.
 async fn re_encrypt(options: &ReEncrypt) -> Result<(), String> {
     let keyring = Keyring::parse(&standard_input()?).map_err(|error| error.to_string())?;
     let store = store(&options.store).await?;
@@ -185,7 +185,7 @@ async fn re_encrypt(options: &ReEncrypt) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints what is wrong on standard output, a line each, and the rest on standard error.
+/// Prints problems on standard output, one per line, and the rest on standard error.
 async fn verify(options: &Verify) -> Result<(), String> {
     let (store, files) = (store(&options.store).await?, files(&options.files, &options.store).await?);
     let how = Verification {
@@ -240,14 +240,14 @@ fn counts(migrated: &Migrated, is_dry: bool) -> String {
     format!("{looked_at} items looked at, {older} records of an older version{kinds}{rewritten}")
 }
 
-/// Prints the report on standard output, whatever it says.
+/// Prints the report on standard output, whether the bundle verifies or not.
 fn verify_bundle(options: &VerifyBundle) -> Result<(), String> {
     let report = crate::bundles::verify(&options.bundle, &options.keys).map_err(|error| error.to_string())?;
     println!("{report}");
     if report.is_verified() { Ok(()) } else { Err("the bundle is not verified".to_owned()) }
 }
 
-/// Writes the keyring on standard output, which is a pipe or a file: it has secret keys.
+/// Writes the keyring to standard output. It has secret keys, so a terminal is refused.
 fn change_keyring(command: &KeyringCommand) -> Result<(), String> {
     if io::stdout().is_terminal() {
         return Err("the output has secret keys: send it to a pipe or a file, not to a terminal".to_owned());
@@ -273,7 +273,7 @@ fn standard_input() -> Result<String, String> {
     Ok(text)
 }
 
-/// Says what became of a key, and what is lost.
+/// Reports the state of a key, and what is lost.
 fn tell(name: &str, RetiredKey { evidence_key, compromised_since, opens, .. }: &RetiredKey) {
     eprintln!("The key {name} is retired. Participants' links and codes that it made no longer work: copy new links.");
     let key = evidence_key.id();

@@ -1,7 +1,7 @@
-//! Exports one organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
+//! Exports an organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
 //!
-//! Decision: an export is not a snapshot. It has a record that changes meanwhile as it was before or after; suspend the
-//! organization first where that matters.
+//! Decision: an export is no snapshot. Records may change meanwhile; where that matters, suspend the organization
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -21,25 +21,25 @@ use shared::store::{Store, StoreError};
 
 use crate::walk::{Walk, WalkError};
 
-/// The file with the records, a line each.
+/// The file of the records, one per line.
 pub const RECORDS: &str = "records.ndjson";
-/// The folder with the files, named by their SHA-256.
+/// The folder of the files, named by their SHA-256.
 pub const FILES: &str = "files";
-/// The manifest. It is written last: without it, an export is not complete.
+/// The manifest, written last: without it, an export is incomplete.
 pub const MANIFEST: &str = "manifest.json";
-/// How far an export has got.
+/// The position of an unfinished export.
 const POSITION: &str = "position.json";
 
-/// Why there is no export.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The walk did not go on.
+    /// The walk failed.
     #[error(transparent)]
     Walk(#[from] WalkError),
-    /// The table does not answer.
+    /// The table doesn't answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There is no such organization.
+    /// The organization doesn't exist.
     #[error("there is no organization with this id")]
     NoSuchOrganization,
     /// The folder can't be written.
@@ -47,36 +47,35 @@ pub enum ExportError {
     Folder {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The folder has an export of another organization.
+    /// The folder has another organization's export.
     #[error("the folder has an export of another organization: name another folder")]
     OtherOrganization,
 }
 
-/// What an export has.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exported {
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// The hashes of files that records name and that are not there, or damaged.
+    /// Hashes of files that records name, but that are missing or damaged.
     pub missing: Vec<String>,
 }
 
-/// What the file of a walk counts.
+/// The counts in a walk's file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Counts {
-    /// The bytes written so far. The next run truncates what a crash left behind them.
+    /// Bytes written so far. The next run truncates what a crash left after them.
     bytes: u64,
-    /// How many records of each kind.
+    /// Records by kind.
     kinds: BTreeMap<String, u64>,
 }
 
-/// Exports an organization to a folder. An export that was interrupted goes on; one that is complete is made anew, and files
-/// that are there are kept.
+/// Exports an organization to a folder. Continues an interrupted export; remakes a complete one, keeping its files.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -90,7 +89,7 @@ pub async fn export(
     let at = |name: &str| to.join(name);
     fs::create_dir_all(at(FILES)).map_err(|error| folder(to, &error))?;
     check_is_of(&at(MANIFEST), org)?;
-    // From here on until the end there is no complete export.
+    // Until the end, there is no complete export.
     remove(&at(MANIFEST))?;
     let kinds = write_records(store, org, (&at(RECORDS), &at(POSITION))).await?;
     let named = named_files(&at(RECORDS))?;
@@ -117,7 +116,7 @@ fn folder(path: &Path, why: &dyn std::fmt::Display) -> ExportError {
     ExportError::Folder { path: path.to_owned(), why: why.to_string() }
 }
 
-/// A folder with a manifest has an export of this organization.
+/// A folder with a manifest must have an export of this organization.
 fn check_is_of(manifest: &Path, org: OrgId) -> Result<(), ExportError> {
     let Ok(text) = fs::read(manifest) else { return Ok(()) };
     let found: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
@@ -132,13 +131,12 @@ fn remove(path: &Path) -> Result<(), ExportError> {
     }
 }
 
-/// Writes to a temporary file and renames it, so that the file is there whole or not at all.
+/// Writes to a temporary file and renames it: the file appears whole or not at all.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
     let beside = path.with_extension("new");
     fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path)).map_err(|error| folder(path, &error))
 }
 
-/// Writes the records. Returns how many there are of each kind.
 async fn write_records(
     store: &Store,
     org: OrgId,
@@ -175,10 +173,10 @@ fn named_files(records: &Path) -> Result<BTreeSet<(String, u64)>, ExportError> {
     Ok(named)
 }
 
-/// The files that an export has, by hash and size, and the hashes of those that it lacks.
+/// The exported files, by hash and size, and the hashes of missing ones.
 type Copied = (BTreeSet<(String, u64)>, Vec<String>);
 
-/// Copies the files that are not there yet.
+/// Copies the files that don't exist yet.
 async fn copy_files(
     files: Option<&dyn FileStore>,
     org: OrgId,

@@ -1,16 +1,15 @@
-//! The keyring: the keys that seal secrets which the service must read again, such as signing secrets.
+//! The keyring: keys that seal secrets which the service must read again, such as signing secrets.
 //!
-//! The keyring is the value of a secret in Secrets Manager: JSON with the name of the current key and all keys. Functions
-//! have the secret's name or ARN in `KEYRING_SECRET`. The template makes the secret without a value, and an operator stores
-//! one once, after the first deployment, and rotates it when a key may have leaked, or on a schedule. The operators' handbook
-//! has the commands.
+//! It is the value of a secret in Secrets Manager: JSON with all keys and the name of the current one. The template
+//! creates the secret without a value, and functions find it by `KEYRING_SECRET`. An operator stores a keyring after
+//! the first deployment, and rotates it on a schedule or when a key may have leaked (operators' handbook).
 //!
-//! The new key seals from then on. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at once
-//! when a record names a key that they do not have. Old keys stay, because they open what they have sealed: an endpoint's
-//! signing secret is sealed with the new key only when its organization rotates that secret, which it must do if the old
-//! key has leaked, and the secret of a second factor only when its owner turns it off and sets it up again.
+//! After a rotation, the new key seals. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at
+//! once when a record names a key they lack. Old keys stay, to open what they sealed. An endpoint's signing secret is
+//! sealed with the new key only when its organization rotates that secret, which it must do if the old key leaked; a
+//! second factor's secret only when its owner turns it off and sets it up again.
 //!
-//! An old key also goes on making what counts: links of participants and signatures of bundles. [`retire`] ends that.
+//! Links of participants and signatures of bundles made with an old key stay valid until [`retire`] ends that.
 
 use bundle::PublicKey;
 use evidence::EvidenceError;
@@ -23,7 +22,7 @@ use shared::limits;
 /// Why a key was not retired.
 #[derive(Debug, thiserror::Error)]
 pub enum RetireError {
-    /// The text is no keyring.
+    /// The text isn't a keyring.
     #[error("{0}")]
     NoKeyring(#[from] SealError),
     /// The key is the current one.
@@ -32,40 +31,40 @@ pub enum RetireError {
     /// The keyring never had the key.
     #[error("the keyring has no key {name}; it has {known}")]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The names that there are.
+        /// The existing names.
         known: String,
     },
-    /// The evidence key can't be made.
+    /// The evidence key can't be derived.
     #[error("{0}")]
     Evidence(#[from] EvidenceError),
 }
 
-/// How a key is retired.
+/// How to retire a key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Retirement {
-    /// Since when others may have had it, if they may.
+    /// When others may have obtained it, if they may.
     pub compromised_since: Option<Timestamp>,
-    /// Whether the key itself is dropped, and with it all that it sealed.
+    /// Whether to drop the key itself, and with it all that it sealed.
     pub loses_sealed: bool,
 }
 
-/// A keyring in which a key is retired.
+/// The result of retiring a key.
 #[derive(Debug)]
 pub struct RetiredKey {
-    /// The keyring.
+    /// The new keyring.
     pub keyring: Keyring,
-    /// The key with which it signed bundles.
+    /// The key that verifies its bundles.
     pub evidence_key: PublicKey,
-    /// Since when others may have had it, as verifiers say it.
+    /// When others may have obtained it, in the words of verifiers.
     pub compromised_since: Option<String>,
     /// Whether it still opens what it sealed.
     pub opens: bool,
 }
 
-/// Retires a key of the keyring with this value. Nothing that it makes counts from then on. To retire it again changes
-/// nothing, unless more is known: that it has leaked, or earlier than was said.
+/// Retires a key of the keyring with this value: from now on, its links and signatures are invalid. Retiring it again
+/// changes nothing, unless to add that it leaked, or leaked earlier.
 ///
 /// # Errors
 /// [`RetireError`].
@@ -77,7 +76,7 @@ pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, Re
     }
     let evidence_key = evidence::public_key(&keyring, name)?;
     let known = keyring.retired(name).and_then(|retired| retired.compromised_since.clone());
-    // Times are written so that the earlier one comes first. What has leaked once has leaked for good.
+    // Times compare as text. A key that leaked once stays leaked.
     let told = how.compromised_since.map(|since| since.to_string());
     let compromised_since = known.into_iter().chain(told).min();
     let opens = keyring.opens(name) && !how.loses_sealed;
@@ -89,7 +88,7 @@ pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, Re
     Ok(RetiredKey { keyring, evidence_key, compromised_since, opens })
 }
 
-/// Creates the keyring of a new installation, with one key named after the day. [`Keyring::reveal`] is the secret's value.
+/// Creates a new installation's keyring, with one key named after the day. [`Keyring::reveal`] is the secret's value.
 ///
 /// # Errors
 /// [`SealError::NoRandomness`] if the system provides none.
@@ -97,14 +96,14 @@ pub fn create(now: Timestamp) -> Result<Keyring, SealError> {
     Keyring::new(&now.day())
 }
 
-/// Adds a new key to the keyring with this value, as the current one. The other keys stay.
+/// Adds a new current key to the keyring with this value. The other keys stay.
 ///
 /// # Errors
-/// [`SealError::NoKeys`] if the text is no keyring.
+/// [`SealError::NoKeys`] if the text isn't a keyring.
 pub fn rotate(value: &str, now: Timestamp) -> Result<Keyring, SealError> {
     let keyring = Keyring::parse(value.trim())?;
     let day = now.day();
-    // A name is never used twice: a key of the same name would replace the one that opens existing secrets.
+    // Never reuse a name: the new key would replace the one that opens existing secrets.
     let mut name = day.clone();
     let mut count = 1_u32;
     while keyring.has(&name) {
@@ -125,7 +124,7 @@ mod tests {
         let now = Timestamp::now();
         let mut keyring = create(now).unwrap();
         let mut sealed = Vec::new();
-        // Three rotations on one day.
+        // Three rotations in one day.
         for round in 0..3 {
             sealed.push(keyring.seal(&format!("secret {round}"), "a place").unwrap());
             keyring = rotate(&format!("{}\n", keyring.reveal()), now).unwrap();
@@ -137,7 +136,7 @@ mod tests {
         assert!(keyring.is_current(&keyring.seal("another", "a place").unwrap()));
     }
 
-    /// A bundle that the current key of a keyring signs.
+    /// A bundle signed with the current key.
     fn signed(keyring: &Keyring) -> Vec<u8> {
         let about = bundle::About { service: "s", organization_id: "o", agreement_id: "a", created_at: "t" };
         bundle::write(&about, &[], &evidence::signing_key(keyring).unwrap()).unwrap()
@@ -161,7 +160,7 @@ mod tests {
             assert!(verdict(&old, &retired.keyring).contains(retired.evidence_key.id()));
             assert_eq!(retired.keyring.open(&sealed, "a place").is_ok(), !loses_sealed);
             assert!(verdict(&signed(&retired.keyring), &retired.keyring).starts_with("VERIFIED: "));
-            // Again, by one who forgot the option: nothing changes.
+            // Retired again without the option: nothing changes.
             let again = retire(&retired.keyring.reveal(), &name, Retirement::default()).unwrap();
             assert_eq!((again.keyring.reveal(), again.opens), (retired.keyring.reveal(), !loses_sealed));
             // It turns out later that it leaked, and when.

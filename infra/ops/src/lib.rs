@@ -1,5 +1,5 @@
-//! What an operator does, as a library: the command `ops`, the local stack's seed and the tests call it. No command and no
-//! API operation issues a token: in production an admin does that in the app.
+//! Operators' actions as a library, for the command `ops`, the local stack's seed and the tests. No command or API
+//! operation issues tokens: in production, an admin does that in the app.
 
 #[cfg(feature = "aws")]
 pub mod aws;
@@ -41,7 +41,7 @@ pub use shared::domain::token::Scope;
 /// Why an operator's action failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpsError {
-    /// A name or an address is not valid.
+    /// A name or address is invalid.
     #[error("the {field} {why}")]
     Invalid {
         /// The field.
@@ -49,7 +49,7 @@ pub enum OpsError {
         /// What a valid value is.
         why: String,
     },
-    /// An account with this email address exists already.
+    /// An account with this email address exists.
     #[error("there is an account with this email address")]
     EmailTaken,
     /// No account has this email address.
@@ -70,7 +70,7 @@ pub enum OpsError {
     /// The system provides no randomness.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
-    /// The password could not be hashed.
+    /// The password couldn't be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
     /// The store can't be read or written.
@@ -106,7 +106,7 @@ pub async fn create_organization(store: &Store, organization_name: &str) -> Resu
 pub struct InvitedOrganization {
     /// The organization.
     pub id: OrgId,
-    /// The path of the invitation's page, with the secret. It is nowhere else: the store keeps only its hash.
+    /// Path of the invitation's page, with the secret. Not recoverable: the store keeps only its hash.
     pub invitation_path: String,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Debug for InvitedOrganization {
     }
 }
 
-/// Creates an organization without members, and invites its first admin. Both happen, or neither.
+/// Creates an organization without members and invites its first admin, atomically.
 ///
 /// # Errors
 /// [`OpsError::Invalid`] for an invalid name or address.
@@ -139,11 +139,11 @@ pub async fn create_organization_with_invitation(
 /// A member to create.
 #[derive(Clone, Copy)]
 pub struct NewMember<'a> {
-    /// The member's name.
+    /// Display name.
     pub name: &'a str,
-    /// The email address to sign in with.
+    /// For signing in.
     pub email: &'a str,
-    /// The password to sign in with. The store keeps only its hash.
+    /// For signing in. The store keeps only its hash.
     pub password: &'a str,
     /// What the member may do.
     pub role: Role,
@@ -169,7 +169,7 @@ pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Res
     if created { Ok(member.id) } else { Err(OpsError::EmailTaken) }
 }
 
-/// Adds a member who has an account in another organization already. They sign in as before, and switch between the two.
+/// Adds a member who has an account in another organization. They sign in as before, and switch between the two.
 ///
 /// # Errors
 /// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::NoSuchAccount`] if the address has no account.
@@ -187,8 +187,8 @@ pub async fn add_membership(
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Removes a member. Their sessions in the organization end at once; their account stays, and records of what they did
-/// keep their name. The audit log has the removal as the service's own act.
+/// Removes a member. Their sessions in the organization end at once; their account stays, and so does their name in
+/// records of their acts. The audit log shows it as the service's own act.
 ///
 /// # Errors
 /// [`OpsError::NotRemoved`] if the organization has no such member or no other admin.
@@ -198,9 +198,8 @@ pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Resul
     Ok(removed.map_err(OpsError::of_store)??)
 }
 
-/// Resets the second factor of a person who has lost both phone and recovery codes, and whom no admin can help. All their
-/// sessions end, and their password alone signs them in. The audit log of their first organization has it as the service's
-/// own act.
+/// Resets the second factor of a person without phone and recovery codes whom no admin can help. All their sessions
+/// end, and the password alone signs them in. Their first organization's audit log shows it as the service's own act.
 ///
 /// # Errors
 /// [`OpsError::NoSuchAccount`], and [`OpsError::NoSecondFactor`] if none is on.
@@ -211,8 +210,8 @@ pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsEr
     if was_on { Ok(()) } else { Err(OpsError::NoSecondFactor) }
 }
 
-/// Makes a link with which a person sets a new password, and returns its path. It works once, for 24 hours, and only until
-/// the password changes. The audit log of the account's first organization has it as the service's own act.
+/// Creates a link for setting a new password, and returns its path. It works once, within 24 hours, and only until the
+/// password changes. The account's first organization has it in the audit log as the service's own act.
 ///
 /// # Errors
 /// [`OpsError::NoSuchAccount`].
@@ -224,7 +223,7 @@ pub async fn create_password_link(store: &Store, email: &str) -> Result<String, 
     if is_made { Ok(format!("/app/password-links/{}", secret.reveal())) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// The call of an operator's act on the account with an address, in the account's first organization.
+/// Begins an act on the account with this address, in the account's first organization.
 async fn begin_for(store: &Store, email: &str, act: &'static str) -> Result<(SystemContext, Email), OpsError> {
     let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let organizations = Operator::new(store).organizations_of(&email).await?;
@@ -239,11 +238,11 @@ pub struct NewToken<'a> {
     pub name: &'a str,
     /// What the token may do.
     pub scope: Scope,
-    /// When the token is issued. It expires ninety days later.
+    /// It expires ninety days later.
     pub issued_at: Timestamp,
 }
 
-/// An issued token. Its value is nowhere else: the store keeps only its hash.
+/// An issued token. Not recoverable: the store keeps only its hash.
 pub struct IssuedToken {
     /// The token's id.
     pub id: TokenId,
@@ -270,7 +269,7 @@ pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Resul
     Ok(IssuedToken { id: token.id, value })
 }
 
-/// Revokes a token, at once and for good.
+/// Revokes a token permanently.
 ///
 /// # Errors
 /// [`OpsError::NoSuchToken`] if the organization has no such token.

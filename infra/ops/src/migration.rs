@@ -9,15 +9,15 @@ use shared::store::operator::Operator;
 
 use crate::walk::{Walk, WalkError};
 
-/// Rewrites all records of older versions in a table.
+/// Rewrites a table's records of older versions.
 ///
 /// # Errors
-/// [`WalkError`]. Records that were rewritten before stay so.
+/// [`WalkError`]. Rewritten records stay so.
 pub async fn migrate(store: &Store) -> Result<Migrated, WalkError> {
     rewrite(store, false, None).await
 }
 
-/// Counts the records of older versions in a table.
+/// Counts a table's records of older versions.
 ///
 /// # Errors
 /// [`WalkError`].
@@ -25,10 +25,10 @@ pub async fn count(store: &Store) -> Result<Migrated, WalkError> {
     rewrite(store, true, None).await
 }
 
-/// Rewrites records of older versions, or only counts them. Resumes an interrupted walk if `resume` names its file.
+/// Rewrites or counts records of older versions. Resumes an interrupted walk if `resume` names its file.
 ///
 /// # Errors
-/// [`WalkError`]. Records that were rewritten before stay so; the next run repeats the interrupted page.
+/// [`WalkError`]. Rewritten records stay so; the next run repeats the interrupted page.
 pub async fn rewrite(store: &Store, is_dry: bool, resume: Option<&Path>) -> Result<Migrated, WalkError> {
     let does = if is_dry { "migrate --dry-run" } else { "migrate" };
     let mut walk = Walk::<Migrated>::begin(store, does, resume).await?;

@@ -12,8 +12,7 @@ use shared::store::operator::Operator;
 use crate::OpsError;
 use crate::walk::{Walk, WalkError};
 
-/// Lists all organizations, the oldest first. Walks over the whole table, because the service itself never needs such a
-/// list and keeps none.
+/// Lists all organizations, oldest first. Walks the whole table: the service keeps no such list, since it needs none.
 ///
 /// # Errors
 /// [`WalkError::Store`].
@@ -29,8 +28,8 @@ pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
     Ok(found)
 }
 
-/// Suspends an organization: nobody gets in, and nothing leaves it, until it is resumed. Nothing changes if it is suspended.
-/// The audit log has it as the service's own act.
+/// Suspends an organization: nobody gets in and nothing leaves it until it is resumed. No effect if already suspended.
+/// The audit log shows it as the service's own act.
 ///
 /// # Errors
 /// [`OpsError::NoSuchOrganization`].
@@ -45,8 +44,8 @@ pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
     }
 }
 
-/// Resumes an organization: sessions that have not ended meanwhile go on, and what was held is sent. Nothing changes if it is
-/// not suspended. The audit log has it as the service's own act.
+/// Resumes an organization: unexpired sessions continue, and held deliveries are sent. No effect unless suspended. The
+/// audit log shows it as the service's own act.
 ///
 /// # Errors
 /// [`OpsError::NoSuchOrganization`].

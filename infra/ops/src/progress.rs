@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use shared::store::Store;
 
-/// Makes a progress bar for the items of a table.
+/// A progress bar for a table's items.
 pub async fn of_table(store: &Store) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,5 +1,4 @@
-//! Seals with the current key what older keys sealed, after a rotation of the keyring. Then an old key can be dropped
-//! without loss.
+//! After a rotation of the keyring, reseals with the current key, so that an old key can be dropped without loss.
 
 use std::path::Path;
 
@@ -11,16 +10,16 @@ use shared::store::resealing::Resealed;
 
 use crate::walk::{Walk, WalkError};
 
-/// What a walk counted.
+/// Items counted by a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reencrypted {
-    /// Items that the current key had sealed already.
+    /// The current key had sealed them already.
     pub current: u64,
-    /// Items sealed anew.
+    /// Sealed anew.
     pub resealed: u64,
-    /// Items that changed meanwhile: another walk must look at them.
+    /// Changed meanwhile: another walk must look at them.
     pub changed: u64,
-    /// Items that no key of the keyring opens.
+    /// No key of the keyring opens them.
     pub lost: u64,
 }
 
@@ -32,8 +31,7 @@ impl Reencrypted {
     }
 }
 
-/// Seals what older keys of a keyring sealed with its current one, and tells `on` of every item that does not open. It can go
-/// on beside traffic, and be repeated.
+/// Reseals with the current key what older keys sealed; reports what doesn't open to `on`. Repeatable during traffic.
 ///
 /// # Errors
 /// [`WalkError`].

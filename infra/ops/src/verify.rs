@@ -1,4 +1,4 @@
-//! Checks that the table is whole: walks over it and passes each item to the store's inspector.
+//! Checks the table's integrity: walks over it and passes each item to the store's inspector.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,24 +14,24 @@ use crate::walk::{Walk, WalkError};
 /// What to verify, and whether to repair it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Verification<'a> {
-    /// Limits the check to one organization's items.
+    /// Limits the check to this organization's items.
     pub organization: Option<OrgId>,
-    /// Whether to repair what derives from records.
+    /// Whether to repair data derived from records.
     pub repairs: bool,
-    /// The file store, if files are to be checked too.
+    /// The file store, to check files too.
     pub files: Option<&'a dyn FileStore>,
-    /// The file with the position of an interrupted walk.
+    /// The file with an interrupted walk's position.
     pub resume: Option<&'a Path>,
 }
 
-/// How many findings there were, and what became of them.
+/// Counts of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Verified {
     /// All findings.
     pub found: u64,
     /// Findings that were repaired.
     pub repaired: u64,
-    /// Findings that could be repaired, and were not.
+    /// Repairable findings that were not repaired.
     pub repairable: u64,
 }
 
@@ -43,8 +43,7 @@ impl Verified {
     }
 }
 
-/// Checks the table, and tells `on` of everything that is wrong, with what became of it. Returns how many items there are,
-/// and how much was wrong. Without `repairs` nothing is written.
+/// Checks the table; reports findings and their repairs to `on`, and returns counts. Writes only with `repairs`.
 ///
 /// # Errors
 /// [`WalkError`].

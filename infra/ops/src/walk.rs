@@ -1,4 +1,4 @@
-//! Walks over the whole table. An interrupted walk resumes at the position in its file; a terminal shows its progress.
+//! Walks over the whole table, with a progress bar on a terminal. An interrupted walk resumes at its file's position.
 
 use std::fs;
 use std::io;
@@ -15,13 +15,13 @@ use crate::progress;
 /// Why a walk stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum WalkError {
-    /// The table did not answer.
+    /// The table didn't answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The file store did not answer.
+    /// The file store didn't answer.
     #[error(transparent)]
     Files(#[from] FilesError),
-    /// The file with the position can't be read or written.
+    /// The position's file can't be read or written.
     #[error("the file {} can't be used: {why}", path.display())]
     File {
         /// The file.
@@ -39,7 +39,7 @@ pub enum WalkError {
     },
 }
 
-/// A walk over a table, with what it counts.
+/// A walk over a table, and its counts.
 #[derive(Debug)]
 pub struct Walk<'a, C> {
     store: &'a Store,
@@ -49,16 +49,14 @@ pub struct Walk<'a, C> {
     bar: ProgressBar,
 }
 
-/// The content of a walk's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct State<C> {
-    /// What the walk does, and in which table.
+    /// Action and table of the walk.
     walk: String,
-    /// The position behind the last finished page; none before the first.
+    /// The end of the last finished page; none before the first.
     behind: Option<Position>,
-    /// The items seen so far.
+    /// Items seen so far.
     items: u64,
-    /// What it has counted.
     counts: C,
 }
 
@@ -79,7 +77,7 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         Ok(Self { store, state, file: file.map(Path::to_owned), is_over: false, bar })
     }
 
-    /// Reads the items of the next page; none at the end. Finish the work on them before [`Walk::note`].
+    /// The items of the next page; none at the end. Finish the work on them before [`Walk::note`].
     ///
     /// # Errors
     /// [`WalkError::Store`].
@@ -92,13 +90,13 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         Ok(Some(items))
     }
 
-    /// The position where the next page begins, for a caller that reads pages itself; none at the beginning.
+    /// Where the next page begins, for a caller that reads pages itself; none at the beginning.
     #[must_use]
     pub fn behind(&self) -> Option<&Position> {
         self.state.behind.as_ref()
     }
 
-    /// Whether the walk has read all pages.
+    /// All pages have been read.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
@@ -110,7 +108,7 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         self.state.behind = behind;
     }
 
-    /// Records that a page is done, in the file too. The end of the walk removes the file.
+    /// Records that a page is done, in the file too. At the end, removes the file.
     ///
     /// # Errors
     /// [`WalkError::File`].
@@ -122,7 +120,7 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         done.map_err(|why| WalkError::File { path: path.clone(), why })
     }
 
-    /// What the walk counts.
+    /// The walk's counts.
     pub fn counts(&mut self) -> &mut C {
         &mut self.state.counts
     }
@@ -132,7 +130,7 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
         self.bar.suspend(|| println!("{line}"));
     }
 
-    /// Ends the walk: returns how many items it has seen, and its counts.
+    /// Ends the walk; returns the number of items, and its counts.
     pub fn end(self) -> (u64, C) {
         self.bar.finish_and_clear();
         (self.state.items, self.state.counts)
@@ -151,7 +149,7 @@ fn read<C: DeserializeOwned>(path: &Path) -> Result<Option<(State<C>, PathBuf)>,
     }
 }
 
-/// Writes the state to a temporary file and renames it, so that a crash leaves the old state or the new one.
+/// Writes to a temporary file and renames it: a crash leaves the old state or the new one.
 fn write<C: Serialize>(path: &Path, state: &State<C>) -> Result<(), String> {
     let beside = path.with_extension("new");
     let bytes = serde_json::to_vec(state).map_err(|error| error.to_string())?;

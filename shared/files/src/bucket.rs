@@ -1,7 +1,7 @@
 //! Stores files in an S3 bucket, for functions.
 //!
-//! Decision: three signed calls and a signed link, over the signer and the HTTP client that every function carries for `DynamoDB`. The S3 client
-//! of `object_store` brings a second HTTP client, for which the app's function has no room within its limit (goal P2).
+//! Decision: three signed calls and a signed link, with the signer and HTTP client that functions have for `DynamoDB`.
+//! `object_store`'s S3 client brings a second HTTP client: too large for the app's functions (goal P2).
 
 use std::time::SystemTime;
 
@@ -26,17 +26,16 @@ use shared::platform::files::FilesError;
 
 use crate::{Files, Place};
 
-/// A bucket.
 #[derive(Debug)]
 struct Bucket {
-    /// The URL to which a file's path is added.
+    /// The URL to prefix to a file's path.
     url: String,
     settings: AwsSettings,
     connector: Connector,
 }
 
 impl Files {
-    /// Opens the store in a bucket. The bucket's own settings keep it private; no write asks for anything else.
+    /// Opens the store in a bucket. The bucket's own settings keep it private; writes request nothing else.
     #[must_use]
     pub fn in_bucket(name: &str, settings: AwsSettings) -> Self {
         let url = if let Some(endpoint) = &settings.endpoint_url {
@@ -69,7 +68,7 @@ impl Place for Bucket {
             if !response.status().is_success() {
                 return Err(refused(&response));
             }
-            // The size is checked before the content is read, so that a file of any size can't exhaust the memory.
+            // Check the size before reading the content, so that no file can exhaust memory.
             let length = response.headers().get("content-length").and_then(|length| length.parse::<u64>().ok());
             if length != Some(size) {
                 return Err(FilesError::Damaged);
@@ -149,8 +148,7 @@ impl Bucket {
         HttpRequest::try_from(request).map_err(failed)
     }
 
-    /// Signs a link that downloads a file for a minute, or for as long as the function's credentials are valid if that is
-    /// shorter.
+    /// Signs a download link for a minute, or for as long as the function's credentials are valid if that is shorter.
     async fn link(&self, path: &str, disposition: &str) -> Result<String, FilesError> {
         let mut settings = settings();
         settings.signature_location = SignatureLocation::QueryParams;
@@ -187,17 +185,16 @@ impl Bucket {
 
 fn settings() -> SigningSettings {
     let mut settings = SigningSettings::default();
-    // S3 signs paths as they are.
+    // S3 signs paths unchanged.
     settings.percent_encoding_mode = PercentEncodingMode::Single;
     settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
     settings
 }
 
-/// The status with which S3 asks for fewer calls.
 const SLOW_DOWN: u16 = 429;
 
 fn refused(response: &HttpResponse) -> FilesError {
-    // The body names the bucket and the path, and nothing that helps more than the status.
+    // The body adds only bucket and path, no more help than the status.
     FilesError::Store(format!("S3 answered {}", response.status().as_u16()))
 }
 
@@ -217,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts a server that gives these responses in turn and records the requests.
+    /// A server that returns these responses in turn and records the requests.
     async fn server(responses: Vec<String>) -> (Files, Arc<Mutex<Vec<String>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());

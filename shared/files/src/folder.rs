@@ -13,7 +13,7 @@ use shared::platform::files::FilesError;
 use crate::{Files, Place};
 
 impl Files {
-    /// Opens the store in a folder, and creates a missing one for its owner only. Writes survive a crash.
+    /// Opens the store in a folder, creating a missing one for its owner only. Writes survive a crash.
     ///
     /// # Errors
     /// [`FilesError::Store`] if the folder can't be created.
@@ -24,7 +24,7 @@ impl Files {
     }
 }
 
-/// A folder. The crate writes each file at once, also over an existing one.
+/// The crate writes each file atomically, even over an existing one.
 #[derive(Debug)]
 struct Folder(LocalFileSystem);
 
@@ -40,7 +40,7 @@ impl Place for Folder {
         Box::pin(async move {
             let found = ObjectStore::get_opts(&self.0, &Path::from(path), object_store::GetOptions::default()).await;
             let found = found.map_err(failed)?;
-            // The size is checked before the content is read, so that a file of any size can't exhaust the memory.
+            // Check the size before reading the content, so that no file can exhaust memory.
             if found.meta.size != size {
                 return Err(FilesError::Damaged);
             }
@@ -57,7 +57,7 @@ impl Place for Folder {
         })
     }
 
-    /// The local stack's responses can be of any size.
+    /// The local stack's responses have no size limit.
     fn hand_out(&self, _: String, _: Bytes, _: String) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         Box::pin(std::future::ready(Ok(None)))
     }

@@ -1,18 +1,17 @@
-//! The file store: documents and uploads, stored per organization under the SHA-256 of their content.
+//! The file store: documents and uploads, per organization, under the SHA-256 of their content.
 //!
-//! A file is written before the record that names it, never after, so every record has its file. A crash or a refusal between
-//! the two leaves a file that no record names: a retry writes the same file to the same place, and the clock removes it a
-//! day later if nothing names it then (`shared::store::files`). No file is public.
+//! A file is written before the record that names it, so every record has its file. A crash or refusal in between
+//! leaves a file that no record names: a retry writes the same file to the same place, and the clock removes it a day
+//! later if nothing names it then (`shared::store::files`). No file is public.
 //!
-//! Decision: what is too large for a function's response, such as a bundle of many documents, is written below `exports/`
-//! and handed out by a signed link that ends after a minute. No record names such a file, so a rule of the bucket removes
-//! all below `exports/` after a day. No link is given out to any other file.
+//! Decision: a file too large for a function's response, such as a bundle of many documents, is written below
+//! `exports/` and downloaded by a signed link that expires after a minute. No record names such a file, so a rule of
+//! the bucket removes everything below `exports/` after a day. No other file gets a link.
 //!
-//! Decision: each organization's files lie apart, by SHA-256, and are read back against hash and size. What one
-//! organization has does not show in another, and a damaged file is reported rather than shown.
+//! Decision: organizations' files are separate, named by SHA-256, and verified by hash and size when read. One
+//! organization's files don't show in another, and a damaged file is reported rather than shown.
 //!
-//! Decision: chrono is in the tree for `object_store` only, which keeps the folder of the local stack. No function has
-//! either, and `cargo deny` keeps chrono out of everything else.
+//! Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` keeps it out of everything else.
 
 #[cfg(feature = "s3")]
 mod bucket;
@@ -32,17 +31,17 @@ use shared::store::files::Upload;
 
 /// A place for files: a folder or a bucket.
 trait Place: fmt::Debug + Send + Sync {
-    /// Writes a file, at once and also over an existing one.
+    /// Writes a file atomically, even over an existing one.
     fn put<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>>;
 
     /// Reads a file of this size.
     fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. None, and nothing is written,
-    /// where the response of a request can carry the file itself.
+    /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. Writes nothing and returns
+    /// none if a response can carry the file itself.
     fn hand_out(
         &self,
         path: String,
@@ -63,8 +62,8 @@ impl Files {
         Self { place: Arc::new(place) }
     }
 
-    /// Writes a file, and returns its hash and size for the record that names it. A repeated write changes nothing. For
-    /// operators and tests only: functions note each upload first.
+    /// Writes a file, and returns its hash and size for a record. Repeating a write changes nothing. Only for operators
+    /// and tests: functions note each upload first.
     ///
     /// # Errors
     /// [`FilesError::TooLarge`].
@@ -79,7 +78,7 @@ impl Files {
         Ok(content)
     }
 
-    /// Reads the file that a record names, and verifies its hash and size.
+    /// Reads a record's file, and verifies its hash and size.
     ///
     /// # Errors
     /// [`FilesError::NotThere`], [`FilesError::Damaged`].
@@ -92,7 +91,7 @@ impl Files {
         if DocumentContent::of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
     }
 
-    /// Writes a file of any size and returns a link to it, where a response could not carry the file.
+    /// Writes a file of any size and returns a link to it, if responses are limited.
     ///
     /// # Errors
     /// [`FilesError::Store`].
@@ -119,7 +118,7 @@ impl FileStore for Files {
 
     fn remove<'a>(&'a self, org: OrgId, sha256: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
         Box::pin(async move {
-            // What has no path was never stored.
+            // A file without a path was never stored.
             let Some(path) = path_of(org, sha256) else { return Ok(()) };
             self.place.remove(&path).await
         })
@@ -139,7 +138,7 @@ fn fits(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| bytes <= limits::FILE_BYTES_MAX)
 }
 
-/// The path of a file; none if the hash is not a valid SHA-256.
+/// A file's path, or `None` if the hash isn't a valid SHA-256.
 fn path_of(org: OrgId, sha256: &str) -> Option<String> {
     const SHA256_DIGITS: usize = 64;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -169,7 +168,6 @@ mod tests {
             Self { dir, files, org: OrgId::new() }
         }
 
-        /// All files below the folder, sorted.
         fn all(&self) -> Vec<PathBuf> {
             let mut folders = vec![self.dir.path().to_owned()];
             let mut files = Vec::new();
@@ -271,7 +269,7 @@ mod tests {
         }
     }
 
-    /// The process dies between the file and its record, or during the write of the file.
+    /// The process dies between file and record, or while writing the file.
     #[tokio::test]
     async fn a_retry_after_a_crash_writes_the_same_file() {
         let place = Place::new();

@@ -1,4 +1,4 @@
-//! The history of an agreement: who did what, when.
+//! An agreement's history: who did what, when.
 
 use shared::domain::actor::ActorType;
 use shared::domain::agreement::acts::Act;
@@ -8,11 +8,11 @@ use shared::service::agreements::AgreementReview;
 
 use crate::labels::{DisplayTime, actor_label};
 
-/// The newest acts, as `acts.html` shows them.
+/// The newest acts, for `acts.html`.
 pub struct Acts {
-    /// The acts, the newest first.
+    /// Newest first.
     pub rows: Vec<ActRow>,
-    /// Whether there are older ones than these.
+    /// Whether there are older ones.
     pub has_more: bool,
 }
 
@@ -20,9 +20,9 @@ pub struct Acts {
 pub struct ActRow {
     /// What was done.
     pub did: String,
-    /// Who did it. None if the time came: a countdown ended, or the agreement expired.
+    /// Who did it. None for a countdown's end or an expiry.
     pub by: Option<String>,
-    /// When.
+    /// When it was done.
     pub at: DisplayTime,
 }
 
@@ -35,7 +35,7 @@ impl Acts {
         let contacts = || in_full.contacts.iter().chain(former);
         let name_of = |id| contacts().find(|contact| contact.id == id).map(|contact| contact.display_name.as_str());
         let mut rows: Vec<ActRow> = acts.iter().map(|act| ActRow::new(act, name_of)).collect();
-        // Agreements that are older than their histories still say who drafted them.
+        // An agreement older than its history still shows who drafted it.
         let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
         if !has_more && !is_complete {
             rows.push(ActRow {

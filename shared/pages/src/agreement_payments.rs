@@ -1,4 +1,4 @@
-//! The payments of an agreement on its page: claim and proof of each in two columns that never look alike.
+//! An agreement's payments on its page: claim and proof in two columns that never look alike.
 
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
@@ -16,9 +16,9 @@ use crate::urls::movement_url;
 pub struct Payments {
     /// The payments on this page.
     pub rows: Vec<PaymentRow>,
-    /// The page with those before these.
+    /// The previous page.
     pub before: Option<String>,
-    /// The page with those after these, and how many they are.
+    /// The next page, and how many payments follow.
     pub after: Option<(String, usize)>,
 }
 
@@ -30,7 +30,7 @@ pub struct PaymentRow {
     pub purpose: String,
     /// Its state.
     pub badge: Badge,
-    /// Its amount. Empty if it has none yet.
+    /// Its amount, or an empty text.
     pub amount: String,
     /// Who pays.
     pub payer: String,
@@ -38,26 +38,26 @@ pub struct PaymentRow {
     pub payee: String,
     /// When it is due, and whether that is past.
     pub due: Option<(String, bool)>,
-    /// What the sender says, a line each. Empty if they say nothing.
+    /// The sender's claim, in lines; empty without one.
     pub claim: Vec<String>,
-    /// What is proven, and what waits for review.
+    /// What is proven, and what needs review.
     pub proof: Proof,
 }
 
-/// The proof of a payment in short.
+/// A payment's proof, in short.
 pub struct Proof {
-    /// What there is to say.
+    /// The text, in lines.
     pub lines: Vec<String>,
-    /// Whether a member confirmed the arrival: nothing else is green.
+    /// Whether a member confirmed the arrival. Only then it is green.
     pub is_confirmed: bool,
 }
 
 impl PaymentRow {
-    /// A payment of an agreement, on a day in the organization’s zone.
+    /// A row as of a day in the organization's zone.
     #[must_use]
     pub fn new(movement: &Movement, (agreement, contacts): (&Agreement, &[Contact]), today: Day) -> Self {
         let terms = movement.terms();
-        // Of an agreement that has ended, the movement's own record may not say so yet.
+        // The record of an ended agreement's movement may lag behind.
         let state = agreement.movement_state(movement.id()).unwrap_or(movement.state());
         let is_past = |due: &Day| *due < today && !state.is_done();
         Self {
@@ -74,7 +74,6 @@ impl PaymentRow {
     }
 }
 
-/// What the sender says.
 fn claim(movement: &Movement) -> Vec<String> {
     let Some(claim) = movement.claim() else { return Vec::new() };
     let said = format!("Says it was sent on {}", claim.sent_on.for_people());
@@ -85,7 +84,6 @@ fn claim(movement: &Movement) -> Vec<String> {
     [said].into_iter().chain(references).collect()
 }
 
-/// What is proven.
 fn proof(movement: &Movement) -> Proof {
     let due = movement.terms().money;
     if let Some(confirmation) = movement.confirmation() {
@@ -105,7 +103,7 @@ fn proof(movement: &Movement) -> Proof {
     Proof { lines, is_confirmed: false }
 }
 
-/// The name of a participant of an agreement.
+/// A participant's name.
 #[must_use]
 pub fn name_of(agreement: &Agreement, contacts: &[Contact], id: Option<ParticipantId>) -> String {
     let contact = id.and_then(|id| agreement.participant(id)).map(|participant| participant.contact_id);
@@ -113,7 +111,7 @@ pub fn name_of(agreement: &Agreement, contacts: &[Contact], id: Option<Participa
     contact.map_or_else(|| "Not chosen yet".to_owned(), |contact| contact.display_name.as_str().to_owned())
 }
 
-/// What a payment is for.
+/// A payment's purpose.
 #[must_use]
 pub fn purpose_of(movement: &Movement) -> String {
     movement.terms().purpose.as_ref().map_or_else(|| "Payment".to_owned(), |purpose| purpose.as_str().to_owned())

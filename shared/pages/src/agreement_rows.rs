@@ -11,16 +11,16 @@ pub struct AgreementRow {
     pub url: String,
     /// Its name.
     pub name: String,
-    /// What there is to say about the state besides the badge.
+    /// What the badge doesn't say about its state.
     pub status: Option<String>,
     /// Its state.
     pub badge: Badge,
-    /// How many participants it has.
+    /// The number of participants.
     pub participants: usize,
 }
 
 impl AgreementRow {
-    /// An agreement as lists show it. Whether a draft is ready decides what is said about it.
+    /// A row; the status of a draft depends on whether it is ready.
     #[must_use]
     pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
         let badge = lifecycle_badge(agreement.lifecycle());

@@ -1,4 +1,4 @@
-//! The parts of an agreement, as its own page and the review of a proposal show them.
+//! The parts of an agreement, for its page and the review of a proposal.
 
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
 use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
@@ -23,7 +23,7 @@ use crate::urls::{
     access_url, agreement_url, answers_url, document_url, movement_url, obligation_url, verification_url,
 };
 
-/// The parts of an agreement.
+/// An agreement's parts.
 pub struct AgreementSummary {
     /// Its participants.
     pub participants: Vec<ParticipantRow>,
@@ -31,27 +31,27 @@ pub struct AgreementSummary {
     pub steps: Vec<Step>,
     /// Its documents.
     pub documents: Vec<DocumentRow>,
-    /// The name and text of each term.
+    /// Each term's name and text.
     pub terms: Vec<(&'static str, String)>,
     /// Whether it is a SAFE.
     pub is_safe: bool,
     /// Whether it is a draft.
     pub is_draft: bool,
-    /// The promises, or the obligations that they became.
+    /// The promises, or the obligations they became.
     pub promises: Vec<PromiseRow>,
     /// What the current step of an active agreement waits for first, such as `Ada Okafor to approve`.
     pub next: Option<String>,
-    /// Its payments, once it was published.
+    /// Its payments, once published.
     pub payments: Option<Payments>,
 }
 
-/// A promise, or the obligation that it became.
+/// A promise, or the obligation it became.
 pub struct PromiseRow {
     /// Its name.
     pub name: String,
     /// Who owes it to whom, and when.
     pub text: String,
-    /// The page and the state of the obligation.
+    /// The obligation's page and state.
     pub obligation: Option<(String, String, Badge)>,
 }
 
@@ -61,21 +61,21 @@ pub struct ParticipantRow {
     pub name: String,
     /// Their address, if they have one.
     pub email: Option<String>,
-    /// Their roles, in words.
+    /// Their roles in words.
     pub roles: Vec<&'static str>,
-    /// Their recorded verifications, a line each.
+    /// Their recorded verifications, one per line.
     pub verifications: Vec<String>,
-    /// How they get to their pages, once the agreement is published.
+    /// How they reach their pages, once published.
     pub access: Option<AccessRow>,
 }
 
-/// How a participant gets to their pages.
+/// How a participant reaches their pages.
 pub struct AccessRow {
-    /// The page with all about it.
+    /// The page about this access.
     pub url: String,
-    /// The generation of the link that can be shown. None once the agreement has ended.
+    /// The generation of the link that can be shown; none once the agreement has ended.
     pub link: Option<u64>,
-    /// The address at the publication, who changed it last, and when, where it is another one that no member has confirmed.
+    /// If changed since publication and not confirmed by a member: the old address, who changed it last, and when.
     pub readdressed: Option<(String, String, DisplayTime)>,
     /// When they last opened a page.
     pub seen_at: Option<DisplayTime>,
@@ -87,7 +87,7 @@ pub struct Step {
     pub position: usize,
     /// Its name.
     pub name: String,
-    /// The CSS class of its place in the timeline.
+    /// The CSS class for its place in the timeline.
     pub class: &'static str,
     /// Its state.
     pub badge: Badge,
@@ -101,21 +101,21 @@ pub struct Step {
 pub struct GateRow {
     /// What it waits for.
     pub requirement: String,
-    /// The date for which a gate waits.
+    /// The date that it waits for.
     pub until: Option<DisplayTime>,
-    /// The CSS class of its state.
+    /// The CSS class for its state.
     pub class: &'static str,
-    /// Its state, in words.
+    /// Its state in words.
     pub state: String,
-    /// The time that belongs to the state: when it was cleared, since when it waits, or when its waiting period ends.
+    /// When it was cleared, since when it waits, or when its waiting period ends.
     pub at: Option<DisplayTime>,
-    /// What an open condition waits for besides, and since when: a member to read answers, where others are still to answer.
+    /// What else an open condition waits for, and since when, such as a member who has to read answers.
     pub besides: Option<(String, DisplayTime)>,
-    /// What it asks, if it is an information request.
+    /// The questions of an information request.
     pub questions: Vec<Question>,
     /// What a member can do about it.
     pub acts: Vec<Link>,
-    /// What a participant declined, with what a member needs to open it again.
+    /// What a participant declined, and how a member reopens it.
     pub declined: Option<Declined>,
 }
 
@@ -123,9 +123,9 @@ pub struct GateRow {
 pub struct Declined {
     /// Why a participant declined.
     pub reason: String,
-    /// When, as the form says it.
+    /// The time, as the form sends it.
     pub at: String,
-    /// Where a member opens it again.
+    /// Where a member reopens it.
     pub reopen: String,
 }
 
@@ -149,12 +149,12 @@ pub struct DocumentRow {
     pub sha256: Option<String>,
     /// Its state.
     pub badge: Badge,
-    /// Its signatures on paper in words, with the page where one that waits is confirmed.
+    /// Its signatures on paper in words, with a link if one needs confirmation.
     pub papers: Vec<(String, Option<String>)>,
 }
 
 impl AgreementSummary {
-    /// The summary of an agreement and its view. The contacts are those of its participants.
+    /// The summary of an agreement, with its view and its participants' contacts.
     pub fn new(agreement: &Agreement, view: &AgreementView, contacts: &[Contact]) -> Self {
         let source = Source::new(agreement, contacts);
         let participants = view.participants.iter().flatten();
@@ -176,7 +176,7 @@ impl AgreementSummary {
 }
 
 impl AgreementSummary {
-    /// The summary with the obligations that the promises became, each with its state and its page.
+    /// Adds state and page of the obligations that the promises became.
     #[must_use]
     pub fn with_obligations(mut self, review: &AgreementReview, now: Timestamp) -> Self {
         let agreement = &review.in_full.agreement;
@@ -196,8 +196,7 @@ impl AgreementSummary {
         self.promises.iter().any(|promise| promise.obligation.is_some())
     }
 
-    /// The summary with the recorded verifications, and the links by which a member records those that an active agreement
-    /// waits for and reads answers.
+    /// Adds recorded verifications, and links to record those that an active agreement waits for and to read answers.
     #[must_use]
     pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
         for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
@@ -237,7 +236,7 @@ impl AgreementSummary {
 }
 
 impl AgreementSummary {
-    /// The summary with the recorded signatures on paper.
+    /// Adds the recorded signatures on paper.
     #[must_use]
     pub fn with_papers(mut self, agreement: &Agreement, recorded: &[PaperSignature]) -> Self {
         for (row, document) in self.documents.iter_mut().zip(&agreement.documents) {
@@ -255,7 +254,7 @@ impl AgreementSummary {
 }
 
 impl AgreementSummary {
-    /// The summary with how the participants get to their pages, and with what they declined.
+    /// Adds how participants reach their pages, and what they declined.
     #[must_use]
     pub fn with_accesses(mut self, review: &AgreementReview) -> Self {
         let agreement = &review.in_full.agreement;
@@ -290,14 +289,13 @@ impl AgreementSummary {
     }
 }
 
-/// Where a participant was reached when the agreement was published, who changed that last, and when.
+/// The participant's address at publication, who changed it last, and when.
 fn readdressed(changed: &ChangedIdentity<'_>) -> Option<(String, String, DisplayTime)> {
     let before = changed.before.and_then(|before| before.email.as_ref()).map_or("another address", Email::as_str);
     let last = changed.changes.last()?;
     Some((before.to_owned(), actor_label(&last.changed_by), last.until.into()))
 }
 
-/// A verification in words.
 fn verification_line(verification: &Verification) -> String {
     let reference =
         verification.reference.as_ref().map(|text| format!(", reference {}", text.as_str())).unwrap_or_default();
@@ -305,12 +303,12 @@ fn verification_line(verification: &Verification) -> String {
     format!("Verified on {day}: {method}{reference}. Recorded by {}", actor_label(&verification.recorded_by))
 }
 
-/// What the parts of a summary depend on.
+/// What the parts of a summary derive from.
 struct Source<'a> {
     agreement: &'a Agreement,
     contacts: &'a [Contact],
     is_draft: bool,
-    /// Whether the agreement is completed, cancelled or expired, so that its open parts stay undone.
+    /// Whether the agreement is completed, cancelled or expired: its open parts stay undone.
     has_ended: bool,
 }
 
@@ -450,7 +448,7 @@ fn question(field: &InformationField) -> Question {
     Question { text: field.label.as_str().to_owned(), answer }
 }
 
-/// A size in bytes as people read it, such as `1.2 MB`.
+/// Formats a size in bytes for people, such as `1.2 MB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
@@ -462,7 +460,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// The name of a participant.
+/// A participant's name.
 #[must_use]
 pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: ParticipantId) -> String {
     let contact = agreement.participant(id).map(|participant| participant.contact_id);
@@ -470,8 +468,7 @@ pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: Partici
     contact.map_or_else(|| "Unknown".to_owned(), |contact| contact.display_name.as_str().to_owned())
 }
 
-/// A signature on paper, as the agreement's page shows it below its document: in words, with the page where it is confirmed
-/// if it waits. None if it doesn't count and can't.
+/// A paper signature below its document, linked if it needs confirmation. None if it doesn't count and can't.
 #[must_use]
 pub fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
     let (name, day, recorder) = (paper.signed_by(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
@@ -503,8 +500,8 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
-    /// The summary of a published agreement with its payments, and with links to those for which its conditions wait. `today`
-    /// is the day in the organization's zone.
+    /// Adds a published agreement's payments and the links of conditions to them. `today` is in the organization's
+    /// zone.
     #[must_use]
     pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
         let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);
@@ -538,7 +535,7 @@ impl AgreementSummary {
     }
 }
 
-/// Names the payment for which a condition waits, and links it.
+/// Names and links the payment that a condition waits for.
 fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment: Link) {
     let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
     row.requirement = match rule {
@@ -546,7 +543,7 @@ fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment
         _ => format!("Proof from the receiving side that {name} arrived"),
     };
     let text = if payment.text.is_empty() { "Payment".to_owned() } else { format!("Payment: {}", payment.text) };
-    // What is not open yet is in the list of payments.
+    // Those still locked are in the list of payments.
     if !is_locked {
         row.acts.push(Link { text, ..payment });
     }

@@ -1,4 +1,4 @@
-//! The answers of participants, as several pages show them.
+//! Participants' answers, as several pages show them.
 
 use shared::domain::agreement::gate::InformationField;
 use shared::domain::ids::FieldId;
@@ -6,19 +6,19 @@ use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission};
 
 use crate::agreement_summary::size;
 
-/// An answer for people.
+/// An answer.
 pub struct AnswerRow {
     /// The question.
     pub question: String,
     /// Empty if there is none.
     pub lines: Vec<String>,
-    /// Where the file is.
+    /// The URL of the file.
     pub file: Option<String>,
-    /// Whether it differs from the answer in the revision before.
+    /// Whether it differs from the previous revision's answer.
     pub is_changed: bool,
 }
 
-/// The answers of a submission, in the order of the questions. `bank_details` gives the lines of opened ones.
+/// A submission's answers, in the order of the questions. `bank_details` returns the lines of opened ones.
 pub fn answer_rows(
     questions: &[InformationField],
     submission: &Submission,

@@ -1,4 +1,4 @@
-//! The OpenAPI document, as far as people read it: in the app's reference, and at `/docs`.
+//! The OpenAPI document for people: in the app's reference, and at `/docs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,9 +8,9 @@ use shared::error::Error;
 
 use crate::prose::Prose;
 
-/// What a reference to a type begins with.
+/// Prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
-/// The type of all errors, which has a page of its own.
+/// The type of all errors; it has its own page.
 const ENVELOPE: &str = "Envelope";
 /// The type of the gateway's own errors.
 const GATEWAY_ERROR: &str = "GatewayError";
@@ -23,7 +23,7 @@ pub struct Description(Value);
 #[derive(Debug, Clone, Copy)]
 pub struct Operation<'a> {
     description: &'a Description,
-    /// The path; the type of an event.
+    /// The path, or the event's type.
     pub path: &'a str,
     /// The method, in lower case.
     pub method: &'a str,
@@ -34,7 +34,7 @@ pub struct Operation<'a> {
 /// A list of named values: parameters, the fields of a body or type, the values of an enum.
 #[derive(Debug)]
 pub struct Part {
-    /// Its id on the page.
+    /// Its anchor on the page.
     pub id: String,
     /// Its title.
     pub title: String,
@@ -51,28 +51,28 @@ pub struct Part {
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Its type; of a value none.
+    /// Its type; none for an enum value.
     pub kind: Option<Kind>,
-    /// Such as "required".
+    /// A mark such as "required".
     pub mark: Option<&'static str>,
     /// What it is.
     pub about: Prose,
-    /// An example of its own, where its type is a plain one.
+    /// Its own example, if its type is a plain one.
     pub example: Option<String>,
 }
 
-/// The type of a value in words, of which one may be the name of a type on the same page.
+/// A value's type in words, with at most one name of a type on the same page.
 #[derive(Debug, Default)]
 pub struct Kind {
-    /// What comes before the name, such as "list of".
+    /// The text before the name, such as "list of".
     pub before: &'static str,
     /// The name of the type.
     pub name: Option<String>,
-    /// What comes after the name, or is all that there is.
+    /// The text after the name, or the whole text.
     pub text: String,
 }
 
-/// An answer to a call.
+/// A response to a call.
 #[derive(Debug)]
 pub struct Answer {
     /// Its status.
@@ -81,11 +81,11 @@ pub struct Answer {
     pub about: Prose,
     /// The type of its body.
     pub kind: Option<Kind>,
-    /// The headers of a success, with what they say.
+    /// A success's headers.
     pub headers: Vec<Field>,
     /// An example of its body.
     pub example: Option<String>,
-    /// Whether it is an error that operations share, and that stands with the others.
+    /// Whether operations share this error, so that the page lists it with the others.
     pub is_shared: bool,
 }
 
@@ -105,12 +105,10 @@ fn is_null(schema: &Value) -> bool {
     schema["type"] == "null"
 }
 
-/// The schema and the example of a body in JSON.
 fn json_content(body: &Value) -> &Value {
     &body["content"]["application/json"]
 }
 
-/// The example of a schema or a content.
 fn example_of(value: &Value) -> Option<&Value> {
     value.get("example").or_else(|| value["examples"].get(0))
 }
@@ -119,26 +117,26 @@ impl Description {
     /// The document that the API serves.
     ///
     /// # Errors
-    /// [`Error::Internal`] when it is damaged.
+    /// [`Error::Internal`] if it is damaged.
     pub fn read() -> Result<Self, Error> {
         Self::parse(&openapi::description()?)
     }
 
-    /// The document that some JSON is.
+    /// Parses a document.
     ///
     /// # Errors
-    /// [`Error::Internal`] when it is none.
+    /// [`Error::Internal`] if it isn't one.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
         serde_json::from_slice(document).map(Self).map_err(|error| Error::Internal(error.to_string()))
     }
 
-    /// What holds for all of the API.
+    /// The description of the whole API.
     #[must_use]
     pub fn about(&self) -> &str {
         text(&self.0["info"], "description")
     }
 
-    /// The groups of operations, with what they are about.
+    /// The groups of operations, with their descriptions.
     pub fn tags(&self) -> impl Iterator<Item = (String, String)> {
         items(&self.0["tags"]).map(|tag| (text(tag, "name").to_owned(), text(tag, "description").to_owned()))
     }
@@ -153,8 +151,7 @@ impl Description {
         })
     }
 
-    /// The errors that operations share, by their status. Where there are several of a status, each is told, and the first
-    /// is shown.
+    /// Shared errors by status. Several with the same status are all described; the first is shown.
     #[must_use]
     pub fn errors(&self) -> Vec<Answer> {
         let mut found: BTreeMap<(&str, &str), &Value> = BTreeMap::new();
@@ -181,19 +178,19 @@ impl Description {
         members(&self.0["components"]["schemas"]).map(|(name, _)| self.part(name)).collect()
     }
 
-    /// The types in the body of an error.
+    /// The types in error bodies.
     #[must_use]
     pub fn types_of_errors(&self) -> Vec<Part> {
         self.types([ENVELOPE, GATEWAY_ERROR].map(str::to_owned).into())
     }
 
-    /// What a reference refers to; a value that is none, itself.
+    /// Follows a reference; returns any other value itself.
     fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.0.pointer(pointer)).unwrap_or(value)
     }
 
-    /// The types that are named, and those that they refer to, each where it is first referred to.
+    /// The named types and all they refer to, in order of first reference.
     fn types(&self, named: Vec<String>) -> Vec<Part> {
         let mut known: BTreeSet<String> = BTreeSet::new();
         let mut open = VecDeque::from(named);
@@ -209,16 +206,15 @@ impl Description {
         parts
     }
 
-    /// A type.
     fn part(&self, name: &str) -> Part {
         let schema = &self.0["components"]["schemas"][name];
-        // What is sent refuses other fields; what is answered always has all of them.
+        // Requests refuse other fields; responses always have all of them.
         let is_sent = schema["additionalProperties"] == false;
-        // The values of an enum follow as a list.
+        // The enum's values follow as a list.
         let about = text(schema, "description").split("\n\n- ").next().unwrap_or_default();
         let is_scalar = schema["properties"].is_null() && schema["enum"].is_null();
         let about = if is_scalar { format!("{about} {}", scalar(schema)) } else { about.to_owned() };
-        // Of an enum, each value stands there.
+        // Each enum value is on the page already.
         let example = example_of(schema).filter(|_| schema["enum"].is_null());
         let example = example.map(|example| example.as_str().map_or_else(|| indented(example), str::to_owned));
         Part {
@@ -232,7 +228,7 @@ impl Description {
 }
 
 fn field(name: &str, schema: &Value, about: &str, mark: Option<&'static str>) -> Field {
-    // Types have their descriptions on the page. What their fields say besides is the field's own.
+    // The page has the types' descriptions; a field shows only its own.
     let own = if about.is_empty() { text(schema, "description") } else { about };
     let one = items(&schema["oneOf"]).find(|one| !is_null(one)).unwrap_or(schema);
     Field {
@@ -244,12 +240,11 @@ fn field(name: &str, schema: &Value, about: &str, mark: Option<&'static str>) ->
     }
 }
 
-/// A value as text, in one line.
 fn in_one_line(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The fields of an object, or the values of an enum.
+/// An object's fields, or an enum's values.
 fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
     let is_required = |name: &str| items(&schema["required"]).any(|required| required == name);
     let mark = |name: &str| (is_sent && is_required(name)).then_some("required");
@@ -265,7 +260,7 @@ fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
     fields.chain(values).collect()
 }
 
-/// What a scalar type is, as a sentence.
+/// Describes a scalar type in a sentence.
 fn scalar(schema: &Value) -> String {
     let kind = Kind::of(schema).text;
     let mut letters = kind.chars();
@@ -273,7 +268,7 @@ fn scalar(schema: &Value) -> String {
     with_bounds(&format!("{first}{}.", letters.as_str()), schema)
 }
 
-/// A description with the bounds of the value, where they are more than the type says.
+/// Adds bounds that the type doesn't state.
 fn with_bounds(about: &str, schema: &Value) -> String {
     let length = match (schema["minLength"].as_u64(), schema["maxLength"].as_u64()) {
         (Some(min), Some(max)) => format!(" {min} to {max} characters."),
@@ -288,7 +283,7 @@ fn with_bounds(about: &str, schema: &Value) -> String {
     format!("{about}{length}{default}")
 }
 
-/// The names of the types that a schema refers to, that of errors excepted.
+/// Names of the types that a schema refers to, except that of errors.
 fn names_in(value: &Value) -> Vec<String> {
     match value {
         Value::Object(members) => members
@@ -314,7 +309,7 @@ impl Kind {
         if let Some(name) = text(schema, "$ref").strip_prefix(TYPES) {
             return Self { name: Some(name.to_owned()), ..Self::default() };
         }
-        // Of two alternatives one is `null`, or the empty text that stands for no filter.
+        // One of two alternatives is `null`, or the empty text for "no filter".
         if let Some(first) = schema["oneOf"].get(0) {
             let text = if items(&schema["oneOf"]).any(is_null) { "or null" } else { "" };
             return Self { text: text.to_owned(), ..Self::of(first) };
@@ -345,7 +340,7 @@ impl Kind {
 }
 
 impl<'a> Operation<'a> {
-    /// Its name, such as `create_contact`.
+    /// Its id, such as `create_contact`.
     #[must_use]
     pub fn id(&self) -> &'a str {
         text(self.value, "operationId")
@@ -357,50 +352,50 @@ impl<'a> Operation<'a> {
         self.is_event
     }
 
-    /// The group that it belongs to.
+    /// The group it belongs to.
     #[must_use]
     pub fn tag(&self) -> &'a str {
         self.value["tags"][0].as_str().unwrap_or_default()
     }
 
-    /// What it does, as a title.
+    /// Its title.
     #[must_use]
     pub fn summary(&self) -> &'a str {
         text(self.value, "summary")
     }
 
-    /// What it does.
+    /// Its description.
     #[must_use]
     pub fn about(&self) -> &'a str {
         text(self.value, "description")
     }
 
-    /// The first sentence about it: of an event, what has happened.
+    /// The description's first sentence: for an event, what has happened.
     #[must_use]
     pub fn first_sentence(&self) -> &'a str {
         self.about().split_inclusive(". ").next().unwrap_or_default().trim_end()
     }
 
-    /// Whether it takes no token.
+    /// Whether it needs no token.
     #[must_use]
     pub fn is_public(&self) -> bool {
         items(&self.value["security"]).next().is_none() && !self.value["security"].is_null()
     }
 
-    /// The example of what is sent; none if nothing is.
+    /// The request body's example, if it has a body.
     #[must_use]
     pub fn body_example(&self) -> Option<&'a Value> {
         let body = self.body();
         example_of(body).or_else(|| example_of(self.description.resolved(&body["schema"])))
     }
 
-    /// Whether it takes a parameter at a place: `path`, `query` or `header`.
+    /// Whether it has a parameter at this place: `path`, `query` or `header`.
     #[must_use]
     pub fn takes(&self, place: &str, name: &str) -> bool {
         self.parameters(place).any(|parameter| parameter["name"] == name)
     }
 
-    /// An example of the body of an answer.
+    /// An example of a response's body.
     #[must_use]
     pub fn answer_example(&self, status: &str) -> Option<&'a Value> {
         let content = json_content(self.description.resolved(&self.value["responses"][status]));
@@ -415,7 +410,7 @@ impl<'a> Operation<'a> {
         items(&self.value["parameters"]).filter(move |parameter| parameter["in"] == place)
     }
 
-    /// What is sent: parameters by their place, and the body.
+    /// The request: parameters by place, and the body.
     #[must_use]
     pub fn request(&self) -> Vec<Part> {
         let places = [("path", "In the path"), ("query", "In the query"), ("header", "Headers")];
@@ -452,7 +447,7 @@ impl<'a> Operation<'a> {
         parts
     }
 
-    /// A command for a shell in which `TOKEN` is set.
+    /// A shell command that uses the variable `TOKEN`.
     #[must_use]
     pub fn command(&self, base_url: &str) -> String {
         let mut path = self.path.to_owned();
@@ -467,7 +462,7 @@ impl<'a> Operation<'a> {
             command += " \\\n  -H \"Authorization: Bearer $TOKEN\"";
         }
         if let Some(example) = self.body_example() {
-            // A quote in an example ends the text of a shell.
+            // Escapes quotes for the shell.
             let example = example.to_string().replace('\'', "'\\''");
             command.push_str(
                 " \
@@ -480,7 +475,7 @@ impl<'a> Operation<'a> {
         command
     }
 
-    /// The answers, successes first.
+    /// The responses, successes first.
     #[must_use]
     pub fn answers(&self) -> Vec<Answer> {
         members(&self.value["responses"])
@@ -507,19 +502,18 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The types that the request and the successes refer to, directly or not.
+    /// The types that the request and its successful responses refer to, directly or not.
     #[must_use]
     pub fn types(&self) -> Vec<Part> {
         let successes = members(&self.value["responses"]).filter(|(status, _)| status.starts_with('2'));
         let mut names: Vec<String> = successes.flat_map(|(_, answer)| names_in(answer)).collect();
         names.extend(names_in(&self.value["parameters"]));
-        // The fields of a body in a type of its own stand where the body is.
+        // A body's own type is described where the body is.
         names.extend(names_in(self.description.resolved(&self.body()["schema"])));
         self.description.types(names)
     }
 }
 
-/// A value as text, indented.
 fn indented(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! The stylesheet, the script and the fonts. Their addresses carry a hash of the content, so that browsers can keep them forever.
+//! Stylesheet, script and fonts. Their URLs have a hash of the content, so that browsers can keep them forever.
 //!
-//! Decision: one small script for all pages, from the app's own host, without a build step. Each page works without it:
+//! Decision: one small script for all pages, from the app's own host, without a build step. All pages work without it:
 //! it copies, shows times in the reader's zone, and opens the search page by keyboard.
 
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use shared::domain::ids::RequestId;
 /// A file that pages refer to.
 #[derive(Debug)]
 pub struct Asset {
-    /// Its path.
+    /// The path without version.
     pub path: &'static str,
     content_type: &'static str,
     content: Bytes,
@@ -36,13 +36,12 @@ impl Asset {
         format!("{}?v={}", self.path, self.version)
     }
 
-    /// What is before the part about the frame, of the stylesheet.
+    /// The stylesheet's part before the frame.
     pub fn head(&self) -> String {
         let text = String::from_utf8_lossy(&self.content);
         text.split("/* Frame */").next().unwrap_or_default().to_owned()
     }
 
-    /// The response to a request for it.
     fn serve(&self, request: &Request<Body>) -> Response {
         let is_current = request.uri().query().and_then(|query| query.strip_prefix("v=")) == Some(&self.version);
         let cache = if is_current { "public, max-age=31536000, immutable" } else { "no-cache" };
@@ -58,19 +57,19 @@ impl Asset {
     }
 }
 
-/// The font of texts.
+/// The font for text.
 pub static SANS: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("/app/fonts/sans.woff2", WOFF2, Bytes::from_static(include_bytes!("../assets/fonts/sans.woff2")))
 });
 
-/// The font of headings.
+/// The font for headings.
 pub static SERIF: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("/app/fonts/serif.woff2", WOFF2, Bytes::from_static(include_bytes!("../assets/fonts/serif.woff2")))
 });
 
 const WOFF2: &str = "font/woff2";
 
-/// The stylesheet, which refers to the current versions of the fonts.
+/// The stylesheet, with the fonts' current URLs.
 pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
     let fonts = [&SANS, &SERIF];
     let style = fonts
@@ -84,7 +83,7 @@ pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("/app/app.js", "text/javascript; charset=utf-8", Bytes::from_static(include_bytes!("../assets/app.js")))
 });
 
-/// The route of an asset. It is public, and requests for it are not audited.
+/// An asset's route: public, and not audited.
 pub fn route<S: Clone + Send + Sync + 'static>(asset: &'static LazyLock<Asset>) -> MethodRouter<S> {
     get(move |_: State<S>, request: Request<Body>| std::future::ready(asset.serve(&request)))
 }

@@ -1,4 +1,4 @@
-//! Rows of the audit log: who called, and what the call was about.
+//! Rows of the audit log: who called, and for what.
 
 use shared::domain::actor::ActorType;
 use shared::domain::audit::{AuditRow, Caller, ObjectKind, Via};
@@ -8,19 +8,19 @@ use uuid::Uuid;
 use crate::layout::Link;
 use crate::urls::{item_url, obligation_url, trust_url};
 
-/// An object of a row: a link to its page where the app has one.
+/// An object of a row: a link to its page if it has one.
 pub enum Object {
-    /// One with a page.
+    /// Has a page.
     Linked(Link),
-    /// One without a page, by its name.
+    /// Has only a name.
     Named(String),
 }
 
 impl Object {
-    /// An object whose name was found.
+    /// None if the object's name was not found.
     #[must_use]
     pub fn new((_, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
-        // What it is, where the operation leaves that open, its name tells.
+        // The kind comes with the name, since some operations don't state it.
         let (kind, text) = names.object(id)?;
         let text = text.to_owned();
         let url = match kind {
@@ -43,7 +43,7 @@ impl Object {
     }
 }
 
-/// The name of a row's caller, and how a token called.
+/// The caller's name, and how a token called.
 #[must_use]
 pub fn caller_of(row: &AuditRow, names: &Names) -> String {
     let name = caller_name(row.caller, names);
@@ -53,13 +53,13 @@ pub fn caller_of(row: &AuditRow, names: &Names) -> String {
     }
 }
 
-/// What stands behind the name of a token.
+/// Follows a token's name.
 const OVER_THE_API: &str = " (over the API)";
 
-/// The same where an agent called with it.
+/// Replaces [`OVER_THE_API`] if an agent called with the token.
 const OVER_MCP: &str = " (over MCP)";
 
-/// The name of a caller. A token's name is marked, because it is no person's.
+/// A caller's name. Marks a token's, which isn't a person's.
 #[must_use]
 pub fn caller_name(caller: Caller, names: &Names) -> String {
     let name = caller.id.and_then(|id| names.get(id));

@@ -1,4 +1,4 @@
-//! The blockers of a draft as a checklist: each names what is missing, and where, and links to the place that has it.
+//! A draft's blockers as a checklist: what is missing, where, and a link to fix it.
 
 use shared::domain::agreement::blockers::{self, Blocker, DraftContext, DraftPayment};
 use shared::domain::agreement::gate::GateRule;
@@ -16,16 +16,15 @@ use crate::urls::{
     agreement_url, condition_url, contact_url, document_url, payment_url, payments_url, step_url, workspace_url,
 };
 
-/// A blocker of publication, with the place where it is removed.
+/// A blocker and the place to fix it.
 pub struct BlockerRow {
-    /// Where it is removed.
+    /// Where to fix it.
     pub url: String,
     /// What to do.
     pub text: String,
 }
 
-/// The blockers of a draft as a checklist. The activation of the workspace is none: publishing does it.
-/// Without its payments, those are told without their names.
+/// A draft's blockers, except the workspace's activation, which publishing does. Names only the given `payments`.
 #[must_use]
 pub fn blocker_rows(
     agreement: &Agreement,
@@ -96,18 +95,18 @@ fn blocker_row(
     BlockerRow { url, text }
 }
 
-/// A payment's page, and the payment if it is known.
+/// A payment's page, and the payment if known.
 fn payment(agreement: AgreementId, id: MovementId, payments: &[Movement]) -> (String, Option<&Movement>) {
     (payment_url(agreement, id), payments.iter().find(|payment| payment.id() == id))
 }
 
-/// What a payment lacks of these.
+/// Which of `these` a payment lacks.
 fn lacking_of(terms: &PaymentTerms, agreement: &Agreement, these: &[&str]) -> String {
     let lacks = lacking_terms(terms, agreement).into_iter().filter(|name| these.contains(name));
     lacks.collect::<Vec<_>>().join(" and ")
 }
 
-/// Where an incomplete condition gets what it lacks, and what that is.
+/// Where to complete a condition, and what it lacks.
 fn incomplete(agreement: &Agreement, stage: StageId, gate: GateId) -> (String, String) {
     let (id, place) = (agreement.id(), place(agreement, stage, gate));
     let own = condition_url(id, gate);
@@ -115,7 +114,7 @@ fn incomplete(agreement: &Agreement, stage: StageId, gate: GateId) -> (String, S
         Some(GateRule::SignatureBlocks { .. }) => (own, format!("Choose the signature blocks of {place}")),
         Some(GateRule::DocumentSigned { document_id }) => {
             match document_id.and_then(|document| agreement.document(document)) {
-                // The condition is set: what is missing is on the page of its document.
+                // The condition is set: what is missing is on its document's page.
                 Some(document) => (
                     format!("{}#add-block", document_url(id, document.id)),
                     format!("Add a signature block to “{}”, for {place}", document.name.as_str()),
@@ -135,13 +134,12 @@ fn incomplete(agreement: &Agreement, stage: StageId, gate: GateId) -> (String, S
         Some(GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. }) => {
             (own, format!("Choose the payment of {place}"))
         }
-        // The others lack nothing but who must act.
+        // The others lack only who must act.
         _ => (own, format!("Complete {place}")),
     }
 }
 
-/// A condition by its type and its step, such as `“Approval” in “Closing”`, with its place where the step has several of
-/// the type.
+/// A condition by type and step, such as `“Approval” in “Closing”`; numbered if the step has several of the type.
 fn place(agreement: &Agreement, stage: StageId, gate: GateId) -> String {
     let Some(stage) = agreement.stage(stage) else { return String::new() };
     let type_of = |id: GateId| stage.gates.iter().find(|gate| gate.id == id).map(|gate| gate.rule.gate_type());
@@ -166,10 +164,10 @@ fn missing_parties(agreement: &Agreement) -> String {
     format!("Give {}", missing.join(" and "))
 }
 
-/// What a condition still lacks, as sentences.
+/// What a condition lacks, in sentences.
 #[must_use]
 pub fn lacking(agreement: &Agreement, gate: GateId, now: Timestamp) -> Vec<String> {
-    // What a condition lacks depends on the draft alone: what its payments lack is said of them.
+    // Depends on the draft alone: payments report their own gaps.
     let payment =
         |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None, money: None };
     let payments: Vec<DraftPayment> = agreement.movements().keys().map(payment).collect();

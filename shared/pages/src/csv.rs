@@ -1,26 +1,25 @@
-//! Files of comma-separated values (RFC 4180), safe to open in a spreadsheet.
+//! Writes CSV files (RFC 4180) that are safe to open in a spreadsheet.
 //!
-//! Decision: the crate `csv` is not used, because a field with `;` or a tab must be quoted too, which it can't be told.
+//! Decision: no crate `csv`: fields with `;` or a tab must be quoted too, which it can't do.
 //!
-//! Decision: a file begins with a byte order mark. Without one, spreadsheets take it for an old encoding, and `Zoë` for `ZoÃ«`.
+//! Decision: a file begins with a byte order mark: without one, spreadsheets may show `ZoÃ«` for `Zoë`.
 //!
-//! Decision: a formula is neutralized wherever a spreadsheet may find the beginning of a cell: at the beginning of a field,
-//! with blanks before it or not, and after what other settings take for a separator (`;`, a tab, a line break). Quotes don't
-//! help, since such settings don't know them for quotes.
+//! Decision: formulas are neutralized wherever a spreadsheet may begin a cell: at the beginning of a field, after
+//! blanks or not, and after possible separators (`;`, a tab, a line break), which take effect even in quotes.
 
-/// What says that a file is UTF-8.
+/// Marks the file as UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// What a spreadsheet takes for the beginning of a formula.
+/// A spreadsheet begins a formula with these.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
-/// What a spreadsheet may take for the end of a cell, whatever this file means by it.
+/// A spreadsheet may end a cell at these, whatever this file means by them.
 const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
 
-/// A file that is built record by record.
+/// A file, built record by record.
 #[derive(Debug, Default)]
 pub struct Csv(String);
 
 impl Csv {
-    /// The beginning of a file.
+    /// An empty file.
     #[must_use]
     pub fn new() -> Self {
         Self(BYTE_ORDER_MARK.into())
@@ -45,7 +44,7 @@ impl Csv {
         let (mut begins_cell, mut is_inner) = (true, false);
         for letter in field.chars() {
             if begins_cell && FORMULA.contains(&letter) {
-                // A spreadsheet runs what begins like this as a formula. The apostrophe makes it text.
+                // Spreadsheets run this as a formula; the apostrophe makes it text.
                 self.0.push('\'');
             }
             let separates = SEPARATORS.contains(&letter);
@@ -61,7 +60,7 @@ impl Csv {
         }
     }
 
-    /// How many bytes it has so far.
+    /// Its bytes so far.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.len()
@@ -73,7 +72,7 @@ impl Csv {
         self.0
     }
 
-    /// What was added since the last part of a file that is sent part by part.
+    /// Takes what was added since the last part, to send a file in parts.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.0)
     }

@@ -1,5 +1,4 @@
-//! The header of a deal, with which the pages of agreements and proposals begin: what it is, between whom, how much, its
-//! key terms, its state, the deadline, and the documents.
+//! The header of agreements' and proposals' pages: title, parties, amount, key terms, state, deadline and documents.
 
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::movement::Movement;
@@ -12,38 +11,38 @@ use crate::layout::Link;
 use crate::payment_list::name;
 use crate::urls::workspace_url;
 
-/// The largest number of parties, terms and documents, of each, in the header. The page has all of them below.
+/// Most parties, most terms and most documents in the header. The page has all of them below.
 const SHOWN_MAX: usize = 4;
 
 /// The header.
 pub struct Deal {
-    /// What the page is about, above its title.
+    /// The text above the title.
     pub over: &'static str,
-    /// Its name.
+    /// The title.
     pub title: String,
     /// Its state.
     pub badge: Badge,
-    /// What there is to say about the state besides the badge.
+    /// What the badge doesn't say about its state.
     pub status: Option<String>,
     /// Its workspace.
     pub workspace: Link,
     /// The agreement, on the page of one of its payments.
     pub agreement: Option<Link>,
-    /// Where what the header says is edited, if it can be.
+    /// Where to edit it, if possible.
     pub edit: Option<Link>,
     /// The first parties.
     pub parties: Vec<Party>,
     /// How many more there are.
     pub more_parties: usize,
-    /// How much money it is about, if it says so, with what that is.
+    /// The amount of money and its meaning, if any.
     pub amount: Option<(&'static str, String)>,
-    /// Its payments: what for, and how much.
+    /// Its payments: purpose and amount.
     pub payments: Vec<(String, String)>,
     /// How many more payments there are.
     pub more_payments: usize,
-    /// The name and the text of each term.
+    /// Each term's name and text.
     pub terms: Vec<(&'static str, String)>,
-    /// By when what happens.
+    /// Its deadlines.
     pub deadlines: Vec<Deadline>,
     /// The first documents.
     pub documents: Vec<DealDocument>,
@@ -51,7 +50,7 @@ pub struct Deal {
     pub more_documents: usize,
 }
 
-/// A participant with what they are in the deal.
+/// A participant and their roles.
 pub struct Party {
     /// The name.
     pub name: String,
@@ -78,7 +77,7 @@ pub struct DealDocument {
 }
 
 impl Deal {
-    /// The header of a page about an agreement, from what the page shows of it below.
+    /// The header, from what the page shows below.
     #[must_use]
     pub fn new(
         (over, title): (&'static str, String),
@@ -126,7 +125,7 @@ impl Deal {
         }
     }
 
-    /// The header with the agreement's payments that have an amount.
+    /// Adds the payments that have an amount.
     #[must_use]
     pub fn with_payments(self, payments: &[Movement]) -> Self {
         let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));

@@ -1,4 +1,4 @@
-//! The notice that follows an act: the form's handler sets it, and the page after the redirect shows it once.
+//! Notices after an act: the form's handler sets one, and the page after the redirect shows it once.
 
 use http::HeaderValue;
 use shared::web::{Flash, Redirect, Request, SubmittedForm, Submitter};
@@ -6,9 +6,8 @@ use shared::web::{Flash, Redirect, Request, SubmittedForm, Submitter};
 use crate::layout::Notice;
 use crate::response::PageResponse;
 
-/// The redirect to the page that shows what a form's act did, with a notice of a title and a line. Make it before the act:
-/// it also answers the form if the act takes effect although it seems to fail. It comes without the notice if the keys that
-/// seal it can't be read.
+/// Redirects to the page that shows a form's result, with a notice. Make it before the act: it also answers the form if
+/// the act takes effect although it seems to fail. Omits the notice if the keys that seal it can't be read.
 pub async fn redirect_with_notice<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     location: String,
@@ -18,7 +17,7 @@ pub async fn redirect_with_notice<S: Submitter>(
     redirect_with(submitted, location, &Notice::good(title, line)).await
 }
 
-/// As [`redirect_with_notice`], with a notice of any color and any number of lines, in any section of the page.
+/// Like [`redirect_with_notice`], with a notice of any color and length, in any section of the page.
 pub async fn redirect_with<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     location: String,
@@ -29,7 +28,7 @@ pub async fn redirect_with<S: Submitter>(
     redirect
 }
 
-/// A redirect with a notice that says what became of an act, good or bad. It is made after the act.
+/// Redirects with a notice of an act's result, good or bad. Made after the act.
 pub async fn with_notice<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     location: String,
@@ -41,8 +40,7 @@ pub async fn with_notice<S: Submitter>(
     Redirect { location, cookie }
 }
 
-/// The response after an act that makes what its page shows once: the redirect of that page, and the notice that says what
-/// was done.
+/// Redirects to a page with content that shows only once, with a notice of what was done.
 pub async fn shown_once<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     redirect: Redirect,
@@ -55,7 +53,7 @@ pub async fn shown_once<S: Submitter>(
 
 /// The notice of the act that led to the page, if any, with the `Set-Cookie` header that removes it.
 pub async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<HeaderValue>) {
-    // The page also works when the keys that open the flash can't be read.
+    // The page also works if the keys that open the flash can't be read.
     let Some((text, cookie)) = Flash::Done.take(request).await.ok().flatten() else { return (None, None) };
     let mut parts = text.split('\n');
     let (class, section) = parts.next().and_then(|head| head.split_once(' ')).unwrap_or_default();

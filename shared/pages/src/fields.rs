@@ -1,4 +1,4 @@
-//! The fields of a form with their values and errors, as templates show them.
+//! A form's fields with values and errors, for templates.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use shared::web::cookies::Cookie;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-/// The fields of a form: the record's values, or what was submitted and what is wrong with it.
+/// A form's fields: a record's values, or submitted values and their errors.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
     values: BTreeMap<String, String>,
@@ -21,32 +21,32 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Fields with the values of a record. A checked box has the value `on`.
+    /// A record's values. A checked box has the value `on`.
     pub fn of<N: Into<String>, V: Into<String>>(values: impl IntoIterator<Item = (N, V)>) -> Self {
         let values = values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Self { values, errors: Vec::new() }
     }
 
-    /// The fields as they were submitted, with what is wrong with them.
+    /// Submitted values and their errors.
     #[must_use]
     pub fn submitted(form: &Form, errors: FieldErrors) -> Self {
         Self { values: Self::of(form.typed()).values, ..Self::wrong(errors) }
     }
 
-    /// Empty fields, with what is wrong with them.
+    /// Empty fields with errors.
     #[must_use]
     pub fn wrong(errors: FieldErrors) -> Self {
         let errors = errors.into_list().into_iter().map(|error| (error.field, error.message)).collect();
         Self { errors, ..Self::default() }
     }
 
-    /// Empty fields, of which one is wrong.
+    /// Empty fields with one error.
     #[must_use]
     pub fn wrong_one(field: &str, message: &str) -> Self {
         Self { errors: vec![(field.to_owned(), message.to_owned())], ..Self::default() }
     }
 
-    /// These fields, with the values of others where they have none.
+    /// Fills missing values from `below`.
     #[must_use]
     pub fn over(mut self, below: Self) -> Self {
         for (name, value) in below.values {
@@ -55,14 +55,14 @@ impl Fields {
         self
     }
 
-    /// These fields without the values of some.
+    /// Drops some values.
     #[must_use]
     pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.values.retain(|name, _| !is_left_out(name));
         self
     }
 
-    /// The value of a field. Empty, if it has none.
+    /// A field's value, or an empty text.
     pub fn value(&self, name: &str) -> &str {
         self.values.get(name).map_or("", String::as_str)
     }
@@ -73,18 +73,18 @@ impl Fields {
         self.values.contains_key(name)
     }
 
-    /// The names of the checked boxes of a group, without the group's prefix.
+    /// The checked boxes of a group, without the group's prefix.
     pub fn checked<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a str> {
         self.values.keys().filter_map(move |name| name.strip_prefix(group))
     }
 
-    /// What is wrong with a field, as the end of a sentence that begins with its name.
+    /// The error of a field, which completes a sentence that begins with its name.
     #[must_use]
     pub fn error(&self, name: &str) -> Option<&str> {
         self.errors.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())
     }
 
-    /// Whether a field is the first wrong one, which gets the focus.
+    /// The first wrong field gets the focus.
     #[must_use]
     pub fn is_first_error(&self, name: &str) -> bool {
         self.errors.first().is_some_and(|(field, _)| field == name)
@@ -99,20 +99,20 @@ impl Fields {
 
 /// A choice of a `select`, or a box.
 pub struct Choice {
-    /// What the form sends.
+    /// The value the form sends.
     pub value: String,
-    /// What people read.
+    /// The text people read.
     pub text: String,
 }
 
 impl Choice {
-    /// A choice that sends a value and shows a text.
+    /// Sends `value` and shows `text`.
     pub fn new(value: impl Into<String>, text: impl Into<String>) -> Self {
         Self { value: value.into(), text: text.into() }
     }
 }
 
-/// Reads a day as people type it.
+/// Reads a day as typed by a person.
 pub fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
     Day::read(form.get(field)).map_err(|error| {
         let message = match error {
@@ -123,7 +123,7 @@ pub fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
     })
 }
 
-/// Reads who signs for a participant that is no person: somebody with a name of their own.
+/// Reads the signatory of an entity: a person with another name than the entity's.
 pub fn read_signatory(form: &Form, entity: Option<&DisplayName>) -> Result<Option<Signatory>, FieldErrors> {
     let Some(entity) = entity else { return Ok(None) };
     let wrong = |field: &str, (code, message)| FieldErrors::one(field, code, message);
@@ -153,8 +153,7 @@ fn has_letter(text: &str) -> bool {
     text.chars().any(char::is_alphabetic)
 }
 
-/// The secret of the forms of people who are not signed in, for the cookie `Form`. It stays the same, so that the form in
-/// another tab works too.
+/// The form secret of people not signed in, from the cookie `Form`. Reused, so that a form in another tab works.
 pub fn form_secret(request: &Request) -> Result<CookieSecret, Error> {
     match request.cookie(Cookie::Form) {
         Some(secret) => Ok(secret),

@@ -1,5 +1,5 @@
-//! The question that a participant’s pages ask in a browser that has or had a member’s session of the organization: whether
-//! the participant is there in person. Until it is answered, they show nothing else and do nothing.
+//! Asks, in a browser that has or had a member's session of the organization, whether the participant is there in
+//! person. Until it is answered, the participant's pages show nothing else and do nothing.
 
 use askama::Template;
 use http::StatusCode;
@@ -18,22 +18,22 @@ struct QuestionPage {
     path: String,
     organization: String,
     name: String,
-    /// The member in whose browser it is.
+    /// Whose browser it is.
     host: String,
-    /// The page to go on with.
+    /// The page to continue with.
     next: String,
 }
 
-/// What can be done before the question is answered: answering it, and leaving.
+/// Allowed before the answer: answering, and leaving.
 const UNASKED: [&str; 2] = ["act_in_person", "leave_agreement_pages"];
 
-/// Whether the question comes before what a request asks for.
+/// Whether a request must first answer the question.
 pub fn is_asked(request: &Request, operation: &str) -> bool {
     let is_open = request.attending().is_ok_and(|attending| attending.to_ask_about().is_some());
     is_open && !UNASKED.contains(&operation)
 }
 
-/// The page with the question. A form that arrives before the answer does nothing.
+/// The question's page. A form that arrives before the answer does nothing.
 pub fn question(request: &mut Request) -> Result<PageResponse, Error> {
     let is_form = !request.method().is_safe();
     if !is_form {

@@ -1,4 +1,4 @@
-//! Texts and badges for states, actors and actions, as several pages show them.
+//! Texts and badges for states, actors and actions.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -21,7 +21,7 @@ use shared::domain::token::{Scope, Token};
 use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 
-/// A state in a word, with the CSS class of its color.
+/// A state in a word, and its color.
 pub struct Badge {
     /// The text.
     pub text: &'static str,
@@ -29,7 +29,7 @@ pub struct Badge {
     pub class: &'static str,
 }
 
-/// A time as pages show it: in a template, `{{ at }}` is its element. The script shows it in the reader's zone.
+/// A time in a page: in a template, `{{ at }}` renders its element. The script converts it to the reader's zone.
 #[derive(Template)]
 #[template(path = "time.html")]
 pub struct DisplayTime {
@@ -37,17 +37,17 @@ pub struct DisplayTime {
     pub datetime: String,
     /// The text.
     pub text: String,
-    /// The attribute that tells the script how exact the time is, or that it stays as it is.
+    /// Tells the script how exact the time is, or to keep it.
     precision: &'static str,
-    /// The time in UTC, for the title, if the text has another zone.
+    /// The time in UTC for the title, if the text has another zone.
     utc: Option<String>,
 }
 
-// Its template escapes what it shows.
+// Its template escapes its content.
 impl HtmlSafe for DisplayTime {}
 
 impl DisplayTime {
-    /// The time to the second, where a minute does not tell rows apart.
+    /// Exact to the second, where a minute can't tell rows apart.
     #[must_use]
     pub fn with_seconds(time: Timestamp) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl DisplayTime {
         }
     }
 
-    /// The time to the second in a zone, and in no other: where days are those of that zone.
+    /// Exact to the second in `zone` only, where days are those of that zone.
     #[must_use]
     pub fn in_zone(time: Timestamp, zone: &TimeZone) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl DisplayTime {
         }
     }
 
-    /// The hour that begins at a time, where no more is known.
+    /// The hour that begins at `time`, where no more is known.
     #[must_use]
     pub fn hour_of(time: Timestamp) -> Self {
         let text = time.for_people();
@@ -87,7 +87,7 @@ impl From<Timestamp> for DisplayTime {
     }
 }
 
-/// A URL as pages show it. A long one breaks between its parts, not within a word.
+/// A URL that breaks between its parts, not within a word.
 #[derive(Template)]
 #[template(path = "address.html")]
 pub struct DisplayUrl<'a> {
@@ -97,19 +97,19 @@ pub struct DisplayUrl<'a> {
 impl HtmlSafe for DisplayUrl<'_> {}
 
 impl<'a> DisplayUrl<'a> {
-    /// A URL to be shown.
+    /// Wraps a URL for display.
     #[must_use]
     pub fn new(url: &'a str) -> Self {
         Self { url }
     }
 
-    /// The parts, each with the character at which it ends.
+    /// Splits after each delimiter.
     fn parts(&self) -> impl Iterator<Item = &str> {
         self.url.split_inclusive(['/', '.', '?', '&', '='])
     }
 }
 
-/// A number with commas between its thousands.
+/// Formats a number with thousands separators.
 #[must_use]
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -123,7 +123,7 @@ pub fn grouped(count: u64) -> String {
     grouped
 }
 
-/// The kind of a contact, in words.
+/// A contact's kind in words.
 #[must_use]
 pub fn contact_kind_label(kind: ContactKind) -> &'static str {
     match kind {
@@ -170,7 +170,7 @@ pub fn proposal_badge(state: ProposalState) -> Badge {
     }
 }
 
-/// The badge of a payment. Only what is proven is green: a claim never is.
+/// Only a proven arrival is green, never a claim.
 #[must_use]
 pub fn movement_badge(state: MovementState) -> Badge {
     let class = match state {
@@ -209,7 +209,7 @@ pub fn endpoint_badge(state: &EndpointState) -> Badge {
     }
 }
 
-/// The event types of a subscription.
+/// A subscription's event types.
 #[must_use]
 pub fn subscription_label(events: &Subscription) -> String {
     match events {
@@ -218,7 +218,7 @@ pub fn subscription_label(events: &Subscription) -> String {
     }
 }
 
-/// The name of an actor. A token's name is marked, because it is no person's.
+/// An actor's name. Marks a token's, which isn't a person's.
 #[must_use]
 pub fn actor_label(actor: &Actor) -> String {
     match actor.actor_type {
@@ -236,7 +236,7 @@ pub fn action_verb(action: ProposalAction) -> &'static str {
     }
 }
 
-/// The badge of an item. Only what is proven is green: a claim never is.
+/// Only a proven item is green, never a claim.
 #[must_use]
 pub fn item_badge(item: &FundingItem) -> Badge {
     let class = match (item.funding_status(), item.phase()) {
@@ -248,7 +248,7 @@ pub fn item_badge(item: &FundingItem) -> Badge {
     Badge { text: funding_words::state(item), class }
 }
 
-/// The state of an obligation. A claim is never green.
+/// A claim is never green.
 #[must_use]
 pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
     let is_overdue = obligation.next_due_at().is_some_and(|due| due < now);
@@ -258,7 +258,7 @@ pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
     }
 }
 
-/// The state of an obligation, apart from whether it is overdue.
+/// The state of an obligation, without "overdue".
 #[must_use]
 pub fn obligation_state_badge(state: ObligationState) -> Badge {
     match state {
@@ -313,13 +313,13 @@ pub fn too_late(lifecycle: Lifecycle) -> &'static str {
     }
 }
 
-/// The names of contacts, in the order of their ids in a record.
+/// Contacts' names, in the order of `ids`.
 #[must_use]
 pub fn names(ids: &[ContactId], people: &[Contact]) -> String {
     names_in(ids, people, ", ")
 }
 
-/// The same with something else between them.
+/// Like [`names`], with another separator.
 #[must_use]
 pub fn names_in(ids: &[ContactId], people: &[Contact], between: &str) -> String {
     let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);

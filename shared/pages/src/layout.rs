@@ -1,4 +1,4 @@
-//! The layout around every page, and the parts that several pages use.
+//! The layout of all pages, and parts that several pages use.
 
 use shared::web::{FormKeys, Request};
 use uuid::Uuid;
@@ -7,29 +7,29 @@ use crate::assets::{SCRIPT, STYLE};
 use crate::theme::Theme;
 use crate::urls::{AUDIT, part_url};
 
-/// The data of the layout.
+/// The layout's data.
 pub struct Layout {
     /// The URL of the stylesheet.
     pub style: String,
     /// The URL of the script.
     pub script: String,
-    /// The page of the navigation that is marked as current, if any.
+    /// The navigation's current page, if any.
     pub section: &'static str,
     /// The id of the request, for support.
     pub request_id: String,
-    /// The audit log of the record in the path, if the page is a record's.
+    /// The audit log, of the page's record if it has one.
     pub trail: String,
-    /// The theme that the browser has chosen, if any.
+    /// The theme chosen in the browser, if any.
     pub theme: Option<Theme>,
-    /// What the act did that led to the page, for its title.
+    /// The result of the act that led here, for the title.
     pub outcome: Option<String>,
     /// The signed-in member.
     pub member: Option<CurrentMember>,
-    /// The participant to whom the page belongs.
+    /// The participant whose page it is.
     pub participant: Option<CurrentParticipant>,
 }
 
-/// The participant of a page, as the layout shows them.
+/// A page's participant.
 pub struct CurrentParticipant {
     /// The name.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct CurrentParticipant {
     pub form_keys: FormKeys,
 }
 
-/// The signed-in member, as the layout shows them.
+/// The signed-in member.
 pub struct CurrentMember {
     /// The name.
     pub name: String,
@@ -51,12 +51,12 @@ pub struct CurrentMember {
     pub form_keys: FormKeys,
     /// Whether the member is an admin.
     pub is_admin: bool,
-    /// Whether the account has other organizations, to which the person can switch.
+    /// Whether the account has other organizations to switch to.
     pub has_more_organizations: bool,
 }
 
 impl Layout {
-    /// The layout of the page that a request asks for.
+    /// The layout of the requested page.
     pub fn new(request: &Request) -> Self {
         let member = request.signed_in().ok().map(|signed_in| CurrentMember {
             name: signed_in.member().name().as_str().to_owned(),
@@ -79,12 +79,12 @@ impl Layout {
         }
     }
 
-    /// The layout of a page that opens by its link, with or without a session.
+    /// For a page that its link opens, with or without a session.
     pub fn signed_out(request: &Request) -> Self {
         Self { member: None, ..Self::new(request) }
     }
 
-    /// The layout of a participant's page.
+    /// For a participant's page.
     pub fn of_participant(request: &Request) -> Self {
         let participant = request.attending().ok().map(|attending| CurrentParticipant {
             name: attending.participant().name().as_str().to_owned(),
@@ -95,7 +95,7 @@ impl Layout {
         Self { participant, ..Self::signed_out(request) }
     }
 
-    /// Whether the browser has chosen a theme.
+    /// Whether the browser has chosen this theme.
     #[must_use]
     pub fn has_theme(&self, name: &str) -> bool {
         self.theme.is_some_and(|theme| theme.as_str() == name)
@@ -109,7 +109,7 @@ impl Layout {
     }
 }
 
-/// The page of the navigation to which a path belongs, such as a record's page to its list.
+/// The navigation's page for a path, such as the list for a record.
 fn section_of(path: &str) -> &'static str {
     match path.trim_end_matches('/').strip_prefix("/app").map(|rest| rest.split('/').nth(1).unwrap_or_default()) {
         Some("") => "home",
@@ -129,58 +129,58 @@ fn section_of(path: &str) -> &'static str {
     }
 }
 
-/// The URL of the audit log of the record whose page has a path; of the whole log if it is no record's.
+/// The audit log of the record in the path, or the whole log without one.
 fn trail_of(path: &str) -> String {
     let record = path.split('/').find_map(|part| part.parse::<Uuid>().ok());
     record.map_or_else(|| AUDIT.to_owned(), |id| format!("{AUDIT}?object={id}"))
 }
 
-/// A message at the top of a page.
+/// A message on a page.
 #[derive(Debug, Clone)]
 pub struct Notice {
-    /// The CSS class of its color: `bad`, `warn`, `good`, or `plain` for what is only claimed.
+    /// The CSS class of its color: `bad`, `warn`, `good`, or `plain` for mere claims.
     pub class: &'static str,
-    /// What happened.
+    /// The title.
     pub title: String,
-    /// More about it, a paragraph each.
+    /// Details, one paragraph each.
     pub lines: Vec<String>,
-    /// Where what the lines ask for is done.
+    /// Links to what the lines ask for.
     pub links: Vec<Link>,
-    /// The section of the page in which the member acted, where it stands instead of at the top. Empty for the top.
+    /// The section that shows it: where the member acted. Empty for the top of the page.
     pub section: String,
-    /// Whether it gets the focus: it says what an act did. A bad one of a form leaves the focus to the wrong field.
+    /// Whether it gets the focus, as the result of an act. A failed form focuses the wrong field instead.
     pub takes_focus: bool,
 }
 
 impl Notice {
-    /// The notice after something that failed.
+    /// After a failure.
     pub fn bad(title: impl Into<String>, line: impl Into<String>) -> Self {
         Self::new("bad", title.into(), [line.into()])
     }
 
-    /// The notice about something to look at.
+    /// Something to look at.
     pub fn warn(title: impl Into<String>, line: impl Into<String>) -> Self {
         Self::new("warn", title.into(), [line.into()])
     }
 
-    /// The notice after an act. An empty line is none.
+    /// After an act.
     pub fn good(title: impl Into<String>, line: impl Into<String>) -> Self {
         Self::new("good", title.into(), [line.into()])
     }
 
-    /// The notice after a claim, or after what only waits for a decision: it is no success, so it is never green.
+    /// After a claim or a pending decision: no success, so never green.
     pub fn plain(title: impl Into<String>, line: impl Into<String>) -> Self {
         Self::new("plain", title.into(), [line.into()])
     }
 
-    /// A notice of any lines. An empty line is none.
+    /// Drops empty lines.
     pub fn new(class: &'static str, title: String, lines: impl IntoIterator<Item = String>) -> Self {
         let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
         Self { class, title, lines, links: Vec::new(), section: String::new(), takes_focus: class != "bad" }
     }
 }
 
-/// Whether a page shows its notice in a section, of those that it has for notices, or at its top (an empty section).
+/// Whether this section shows the notice; the empty section is the page's top. `sections` are those with notices.
 #[must_use]
 pub fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -> bool {
     let own = notice.map_or("", |notice| notice.section.as_str());

@@ -1,9 +1,9 @@
-//! What the pages of the app share: their layout, their parts, their addresses, and the way from a request to a response. The
-//! pages are server-rendered, and work without JavaScript. Every change is a form submission with the CSRF token of the session.
+//! What the app's pages share: layout, parts, addresses, and the way from request to response. Pages are rendered on
+//! the server and work without JavaScript. Every change is a form submission with the session's CSRF token.
 //!
-//! Each page is a file of the function that has it. `shared::web` has the session, the form checks and the audit row.
+//! Each page is a file in its function. `shared::web` has sessions, form checks and audit rows.
 
-// Templates that several crates use name what is here by the name of this crate.
+// Templates used in several crates refer to this crate by name.
 extern crate self as pages;
 
 pub mod acts;
@@ -43,7 +43,7 @@ pub mod uploads;
 pub mod urls;
 pub mod warnings;
 
-/// The beginning of the stylesheet: fonts, colors and plain elements, for a page beside the app that is to look like it.
+/// The beginning of the stylesheet (fonts, colors, plain elements), for look-alike pages outside the app.
 #[must_use]
 pub fn style_head() -> String {
     assets::STYLE.head()

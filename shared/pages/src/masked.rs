@@ -1,32 +1,30 @@
-//! What banks and payers wrote, as pages show it: account and card numbers with their last characters only.
+//! Texts of banks and payers as pages show them: only the last characters of account and card numbers.
 //!
-//! Decision: entries are compared and told apart by what the file says, and only what is shown is masked. What a number is, the
-//! service says in one place; here is found where in a text it stands. A reference of a payment that is offered stays, since
-//! members compare it.
+//! Decision: entries are compared by their full text, and only masked for display. The service defines what a number
+//! is; this module finds where it is in a text. The reference of an offered payment stays, since members compare it.
 
 use shared::domain::sensitive::has_account_number;
 
-/// The characters of a number that are kept.
+/// Characters kept of a number.
 const ENDING_CHARS: usize = 4;
-/// The fewest characters of a number whose ending may be kept.
+/// Fewest characters of a number whose ending may be kept.
 const NUMBER_CHARS_MIN: usize = 6;
-/// The characters that a number takes at most, with blanks between all of them.
+/// Most characters of a number, with blanks between all of them.
 const NUMBER_CHARS_MAX: usize = 70;
-/// Stands for what was dealt with where the rest is looked at. No number has it.
+/// Replaces finished parts while looking for more. No number has it.
 const DONE: &str = "\u{e000}";
 
 /// A run of letters and digits, or one other character.
 struct Piece {
-    /// How it is shown.
     shown: String,
-    /// How it counts where the text is looked at.
+    /// Its text for finding numbers.
     seen: String,
 }
 
-/// A text of at most so many characters, without account and card numbers but for those in the references that are kept.
+/// Shortens a text to `most` characters and hides account and card numbers, except in the references `kept`.
 #[must_use]
 pub fn masked(text: &str, most: usize, kept: &[String]) -> String {
-    // Long texts are looked at as far as they can be shown. A number at the end may be cut in two, so that end is left out.
+    // Looks at long texts only as far as they show, and a number more: one cut in two at the end is left out.
     let looked_at = most.saturating_mul(2).saturating_add(NUMBER_CHARS_MAX);
     let is_long = text.chars().nth(looked_at).is_some();
     let begins: String = text.chars().take(looked_at).collect();
@@ -38,7 +36,7 @@ pub fn masked(text: &str, most: usize, kept: &[String]) -> String {
 
 fn without_numbers(text: &str, kept: &[String]) -> String {
     let mut pieces = pieces(text);
-    // Each round deals with one number, which has a piece at least.
+    // Each round hides one number, which has at least one piece.
     for _ in 0..pieces.len() {
         if !has_number(&pieces) {
             return pieces.iter().map(|piece| piece.shown.as_str()).collect();
@@ -73,7 +71,7 @@ fn has_number(pieces: &[Piece]) -> bool {
     has_account_number(&pieces.iter().map(|piece| piece.seen.as_str()).collect::<String>())
 }
 
-/// Hides a number, perhaps behind the word that says what it is.
+/// Hides a number, and maybe the word before it that says what it is.
 fn hide(found: &mut [Piece], kept: &[String]) {
     let has_digit = |piece: &Piece| piece.seen.chars().any(|letter| letter.is_ascii_digit());
     let start = found.iter().position(has_digit).unwrap_or_default();
@@ -90,7 +88,7 @@ fn hide(found: &mut [Piece], kept: &[String]) {
     }
 }
 
-/// The letters and digits of a number, however it is grouped.
+/// The number's letters and digits, however grouped.
 fn compact(text: &str) -> String {
     text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }

@@ -1,4 +1,4 @@
-//! What was said about an obligation, for members and participants, and what both record about it.
+//! What was said about an obligation, for members and participants.
 
 use shared::domain::actor::ActorType;
 use shared::domain::agreement::Lifecycle;
@@ -15,26 +15,26 @@ use crate::labels::{Badge, actor_label};
 use crate::satisfaction::SaidDone;
 use crate::second_members::one_self;
 
-/// The occurrences of each state that the page has room for. Those with nothing to do are the latest.
+/// Most occurrences of each state on a page: the latest of those with nothing to do.
 const OPEN_MAX: usize = 20;
 const CLAIMED_MAX: usize = 30;
 const UPCOMING_MAX: usize = 3;
 const CONFIRMED_MAX: usize = 10;
 
-/// A trigger, with its declaration if it was declared.
+/// A trigger, and its declaration if any.
 pub struct TriggerRow {
     /// Its id.
     pub id: TriggerId,
-    /// What it is.
+    /// The trigger's description.
     pub description: String,
-    /// When the obligation is due after it.
+    /// When the obligation falls due after it.
     pub after: String,
     /// What was declared, and by whom.
     pub declared: Option<String>,
 }
 
 impl TriggerRow {
-    /// A trigger of an obligation whose days are those of a zone.
+    /// A trigger of an obligation, whose days are those of `zone`.
     #[must_use]
     pub fn new(trigger: &ObligationTrigger, zone: &TimeZone) -> Self {
         let after = match trigger.due_after_days {
@@ -54,41 +54,41 @@ impl TriggerRow {
     }
 }
 
-/// A time at which an obligation is due, with the claim and the confirmation apart.
+/// An occurrence of an obligation, with claim and confirmation apart.
 pub struct OccurrenceRow {
     /// Its id.
     pub id: OccurrenceId,
-    /// The day on which it is due.
+    /// The due date.
     pub due: String,
     /// Its state.
     pub badge: Badge,
-    /// Who said that it is done, and when.
+    /// Who claimed it is done, and when.
     pub claim: Option<String>,
-    /// What the claim says about how it was done.
+    /// What the claim says about how.
     pub said: Option<SaidDone>,
     /// Who confirmed it, and when.
     pub confirmation: Option<String>,
-    /// The value and the label of the act that is next.
+    /// The next act's value and label.
     pub act: Option<(&'static str, &'static str)>,
-    /// Whether that is to record that it is done.
+    /// Whether that act records that it is done.
     pub can_satisfy: bool,
-    /// Why there is no act for the reader.
+    /// Why the reader can do nothing.
     pub waits_for: Option<String>,
 }
 
-/// The occurrences that a page has room for.
+/// The occurrences that fit on a page.
 #[derive(Default)]
 pub struct OccurrenceList {
-    /// Those that are shown.
+    /// The shown ones.
     pub rows: Vec<OccurrenceRow>,
-    /// How many more are due or overdue, or wait for confirmation.
+    /// How many more are due, overdue or waiting for confirmation.
     pub more: usize,
-    /// How many confirmed ones are not shown.
+    /// How many confirmed ones are hidden.
     pub older: usize,
 }
 
 impl OccurrenceList {
-    /// The occurrences, with what the reader can do about each. `url` is that of the obligation.
+    /// The occurrences, with what the reader can do about each. `url` is the obligation's.
     pub fn new(
         obligation: &Obligation,
         url: &str,
@@ -140,13 +140,13 @@ impl OccurrenceList {
     }
 }
 
-/// Counts one, and whether it is within what there is room for.
+/// Counts one; true while there is room.
 fn counted(count: &mut usize, max: usize) -> bool {
     *count += 1;
     *count <= max
 }
 
-/// The state of an occurrence. What is only claimed is never green.
+/// A mere claim is never green.
 fn occurrence_badge(state: OccurrenceState) -> Badge {
     match state {
         OccurrenceState::Upcoming => Badge { text: "Upcoming", class: "quiet" },
@@ -168,10 +168,10 @@ pub fn said_by(word: &Word, zone: &TimeZone) -> String {
     }
 }
 
-/// The field that says when a trigger happened.
+/// The field with the day on which a trigger happened.
 pub const HAPPENED_ON: &str = "happened_on";
 
-/// Reads the day on which a trigger happened, as whoever declares it says.
+/// Reads the day on which a trigger happened, as declared.
 pub fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Day, FieldErrors> {
     let wrong = |code, message: &str| FieldErrors::one(HAPPENED_ON, code, message);
     if form.get(HAPPENED_ON).trim().is_empty() {
@@ -189,7 +189,7 @@ pub fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) ->
     Ok(day)
 }
 
-/// Why an act on an obligation was refused, in words: a title and a line.
+/// Why an act on an obligation was refused: a title and a line.
 #[must_use]
 pub fn refusal(refused: Refused) -> (&'static str, String) {
     let nothing = "Nothing was recorded.";

@@ -4,20 +4,20 @@ use shared::limits;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Offset, PageRequest, Pagination};
 
-/// The position of a page in its list, with links to the pages before and after it.
+/// A page's position in its list, with links to its neighbors.
 pub struct Pager {
-    /// The name of the list's items, for screen readers.
+    /// The list's items in a word, for screen readers.
     pub items: &'static str,
-    /// Which records are shown, such as `1–50 of 120`.
+    /// The shown range, such as `1–50 of 120`.
     pub range: String,
-    /// The page before this one.
+    /// The previous page.
     pub previous: Option<String>,
-    /// The page after this one.
+    /// The next page.
     pub next: Option<String>,
 }
 
 impl Pager {
-    /// The pager of a page. `None`, if the list has one page. `page_url` gives the URL of the page at an offset.
+    /// The pager of a page, or `None` if the list has one page. `page_url` returns the URL of the page at an offset.
     pub fn new(items: &'static str, at: Pagination, page_url: impl Fn(u64) -> String) -> Option<Self> {
         let step = u64::from(at.limit);
         let last = at.offset.saturating_add(step).min(at.total);
@@ -30,11 +30,11 @@ impl Pager {
     }
 }
 
-/// The query of a list that has pages and no filter.
+/// The query of a paginated list without filters.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct Paged {
-    /// How many records are passed over.
+    /// How many records to skip.
     #[deserr(default)]
     pub offset: Offset,
 }
@@ -45,7 +45,7 @@ pub fn page_at(offset: Offset) -> PageRequest {
     PageRequest::new(limits::PAGE_LIMIT_DEFAULT, offset.get())
 }
 
-/// The page, or the last page of a list with `total` items if it is past the end, because items have been removed.
+/// The page; if it is past the end, because items were removed, the list's last page.
 #[must_use]
 pub fn clamped_page(page: PageRequest, total: u64) -> PageRequest {
     let step = u64::from(limits::PAGE_LIMIT_DEFAULT);

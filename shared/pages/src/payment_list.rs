@@ -1,4 +1,4 @@
-//! The payments of an agreement where they are one section among others.
+//! An agreement's payments, as one section among others.
 
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::Contact;
@@ -13,15 +13,15 @@ use crate::agreement_summary::participant_name;
 use crate::labels::{Badge, movement_badge};
 use crate::urls::{agreement_url, movement_url, payment_url, payments_url};
 
-/// The payments that have room in a section among others.
+/// Most payments in the section.
 const SHOWN_MAX: usize = 30;
 
-/// What a payment is called.
+/// A payment's title.
 pub fn name(payment: &Movement) -> &str {
     payment.terms().purpose.as_ref().map_or("Payment without a purpose", SafeLine::as_str)
 }
 
-/// What a payment still lacks before its draft can be published.
+/// What a payment lacks before its draft can be published.
 #[must_use]
 pub fn lacking(terms: &PaymentTerms, agreement: &Agreement) -> Vec<&'static str> {
     let takes_part = |id: Option<ParticipantId>| id.is_some_and(|id| agreement.participant(id).is_some());
@@ -46,7 +46,7 @@ pub struct PaymentRow {
     pub parties: String,
     /// How, by when, and with which reference.
     pub detail: String,
-    /// Whether something keeps it from publication.
+    /// Whether it blocks publication.
     pub is_incomplete: bool,
     /// Its state; none in a draft.
     pub state: Option<Badge>,
@@ -77,30 +77,30 @@ impl PaymentRow {
             parties,
             detail: detail.into_iter().flatten().collect::<Vec<_>>().join(" · "),
             is_incomplete: is_draft && !lacking(terms, agreement).is_empty(),
-            // An agreement that has ended says so before its payment's record does.
+            // An ended agreement may say so before its payment's record does.
             state: (!is_draft)
                 .then(|| movement_badge(agreement.movement_state(payment.id()).unwrap_or_else(|| payment.state()))),
         }
     }
 }
 
-/// The payments of an agreement where they are one section among others.
+/// An agreement's payments, as one section among others.
 pub struct PaymentList {
     /// The first payments.
     pub rows: Vec<PaymentRow>,
     /// How many more there are.
     pub more: usize,
-    /// The page that has all of them.
+    /// The page with all of them.
     pub more_url: String,
 }
 
 impl PaymentList {
-    /// The first payments of an agreement, with how many more there are.
+    /// The first payments, and how many more there are.
     #[must_use]
     pub fn new(payments: &[Movement], agreement: &Agreement, contacts: &[Contact]) -> Self {
         let rows = payments.iter().take(SHOWN_MAX).map(|payment| PaymentRow::new(payment, agreement, contacts));
         let rows: Vec<PaymentRow> = rows.collect();
-        // Not all of them need have been read.
+        // The caller may have read only some.
         let all = if payments.is_empty() { 0 } else { agreement.movements().len().max(payments.len()) };
         let more_url = match agreement.lifecycle() {
             Lifecycle::Draft => payments_url(agreement.id()),
@@ -111,7 +111,7 @@ impl PaymentList {
 }
 
 impl PaymentList {
-    /// Whether each links to its page: those of a draft are shown as they are about to be published.
+    /// Whether rows link to their pages. Those of a draft don't: they show what is about to be published.
     #[must_use]
     pub fn are_linked(&self) -> bool {
         self.rows.iter().any(|row| row.state.is_some())

@@ -1,19 +1,18 @@
-//! Text with code in it, as the API document has it.
+//! Text with code in it, as in the API document.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-/// Text with code in it, as paragraphs.
+/// Paragraphs of text and code.
 #[derive(Debug, Template)]
 #[template(path = "prose.html")]
 pub struct Prose {
     paragraphs: Vec<Vec<Span>>,
 }
 
-// Its template escapes what it shows.
+// Its template escapes its content.
 impl HtmlSafe for Prose {}
 
-/// A part of a paragraph.
 #[derive(Debug)]
 struct Span {
     text: String,
@@ -21,7 +20,7 @@ struct Span {
 }
 
 impl Prose {
-    /// Text as the description has it: an empty line between paragraphs, backticks around code.
+    /// Parses text with empty lines between paragraphs and backticks around code.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let spans = |paragraph: &str| {

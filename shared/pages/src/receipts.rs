@@ -1,4 +1,4 @@
-//! The receipts of what participants did, in words.
+//! Receipts of participants' acts, in words.
 
 use shared::domain::agreement::Agreement;
 use shared::domain::movement::claim::TransferReference;
@@ -10,7 +10,7 @@ use crate::agreement_summary::size;
 use crate::satisfaction::in_words;
 use crate::tasks::find_gate;
 
-/// What a receipt is of. Without a subject it begins with the verb.
+/// A receipt's title. Without a subject, it begins with the verb.
 #[must_use]
 pub fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&str>) -> String {
     let step = |gate| find_gate(agreement, gate).map_or("", |(stage, _)| stage.name.as_str());
@@ -48,13 +48,13 @@ pub fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&s
     who.map_or_else(|| sentence(&did), |who| format!("{who} {did}"))
 }
 
-/// A text with a capital at its beginning.
+/// Capitalizes the first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What a receipt of an act on an obligation says beside its sentence.
+/// Further facts in the receipt of an act on an obligation.
 fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
     let ObligationAct::Satisfied { how: Some(how), .. } = did else { return Vec::new() };
     let mut facts = vec![("Done on", how.done_on.for_people())];
@@ -66,7 +66,7 @@ fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// What a receipt says, a line each.
+/// A receipt's facts, as names and values.
 #[must_use]
 pub fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Name", receipt.signed_by())];

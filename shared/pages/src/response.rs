@@ -1,5 +1,4 @@
-//! The way from a handler's result to the response: status, audit row, log line, security headers, and the pages for
-//! errors.
+//! From a handler's result to the response: status, audit row, log line, security headers, and error pages.
 
 use std::borrow::Cow;
 
@@ -19,22 +18,21 @@ use uuid::Uuid;
 use crate::layout::{Layout, Link};
 use crate::urls::{encode_query_value, part_url};
 
-/// The response to a request, with what the audit row and the log say about it.
+/// A response, and what the audit row and the log say about it.
 pub struct PageResponse {
     status: StatusCode,
     code: &'static str,
     body: String,
-    /// The file that the response is, instead of a page.
+    /// A file, instead of a page.
     file: Option<File>,
     location: Option<String>,
     cookies: Vec<HeaderValue>,
-    /// The ids of the records that the page shows, for the audit row.
+    /// Ids of the records shown, for the audit row.
     objects: Vec<Uuid>,
-    /// The cause of a failure, for the log only.
+    /// The cause of a failure, only for the log.
     cause: Option<String>,
 }
 
-/// A file that is a response.
 struct File {
     content: Body,
     content_type: &'static str,
@@ -42,8 +40,7 @@ struct File {
 }
 
 impl PageResponse {
-    /// A file that the browser saves, which is sent part by part as it is read. When a part can't be read the response breaks
-    /// off, so that nobody takes what has arrived for the whole.
+    /// Sends a download in parts. If a read fails, the response breaks off: nobody takes a fragment for the whole.
     pub fn stream(
         parts: impl Stream<Item = Result<String, Error>> + Send + 'static,
         content_type: &'static str,
@@ -52,13 +49,13 @@ impl PageResponse {
         Self::file_of(Body::from_stream(parts), content_type, "attachment", name)
     }
 
-    /// A file, which the browser shows (`inline`) or saves (`attachment`).
+    /// A file that the browser shows (`inline`) or saves (`attachment`).
     pub fn file(content: Bytes, content_type: &'static str, disposition: &'static str, name: &str) -> Self {
         Self::file_of(Body::from(content), content_type, disposition, name)
     }
 
     fn file_of(content: Body, content_type: &'static str, disposition: &'static str, name: &str) -> Self {
-        // RFC 6266: a name in plain ASCII for old readers, and the whole name, percent-encoded.
+        // RFC 6266: a plain ASCII name for old readers, and the whole name, percent-encoded.
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
         let plain: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
         let disposition = format!("{disposition}; filename=\"{plain}\"; filename*=UTF-8''{}", encode_file_name(name));
@@ -71,7 +68,7 @@ impl PageResponse {
         Ok(Self { body, ..Self::new(StatusCode::OK) })
     }
 
-    /// A redirect to the page that shows the result of a form.
+    /// A redirect to the page with a form's result.
     pub fn see_other(location: impl Into<String>) -> Self {
         Self { location: Some(location.into()), ..Self::new(StatusCode::SEE_OTHER) }
     }
@@ -89,8 +86,7 @@ impl PageResponse {
         }
     }
 
-    /// Makes the page the response to a form that was refused or failed. Its title says so, since screen readers read it
-    /// first.
+    /// Marks the response to a refused or failed form, in the title too: screen readers read it first.
     #[must_use]
     pub fn refused(mut self, status: StatusCode, code: &'static str) -> Self {
         if let Some((head, title)) = self.body.split_once("<title>")
@@ -101,7 +97,7 @@ impl PageResponse {
         self.with_status(status, code)
     }
 
-    /// Sets the status and code of a page that is no response to a form.
+    /// Sets status and code of a page that doesn't respond to a form.
     #[must_use]
     pub fn with_status(self, status: StatusCode, code: &'static str) -> Self {
         Self { status, code, ..self }
@@ -124,27 +120,26 @@ impl PageResponse {
         self.refused(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
     }
 
-    /// Marks the page as the response to a form that the state of a record does not allow.
+    /// Responds to a form that conflicts with a record's state.
     #[must_use]
     pub fn conflicting(self) -> Self {
         self.refused(StatusCode::CONFLICT, ErrorCode::Conflict.as_str())
     }
 
-    /// Adds the cause of a failure, for the log.
+    /// Adds a failure's cause, for the log.
     #[must_use]
     pub fn because(self, cause: String) -> Self {
         Self { cause: Some(cause), ..self }
     }
 
-    /// Marks the page as the response to a form that could not be processed now, and keeps what was typed. Nothing has
-    /// changed. The cause is for the log.
+    /// Responds to a form that can't be processed now and changed nothing; keeps what was typed. Logs `cause`.
     #[must_use]
     pub fn unavailable(self, cause: String) -> Self {
         let response = self.refused(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::InternalError.as_str());
         Self { cause: Some(cause), ..response }
     }
 
-    /// Sets the ids of the records that the page shows.
+    /// Sets the ids of the records shown.
     #[must_use]
     pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
         Self { objects: objects.into_iter().collect(), ..self }
@@ -164,10 +159,10 @@ impl From<Redirect> for PageResponse {
     }
 }
 
-/// The beginning of the title of a page that shows a form that failed.
+/// Begins the title of a page with a failed form.
 const ERROR_TITLE: &str = "Error: ";
 
-/// A page with a message only.
+/// A page with just a message.
 #[derive(Template)]
 #[template(path = "message.html")]
 pub struct MessagePage {
@@ -175,34 +170,33 @@ pub struct MessagePage {
     pub layout: Layout,
     /// The title.
     pub title: &'static str,
-    /// What there is to say.
+    /// The message.
     pub text: Cow<'static, str>,
-    /// Where to go on.
+    /// Where to continue.
     pub link: Link,
-    /// Whether support needs the id of the request.
+    /// Whether support needs the request id.
     pub shows_request_id: bool,
 }
 
-/// Writes the audit row and the log line of a request, and makes its response.
+/// Writes a request's audit row and log line, and makes its response.
 pub async fn finish(request: &Request, route: RouteKind, result: Result<PageResponse, Error>) -> Response {
     let mut response = result.unwrap_or_else(|error| failure(request, route, &error));
     match request.audit(response.status, response.code, &response.objects).await {
         Ok(false) => {}
-        // A commit that seemed to fail has taken effect; only its response was lost. The page shows the current state.
+        // A commit that seemed to fail took effect; only its response was lost. Show the current state.
         Ok(true) => {
             response = match request.redirect_if_committed() {
                 Some(redirect) => redirect.clone().into(),
                 None => PageResponse::see_other(page_of(request, route).unwrap_or("/app")),
             }
         }
-        // A request without an audit row must not be answered.
+        // Never answer a request without an audit row.
         Err(error) => response = failure(request, route, &error),
     }
     request.log(response.status, response.code, response.cause.clone());
     into_http(request, response)
 }
 
-/// The response to a request that failed.
 fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
     if route == RouteKind::Part {
@@ -220,7 +214,7 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
 
-/// The response to a request to a participant's page that failed.
+/// The error page of a participant's request.
 fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
     let (title, text) = match error {
@@ -251,15 +245,15 @@ fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageRespo
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
 
-/// The redirect to this URL of the sign-in page, for a request without a session.
+/// Redirects a request without a session to the sign-in page at `url`.
 pub fn to_sign_in(request: &Request, url: String) -> PageResponse {
-    // Removes the cookie of a session that has ended.
+    // Removes the cookie of an ended session.
     let ended = request.cookie(Cookie::Session).and_then(|_| Cookie::Session.set(request.app(), None));
     let code = ErrorCode::Unauthenticated.as_str();
     PageResponse::see_other(url).with_status(StatusCode::SEE_OTHER, code).with_cookie(ended)
 }
 
-/// The title and text of the page for an error, of a page or of a form.
+/// Title and text for an error, of a page or a form.
 fn failure_message(error: &Error, is_page: bool) -> (&'static str, Cow<'static, str>) {
     if let Error::Invalid(errors) = error
         && is_page
@@ -306,7 +300,7 @@ fn failure_text(error: &Error) -> (&'static str, &'static str) {
     }
 }
 
-/// The URL of the sign-in page, which leads back to the requested page.
+/// The sign-in page, which leads back to the requested page.
 fn sign_in_url(request: &Request, route: RouteKind) -> String {
     match page_of(request, route).filter(|page| *page != "/app") {
         Some(page) => format!("/app/sign-in?next={}", encode_query_value(page)),
@@ -323,30 +317,29 @@ pub fn page_of(request: &Request, route: RouteKind) -> Option<&str> {
     page.and_then(safe_next)
 }
 
-/// The Content Security Policy of all pages: only the app's own stylesheet and script, and forms and requests to the app.
+/// Allows pages only the app's own stylesheet and script, and forms and requests to the app.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// The Content Security Policy of files: they load nothing, and no page frames them. Browsers that show a PDF by a page of
-/// their own need that page's style, and embed the file in it.
+/// Files load nothing, and no page frames them. Browsers' own PDF pages need a style and embed the file.
 const FILE_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 );
 
-/// A file's name, percent-encoded as RFC 8187 has it.
+/// Percent-encodes a file name as in RFC 8187.
 fn encode_file_name(name: &str) -> String {
     encode_query_value(name).replace('/', "%2F")
 }
 
-/// The referrer policy of a page. An address with a secret is sent nowhere, not even to this origin, whatever the page
-/// says: also a failure. `no-referrer` would also remove the origin from form submissions.
+/// The page's referrer policy. An address with a secret is sent nowhere, not even to this origin, and not after a
+/// failure either. `no-referrer` would also remove the origin from form submissions.
 fn referrer_policy(request: &Request) -> HeaderValue {
     let is_secret = SECRET_ADDRESSES.iter().any(|prefix| request.uri().path().starts_with(prefix));
     HeaderValue::from_static(if is_secret { "strict-origin" } else { "same-origin" })
 }
 
-/// The beginnings of addresses that have a secret.
+/// Beginnings of addresses with a secret.
 const SECRET_ADDRESSES: [&str; 3] = ["/app/invitations/", "/app/links/", "/app/password-links/"];
 
 fn into_http(request: &Request, page: PageResponse) -> Response {
@@ -389,14 +382,14 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
     response
 }
 
-/// The kind of a route, which decides where a person returns to after signing in.
+/// Decides where a person returns after signing in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteKind {
-    /// The route has a page: the person returns to it.
+    /// A page: they return to it.
     Page,
-    /// The route only accepts forms of other pages: the person returns to the form's page.
+    /// Only accepts forms of other pages: they return to the form's page.
     Action,
-    /// The route is a participant's, who has no account to sign in to: their link opens it again.
+    /// A participant's, who has no account to sign in to: their link reopens it.
     Part,
 }
 
@@ -404,7 +397,7 @@ pub enum RouteKind {
 mod tests {
     use super::*;
 
-    /// What stands in front of the functions writes logs of its own, which only an operator can keep secrets out of.
+    /// Proxies in front of the functions write their own logs; only an operator can keep secrets out of those.
     #[test]
     fn the_handbook_names_every_address_with_a_secret() {
         let handbook = include_str!("../../../infra/OPERATIONS.md");

@@ -1,5 +1,5 @@
-//! The table of routes: what answers at a path, and the name of what it does. All handlers share one way from a request to its
-//! response. Routes know their paths and operations: the gateway's routes and the words of the audit log are checked by them.
+//! The routing table: the handler at each path, and the name of its operation. All handlers share one way from request
+//! to response. The gateway's routes and the audit log's words are checked against the table.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,13 +19,12 @@ use crate::response::{self, PageResponse, RouteKind};
 use crate::urls::LINKS;
 use crate::{in_person, repeats, unsent};
 
-/// The beginnings of the addresses of participants' pages, which their link opens.
+/// Beginnings of participants' pages, which their link opens.
 const PART_ADDRESSES: [&str; 3] = ["/app/evidence/parts/", "/app/parts/", "/app/pictures/"];
 
-/// The path of the first page.
 const HOME: &str = "/app";
 
-/// The name of what a route does, in audit rows and log lines.
+/// A route's operation, named in audit rows and log lines.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation {
     /// Always the same.
@@ -34,18 +33,18 @@ pub enum Operation {
     ByField {
         /// The field that the buttons set.
         field: &'static str,
-        /// The values of the field, each with its operation.
+        /// The field's values with their operations.
         names: &'static [(&'static str, &'static str)],
-        /// The operation of any other value.
+        /// For any other value.
         otherwise: &'static str,
     },
-    /// A form that takes one of two fields.
+    /// A form that may have a field.
     WithField {
         /// The field.
         field: &'static str,
-        /// The operation if it was sent.
+        /// The operation with the field.
         name: &'static str,
-        /// The operation if it wasn't.
+        /// The operation without it.
         otherwise: &'static str,
     },
 }
@@ -75,7 +74,7 @@ impl Operation {
         }
     }
 
-    /// All names that it can be.
+    /// All names it may have.
     fn names(self) -> Vec<&'static str> {
         match self {
             Self::Named(name) => vec![name],
@@ -85,9 +84,9 @@ impl Operation {
     }
 }
 
-/// A page, or the act of a form: an `async fn` that takes a request and gives a response.
+/// A page or a form's act: an `async fn` from request to response.
 pub trait Handler<'a>: Clone + Send + Sync + 'static {
-    /// What becomes of the request.
+    /// The future of the response.
     type Future: Future<Output = Result<PageResponse, Error>> + Send + 'a;
 
     /// Handles a request.
@@ -106,7 +105,7 @@ where
     }
 }
 
-/// What answers at a path: a page, the act of its form, or both.
+/// The handlers at a path: a page, its form's act, or both.
 #[derive(Debug, Default)]
 pub struct Methods(Vec<(MethodFilter, Served)>);
 
@@ -115,7 +114,7 @@ pub fn get(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) -
     Methods(vec![(MethodFilter::GET, Served::new(operation, handler, RouteKind::Page))])
 }
 
-/// The act of a form that stands on other pages: whoever has to sign in first returns to the page of the form.
+/// The act of a form on other pages. After signing in, people return to the form's page.
 pub fn post(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) -> Methods {
     Methods(vec![(MethodFilter::POST, Served::new(operation, handler, RouteKind::Action))])
 }
@@ -129,7 +128,7 @@ impl Methods {
     }
 }
 
-/// A table of routes, which knows their paths and operations.
+/// A routing table that knows its paths and operations.
 #[derive(Debug, Default)]
 pub struct Pages {
     router: Router<Arc<AppState>>,
@@ -138,7 +137,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds what answers at a path.
+    /// Adds the handlers at a path.
     #[must_use]
     pub fn route(mut self, path: &str, methods: Methods) -> Self {
         let is_part = PART_ADDRESSES.iter().any(|at| path.starts_with(at));
@@ -151,14 +150,14 @@ impl Pages {
         self.file(path, answers)
     }
 
-    /// Adds what is public, and neither signed in to nor audited.
+    /// Adds a public file, without sign-in or audit.
     #[must_use]
     pub fn file(mut self, path: &str, answers: MethodRouter<Arc<AppState>>) -> Self {
         self.paths.push(path.to_owned());
         Self { router: self.router.route(path, answers), ..self }
     }
 
-    /// Adds all routes of another.
+    /// Adds all routes of another table.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self {
@@ -168,20 +167,20 @@ impl Pages {
         }
     }
 
-    /// The paths, as axum writes them: `/app/contacts/{id}`.
+    /// The paths in axum's form: `/app/contacts/{id}`.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
 
-    /// The names of all that the routes do.
+    /// The names of all operations.
     #[must_use]
     pub fn operations(&self) -> &[&'static str] {
         &self.operations
     }
 }
 
-/// Routes with an error page for every other path of the app.
+/// Adds an error page for all other paths of the app.
 pub fn complete(routes: Pages, app: Arc<AppState>) -> Router {
     let no_route = Served::new(NO_ROUTE, not_found, RouteKind::Page);
     let no_route =
@@ -196,7 +195,7 @@ pub fn complete(routes: Pages, app: Arc<AppState>) -> Router {
 type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<PageResponse, Error>> + Send + 'a>>;
 type Handle = Arc<dyn for<'a> Fn(&'a mut Request) -> HandlerFuture<'a> + Send + Sync>;
 
-/// A handler as a value. The way through [`serve`](Self::serve) is compiled once for all: functions stay small.
+/// A handler as a value, so that [`serve`](Self::serve) is compiled only once: functions stay small.
 #[derive(Clone)]
 struct Served {
     operation: Operation,
@@ -219,12 +218,11 @@ impl Served {
         Self { route: RouteKind::Part, ..self }
     }
 
-    /// The handler for a request that no route takes: a participant, who has no account, is not sent to sign in.
+    /// Handles requests without a route. Participants, who have no account, aren't sent to sign in.
     fn for_reader_of(&self, request: &http::Request<Body>) -> Self {
         if is_of_participant(request.uri().path()) { self.clone().of_part() } else { self.clone() }
     }
 
-    /// The handler for a method of a route.
     fn at(self, method: MethodFilter) -> MethodRouter<Arc<AppState>> {
         on(method, move |State(app): State<Arc<AppState>>, request| self.serve(app, request))
     }
@@ -257,12 +255,12 @@ impl Served {
     }
 }
 
-/// Whether a path is one of participants', their links included.
+/// Includes participants' links.
 fn is_of_participant(path: &str) -> bool {
     PART_ADDRESSES.iter().chain([&LINKS]).any(|at| path.starts_with(at))
 }
 
-/// Members sign in before they are told what there is not. Participants have nothing to sign in to.
+/// Members must sign in to learn that a page doesn't exist. Participants can't.
 fn signed_in_or_part(request: &Request) -> Result<(), Error> {
     if is_of_participant(request.uri().path()) {
         return Ok(());
@@ -270,13 +268,11 @@ fn signed_in_or_part(request: &Request) -> Result<(), Error> {
     request.signed_in().map(|_| ())
 }
 
-/// Answers where there is no route.
 async fn not_found(request: &mut Request) -> Result<PageResponse, Error> {
     signed_in_or_part(request)?;
     Err(Error::NoSuchRoute)
 }
 
-/// Answers a method that the route does not support.
 async fn wrong_method(request: &mut Request) -> Result<PageResponse, Error> {
     signed_in_or_part(request)?;
     // The router adds the `Allow` header.

@@ -1,5 +1,4 @@
-//! What is said with a satisfaction: the fields of the form with which a member or a promisor records one, and what the other
-//! side reads before they confirm it.
+//! Statements of satisfaction: the form for a member or promisor, and what the other side reads to confirm.
 
 use shared::crypto::sha256_hex;
 use shared::domain::day::Day;
@@ -20,11 +19,10 @@ use crate::response::PageResponse;
 
 const DONE_ON: &str = "done_on";
 const NOTE: &str = "note";
-/// The field of the file.
+/// The file's field.
 pub const FILE: &str = "file";
 
-/// Reads what a form says about an occurrence, but for the content of the file. All that is wrong is reported at once. Without
-/// a day it is today's.
+/// Reads a form about an occurrence, without the file's content, and reports all errors. The day defaults to today.
 pub fn read(
     form: &Form,
     occurrence: OccurrenceId,
@@ -64,7 +62,7 @@ fn read_done_on(
     if day > today {
         return wrong("must not be in the future".to_owned());
     }
-    // Whether there is such an occurrence, the rules say.
+    // The rules check whether the occurrence exists.
     let found = obligation.occurrences(now).into_iter().find(|found| found.id == occurrence);
     match found.map(|found| *obligation.done_days(found.due_at, now).start()) {
         Some(first) if day < first => wrong(format!("must not be before {}", first.for_people())),
@@ -81,7 +79,7 @@ fn read_note(form: &Form) -> Result<Option<SatisfactionNote>, FieldErrors> {
     note.map(Some).map_err(|(code, message)| FieldErrors::one(NOTE, code, message))
 }
 
-/// Whether a form says the same. Today may have been another day when it was sent first.
+/// Whether a form says the same. Today may have been another day when it was first sent.
 #[must_use]
 pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
     let is_day = form.get(DONE_ON).trim().is_empty() || read_day(form, DONE_ON).ok() == Some(how.done_on);
@@ -90,14 +88,14 @@ pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
     is_day && is_file && read_note(form).ok().as_ref() == Some(&how.note)
 }
 
-/// The fields as they were submitted. An account number is shown nowhere again.
+/// The submitted fields. Never shows an account number again.
 #[must_use]
 pub fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let is_sensitive = has_account_number(form.get(NOTE));
     Fields::submitted(form, errors).without(|name| is_sensitive && name == NOTE)
 }
 
-/// What a claim says about how something was done, as pages show it.
+/// What a claim says about how something was done.
 pub struct SaidDone {
     /// The day.
     pub on: String,
@@ -108,8 +106,7 @@ pub struct SaidDone {
 }
 
 impl SaidDone {
-    /// What the claim about an occurrence says. None without a claim, and for claims from before anyone was asked. `url` is
-    /// that of the obligation.
+    /// None without a claim, or for one from before pages asked how. `url` is the obligation's.
     #[must_use]
     pub fn of(occurrence: &Occurrence, url: &str) -> Option<Self> {
         let Satisfaction { done_on, note, file } = occurrence.how.as_ref()?;
@@ -129,17 +126,17 @@ pub fn in_words(file: &EvidenceFile) -> String {
     format!("{}, {}", file.name.as_str(), size(file.content.size_bytes))
 }
 
-/// The file of the claim about an occurrence of an obligation.
+/// The file of an occurrence's claim.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none.
+/// [`Error::NotFound`] if there is none.
 pub async fn download(request: &Request, obligation: &Obligation, org: OrgId) -> Result<PageResponse, Error> {
     let id: OccurrenceId = request.path_id("occurrence")?;
     let found = obligation.occurrences(request.now()).into_iter().find(|found| found.id == id);
     let file = found.and_then(|found| found.how).and_then(|how| how.file).ok_or_else(Error::not_found)?;
     let EvidenceFile { name, content, file_type } = file;
     let content = request.app().files()?.get(org, &content).await?;
-    // Never shown in the browser: it comes from outside, and only its form was checked.
+    // Never shown in the browser: it comes from outside, and only its type was checked.
     let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
     Ok(PageResponse::file(content, media_type, "attachment", name.as_str()))
 }

@@ -1,4 +1,4 @@
-//! Why a member's word does not count as a second one, and whose does, in words.
+//! Explains why a member doesn't count as a second one, and who does.
 
 use shared::domain::ids::MemberId;
 use shared::domain::member::SecondMembers;
@@ -6,7 +6,7 @@ use shared::domain::member::second::{Tie, TieKind};
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 
-/// Why a member is no second member for whoever did something, where no more is known.
+/// Why a member is no second member for another, without details.
 #[must_use]
 pub fn one_self(did: &str) -> String {
     format!(
@@ -14,7 +14,7 @@ pub fn one_self(did: &str) -> String {
     )
 }
 
-/// Why two members count as one, until when, and who can do it in place of the first of them, who is told.
+/// Why two members count as one, until when, and who can replace the first. The text addresses `by`.
 #[must_use]
 pub fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), zone: &TimeZone) -> String {
     let why = match seconds.tie_between(by, first) {
@@ -28,7 +28,7 @@ pub fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), 
     format!("{why}, so until {until} you two count as one person. {}", who_can(seconds, first))
 }
 
-/// What one of two members did for the other.
+/// What one of the two members did for the other.
 fn tied(seconds: &SecondMembers, tie: &Tie, (by, first): (MemberId, MemberId)) -> String {
     let other = name(seconds, first, "the other member");
     let (who, whom, whose) = if tie.by == by {
@@ -43,7 +43,7 @@ fn tied(seconds: &SecondMembers, tie: &Tie, (by, first): (MemberId, MemberId)) -
     }
 }
 
-/// Whose word counts as a second one beside that of a member.
+/// Who counts as a second member beside this one.
 #[must_use]
 pub fn who_can(seconds: &SecondMembers, first: MemberId) -> String {
     const NAMED_MAX: usize = 3;
@@ -57,7 +57,7 @@ pub fn who_can(seconds: &SecondMembers, first: MemberId) -> String {
     }
 }
 
-/// Why a member who has no second one is not alone: somebody left a few days ago.
+/// Why a member without a second one isn't alone: somebody left a few days ago.
 #[must_use]
 pub fn why_not_alone(seconds: &SecondMembers, member: MemberId, zone: &TimeZone) -> Option<String> {
     let left = seconds.kept_by_departure(member)?;
@@ -67,7 +67,7 @@ pub fn why_not_alone(seconds: &SecondMembers, member: MemberId, zone: &TimeZone)
     ))
 }
 
-/// Why a member does without a second one.
+/// Why a member needs no second one.
 #[must_use]
 pub fn why_alone(seconds: &SecondMembers) -> &'static str {
     if seconds.members.len() < 2 {

@@ -1,12 +1,12 @@
-//! What is read from statement files, as the service keeps it.
+//! Reads statement files into the service's types.
 //!
-//! Decision: an entry counts once for the organization. Two files overlap: a month has its days, a notification comes before
-//! the statement. So an entry counts under what it says, not under its file and place: account, days, amount, names, text and
-//! references, and which of those that say the same it is, since a file may well have two. Beside that it counts under the
-//! banks' own references, which another format has too.
+//! Decision: an entry counts once for the organization. Files overlap: a month contains its days, and a notification
+//! precedes the statement. So an entry is identified by its content, not its file and place: account, days, amount,
+//! names, text and references, and a counter for entries with the same content, since a file may have two. It is also
+//! identified by the banks' own references, which other formats have too.
 //!
-//! Decision: a payer's reference (`EndToEndId`, `EREF`) never makes an entry unique: a standing order has the same one each
-//! month. Nor does any reference that two arrivals of a file share.
+//! Decision: a payer's reference (`EndToEndId`, `EREF`) never identifies an entry: a standing order has the same one
+//! each month. Neither does any reference that two arrivals of a file share.
 
 use std::collections::BTreeSet;
 
@@ -24,22 +24,22 @@ use statements::{
     Account, Entry, Format, Mapping, Reference, ReferenceKind, Refusal, Side, Statement as Read, Suggestion,
 };
 
-/// Does what takes the processor for a while apart from the request, which others wait beside.
+/// Runs CPU-bound work on a blocking thread.
 pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// What a file has in it in all. For CSV, with which column is which.
+/// The totals of a file. `columns` is the mapping, for CSV.
 pub async fn facts(file: Bytes, columns: Option<String>) -> Result<Result<StatementFacts, Refusal>, Error> {
     apart(move || Ok(entries(&file, columns.as_deref())?.map(|read| facts_of(&read, columns)))).await?
 }
 
-/// What a CSV file looks like.
+/// Suggests a mapping for a CSV file.
 pub async fn suggestion(file: Bytes) -> Result<Result<Suggestion, Refusal>, Error> {
     apart(move || statements::suggest(&file)).await
 }
 
-/// The statements of a file.
+/// Reads a file's statements.
 pub fn entries(file: &[u8], columns: Option<&str>) -> Result<Result<Vec<Read>, Refusal>, Error> {
     let mapping = columns.map(serde_json::from_str::<Mapping>).transpose();
     let mapping = mapping.map_err(|_| Error::Internal("columns of a statement that can't be read".to_owned()))?;
@@ -52,7 +52,7 @@ pub fn entries_again(statement: &Statement, file: &[u8]) -> Result<Vec<Read>, Er
     entries(file, columns)?.map_err(|refusal| Error::Internal(format!("a statement that was read before {refusal}")))
 }
 
-/// What tells the header of a CSV file from others.
+/// Identifies the header of a CSV file.
 pub fn header(suggestion: &Suggestion) -> String {
     let names = suggestion.headers.iter().map(|name| name.trim().to_lowercase());
     let mut parts: Vec<String> = vec![suggestion.has_header.to_string()];
@@ -90,7 +90,7 @@ fn format(format: Format) -> StatementFormat {
     }
 }
 
-/// A day as the service has it.
+/// Converts a date to the service's type.
 pub fn day(date: Option<impl ToString>) -> Option<Day> {
     Day::parse(&date?.to_string())
 }
@@ -98,17 +98,17 @@ pub fn day(date: Option<impl ToString>) -> Option<Day> {
 /// An entry with its number in the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Numbered<'a> {
-    /// Which of the file's entries, from 1.
+    /// Its number among the file's entries, from 1.
     pub number: u32,
     /// The entry.
     pub entry: &'a Entry,
-    /// Which of the file's statements it is in, from 0.
+    /// The index of its statement in the file.
     pub statement: usize,
     /// Its account.
     pub account: Option<&'a Account>,
 }
 
-/// The entries of a file in their order.
+/// A file's entries in their order.
 #[must_use]
 pub fn numbered(read: &[Read]) -> Vec<Numbered<'_>> {
     let entries = read
@@ -119,7 +119,7 @@ pub fn numbered(read: &[Read]) -> Vec<Numbered<'_>> {
     (1..).zip(entries).map(numbered).collect()
 }
 
-/// Whether it is money that came in: booked, a credit, and no reversal.
+/// Whether money came in: booked, a credit, and no reversal.
 #[must_use]
 pub fn is_arrival(entry: &Entry) -> bool {
     entry.side == Side::Credit && !entry.is_reversal && entry.is_booked
@@ -131,7 +131,7 @@ pub fn money(entry: &Entry) -> Option<Money> {
     Money::new(entry.amount_minor, Currency::parse(entry.currency.code())?).ok()
 }
 
-/// An entry as evidence has it, given all entries of its file.
+/// An entry as evidence, given all entries of its file.
 #[must_use]
 pub fn entry_of(statement_id: StatementId, all: &[Numbered<'_>], one: Numbered<'_>) -> StatementEntry {
     let (unique, other) = references(all, one.entry);
@@ -144,7 +144,7 @@ pub fn entry_of(statement_id: StatementId, all: &[Numbered<'_>], one: Numbered<'
     }
 }
 
-/// An entry as evidence, with the account that its statement is of. None where the service has no such amount, or the entry has no day.
+/// An entry as evidence, with its statement's account. None if the service has no such amount, or the entry has no day.
 #[must_use]
 pub fn evidence_of(
     id: EvidenceId,
@@ -158,7 +158,7 @@ pub fn evidence_of(
     Some(NewEvidence::of_entry(id, entry, facts, account))
 }
 
-/// What an entry says, with which of those that say the same it is.
+/// The entry's content, with a counter for entries with the same content.
 fn fingerprint_of(all: &[Numbered<'_>], one: Numbered<'_>) -> String {
     let said = said(one);
     let earlier = all.iter().take_while(|other| other.number < one.number);
@@ -169,7 +169,6 @@ fn fingerprint_of(all: &[Numbered<'_>], one: Numbered<'_>) -> String {
     hex(&fingerprint(&parts))
 }
 
-/// What an entry says.
 fn said(Numbered { entry, account, .. }: Numbered<'_>) -> Vec<String> {
     let date = |date: Option<String>| date.unwrap_or_default();
     let mut said = vec![
@@ -186,7 +185,7 @@ fn said(Numbered { entry, account, .. }: Numbered<'_>) -> Vec<String> {
     said
 }
 
-/// The references of an entry: those that make it unique, and the others.
+/// The entry's references: those that identify it, and the others.
 fn references(all: &[Numbered<'_>], entry: &Entry) -> (Vec<BankReference>, Vec<BankReference>) {
     let shares = |reference: &Reference| {
         let has_it = |other: &&Numbered<'_>| is_arrival(other.entry) && other.entry.references.contains(reference);
@@ -198,7 +197,7 @@ fn references(all: &[Numbered<'_>], entry: &Entry) -> (Vec<BankReference>, Vec<B
     (kept(unique), kept(others))
 }
 
-/// Whether a bank, or the network of banks, gives such a reference to one transfer.
+/// Whether a bank or its network gives such a reference to one transfer.
 fn is_of_a_bank(kind: ReferenceKind) -> bool {
     matches!(
         kind,
@@ -210,7 +209,7 @@ fn is_of_a_bank(kind: ReferenceKind) -> bool {
     )
 }
 
-/// References as evidence keeps them. One that is an account number is left out.
+/// The references that evidence keeps, without account numbers.
 fn kept(references: Vec<&Reference>) -> Vec<BankReference> {
     let mut kept: Vec<BankReference> = Vec::new();
     for found in references.into_iter().filter_map(|found| BankReference::parse(&found.value).ok()) {

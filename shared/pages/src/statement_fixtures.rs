@@ -4,14 +4,14 @@
 
 use statements::Statement;
 
-/// An entry: its amount, its side, more of its elements, and its text.
+/// An entry: amount, side, more elements, text.
 pub type Lines<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// A camt.053 statement in US dollars with these entries, all on one day.
 #[must_use]
 pub fn statement(entries: &[Lines<'_>]) -> Vec<Statement> {
     let entry = |(amount, side, more, text): &Lines<'_>| {
-        // In the order of the format: what says that it is a reversal comes before its state.
+        // The format's order: the reversal comes before the status.
         let (reversal, more) = if more.contains("RvslInd") { (*more, "") } else { ("", *more) };
         format!(
             "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd>{reversal}<Sts>BOOK</Sts>\

@@ -1,4 +1,4 @@
-//! What waits for a participant.
+//! A participant's open tasks.
 
 use shared::domain::agreement::gate::Gate;
 use shared::domain::agreement::tasks::Task;
@@ -12,15 +12,15 @@ use crate::urls::part_url;
 pub struct TaskRow {
     /// The page of the task.
     pub link: Link,
-    /// What the button says.
+    /// The button's text.
     pub verb: &'static str,
-    /// The step or the payment to which it belongs.
+    /// Its step or payment.
     pub about: String,
-    /// Whether the participant can do something about it. An identity is verified by a member.
+    /// Whether the participant can act. Members verify identities.
     pub can_act: bool,
 }
 
-/// The tasks of the agreement’s steps that wait for a participant, in order.
+/// The participant's open tasks in an agreement's steps, in order.
 #[must_use]
 pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
     let base = part_url(by);
@@ -43,13 +43,13 @@ pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
     agreement.tasks_of(by).into_iter().filter_map(row).collect()
 }
 
-/// What waits for a participant, in words, for members.
+/// A participant's open tasks in words, for members.
 #[must_use]
 pub fn task_texts(agreement: &Agreement, participant: ParticipantId) -> Vec<String> {
     rows_of(agreement, participant).into_iter().map(|row| row.link.text).collect()
 }
 
-/// The name of the current step. Empty if the agreement has ended.
+/// The current step's name. Empty if the agreement has ended.
 #[must_use]
 pub fn current_step(agreement: &Agreement) -> String {
     let first = agreement.waiting_gates().next().and_then(|gate| find_gate(agreement, gate.id));

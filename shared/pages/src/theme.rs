@@ -1,10 +1,10 @@
-//! The choice between light and dark, which a cookie of the browser keeps. Without one, pages follow the system.
+//! The choice between light and dark, kept in a cookie. Without it, pages follow the system.
 
 use http::{HeaderMap, HeaderValue};
 use shared::AppState;
 use shared::web::cookies;
 
-/// A theme that was chosen.
+/// A chosen theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     /// Light.
@@ -14,7 +14,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// The value of the form, of the cookie, and of the attribute `data-theme` of pages.
+    /// Its value in forms, in the cookie, and in the attribute `data-theme`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -23,18 +23,18 @@ impl Theme {
         }
     }
 
-    /// The theme of a form or a cookie.
+    /// Parses a form's or cookie's value.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Light, Self::Dark].into_iter().find(|theme| theme.as_str() == text)
     }
 
-    /// The theme that a browser has chosen.
+    /// The theme chosen in the browser.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         cookies::value(headers, COOKIE).and_then(Self::parse)
     }
 
-    /// The `Set-Cookie` header that keeps a choice, or the removal of one.
+    /// The `Set-Cookie` header that stores a choice, or removes it.
     #[must_use]
     pub fn set_cookie(chosen: Option<Self>, app: &AppState) -> Option<HeaderValue> {
         let (value, max_age_s) = chosen.map_or(("", 0), |theme| (theme.as_str(), COOKIE_LIFETIME_S));
@@ -44,6 +44,6 @@ impl Theme {
     }
 }
 
-/// The cookie is no secret, and need not be from this host: the worst that a wrong one does is another color.
+/// Neither secret nor bound to this host: a wrong value only changes colors.
 const COOKIE: &str = "theme";
 const COOKIE_LIFETIME_S: u32 = 365 * 24 * 3600;

@@ -1,13 +1,14 @@
-//! Forms that arrive when their session has ended: what was typed is kept, and can be submitted again after signing in.
+//! Keeps what was typed in a form that arrives after its session has ended, to be submitted again after signing in.
 //!
-//! Decision: one page does it for all forms. It shows what was typed and has the form's fields, so that the press of its
-//! button is the same form again, and the page that belongs to it checks the fields as always. The text is sealed in a cookie
-//! for the member to whom the browser says that the session belonged. Where the browser does not say so, or the text is too
-//! long, it is shown at once, to be copied. Decisions have their own way (`proposal`): they lead back to the review.
+//! Decision: one page serves all forms. It shows what was typed and has the form's fields, so that its button submits
+//! the same form, and the handler checks it as always. The text is sealed in a cookie for the member whose session it
+//! was, as the browser says. If the browser doesn't say so, or the text is too long, the page shows it at once, to be
+//! copied. Decisions lead back to the review instead (`proposal`).
 //!
-//! Participants have no account, and answers are longer than a cookie. The page keeps their form itself: they open their
-//! link in another tab, come back, and submit it again. A signature, typed or drawn, leads back to its document with what
-//! was typed and drawn in place: it is given in sight of the document, so nothing is signed from here. Account numbers are in no page: what was typed with one is shown, to be entered again.
+//! Participants have no account, and answers are longer than a cookie. So the page itself keeps their form: they open
+//! their link in another tab, come back, and submit it again. A signature, typed or drawn, leads back to its document
+//! with everything in place: it must be given in sight of the document, so nothing is signed from here. No page has
+//! account numbers: text with one is shown, to be entered again.
 
 use askama::Template;
 use http::{Method, StatusCode};
@@ -24,37 +25,37 @@ use crate::layout::{Layout, Link};
 use crate::response::{PageResponse, RouteKind, page_of, to_sign_in};
 use crate::urls::{PROPOSALS, encode_query_value};
 
-/// The path of the page.
+/// The page's path.
 pub const PATH: &str = "/app/unsent";
 
-/// The title of the page.
+/// The page's title.
 pub const TITLE: &str = "Your session ended. Nothing was saved.";
 
-/// Fields that nobody types: ids and versions, which values tell too, and the choice of a button.
+/// Fields that nobody types: ids, versions and a button's choice.
 const NOT_TYPED: [&str; 9] = ["act", "decision", "id", "member", "seen", "statement", "template", "to", "version"];
 
-/// Fields of the form of a signature that nobody types: the document that was shown, and the drawing, which has a picture.
+/// Fields of a signature's form that nobody types: the shown document, and the drawing, which is shown as a picture.
 const NOT_TYPED_TO_SIGN: [&str; 3] = ["blocks", "drawing", "sha256"];
 
 /// A form as it was typed.
 struct Unsent {
-    /// Where the form is sent.
+    /// The path that receives the form.
     path: String,
-    /// The page of the form.
+    /// The form's page.
     back: String,
     fields: Vec<(String, String)>,
-    /// Whether a file was chosen, which is not kept.
+    /// Whether a file was chosen, which isn't kept.
     had_file: bool,
 }
 
-/// What a box that is checked sends.
+/// The value of a checked box.
 const CHECKED: &str = "on";
 
-/// The field that only the form of a signature has: the typed name.
+/// The typed name: only a signature's form has this field.
 const SIGNATURE: &str = "signature";
 
 impl Unsent {
-    /// The form of a request. None if there is nothing to keep: nothing was typed, or it has secrets.
+    /// None if nothing was typed, or the form has secrets.
     fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
         Some(Self::shown(request, form, back)).filter(|unsent| !unsent.has_secrets() && unsent.has_content())
     }
@@ -77,12 +78,11 @@ impl Unsent {
         self.typed().next().is_some() || self.drawing().is_some()
     }
 
-    /// Whether it signs a document.
     fn is_signature(&self) -> bool {
         self.fields.iter().any(|(name, _)| name == SIGNATURE)
     }
 
-    /// The signature that was drawn, as the `d` of an SVG path.
+    /// The drawn signature, as the `d` of an SVG path.
     fn drawing(&self) -> Option<Drawing> {
         let (_, drawn) = self.fields.iter().find(|(name, _)| name == "drawing").filter(|_| self.is_signature())?;
         Drawing::parse(drawn).ok()
@@ -111,20 +111,19 @@ impl Unsent {
     }
 }
 
-/// Whether no page shows a field again: it is the number or the code of bank details, or has an account number in a text about
-/// a payment, which its page refuses too.
+/// Whether no page may show a field again: bank details, or a text about a payment with an account number.
 fn is_withheld(request: &Request, (name, value): &(&str, &str)) -> bool {
     let path = request.uri().path();
     let is_about_payment = path.starts_with("/app/money/") || path.contains("/payments");
     is_secret(name) || (is_about_payment && has_account_number(value))
 }
 
-/// Whether a field is a choice of an answer, whose words are not known here.
+/// Whether a field is an answer's choice, whose text isn't known here.
 fn is_checked_answer(name: &str, value: &str) -> bool {
     is_answer(name) && value == CHECKED
 }
 
-/// The label of a field: its name in words. The name of an answer is the id of its question.
+/// The field's name in words. An answer's name is its question's id.
 fn label(name: &str) -> String {
     if is_answer(name) {
         return "Answer".to_owned();
@@ -143,9 +142,9 @@ struct UnsentPage {
     typed: Vec<(String, String)>,
     drawing: Option<Drawing>,
     had_file: bool,
-    /// The form that is submitted again. None on the page from which the text is copied.
+    /// The form to submit again. None on the page to copy from.
     again: Option<Again>,
-    /// The way on from the page from which the text is copied.
+    /// Where to continue from the page to copy from.
     link: Link,
 }
 
@@ -153,7 +152,7 @@ struct Again {
     path: String,
     fields: Vec<(String, String)>,
     button: &'static str,
-    /// The page of the form. None where it can't be opened yet.
+    /// The form's page. None if it can't be opened yet.
     back: Option<String>,
 }
 
@@ -176,13 +175,13 @@ impl UnsentPage {
         }
     }
 
-    /// The page of answers with an account number, which no page shows again.
+    /// For answers with an account number, which no page shows again.
     fn to_enter_again(layout: Layout, unsent: Unsent) -> Self {
         let lead = "Account numbers are never shown again, so this form can’t be submitted from here. Copy what you need, open your link again, from the message that you got, and answer once more.";
         Self { lead, again: None, ..Self::new(layout, unsent) }
     }
 
-    /// The page that keeps a participant's form until their link has opened a session again.
+    /// Keeps a participant's form until their link has opened a session again.
     fn until_reopened(layout: Layout, unsent: Unsent) -> Self {
         let lead = if unsent.is_signature() {
             "Your signature is kept on this page, and nothing is signed yet. Open your link in another tab, from the message that you got. Then come back here and go on to the document."
@@ -213,8 +212,7 @@ impl UnsentPage {
     }
 }
 
-/// The result of a request; or, of a form whose session has ended or is no longer the browser's, what keeps the text that was
-/// typed in it.
+/// Passes the result on; keeps the text of a form whose session has ended or is no longer the browser's.
 pub async fn or_kept(
     request: &Request,
     route: RouteKind,
@@ -225,8 +223,7 @@ pub async fn or_kept(
     kept.map_or(result, Ok)
 }
 
-/// The result of a request to a participant's page; or, of a form whose session has ended or is another one, the page that
-/// keeps what was typed.
+/// Passes the result on; keeps the text of a participant's form whose session has ended or is another one.
 pub fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -> Result<PageResponse, Error> {
     let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
     let kept = if is_late { keep_of_part(request) } else { None };
@@ -300,7 +297,7 @@ async fn keep(request: &Request, back: &str) -> Option<PageResponse> {
 /// Shows what was typed, to submit it again.
 pub async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let member = request.signed_in()?.member().id();
-    // The cookie stays until its time is over, so that a page that is reloaded loses nothing.
+    // The cookie stays until it expires, so that reloading loses nothing.
     let kept = Flash::UnsentForm(member).read(request).await?;
     match kept.as_deref().and_then(Unsent::decode) {
         Some(unsent) => PageResponse::render(&UnsentPage::new(Layout::new(request), unsent)),

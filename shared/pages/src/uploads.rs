@@ -1,4 +1,4 @@
-//! Files that people upload, and those that they download.
+//! Uploads and downloads.
 
 use axum::body::Bytes;
 use shared::domain::agreement::{Document, DocumentContent, Label};
@@ -15,10 +15,10 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::response::PageResponse;
 
-/// What is kept of a file: its name, its content and its type.
+/// What is kept of a file: name, content and type.
 pub type Kept = Result<(Label, DocumentContent, FileType), FieldErrors>;
 
-/// Checks a file that a member uploaded, and stores it.
+/// Checks and stores a member's upload.
 pub async fn keep_file(submitted: &SubmittedForm<'_>, file: Option<&UploadedFile>, field: &str) -> Result<Kept, Error> {
     store_file(submitted, check_file(file, field)).await
 }
@@ -26,16 +26,15 @@ pub async fn keep_file(submitted: &SubmittedForm<'_>, file: Option<&UploadedFile
 /// A file that may be stored.
 #[derive(Debug, Clone)]
 pub struct Checked<'a> {
-    /// Its name, as it is kept.
+    /// The name to keep.
     pub name: Label,
-    /// Its type, by its content.
+    /// Detected from its content.
     pub file_type: FileType,
     /// The file.
     pub file: &'a UploadedFile,
 }
 
-/// Stores a file before the agreement names it: an act that is refused then leaves a file that nothing names, which the clock
-/// removes.
+/// Stores a file before the agreement names it. If the act is refused, the clock removes the file, which nothing names.
 pub async fn store_file<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     checked: Result<Checked<'_>, FieldErrors>,
@@ -49,8 +48,7 @@ pub async fn store_file<S: Submitter>(
     })
 }
 
-/// Checks an uploaded file. Its content is not read: nothing here opens it, and a PDF can be made so that opening it takes all
-/// memory.
+/// Checks an upload without opening it: a PDF can be made to take all memory when opened.
 pub fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Checked<'a>, FieldErrors> {
     let refused = |code, message: &str| Err(FieldErrors::one(field, code, message));
     let Some(file) = file else { return refused(FieldCode::Required, "must be chosen") };
@@ -66,7 +64,7 @@ pub fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Che
     Ok(Checked { name: file_name(&file.name, file_type, field)?, file_type, file })
 }
 
-/// The name of a file as it is kept: what can't be a name is left out, and the ending is that of its type.
+/// The name to keep: without characters that names can't have, and with its type's extension.
 fn file_name(name: &str, file_type: FileType, field: &str) -> Result<Label, FieldErrors> {
     const ENDING_CHARS: usize = 4;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).trim();
@@ -86,7 +84,7 @@ pub async fn scan(
     Ok(PageResponse::file(file, file_type.media_type(), "attachment", file_name.as_str()))
 }
 
-/// The document that a participant’s address names, with its file.
+/// The document named in a participant's URL, with its file.
 pub async fn document_of_participant(request: &Request) -> Result<(Document, Bytes), Error> {
     let attending = request.attending()?;
     let (scope, by) = (attending.scope(), attending.participant());

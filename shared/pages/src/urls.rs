@@ -1,4 +1,4 @@
-//! The addresses of pages to which other pages link.
+//! URLs of pages that other pages link to.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use shared::domain::ids::{
@@ -6,28 +6,28 @@ use shared::domain::ids::{
     ParticipantId, PromiseId, ProposalId, ReceiptId, StageId, StatementId, TrustId, WorkspaceId,
 };
 
-/// The page over the funding of all workspaces.
+/// The funding of all workspaces.
 pub const FUNDING: &str = "/app/funding";
 
 /// The list of trusts.
 pub const TRUSTS: &str = "/app/trusts";
 
-/// What writes PDFs of funding.
+/// PDFs of funding.
 pub const PAPERS: &str = "/app/papers";
 
-/// The beginning of the address of an invitation, before its secret.
+/// The URL of an invitation, without its secret.
 pub const INVITATIONS: &str = "/app/invitations/";
 
-/// The beginning of the address of a password link, before its secret.
+/// The URL of a password link, without its secret.
 pub const PASSWORD_LINKS: &str = "/app/password-links/";
 
-/// The beginning of the address of a participant’s link, before its secret.
+/// The URL of a participant's link, without its secret.
 pub const LINKS: &str = "/app/links/";
 
 /// The list of statements.
 pub const STATEMENTS: &str = "/app/money/statements";
 
-/// The pages on which an agreement is begun.
+/// Where an agreement begins.
 pub const NEW_AGREEMENT: &str = "/app/agreements/new";
 
 /// The list of obligations.
@@ -36,7 +36,7 @@ pub const OBLIGATIONS: &str = "/app/obligations";
 /// The audit log.
 pub const AUDIT: &str = "/app/audit";
 
-/// The page of the organization.
+/// The organization's page.
 pub const ORGANIZATION: &str = "/app/organization";
 
 /// The access tokens.
@@ -60,7 +60,7 @@ pub fn agreement_url(id: AgreementId) -> String {
     format!("/app/agreements/{id}")
 }
 
-/// The URL of the page for a participant.
+/// The URL of a participant's access.
 #[must_use]
 pub fn access_url(agreement: AgreementId, participant: ParticipantId) -> String {
     format!("{}/participants/{participant}/access", agreement_url(agreement))
@@ -72,7 +72,7 @@ pub fn answers_url(agreement: AgreementId, gate: GateId, participant: Participan
     format!("{}/conditions/{gate}/answers/{participant}", agreement_url(agreement))
 }
 
-/// The URL of the page for a participant.
+/// The URL of a participant's verification.
 #[must_use]
 pub fn verification_url(agreement: AgreementId, participant: ParticipantId) -> String {
     format!("{}/participants/{participant}/verification", agreement_url(agreement))
@@ -138,7 +138,7 @@ pub fn movement_url(id: MovementId) -> String {
     format!("/app/money/movements/{id}")
 }
 
-/// The beginning of the URLs of evidence.
+/// The URL of a piece of evidence.
 #[must_use]
 pub fn evidence_url(movement: MovementId, id: EvidenceId) -> String {
     format!("{}/evidence/{id}", movement_url(movement))
@@ -174,7 +174,7 @@ pub fn trust_url(id: TrustId) -> String {
     format!("{TRUSTS}/{id}")
 }
 
-/// The URL of the preview of an agreement that papers items of a workspace.
+/// The preview of an agreement that papers a workspace's items.
 #[must_use]
 pub fn papers_url(workspace: WorkspaceId, items: &[FundingItemId]) -> String {
     let ids: Vec<String> = items.iter().map(ToString::to_string).collect();
@@ -199,13 +199,13 @@ pub fn receipt_url(participant: ParticipantId, id: ReceiptId) -> String {
     format!("{}/receipts/{id}", part_url(participant))
 }
 
-/// The URL of the members that a search finds, of a page of them.
+/// The URL of a page of the members that a search finds.
 #[must_use]
 pub fn members_url(search: &str, offset: u64) -> String {
     format!("{ORGANIZATION}{}", members_query(search, offset))
 }
 
-/// What a list of members at an offset adds to a path.
+/// The query of a list of members at an offset.
 #[must_use]
 pub fn members_query(search: &str, offset: u64) -> String {
     let search = (!search.is_empty()).then(|| format!("search={}", encode_query_value(search)));
@@ -214,7 +214,7 @@ pub fn members_query(search: &str, offset: u64) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// A text, percent-encoded as the value of a query parameter.
+/// Percent-encodes the value of a query parameter.
 #[must_use]
 pub fn encode_query_value(text: &str) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');

@@ -1,5 +1,4 @@
-//! What is probably a mistake in a draft, shown before it is published. Each warning links to the page that mends it, and has a
-//! box to tick, one for each kind, for whoever means it.
+//! Likely mistakes in a draft, shown before publication, each kind with links to fix it and a box to tick if meant.
 
 use http::StatusCode;
 use shared::domain::agreement::Agreement;
@@ -14,9 +13,9 @@ use crate::layout::Notice;
 use crate::payment_list::name;
 use crate::urls::{agreement_url, document_url, payments_url, promise_url, step_url};
 
-/// The group of the boxes that are ticked.
+/// The prefix of the boxes.
 const ALTHOUGH: &str = "although.";
-/// How many of a kind a page lists, and a tick names.
+/// The most warnings of a kind that a page lists, and that a box names.
 const LISTED_MAX: usize = 20;
 const NAMED_MAX: usize = 5;
 
@@ -24,32 +23,32 @@ const NAMED_MAX: usize = 5;
 pub struct WarningGroup {
     /// The title of the group.
     pub title: &'static str,
-    /// The warnings that are listed.
+    /// The listed warnings.
     pub rows: Vec<BlockerRow>,
-    /// How many more there are than are listed.
+    /// How many are not listed.
     pub more: usize,
-    /// The box that takes a tick. None if the warnings are listed only.
+    /// The box to tick; none if the warnings are only listed.
     pub tick: Option<Tick>,
 }
 
-/// A box that takes a tick.
+/// A box to tick.
 pub struct Tick {
     /// Its name in the form.
     pub name: String,
-    /// What the tick says.
+    /// Its text.
     pub label: String,
     /// Whether it is ticked.
     pub is_ticked: bool,
-    /// What is wrong with it, if it was not ticked.
+    /// Its error, if it wasn't ticked.
     pub error: Option<&'static str>,
 }
 
-/// What a form has ticked.
+/// The kinds ticked in a form.
 pub fn ticked(form: &Form) -> Vec<WarningKind> {
     form.checked(ALTHOUGH).filter_map(WarningKind::parse).collect()
 }
 
-/// The warnings of a draft by their kind. `ticked` has what was ticked in a form that was refused; none before.
+/// A draft's warnings by kind. `ticked` comes from a refused form; empty before.
 #[must_use]
 pub fn warning_groups(
     draft: &Agreement,
@@ -126,7 +125,7 @@ fn document_name(draft: &Agreement, id: DocumentId) -> String {
 
 fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRow {
     let (id, own) = (draft.id(), agreement_url(draft.id()));
-    // A condition is added to a step. Which one is for a person to say: the last one is as good as another.
+    // A person chooses the condition's step; the last is a guess.
     let add_condition = || {
         let last = draft.stages.last();
         last.map_or_else(|| format!("{own}#add-step"), |stage| format!("{}#add", step_url(id, stage.id)))
@@ -171,7 +170,7 @@ fn row(draft: &Agreement, payments: &[Movement], warning: &Warning) -> BlockerRo
     BlockerRow { url, text }
 }
 
-/// The response to a publication without the ticks that it takes.
+/// The response to a publication without the required ticks.
 #[must_use]
 pub fn not_meant() -> (StatusCode, &'static str, Notice) {
     let line = "Fix what is listed beside the button, or tick that you mean it.";

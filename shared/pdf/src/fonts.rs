@@ -3,8 +3,8 @@
 //! Decision: the fonts cover all scripts that Unicode recommends for names (UAX #31, table 5), and those in limited use
 //! that are official somewhere: Syllabics, Cherokee, Tifinagh, N’Ko, Ol Chiki, Meetei Mayek, Adlam. Of Chinese
 //! characters they have Noto's share of Unicode’s main block (all but 16) and China’s standard for names and places; of
-//! Korean, all syllables. Each further thousand of Chinese characters would add 0.2 MB zipped, further scripts have few
-//! writers, and Mongolian runs in columns. A character without a font is shown as its code point.
+//! Korean, all syllables. Each further thousand Chinese characters would add 0.2 MB zipped, further scripts have few
+//! writers, and Mongolian runs in columns. A character without a font appears as its code point.
 //!
 //! A function carries only the fonts it names. Zipped: 1.3 MB without Chinese, Japanese and Korean (Latin, Greek and
 //! Cyrillic: 0.3), 4.8 for the four fonts of Chinese characters, 0.8 for Korean.
@@ -37,7 +37,7 @@ pub const JAPANESE: &[u8] = include_bytes!("../fonts/japanese.ttf");
 pub const RARE: &[u8] = include_bytes!("../fonts/rare.ttf");
 /// Korean: all syllables.
 pub const KOREAN: &[u8] = include_bytes!("../fonts/korean.ttf");
-/// A font for each of the other scripts.
+/// One font for each other script.
 pub const SCRIPTS: [&[u8]; 24] = [
     include_bytes!("../fonts/bengali.ttf"),
     include_bytes!("../fonts/gurmukhi.ttf"),
@@ -65,7 +65,7 @@ pub const SCRIPTS: [&[u8]; 24] = [
     include_bytes!("../fonts/adlam.ttf"),
 ];
 
-/// The fonts of all scripts but Chinese, Japanese and Korean.
+/// Every script but Chinese, Japanese and Korean.
 #[must_use]
 pub fn alphabets() -> Fonts {
     let text = [TEXT, HEBREW, ARABIC, DEVANAGARI, THAI].into_iter().chain(SCRIPTS);

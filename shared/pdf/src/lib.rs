@@ -1,5 +1,5 @@
-//! PDFs: `pages` renders the pages of one, `certificate` writes certificates of completed agreements and letters to be
-//! signed, `reading` extracts text. Each has a feature of its name, so that a function carries only what it needs.
+//! PDFs: `pages` renders pages, `certificate` writes certificates of completed agreements and letters to sign,
+//! `reading` extracts text. Each is a feature, so that a function carries only what it needs.
 
 #[cfg(feature = "certificate")]
 pub mod certificate;

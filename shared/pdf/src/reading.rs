@@ -1,4 +1,4 @@
-//! Extracts the text of a PDF as programs do that search or copy, to test what was written.
+//! Extracts a PDF's text as searching and copying programs do, to test written PDFs.
 //!
 //! Glyphs come in drawing order, and the bidirectional algorithm reverses right-to-left lines, as in browsers and
 //! Poppler. An `ActualText` is taken unchanged.
@@ -14,8 +14,7 @@ use hayro::hayro_syntax::object::{Dict, String as Text};
 use hayro::kurbo::{Affine, BezPath, Rect};
 use unicode_bidi::{BidiInfo, Level};
 
-/// The text of all pages. None if the file is no PDF. U+FFFD stands for a character without a Unicode value, and for an
-/// `ActualText` in no encoding of PDF.
+/// The text of all pages; None if it is no PDF. U+FFFD stands for what has no Unicode value or encoding.
 #[must_use]
 pub fn text(file: &[u8]) -> Option<String> {
     let pdf = Pdf::new(file.to_vec()).ok()?;
@@ -31,9 +30,9 @@ pub fn text(file: &[u8]) -> Option<String> {
 #[derive(Default)]
 struct Reader {
     text: String,
-    /// The texts of the line's glyphs, from left to right.
+    /// The text of the line's glyphs, from left to right.
     line: Vec<String>,
-    /// For each open part, whether it has an `ActualText`.
+    /// Whether each open part has an `ActualText`.
     parts: Vec<bool>,
 }
 
@@ -48,7 +47,7 @@ impl Device<'_> for Reader {
 
     fn end_marked_content(&mut self) {
         self.parts.pop();
-        // A line is a part of its own.
+        // Each line is its own part.
         if self.parts.is_empty() {
             let line = std::mem::take(&mut self.line);
             self.text += &in_order_of_reading(&line);
@@ -76,10 +75,10 @@ impl Device<'_> for Reader {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// The text of a line in reading order, from the texts of its glyphs from left to right.
+/// The text of a line in reading order, from its glyphs' texts from left to right.
 fn in_order_of_reading(glyphs: &[String]) -> String {
     let line = glyphs.concat();
-    // Most letters decide the direction of the line.
+    // The majority of letters decides the line's direction.
     let count = |wanted: fn(Level) -> bool| {
         let info = BidiInfo::new(&line, Some(Level::ltr()));
         info.levels.iter().filter(|level| wanted(**level)).count()
@@ -89,7 +88,7 @@ fn in_order_of_reading(glyphs: &[String]) -> String {
     if !info.levels.iter().any(Level::is_rtl) {
         return line;
     }
-    // A glyph of several characters is reversed as one.
+    // A glyph of several characters reverses as one.
     let mut at = 0;
     let mut levels = Vec::new();
     for glyph in glyphs.iter().filter(|glyph| !glyph.is_empty()) {

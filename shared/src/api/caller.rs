@@ -1,5 +1,4 @@
-//! Callers: an authenticated token, with its scope as a type. A write operation takes a [`WriteCaller`], which only a token
-//! with the scope to write becomes.
+//! Authenticated tokens, with the scope as a type: write operations take a [`WriteCaller`], for tokens that may write.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::commit::Attempts;
 use crate::store::idempotency::IdempotencyKey;
 
-/// The caller of one call of the API.
+/// The caller of an API call.
 #[derive(Debug, Clone)]
 pub struct Caller {
     scope: Scope,
@@ -54,12 +53,12 @@ impl Caller {
     /// The file store.
     ///
     /// # Errors
-    /// [`Error::Internal`] in a function that is not set up for files.
+    /// [`Error::Internal`] in a function that isn't set up for files.
     pub fn files(&self) -> Result<&dyn FileStore, Error> {
         self.files.as_deref().ok_or_else(|| Error::Internal("this function is not set up for files".to_owned()))
     }
 
-    /// Adds the records that the body names to those that the call names.
+    /// Adds the records named in the body to those of the call.
     pub(super) fn name(&mut self, ids: &[Uuid]) {
         self.scope.call_mut().name(ids);
     }
@@ -107,7 +106,7 @@ impl Writer for WriteCaller {
 }
 
 impl WriteCaller {
-    /// A caller who may write, if the token has the scope.
+    /// Requires a token that may write.
     pub(super) fn new(caller: Caller, attempts: Attempts) -> Result<Self, Error> {
         match caller.token.scope {
             TokenScope::ReadWrite => Ok(Self { caller, key: None, expected: ExpectedVersion::Any, attempts }),
@@ -115,7 +114,7 @@ impl WriteCaller {
         }
     }
 
-    /// Adds the preconditions of the headers, and the records that the body names.
+    /// Adds the headers' preconditions, and the records named in the body.
     pub(super) fn with_input(mut self, key: Option<IdempotencyKey>, expected: ExpectedVersion, named: &[Uuid]) -> Self {
         self.caller.name(named);
         Self { key, expected, ..self }
@@ -125,13 +124,13 @@ impl WriteCaller {
         self.key.as_ref()
     }
 
-    /// The versions that `If-Match` names.
+    /// The versions in `If-Match`.
     #[must_use]
     pub fn expected_version(&self) -> &ExpectedVersion {
         &self.expected
     }
 
-    /// Commits the plan of a use case, and answers with the response that `answer` makes of its output.
+    /// Commits a use case's plan; `answer` makes the response of its output.
     ///
     /// # Errors
     /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect, and the pipeline retries.

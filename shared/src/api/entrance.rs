@@ -1,5 +1,5 @@
-//! What an entrance for another protocol needs of the pipeline. It calls the operations' own router, and answers calls
-//! that run no operation here, authenticated and recorded alike.
+//! The pipeline for entrances of other protocols: they call the operations' own router, and answer calls that run no
+//! operation with the same authentication and audit.
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ use crate::wire::json;
 /// A message of another protocol.
 #[derive(Debug)]
 pub struct Message {
-    /// What it says.
+    /// The parsed JSON.
     pub value: Value,
-    /// The bytes that the value was read from.
+    /// The raw bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -44,24 +44,24 @@ pub enum Unreadable {
     Malformed(FieldErrors),
 }
 
-/// The answer to a call that runs no operation, in the words of its protocol.
+/// The answer to a call that runs no operation, in its protocol's terms.
 #[derive(Debug)]
 pub struct ProtocolAnswer {
     /// The HTTP status.
     pub status: StatusCode,
-    /// Whether it is a refusal; some protocols refuse with a status of success.
+    /// Whether it is a refusal: some protocols refuse with a success status.
     pub is_refusal: bool,
-    /// The body, JSON; empty for none.
+    /// The JSON body, or empty.
     pub body: Vec<u8>,
 }
 
-/// Whether the headers have what could be a token. Without one, the call is a 401 at once.
+/// Whether the headers may have a token. Without one, the call is a 401 at once.
 #[must_use]
 pub fn may_be_authenticated(headers: &HeaderMap) -> bool {
     token_hash(headers).is_some()
 }
 
-/// Receives a message as JSON, as strictly as the body of an operation.
+/// Receives a JSON message as strictly as an operation's body.
 pub async fn receive(headers: &HeaderMap, body: Body) -> Result<Message, Unreadable> {
     if body::is_encoded(headers) {
         return Err(Unreadable::Encoded);
@@ -75,14 +75,14 @@ pub async fn receive(headers: &HeaderMap, body: Body) -> Result<Message, Unreada
     Ok(Message { value, bytes })
 }
 
-/// Whether a body is small enough for a response on Lambda.
+/// Whether a body fits a response on Lambda.
 #[must_use]
 pub fn fits_a_response(body: &[u8]) -> bool {
     !is_too_large(body)
 }
 
-/// Authenticates and answers a call that runs no operation, and writes its one audit row under the given id. A foreign
-/// origin is refused whoever sent it, and recorded if its token is known.
+/// Authenticates and answers a call that runs no operation, and writes its audit row. Refuses a foreign origin from any
+/// caller; records the refusal if the token is known.
 pub async fn answer(
     app: Arc<AppState>,
     operation: &'static str,
@@ -102,7 +102,7 @@ pub async fn answer(
     exchange.finish(ended).await
 }
 
-/// Refuses a writing operation before it is handed on, with the operation's own checks in the same order.
+/// Refuses a write before it is handed on, with the operation's own checks in the same order.
 pub async fn refuse_write(
     app: Arc<AppState>,
     operation: &'static str,

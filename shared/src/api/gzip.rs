@@ -1,4 +1,4 @@
-//! Gzip files for the API document and public pages, served as stored to clients that accept gzip.
+//! Gzip files of the API document and public pages, served as they are to clients that accept gzip.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use http::{HeaderMap, header};
 
 use crate::limits;
 
-/// A text as a gzip file: what `make generate` writes.
+/// Compresses a text, for `make generate`.
 ///
 /// # Errors
 /// Those of reading, which a text in memory doesn't have.
@@ -18,11 +18,11 @@ pub fn compressed(text: &str) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Decompresses such a file. None if it is damaged.
+/// Decompresses a file, or `None` if it is damaged.
 pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let bytes_max = u64::try_from(limits::RESPONSE_BYTES_MAX).ok()?;
-    // One byte more than allowed tells a text that is too long from one that fits.
+    // One more byte than allowed reveals a text that is too long.
     GzDecoder::new(file).take(bytes_max + 1).read_to_end(&mut text).ok()?;
     (text.len() <= limits::RESPONSE_BYTES_MAX).then_some(text)
 }

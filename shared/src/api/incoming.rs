@@ -1,4 +1,4 @@
-//! A request of the API, and the readers of its parts.
+//! A request of the API, and readers of its parts.
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -13,23 +13,23 @@ use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
 
-/// Errors that an entrance found while making a request from a message of its protocol. As an extension of the request,
-/// the pipeline reports them with its own.
+/// Errors that an entrance found while converting its protocol's message to a request. The pipeline reads them from the
+/// request's extensions and reports them with its own.
 #[derive(Debug, Clone)]
 pub struct Misread(pub FieldErrors);
 
 /// A request without its body.
 pub(super) struct Incoming {
     pub parts: request::Parts,
-    /// The parameters of the path, unless one is not UTF-8.
+    /// The path's parameters, unless one isn't UTF-8.
     path: Option<Vec<(String, String)>>,
 }
 
-/// A body, unless it was too long or incomplete.
+/// A body, or why it wasn't received.
 pub(super) struct ReceivedBody(Result<Vec<u8>, FieldErrors>);
 
 impl ReceivedBody {
-    /// Receives a body. Call it after the headers were checked, so that their refusals don't wait for the body.
+    /// Call it after checking the headers, so that their refusals don't wait for the body.
     pub(super) async fn receive(body: Body) -> Self {
         let received = body::receive(body, limits::BODY_BYTES_MAX, limits::BODY_BYTES_DISCARDED_MAX).await;
         Self(received.map_err(|reason| match reason {
@@ -42,7 +42,7 @@ impl ReceivedBody {
 }
 
 impl Incoming {
-    /// The request, and its body, not yet received.
+    /// Splits off the body, which isn't received yet.
     pub(super) async fn split(request: Request<Body>) -> (Self, Body) {
         let (mut parts, body) = request.into_parts();
         let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
@@ -50,7 +50,7 @@ impl Incoming {
         (Self { path: parameters.map(|found| found.iter().map(owned).collect()), parts }, body)
     }
 
-    /// The ids that the path names, 16 bytes each.
+    /// Ids in the path, 16 bytes each.
     pub(super) fn named(&self) -> Vec<u8> {
         let values = self.path.iter().flatten().map(|(_, value)| value);
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
@@ -60,12 +60,12 @@ impl Incoming {
         if let Some(path) = &self.path {
             return input::read_path(path.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
-        // axum doesn't say which parameter it is; no path has more than one.
+        // axum doesn't name the parameter; no path has more than one.
         let name = spec.path.split(['{', '}']).nth(1).unwrap_or_default();
         Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
-    /// The errors that another entrance found in the request that it made.
+    /// The errors that another entrance found in its request.
     pub(super) fn misread(&self) -> Result<(), FieldErrors> {
         match self.parts.extensions.get() {
             Some(Misread(errors)) if !errors.is_empty() => Err(errors.clone()),

@@ -1,8 +1,7 @@
-//! The description of the API (OpenAPI 3.1), generated from the declarations that make the routes.
+//! The API's description (OpenAPI 3.1), generated from the declarations that make the routes.
 //!
-//! `make generate` writes `openapi.json`, and a test compares it with the declarations. Functions carry it compressed,
-//! as `openapi.json.gz`, serve those bytes where gzip is accepted, and know from it the routes of all other functions,
-//! for 404 and 405.
+//! `make generate` writes `openapi.json`, and a test compares it with the declarations. Functions serve the compressed
+//! `openapi.json.gz` to clients that accept gzip, and take from it the routes of all functions, for 404 and 405.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -26,14 +25,14 @@ use crate::wire::text;
 mod examples;
 mod generated;
 
-/// The path of the document.
+/// The document's path.
 pub const PATH: &str = "/openapi.json";
-/// The operation that gives it.
+/// The operation that returns it.
 pub const OPERATION: &str = "get_openapi";
-/// The description, compressed by [`gzip::compressed`](crate::api::gzip::compressed).
+/// Compressed by [`gzip::compressed`](crate::api::gzip::compressed).
 const COMPRESSED: &[u8] = include_bytes!("../../openapi.json.gz");
 
-/// The body and headers of the description, compressed or not.
+/// The description's body and headers, compressed or not.
 ///
 /// # Errors
 /// [`Error::Internal`] if the stored bytes are damaged.
@@ -47,7 +46,7 @@ pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Erro
     Ok((description()?, headers))
 }
 
-/// The description, as JSON.
+/// The description as JSON.
 ///
 /// # Errors
 /// [`Error::Internal`] if the stored bytes are damaged.
@@ -55,7 +54,7 @@ pub fn description() -> Result<Vec<u8>, Error> {
     decompressed(COMPRESSED).ok_or_else(|| Error::Internal("the description is damaged".to_owned()))
 }
 
-/// The methods of a path, as in an `Allow` header. None if there is no such path.
+/// A path's methods, for an `Allow` header. `None` if the path doesn't exist.
 #[must_use]
 pub fn allowed_methods(path: &str) -> Option<String> {
     static ROUTES: OnceLock<Vec<(String, String)>> = OnceLock::new();
@@ -73,7 +72,7 @@ fn read_routes(document: &[u8]) -> Vec<(String, String)> {
         methods.collect::<Vec<_>>().join(", ")
     };
     let mut routes: Vec<_> = paths.iter().map(|(template, operations)| (template.clone(), allow(operations))).collect();
-    // Fixed segments go before parameters, as in the router.
+    // Fixed segments before parameters, as in the router.
     routes.sort_by_key(|(template, _)| template.matches('{').count());
     routes
 }
@@ -96,12 +95,12 @@ pub struct Description {
     paths: Map<String, Value>,
     webhooks: Map<String, Value>,
     schemas: Map<String, Value>,
-    /// The members that are null in a page's rows, by the name of the row's type.
+    /// Members that are null in list rows, by the row's type.
     null_in_rows: Vec<(String, &'static [&'static str])>,
 }
 
 impl Description {
-    /// A document with the shared parts only.
+    /// Only the shared parts.
     #[must_use]
     pub fn new() -> Self {
         let mut description = Self::default();
@@ -146,7 +145,7 @@ impl Description {
         description
     }
 
-    /// The document, as it is kept and served.
+    /// The document, as stored and served.
     #[must_use]
     pub fn into_json(self) -> String {
         let mut document = json!({
@@ -206,7 +205,6 @@ impl Description {
         json!({"$ref": format!("#/components/schemas/{}", T::name())})
     }
 
-    /// A delivery, as its endpoint gets it.
     fn add_webhook(&mut self, event: &Event) {
         let name = event.event_type().as_str();
         let data = event.event_type().visit_data(self);
@@ -219,8 +217,7 @@ impl Description {
             "summary": name,
             "description": format!("{}. {ABOUT_DELIVERIES}", event.event_type().sent_when()),
             "security": [],
-            // Nobody calls this; generators of clients would make a call of it, and their Python for its headers
-            // doesn't compile.
+            // Nobody calls this: client generators would make it a call, whose Python headers don't compile.
             "x-internal": true,
             "parameters": [
                 header("Service-Webhook-Timestamp", "When this attempt was signed, in seconds since 1970.", timestamp()),
@@ -330,19 +327,18 @@ impl Description {
 }
 
 impl Description {
-    /// The type of a body.
     fn body_schema(&self, body: &Value) -> &Value {
         let name = body["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
         self.schemas.get(name).unwrap_or(&Value::Null)
     }
 
-    /// Whether a body may name records, which then have to exist.
+    /// Whether a body may name records, which must exist.
     fn names_records(&self, body: &Value) -> bool {
         let properties = self.body_schema(body)["properties"].as_object();
         properties.into_iter().flatten().any(|(name, _)| name.ends_with("_id") || name.ends_with("_ids"))
     }
 
-    /// The 422 of an operation: its rules, and an example.
+    /// An operation's 422: its rules, and an example.
     fn invalid_request(&self, parameters: &[Value], body: Option<&Value>, rules: &[Rule]) -> Value {
         let required = body.and_then(|body| self.body_schema(body)["required"][0].as_str());
         let in_path =
@@ -378,7 +374,7 @@ impl Description {
     }
 }
 
-/// Sets members of the rows in the example of a page to null.
+/// Sets members of the rows in a page's example to null.
 fn without_members(page: &mut Value, members: &[&str]) {
     let rows = page.pointer_mut("/examples/0/data").and_then(Value::as_array_mut);
     for row in rows.into_iter().flatten() {
@@ -413,8 +409,8 @@ fn without_sources(value: &mut Value) {
     }
 }
 
-/// Moves the description of a nullable property from its alternatives, where tools lose it, to the property. References
-/// among alternatives get none: some generators of clients would make another type of them.
+/// Moves a nullable property's description from its alternatives, where tools lose it, to the property. Alternatives
+/// that are references get none: some client generators would create another type.
 fn with_descriptions_in_front(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(with_descriptions_in_front),
@@ -435,8 +431,7 @@ fn with_descriptions_in_front(value: &mut Value) {
     }
 }
 
-/// Escapes invisible and misleading characters, which the patterns that refuse them contain. All are in Unicode's first
-/// plane.
+/// Escapes invisible and misleading characters, which the patterns refusing them contain. All are in the first plane.
 fn with_unseen_escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
@@ -450,13 +445,13 @@ fn with_unseen_escaped(json: &str) -> String {
     escaped
 }
 
-/// A reference with a description of its own.
+/// Gives a reference its own description.
 fn described(mut reference: Value, description: &str) -> Value {
     reference["description"] = json!(description);
     reference
 }
 
-/// The headers of responses: the name of each, the name of its component, its description and its schema.
+/// Response headers: name, component, description and schema.
 fn headers() -> Value {
     let text = |example: &str| json!({"type": "string", "examples": [example]});
     let all = [
@@ -509,7 +504,7 @@ fn headers() -> Value {
     Value::Object(all.into_iter().map(component).collect())
 }
 
-/// The name of a header's component, such as `RequestId` for `x-request-id`.
+/// A header's component, such as `RequestId` for `x-request-id`.
 fn header_component(name: &str) -> String {
     let name = name.strip_prefix("x-").unwrap_or(name);
     let capitalized =
@@ -547,7 +542,7 @@ impl Register for Description {
     fn write<O: WriteOperation>(&mut self) {
         let found = parameters::<O::Path>(&ParameterIn::Path);
         let body = self.add_schema::<O::Body>();
-        // Bodies are read strictly: an unknown field is refused.
+        // Bodies are read strictly: unknown fields are refused.
         self.schemas[&*O::Body::name()]["additionalProperties"] = json!(false);
         let output = self.add_schema::<O::Output>();
         self.add(&O::SPEC, found, Some((body, O::RULES)), &output);
@@ -569,24 +564,24 @@ whatever its case or composition.\n\n\
 Unknown query parameters and body fields are refused, so that a typo never widens a result. An absent value is `null`.\n\n\
 413, 429 and 503 are answers of the gateway in front of the service, with a body of its own.";
 
-/// Which operations give an error.
+/// The operations that return an error.
 #[derive(Debug, Clone, Copy)]
 enum GivenBy {
     /// Each.
     All,
-    /// `get_openapi` itself. The others describe it by themselves, with their rules.
+    /// `get_openapi` itself. The others describe the error with their rules.
     Undescribed,
-    /// Those that change something.
+    /// Operations that change something.
     Writes,
-    /// Those that take an `Idempotency-Key`.
+    /// Operations that take an `Idempotency-Key`.
     Posts,
-    /// Those that take an `If-Match`.
+    /// Operations that take an `If-Match`.
     Patches,
-    /// Those that name records in path or body. Filters of lists name records too; an unknown one just finds nothing.
+    /// Operations that name records in path or body. An unknown record in a list's filter just finds nothing.
     WhatNamesRecords,
 }
 
-/// The failures that operations share: status, name, when, and whose.
+/// Shared failures: status, name, condition, operations.
 const ERRORS: &[(u16, &str, &str, GivenBy)] = &[
     (401, "Unauthenticated", "The token is missing, malformed, expired or revoked.", GivenBy::All),
     (403, "Forbidden", "The token is read-only.", GivenBy::Writes),
@@ -618,7 +613,7 @@ const ERRORS: &[(u16, &str, &str, GivenBy)] = &[
     ),
 ];
 
-/// The gateway's own answers: status, name, when, text, and the header that it may have.
+/// The gateway's own responses: status, name, condition, text, and a header if any.
 const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
     (413, "TooLarge", "The request is larger than the gateway accepts.", "Request Entity Too Large", None),
     (
@@ -637,12 +632,12 @@ const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
     ),
 ];
 
-/// A reference to an answer that operations share.
+/// A reference to a shared response.
 fn response_reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/responses/{name}")})
 }
 
-/// An error with an example.
+/// An error response with an example.
 fn error_response(status: u16, when: &str, example: Error) -> Value {
     let own = match status {
         401 => Some("www-authenticate"),

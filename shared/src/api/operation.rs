@@ -1,4 +1,4 @@
-//! Operations. Each is declared once, as a type; its route, its scope and its description derive from the declaration.
+//! Operations. Each is declared once, as a type, from which its route, scope and description derive.
 
 use deserr::Deserr;
 use http::Method;
@@ -13,27 +13,27 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 /// The public description of an operation.
 #[derive(Debug)]
 pub struct OperationSpec {
-    /// Its id in the description, in logs and in audit rows.
+    /// Its id in the description, logs and audit rows.
     pub id: &'static str,
     /// Its method.
     pub method: Method,
     /// Its path, with parameters in braces.
     pub path: &'static str,
-    /// The group that it is described in.
+    /// Its group in the description.
     pub tag: &'static str,
-    /// A summary in one line.
+    /// A one-line summary.
     pub summary: &'static str,
     /// Further details.
     pub description: &'static str,
-    /// Its description for agents: what it does, what it doesn't do, what to call next.
+    /// Its description for agents: what it does, what it doesn't, what to call next.
     pub agent: &'static str,
-    /// The statuses of success, each with its meaning.
+    /// Success statuses and their meanings.
     pub success: &'static [(u16, &'static str)],
-    /// Headers of its success, besides those that follow from its method and status.
+    /// Headers of its success, beyond those of its method and status.
     pub headers: &'static [&'static str],
 }
 
-/// A rule that refuses a well-formed request: the field, code and text of its refusal.
+/// A rule that refuses a well-formed request: field, code and text.
 pub type Rule = (&'static str, FieldCode, &'static str);
 
 /// An operation that changes nothing: a GET.
@@ -47,7 +47,7 @@ pub trait ReadOperation: 'static {
     /// The body of its response.
     type Output: Output;
 
-    /// For a list: members that are null in its rows, but not in a record read by itself.
+    /// Members that are null in list rows, but not in a record read by itself.
     const NULL_IN_ROWS: &'static [&'static str] = &[];
 
     /// Reads the response.
@@ -69,10 +69,10 @@ pub trait WriteOperation: 'static {
     /// The body of its response.
     type Output: Output;
 
-    /// The rules by which it refuses with 422, beyond [`FieldCode::OF_FORM`]. The first is the description's example.
+    /// Rules that refuse with 422, beyond [`FieldCode::OF_FORM`]. The first is the description's example.
     const RULES: &'static [Rule] = &[];
 
-    /// The ids of the records that a body names, for the audit row.
+    /// Ids of records that a body names, for the audit row.
     #[must_use]
     fn references(_: &Self::Body) -> Vec<Uuid> {
         Vec::new()
@@ -86,10 +86,10 @@ pub trait WriteOperation: 'static {
     ) -> impl Future<Output = Result<Committed<Self::Output>, Error>> + Send;
 }
 
-/// A collector of a function's operations: its routes, or its description.
+/// Collects a function's operations: its routes, or its description.
 pub trait Register {
-    /// Adds an operation that reads.
+    /// Adds a read.
     fn read<O: ReadOperation>(&mut self);
-    /// Adds an operation that writes.
+    /// Adds a write.
     fn write<O: WriteOperation>(&mut self);
 }

@@ -1,7 +1,7 @@
-//! A page that anyone may read, such as the documentation: made by `make generate`, kept compressed, the same for all.
+//! A public page, such as the documentation: written by `make generate`, stored compressed, the same for everyone.
 //!
-//! Decision: it is one file without a reference to another host, and its policy lets in only its own style and script, each
-//! by its hash. Browsers keep it, and ask by its tag whether it has changed.
+//! Decision: it is one file without references to other hosts. Its policy allows only its own style and script, each by
+//! hash. Browsers keep it and revalidate it by its tag.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -14,32 +14,31 @@ use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 
-/// The path of the documentation.
+/// The documentation's path.
 pub const DOCS: &str = "/docs";
 
-/// A page as it is kept.
+/// A stored page.
 #[derive(Debug, Clone, Copy)]
 pub struct PublicPage {
     /// Its path.
     pub path: &'static str,
-    /// The operation that gives it, in the log.
+    /// Its operation in the log.
     pub operation: &'static str,
-    /// The page as a gzip file, made by [`crate::api::gzip::compressed`].
+    /// Compressed by [`crate::api::gzip::compressed`].
     pub compressed: &'static [u8],
     /// Its Content Security Policy.
     pub policy: &'static str,
 }
 
 impl PublicPage {
-    /// What its version is known by. It is weak, since the bytes differ by their compression.
+    /// The version's tag. It is weak, since compression changes the bytes.
     fn tag(&self) -> String {
         let hash = crypto::fingerprint(&[self.compressed, self.policy.as_bytes()]);
         format!("W/\"{}\"", crypto::hex(&hash[..8]))
     }
 }
 
-/// Answers a request for a page. It takes no parameters, and what is behind a question mark is ignored, as in a browser's
-/// search. The call leaves no audit row.
+/// Answers a request for a page, ignoring query parameters like those of a browser's search. Writes no audit row.
 pub(super) fn show(page: &PublicPage, app: &AppState, request: &Request<Body>) -> Response {
     let record = CallRecord::begin(app, page.operation);
     let (status, mut response) = match answer(page, request.headers()) {
@@ -94,7 +93,7 @@ fn answer(page: &PublicPage, asked: &HeaderMap) -> Result<Response, Error> {
     Ok(response)
 }
 
-/// Whether the caller has this version already (RFC 9110, section 13.1.2): tags are compared whether weak or not.
+/// Whether the caller has this version (RFC 9110, section 13.1.2): weak and strong tags compare equal.
 fn knows(asked: &HeaderMap, tag: &str) -> bool {
     let strong = tag.trim_start_matches("W/");
     let values = asked.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());

@@ -1,8 +1,7 @@
-//! The pipeline of every call, the same for all operations: request id, authentication, scope, input, idempotency, audit,
-//! envelope, timing.
+//! The pipeline of every call: request id, authentication, scope, input, idempotency, audit, envelope, timing.
 //!
-//! The order of checks is a promise (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404
-//! record → 409 `If-Match` → 422 state.
+//! Promised order of checks (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404 record →
+//! 409 `If-Match` → 422 state.
 
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ use crate::store::idempotency::StoredResponse;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{self, Empty};
 
-/// The header that marks a repeated response.
+/// Marks a repeated response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// The routes of a function's operations.
@@ -50,7 +49,7 @@ impl Routes {
         Self::default()
     }
 
-    /// Adds the public description of the whole API at `/openapi.json`. It is not audited.
+    /// Adds the description of the whole API at `/openapi.json`, without audit.
     #[must_use]
     pub fn with_description(self) -> Self {
         let describe = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request: Request<Body>| async move {
@@ -59,7 +58,7 @@ impl Routes {
         Self(self.0.route(openapi::PATH, on(MethodFilter::GET, describe)))
     }
 
-    /// Adds a public page. It is not audited.
+    /// Adds a public page, without audit.
     #[must_use]
     pub fn with_page(self, page: &'static PublicPage) -> Self {
         let show = move |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request: Request<Body>| async move {
@@ -68,7 +67,7 @@ impl Routes {
         Self(self.0.route(page.path, on(MethodFilter::GET, show)))
     }
 
-    /// A router for these routes that answers all other requests with an error envelope.
+    /// Builds a router that answers all other requests with an error envelope.
     pub fn into_router(self, app: Arc<AppState>) -> Router {
         let unrouted = |axum::extract::State(app): axum::extract::State<Arc<AppState>>, request| unrouted(app, request);
         let router = self.0.fallback(unrouted).method_not_allowed_fallback(unrouted).with_state(app);
@@ -91,8 +90,7 @@ impl Register for Routes {
     }
 }
 
-/// Removes `Allow` from responses other than 405. axum adds it wherever a path lacks the method, even to a 401, which
-/// must not reveal that the path exists.
+/// Keeps `Allow` only on a 405. axum adds it even to a 401, which must not reveal that the path exists.
 fn only_allow_with_405(mut response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().remove(header::ALLOW);
@@ -102,29 +100,29 @@ fn only_allow_with_405(mut response: Response) -> Response {
 
 /// The successful end of a call.
 pub(super) enum Answer {
-    /// It changed nothing; its audit row isn't written yet.
+    /// Changed nothing; the audit row isn't written yet.
     Read(StoredResponse),
-    /// It was refused in the words of another protocol; its audit row isn't written yet.
+    /// Refused in another protocol's terms; the audit row isn't written yet.
     Refused(StoredResponse),
-    /// It repeats an earlier call; its audit row isn't written yet.
+    /// Repeats an earlier call; the audit row isn't written yet.
     Replayed(StoredResponse),
-    /// It took effect, with its audit row.
+    /// Took effect, with its audit row.
     Written(StoredResponse),
 }
 
-/// One call of the API, from its request to its response.
+/// One call of the API, from request to response.
 pub(super) struct Exchange {
     app: Arc<AppState>,
     record: CallRecord,
-    /// The caller, once authenticated.
+    /// Set once authenticated.
     caller: Option<Caller>,
     attempts: Attempts,
-    /// The token whose use is to be recorded, and the hour.
+    /// The token and hour to record its use.
     used: Option<(TokenHash, Timestamp)>,
 }
 
 impl Exchange {
-    /// Begins a call of an operation, perhaps through an entrance other than HTTP.
+    /// Begins a call, maybe through an entrance other than HTTP.
     pub(super) fn begin(app: Arc<AppState>, operation: &'static str, via: Option<Via>) -> Self {
         Self {
             record: CallRecord::begin(&app, operation).through(via),
@@ -135,8 +133,7 @@ impl Exchange {
         }
     }
 
-    /// Authenticates the caller. Tokens that are expired, revoked or of a suspended organization are refused with an
-    /// audit row in the organization.
+    /// Authenticates the caller. Refusing a known token (expired, revoked, suspended organization) writes an audit row.
     pub(super) async fn authenticate(&mut self, headers: &HeaderMap, named: Vec<u8>) -> Result<Caller, Error> {
         let hash = token_hash(headers).ok_or(Error::Unauthenticated)?;
         let token = self.record.store().token(hash).await?.ok_or(Error::Unauthenticated)?;
@@ -171,16 +168,15 @@ impl Exchange {
         respond(ended, self.record.request_id())
     }
 
-    /// Records the hour of the token's last use, with one round trip at the first call in an hour. It is best effort:
-    /// the call is answered after a short wait even if this fails, since nothing can run after the answer on Lambda.
+    /// Records the hour of the token's last use: one round trip at the first call in an hour. Best effort: the response
+    /// waits only briefly, since nothing can run after it on Lambda.
     async fn record_use(&self) {
         if let Some((hash, hour)) = self.used {
             let _ = tokio::time::timeout(limits::TOKEN_USE_WAIT, self.record.store().record_use(hash, hour)).await;
         }
     }
 
-    /// Writes the call's audit row, unless its commit did. Returns the response of an attempt that took effect although
-    /// it seemed to fail.
+    /// Writes the audit row, unless the commit did. Returns the response of an attempt that only seemed to fail.
     async fn audit(&self, ended: &Result<Answer, Error>) -> Result<Option<StoredResponse>, Error> {
         let shown = match ended {
             Ok(Answer::Written(_)) => return Ok(None),
@@ -193,7 +189,7 @@ impl Exchange {
     }
 }
 
-/// The outcome in the row of a call whose effect is unknown: if it took effect, another row says so.
+/// The row's outcome if a call's effect is unknown: if it took effect, another row says so.
 const UNKNOWN: &str = "unknown";
 
 fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
@@ -209,17 +205,17 @@ fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     }
 }
 
-/// The hash of the headers' token, if it could be one.
+/// Returns the token's hash if the headers may have a token.
 pub(super) fn token_hash(headers: &HeaderMap) -> Option<TokenHash> {
     bearer_token(headers).and_then(TokenHash::of)
 }
 
-/// The entrance other than HTTP that a request came through. Only this service's functions can mark their requests.
+/// The entrance of the request, if not HTTP. Only this service's functions can mark requests.
 fn via(request: &Request<Body>) -> Option<Via> {
     request.extensions().get().copied()
 }
 
-/// The token of the only `Authorization` header, whose scheme is `Bearer` in any case.
+/// The token of the only `Authorization` header with the scheme `Bearer` in any case.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (value, None) = (values.next()?, values.next()) else { return None };
@@ -227,7 +223,6 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// A call of an operation that reads.
 async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
     // axum routes HEAD to GET handlers; operations have no HEAD.
     if request.method() != Method::GET {
@@ -245,14 +240,13 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
     let ((path, query), ()) = both(input, incoming.misread()).map_err(Error::Invalid)?;
     let response = O::run(&caller, path, query).await?.encode()?;
     if is_too_large(&response.body) {
-        // Only pages of lists get that large.
+        // Only list pages get that large.
         let message = "would make too large a response; ask for a smaller page";
         return Err(Error::Invalid(FieldErrors::one("limit", FieldCode::OutOfRange, message)));
     }
     Ok(Answer::Read(response))
 }
 
-/// A call of an operation that writes.
 async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, O::SPEC.id, via(&request));
     let ended = catch_panic_and_overrun(run_write::<O>(&mut exchange, request)).await;
@@ -286,8 +280,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     match retry_on_conflict(exchange.record.write_budget(), attempt).await {
         Ok(answer) => Ok(answer),
         Err(reused @ Error::KeyReused) => Err(reused),
-        // A simultaneous repeat may have taken effect after the key was looked up and caused this refusal. Its response
-        // is then this call's too.
+        // A simultaneous repeat may have won after the key's look-up: its response is then also this call's.
         Err(refusal) => replay(&caller).await?.map(Answer::Replayed).ok_or(refusal),
     }
 }
@@ -295,7 +288,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
 /// The response to an earlier request with the call's key.
 ///
 /// # Errors
-/// [`Error::KeyReused`] if that was another request.
+/// [`Error::KeyReused`] if that request was different.
 async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     let Some(key) = caller.key() else { return Ok(None) };
     match caller.store().first_response(&key.key, caller.now()).await? {
@@ -305,7 +298,7 @@ async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     }
 }
 
-/// Answers a call whose path doesn't exist or lacks the method, according to the description of the whole API.
+/// Answers a call whose path doesn't exist or lacks the method, according to the API's description.
 pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Response {
     let (operation, refusal) = match openapi::allowed_methods(request.uri().path()) {
         Some(allow) => (WRONG_METHOD, Error::MethodNotAllowed { allow }),
@@ -318,7 +311,7 @@ pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Resp
     exchange.finish(ended).await
 }
 
-/// Serves the description of the whole API, which is public so that newcomers can read it without a token.
+/// Serves the API's description, which is public so that newcomers can read it without a token.
 fn describe(app: &AppState, request: &Request<Body>) -> Response {
     let record = CallRecord::begin(app, openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
@@ -332,7 +325,7 @@ fn describe(app: &AppState, request: &Request<Body>) -> Response {
     respond(ended, record.request_id())
 }
 
-/// Both results, or the errors of both.
+/// Both results, or all errors.
 fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Result<(A, B), FieldErrors> {
     match (left, right) {
         (Ok(left), Ok(right)) => Ok((left, right)),

@@ -1,4 +1,4 @@
-//! The headers `Idempotency-Key` and `If-Match`, which make a write repeatable or conditional.
+//! The headers `Idempotency-Key` and `If-Match`, which make writes repeatable or conditional.
 
 use http::HeaderMap;
 use http::header::IF_MATCH;
@@ -9,7 +9,6 @@ use crate::service::precondition::ExpectedVersion;
 use crate::store::idempotency::IdempotencyKey;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// The header that makes a POST repeatable.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 impl IdempotencyKey {
@@ -45,12 +44,11 @@ impl IdempotencyKey {
     }
 }
 
-/// A version as an entity tag.
 pub(super) fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// Reads `If-Match`: entity tags, or `*`. Tags that are weak, or not a version, match nothing.
+/// Reads `If-Match`: entity tags, or `*`. Weak tags and those that aren't versions match nothing.
 pub(super) fn read_if_match(headers: &HeaderMap) -> Result<ExpectedVersion, FieldErrors> {
     let malformed = || {
         let message = "must be an ETag such as \"3\", a list of them, or *";

@@ -13,15 +13,15 @@ use crate::limits;
 use crate::store::idempotency::{IGNORED_FIELDS, StoredResponse};
 use crate::wire::page::Page;
 
-/// The header that carries the request id.
+/// The request id's header.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The body of a successful response.
+/// A successful response's body.
 pub trait Output: Serialize + ToSchema + Send {
-    /// The ids of the records that the body shows, for the audit row.
+    /// Ids of the records shown, for the audit row.
     fn objects(&self) -> Vec<Uuid>;
 
-    /// The path for `Location`: of the shown record, or of the record that it is a part of.
+    /// The path for `Location`: that of the shown record or its parent.
     fn path(&self) -> Option<String> {
         None
     }
@@ -55,24 +55,24 @@ impl<T: Output> ReadResult<T> {
     }
 }
 
-/// A successful response before it is encoded.
+/// A successful response before encoding.
 #[derive(Debug)]
 pub struct Response<T> {
     status: StatusCode,
     output: T,
     version: Option<u64>,
-    /// The fields that were sent with values other than the record's, in order.
+    /// Sent fields that were not stored, since their values differ from the record's, in order.
     ignored: Vec<&'static str>,
 }
 
 impl<T: Output> Response<T> {
-    /// 200.
+    /// A 200.
     #[must_use]
     pub fn ok(output: T) -> Self {
         Self { status: StatusCode::OK, output, version: None, ignored: Vec::new() }
     }
 
-    /// 201, with the record's path as `Location`.
+    /// A 201, with the record's path as `Location`.
     #[must_use]
     pub fn created(output: T) -> Self {
         Self { status: StatusCode::CREATED, ..Self::ok(output) }
@@ -106,7 +106,7 @@ impl<T: Output> Response<T> {
     }
 }
 
-/// The response of a write that took effect. Only a commit makes one.
+/// The response of a write that took effect. Only a commit creates one.
 #[derive(Debug)]
 pub struct Committed<T> {
     pub(super) response: StoredResponse,
@@ -119,7 +119,7 @@ impl<T> Committed<T> {
     }
 }
 
-/// Whether a response is larger than Lambda allows, which receives it as a JSON string.
+/// Whether a response exceeds Lambda's limit. Lambda receives it as a JSON string, so escapes count.
 pub(super) fn is_too_large(body: &[u8]) -> bool {
     let escaped = || body.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
     body.len() > limits::RESPONSE_BYTES_MAX / 2 && body.len() + escaped() > limits::RESPONSE_BYTES_MAX

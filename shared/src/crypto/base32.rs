@@ -1,4 +1,4 @@
-//! Base32 (RFC 4648) without padding, for codes that people type: it has no `0` and no `1` to confuse with letters.
+//! Base32 (RFC 4648) without padding, for codes that people type: without `0` and `1`, which look like letters.
 
 use data_encoding::{BASE32_NOPAD, BASE32_NOPAD_NOCASE};
 
@@ -14,7 +14,7 @@ pub(super) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     BASE32_NOPAD_NOCASE.decode(&digits).ok()?.try_into().ok()
 }
 
-/// A text in groups of four characters.
+/// Splits a text into groups of four characters.
 pub(super) fn grouped(text: &str, separator: char) -> String {
     let mut grouped = String::with_capacity(text.len() * 5 / 4);
     for (position, character) in text.chars().enumerate() {

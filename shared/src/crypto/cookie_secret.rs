@@ -1,4 +1,4 @@
-//! Secrets of the app's cookies (sessions, devices, sign-in forms), and the form tokens made from them.
+//! Secrets in the app's cookies (sessions, devices, sign-in forms), and form tokens derived from them.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use uuid::Uuid;
 use super::hash::{hex, sha256};
 use super::{NoRandomness, random_bytes};
 
-/// The secret in a cookie: of a session, of a device, or of the form that signs in. 256 bits, in hexadecimal.
+/// The secret in a cookie: 256 bits, in hexadecimal.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CookieSecret(String);
 
-/// The SHA-256 of a cookie's secret, which the store has in its place.
+/// The SHA-256 of a cookie's secret, which the store has instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecretHash([u8; 32]);
 
@@ -27,7 +27,7 @@ impl CookieSecret {
         Ok(Self(hex(&bytes)))
     }
 
-    /// Reads a cookie's value. None if it has another form.
+    /// Reads a cookie's value, or `None` if it isn't a secret.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -40,20 +40,19 @@ impl CookieSecret {
         &self.0
     }
 
-    /// The hash under which the secret is stored.
+    /// The hash for the store.
     #[must_use]
     pub fn hash(&self) -> SecretHash {
         SecretHash(sha256(&[self.0.as_bytes()]))
     }
 
-    /// The token against forged requests that every form of this browser carries. It doesn't reveal the secret that it
-    /// is made from.
+    /// The CSRF token in every form of this browser. It doesn't reveal the secret.
     #[must_use]
     pub fn form_token(&self) -> String {
         self.form_mac().map(|mac| hex(&mac.finalize().into_bytes())).unwrap_or_default()
     }
 
-    /// Whether this is the token of [`Self::form_token`], in constant time.
+    /// Compares with [`Self::form_token`] in constant time.
     #[must_use]
     pub fn verifies(&self, form_token: &str) -> bool {
         let bytes: Option<Vec<u8>> = form_token

@@ -1,4 +1,4 @@
-//! SHA-256, also with a key, and hexadecimal.
+//! SHA-256, HMAC and hexadecimal.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -19,7 +19,7 @@ pub(super) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// The HMAC-SHA-256 of a text under a key of a whole block.
+/// HMAC-SHA-256 with a key of one block.
 #[must_use]
 pub fn keyed_hash(key: &[u8; 64], text: &[u8]) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new(&(*key).into());
@@ -27,13 +27,13 @@ pub fn keyed_hash(key: &[u8; 64], text: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// SHA-256 applied twice, as in the checksum of wallets' keys.
+/// Double SHA-256, as in the checksum of wallets' keys.
 #[must_use]
 pub fn sha256_twice(bytes: &[u8]) -> [u8; 32] {
     sha256(&[&sha256(&[bytes])])
 }
 
-/// The SHA-256 of a file, in hexadecimal: its name in the file store.
+/// A file's SHA-256 in hexadecimal: its name in the file store.
 #[must_use]
 pub fn sha256_hex(file: &[u8]) -> String {
     hex(&sha256(&[file]))

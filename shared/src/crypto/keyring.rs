@@ -1,10 +1,8 @@
-//! Encrypts stored values that must not be readable from the table, such as signing secrets. A sealed value names its
-//! key, so that keys can be rotated.
+//! Seals stored values that the table must not reveal. A sealed value names its key, so that keys can be rotated.
 //!
-//! Decision: a key other than the current one can be retired. Nothing derived from it counts anymore, so a leaked key
-//! can't make anything that the service accepts; but it still opens what it sealed. The public half of its evidence key
-//! is kept for good, so that earlier bundles stay verifiable even after the key itself is dropped.
-//! after the key itself is dropped.
+//! Decision: a key that isn't current can be retired. Nothing derived from it counts anymore, so a leaked key can't
+//! make anything that the service accepts; but it still opens what it sealed. The public half of its evidence key is
+//! kept permanently: earlier bundles stay verifiable even after the key itself is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,13 +15,13 @@ use hkdf::Hkdf;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-/// A value could not be sealed or opened. The error says nothing about the value.
+/// Why a value was not sealed or opened. Says nothing about the value.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SealError {
-    /// The keys could not be loaded. That says nothing about any value: a retry may succeed.
+    /// The keys could not be loaded. A retry may succeed.
     #[error("no keys: {0}")]
     NoKeys(String),
-    /// The value was sealed with a key that the keyring does not have. A newer keyring may have it.
+    /// The keyring lacks the value's key. A newer one may have it.
     #[error("the key {0} is gone")]
     NoSuchKey(String),
     /// The value was changed, or sealed for another place.
@@ -34,16 +32,16 @@ pub enum SealError {
     NoRandomness,
 }
 
-/// An encrypted value as it is stored.
+/// An encrypted value, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// The name of the key.
+    /// The key's name.
     key: String,
-    /// The nonce and the ciphertext, in base64.
+    /// Nonce and ciphertext, in base64.
     text: String,
 }
 
-/// Encryption keys by their names: new values are sealed with the current one, and old ones opened with theirs.
+/// Encryption keys by name: the current one seals, each opens what it sealed.
 #[derive(Clone)]
 pub struct Keyring {
     current: String,
@@ -52,27 +50,27 @@ pub struct Keyring {
     retired: BTreeMap<String, Retired>,
 }
 
-/// What is known of a retired key.
+/// Facts about a retired key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retired {
-    /// The public half of the evidence key that it made.
+    /// The public half of its evidence key.
     pub evidence_key: [u8; 32],
-    /// Since when others may have had it, as a timestamp. None if no leak is known.
+    /// When others may have obtained it, as a timestamp. None if no leak is known.
     pub compromised_since: Option<String>,
 }
 
 /// Why a key was not retired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRetired {
-    /// It is the current one, and so perhaps the last.
+    /// It is current, and so maybe the only one.
     Current,
-    /// The keyring has no such key, and never retired one.
+    /// The keyring never had such a key.
     Unknown,
 }
 
 /// A keyring as stored: `{"current": "2026-11", "keys": {"2026-11": "base64 of 32 bytes"}, "retired": {"2026-10":
 /// {"evidence_key": "base64 of 32 bytes", "compromised_since": "2026-11-23T06:33:17.000Z"}}}`. `retired` and
-/// `compromised_since` are absent where there is none.
+/// `compromised_since` may be absent.
 #[derive(Serialize, Deserialize)]
 struct Written {
     current: String,
@@ -98,7 +96,7 @@ impl Keyring {
         empty.with_new_key(name)
     }
 
-    /// Adds a new key as the current one. The others stay, to open what they sealed.
+    /// Adds a new current key. The others stay, to open what they sealed.
     pub fn with_new_key(mut self, name: &str) -> Result<Self, SealError> {
         let mut key = [0; Self::KEY_BYTES];
         getrandom::fill(&mut key).map_err(|_| SealError::NoRandomness)?;
@@ -109,7 +107,7 @@ impl Keyring {
     /// Reads a keyring.
     ///
     /// # Errors
-    /// When it is not a keyring. The text is not quoted.
+    /// If the text isn't a keyring. The error doesn't quote it.
     pub fn parse(text: &str) -> Result<Self, SealError> {
         let wrong =
             || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
@@ -142,18 +140,18 @@ impl Keyring {
         Ok(self)
     }
 
-    /// What is known of a key, if it is retired.
+    /// The facts about a key, if retired.
     #[must_use]
     pub fn retired(&self, name: &str) -> Option<&Retired> {
         self.retired.get(name)
     }
 
-    /// What is known of all retired keys.
+    /// The facts about all retired keys.
     pub fn all_retired(&self) -> impl Iterator<Item = &Retired> {
         self.retired.values()
     }
 
-    /// The keyring with its secret keys in clear, only for the place where keys are stored.
+    /// The keyring with secret keys in clear, only for storing it.
     #[must_use]
     pub fn reveal(&self) -> String {
         let keys = self.keys.iter().map(|(name, key)| (name.clone(), STANDARD.encode(key))).collect();
@@ -164,7 +162,7 @@ impl Keyring {
         serde_json::json!(Written { current: self.current.clone(), keys, retired: retired.collect() }).to_string()
     }
 
-    /// Seals a text for a place, the only one where it opens.
+    /// Seals a text for a place, where alone it opens.
     pub fn seal(&self, text: &str, place: &str) -> Result<Sealed, SealError> {
         let mut nonce = [0; Self::NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_| SealError::NoRandomness)?;
@@ -174,10 +172,10 @@ impl Keyring {
         Ok(Sealed { key: self.current.clone(), text: STANDARD.encode([&nonce[..], &sealed].concat()) })
     }
 
-    /// Opens a value that was sealed for a place.
+    /// Opens a value sealed for a place.
     ///
     /// # Errors
-    /// When the value's key is gone, or the value was changed or sealed for another place.
+    /// If the value's key is gone, or the value was changed or sealed for another place.
     pub fn open(&self, sealed: &Sealed, place: &str) -> Result<String, SealError> {
         let bytes = STANDARD.decode(&sealed.text).map_err(|_| SealError::Broken)?;
         let (nonce, text) = bytes.split_first_chunk::<{ Self::NONCE_BYTES }>().ok_or(SealError::Broken)?;
@@ -187,7 +185,7 @@ impl Keyring {
         String::from_utf8(opened).map_err(|_| SealError::Broken)
     }
 
-    /// Reseals a value of a place with the current key. None if it already is.
+    /// Reseals a value with the current key. `None` if it already is.
     ///
     /// # Errors
     /// Those of [`Self::open`] and [`Self::seal`].
@@ -204,8 +202,7 @@ impl Keyring {
         &self.current
     }
 
-    /// Secret bytes for a place, derived from the current key (HKDF-SHA256): stable until the keyring is rotated, and
-    /// unknown without it.
+    /// Derives secret bytes for a place from the current key (HKDF-SHA256): stable until the next rotation.
     ///
     /// # Errors
     /// Never for up to 8,160 bytes, HKDF's maximum.
@@ -213,7 +210,7 @@ impl Keyring {
         self.derive_with(&self.current, place)
     }
 
-    /// The secret bytes for a place, derived from a named key, even a retired one.
+    /// Derives secret bytes for a place from a named key, even a retired one.
     ///
     /// # Errors
     /// [`SealError::NoSuchKey`], and as [`Self::derive`].
@@ -222,14 +219,14 @@ impl Keyring {
         derive_with(key, place).ok_or(SealError::Broken)
     }
 
-    /// The secret bytes for a place from each key that isn't retired, for what was made before a rotation.
+    /// Derives secret bytes for a place from each key that isn't retired, for what was made before a rotation.
     #[must_use]
     pub fn derive_with_each<const N: usize>(&self, place: &str) -> Vec<[u8; N]> {
         let counting = self.keys.iter().filter(|(name, _)| !self.retired.contains_key(*name));
         counting.filter_map(|(_, key)| derive_with(key, place)).collect()
     }
 
-    /// Whether the keyring has or had a key with this name: a name is never used twice.
+    /// Whether the keyring has or had a key with this name. Names are never reused.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.keys.contains_key(name) || self.retired.contains_key(name)
@@ -241,13 +238,13 @@ impl Keyring {
         self.keys.contains_key(name)
     }
 
-    /// The names of the keys that it has or had.
+    /// Names of all keys it has or had.
     #[must_use]
     pub fn names(&self) -> BTreeSet<&str> {
         self.keys.keys().chain(self.retired.keys()).map(String::as_str).collect()
     }
 
-    /// Whether a value is sealed with the current key.
+    /// Whether the current key sealed the value.
     #[must_use]
     pub fn is_current(&self, sealed: &Sealed) -> bool {
         sealed.key == self.current
@@ -259,15 +256,15 @@ impl Keyring {
     }
 }
 
-/// A key's bytes from base64. None unless there are exactly enough.
+/// Decodes base64; `None` unless it has a key's length.
 fn decode(key: &str) -> Option<[u8; Keyring::KEY_BYTES]> {
     STANDARD.decode(key).ok()?.try_into().ok()
 }
 
-/// Derives bytes for a place from a key. None for more bytes than HKDF allows.
+/// `None` for more bytes than HKDF allows.
 fn derive_with<const N: usize>(key: &[u8], place: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
-    // A salt of its own, so that derived bytes say nothing about the sealing key.
+    // Its own salt: derived bytes say nothing about the sealing key.
     let derived = Hkdf::<Sha256>::new(Some(b"countersign derived secrets"), key);
     derived.expand(place.as_bytes(), &mut bytes).ok()?;
     Some(bytes)

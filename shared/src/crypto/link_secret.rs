@@ -1,4 +1,4 @@
-//! Secrets of links that people hand over: invitations, and new passwords.
+//! Secrets of links that people hand over: invitations and password links.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ impl LinkSecret {
         CookieSecret::new().map(Self)
     }
 
-    /// Reads the secret of a link. None if it has another form.
+    /// Reads a link's secret, or `None` if it isn't one.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         CookieSecret::parse(text).map(Self)
@@ -26,7 +26,7 @@ impl LinkSecret {
         self.0.reveal()
     }
 
-    /// The hash under which the secret is stored.
+    /// The hash for the store.
     #[must_use]
     pub fn hash(&self) -> SecretHash {
         self.0.hash()
@@ -41,7 +41,7 @@ impl std::str::FromStr for LinkSecret {
     }
 }
 
-/// A text that is no secret of a link.
+/// The text isn't a link's secret.
 #[derive(Debug, thiserror::Error)]
 #[error("not a secret of a link")]
 pub struct InvalidLinkSecret;

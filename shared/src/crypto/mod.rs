@@ -19,7 +19,7 @@ pub use recovery_code::RecoveryCode;
 pub use tokens::{TOKEN_BYTES, TokenHash, new_token, token_of};
 pub use totp::{TotpCode, TotpSecret};
 
-/// The system gave no randomness.
+/// The system provides no randomness.
 #[derive(Debug, thiserror::Error)]
 #[error("the system gives no randomness")]
 pub struct NoRandomness;

@@ -1,4 +1,4 @@
-//! Passwords: argon2id hashes.
+//! Passwords, hashed with argon2id.
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -13,12 +13,11 @@ pub fn hash_password(password: &str) -> Result<String, HashingFailed> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(|_| HashingFailed)
 }
 
-/// A hash with the settings of [`hash_password`] that no password has. It stands in for a missing account, so that
-/// verifying takes as long.
+/// A hash that no password has, with [`hash_password`]'s settings: verifying a missing account takes as long.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm8gYWNjb3VudCBoZXJlIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Verifies a password. Without a hash the result is false, after the same time.
+/// Verifies a password. Without a hash, returns false after the same time.
 #[must_use]
 pub fn verify_password(password: &str, hash: Option<&str>) -> bool {
     let matches = Argon2::default().verify_password(password.as_bytes(), hash.unwrap_or(DUMMY_HASH)).is_ok();

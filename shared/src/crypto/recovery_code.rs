@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{base32, fingerprint, hex};
 
-/// A recovery code: 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. It is shown once; the store has its hash, which
-/// needs no salt and no work factor for so many bits.
+/// A recovery code: 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. Shown once; the store has its hash, which for so
+/// many bits needs no salt and no work factor.
 #[derive(Clone)]
 pub struct RecoveryCode([u8; RecoveryCode::BYTES]);
 
@@ -13,7 +13,7 @@ impl RecoveryCode {
     /// Random bytes of a code.
     pub const BYTES: usize = 10;
 
-    /// As many codes as these random bytes are enough for.
+    /// As many codes as these random bytes suffice for.
     pub fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Self> {
         bytes.as_chunks().0.iter().copied().map(Self)
     }
@@ -30,7 +30,7 @@ impl RecoveryCode {
         base32::grouped(&base32::encode(&self.0).to_lowercase(), '-')
     }
 
-    /// The hash that is stored, in hexadecimal.
+    /// The hash for the store, in hexadecimal.
     #[must_use]
     pub fn hash(&self) -> String {
         hex(&fingerprint(&[b"recovery code", &self.0]))

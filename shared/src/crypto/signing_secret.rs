@@ -8,17 +8,14 @@ use subtle::ConstantTimeEq;
 
 use crate::crypto::{NoRandomness, random_bytes};
 
-/// The prefix of every signing secret.
 const PREFIX: &str = "whsec_";
-/// Random bytes of a secret.
 const BYTES: usize = 32;
 
-/// The secret of an endpoint: `whsec_` and the standard base64 of 32 random bytes. Whoever has it can sign in our name,
-/// so it is shown once and never logged.
+/// An endpoint's secret: `whsec_` and base64 of 32 random bytes. It signs in our name: shown once, never logged.
 #[derive(Clone)]
 pub struct SigningSecret([u8; BYTES]);
 
-/// The text is not a signing secret. The error does not quote it.
+/// The text isn't a signing secret. The error doesn't quote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a signing secret is whsec_ and 44 characters of base64")]
 pub struct InvalidSecret;
@@ -36,23 +33,23 @@ impl SigningSecret {
         random_bytes().map(Self)
     }
 
-    /// Reads a secret in its displayed form only, because that spelling is the signature's key.
+    /// Reads a secret only in its displayed form, because that spelling is the signature's key.
     ///
     /// # Errors
-    /// When the text is not a signing secret.
+    /// If the text isn't a signing secret.
     pub fn parse(text: &str) -> Result<Self, InvalidSecret> {
         let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSecret)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| InvalidSecret)?;
         bytes.try_into().map(Self).map_err(|_| InvalidSecret)
     }
 
-    /// The secret in clear: for the page that shows it once, and for encryption.
+    /// The secret in clear, for the page that shows it once, and for encryption.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
     }
 
-    /// The random bytes alone, which Standard Webhooks signs with.
+    /// The random bytes, which Standard Webhooks signs with.
     pub(crate) fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }

@@ -1,37 +1,36 @@
-//! Access tokens: making one, and the hash under which it is stored.
+//! Access tokens and their hashes.
 
 use std::fmt;
 
 use super::hash::{hex, sha256};
 use super::{NoRandomness, random_bytes};
 
-/// The digits of base62, in their order.
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// The prefix of every token, by which secret scanners find one.
+/// Secret scanners find tokens by this prefix.
 const TOKEN_PREFIX: &str = "cs_";
 /// Random characters of a token: 238 bits.
 const TOKEN_RANDOM_CHARS: usize = 40;
-/// Characters of the checksum: enough for 32 bits.
+/// Enough for a checksum of 32 bits.
 const TOKEN_CHECKSUM_CHARS: usize = 6;
 
-/// The random bytes needed for a token, of which one in 32 is skipped.
+/// Random bytes for a token; one in 32 is skipped.
 pub const TOKEN_BYTES: usize = 160;
 
-/// A new access token, which is shown once.
+/// A new access token, to be shown once.
 ///
 /// # Errors
-/// When there is no randomness.
+/// If there is no randomness.
 pub fn new_token() -> Result<String, NoRandomness> {
     token_of(&random_bytes()?)
 }
 
-/// The access token of random bytes: `cs_`, 40 random base62 characters, and 6 of their CRC-32, by which scanners
-/// recognize tokens and typing errors are found without a look-up.
+/// Makes an access token of random bytes: `cs_`, 40 random base62 characters, and 6 of their CRC-32, which identifies
+/// tokens to scanners and reveals typing errors without a look-up.
 ///
 /// # Errors
-/// When too many bytes are too high, which random ones never are.
+/// If too many bytes are too high, which random ones never are.
 pub fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
-    /// The largest multiple of 62 in a byte. Larger bytes are skipped, since they would favor the first digits.
+    /// The largest multiple of 62 in a byte. Larger bytes would favor the first digits.
     const FAIR: u8 = 248;
     let mut body = String::from(TOKEN_PREFIX);
     body.extend(bytes.iter().filter(|byte| **byte < FAIR).map(|byte| base62_digit(*byte)).take(TOKEN_RANDOM_CHARS));
@@ -46,7 +45,6 @@ fn base62_digit(number: u8) -> char {
     char::from(BASE62[usize::from(number) % BASE62.len()])
 }
 
-/// The checksum of a token's other characters.
 fn checksum(body: &str) -> String {
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; TOKEN_CHECKSUM_CHARS];
@@ -57,12 +55,12 @@ fn checksum(body: &str) -> String {
     digits.into_iter().map(char::from).collect()
 }
 
-/// The SHA-256 under which a token is stored. Tokens are random enough not to need a slow hash.
+/// The SHA-256 under which a token is stored. Tokens are too random to need a slow hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// The hash of a token. None if the text is not a token: its form or its checksum is wrong.
+    /// A token's hash, or `None` if the text isn't a token: its form or checksum is wrong.
     #[must_use]
     pub fn of(token: &str) -> Option<Self> {
         let random = token.strip_prefix(TOKEN_PREFIX)?;
@@ -81,7 +79,7 @@ impl TokenHash {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The bytes that are stored.
+    /// The bytes to store.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

@@ -1,4 +1,4 @@
-//! Codes of authenticator apps: RFC 6238 with SHA-1, six digits and steps of 30 seconds, which every app knows.
+//! Codes of authenticator apps: RFC 6238 with SHA-1, six digits and 30-second steps, which every app supports.
 
 use std::fmt;
 
@@ -12,12 +12,11 @@ use super::{NoRandomness, base32, random_bytes};
 const BYTES: usize = 20;
 const DIGITS: usize = 6;
 
-/// The secret shared with an authenticator app: 160 bits. It is all it takes to make codes, so only the page that sets
-/// it up shows it, and it is never logged.
+/// An authenticator app's secret of 160 bits. It suffices to make codes: shown only at setup, never logged.
 #[derive(Clone)]
 pub struct TotpSecret([u8; BYTES]);
 
-/// A code of six digits.
+/// A six-digit code.
 #[derive(Clone, Copy)]
 pub struct TotpCode([u8; DIGITS]);
 
@@ -33,19 +32,19 @@ impl TotpSecret {
         base32::decode(text).map(Self)
     }
 
-    /// The secret in base32: to be sealed, and for the page that sets it up.
+    /// The secret in base32: for sealing, and for the setup page.
     #[must_use]
     pub fn expose(&self) -> String {
         base32::encode(&self.0)
     }
 
-    /// The secret in groups of four characters, for those who type it.
+    /// The secret in groups of four characters, for typing.
     #[must_use]
     pub fn expose_grouped(&self) -> String {
         base32::grouped(&self.expose(), ' ')
     }
 
-    /// The address that an app scans.
+    /// The URI that an app scans.
     #[must_use]
     pub fn expose_as_address(&self, account: &str) -> String {
         let account = utf8_percent_encode(account, NON_ALPHANUMERIC);
@@ -64,7 +63,7 @@ impl TotpSecret {
         TotpCode(digits)
     }
 
-    /// The truncated HMAC of a step (RFC 4226, section 5.3): 31 bits, of which a code has the last decimal digits.
+    /// A step's truncated HMAC (RFC 4226, section 5.3): 31 bits, whose last decimal digits are the code.
     fn truncated(&self, step: u64) -> u32 {
         // HMAC pads a short key with zeros.
         let mut key = [0; 64];
@@ -79,7 +78,7 @@ impl TotpSecret {
 }
 
 impl TotpCode {
-    /// Reads a code as it was typed, with blanks or hyphens or without.
+    /// Reads a typed code, with or without blanks and hyphens.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let typed: Vec<u8> = text.bytes().filter(|byte| !b" -\t".contains(byte)).collect();
@@ -87,7 +86,7 @@ impl TotpCode {
         digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
     }
 
-    /// The digits, for a test that has to type them.
+    /// The digits, for a test that types them.
     #[must_use]
     pub fn reveal(&self) -> String {
         self.0.iter().copied().map(char::from).collect()

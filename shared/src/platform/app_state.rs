@@ -1,4 +1,4 @@
-//! The shared state of a process, built once at its start.
+//! A process's shared state, built once at start.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::store::Store;
 use crate::webhook::guard::Guard;
 use crate::webhook::resolve::Resolve;
 
-/// The state that all calls of a process share.
+/// The state shared by all calls of a process.
 #[derive(Debug)]
 pub struct AppState {
     /// The table.
@@ -23,38 +23,38 @@ pub struct AppState {
     pub base_url: BaseUrl,
     /// The log.
     pub log: Log,
-    /// The scale of the service's waits.
+    /// Scales the service's waits.
     pub time_scale: TimeScale,
-    /// Whether cookies lack `Secure`, for plain http: on the local stack only.
+    /// Omits `Secure` from cookies, for plain http: only on the local stack.
     pub insecure_cookies: bool,
-    /// The dependencies of managing webhook endpoints: only the app has them.
+    /// For managing webhook endpoints: only in the app.
     pub webhooks: Option<Webhooks>,
-    /// The file store: only the app has it.
+    /// The file store: only in the app.
     pub files: Option<Arc<dyn FileStore>>,
-    /// What reads PDFs: only the app does.
+    /// Reads PDFs: only in the app.
     pub pdfs: PdfReader,
 }
 
-/// The dependencies of managing webhook endpoints.
+/// Dependencies of managing webhook endpoints.
 #[derive(Debug, Clone)]
 pub struct Webhooks {
-    /// The keys that seal signing secrets.
+    /// Seal signing secrets.
     pub keys: Arc<dyn Keys>,
-    /// The guard of their addresses.
+    /// Guards endpoints' addresses.
     pub guard: Arc<dyn Guard>,
-    /// The resolver of their names.
+    /// Resolves endpoints' names.
     pub resolver: Arc<dyn Resolve>,
 }
 
 impl AppState {
-    /// The state of a process without webhook endpoints.
+    /// Without webhook endpoints and files.
     #[must_use]
     pub fn new(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
         let pdfs = PdfReader::of_this_program();
         Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None, files: None, pdfs }
     }
 
-    /// The state on a developer's machine, which has no https: cookies lack `Secure`. Only the local stack calls this.
+    /// For a developer's machine without https: cookies lack `Secure`. Only for the local stack.
     #[must_use]
     pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
         Self { insecure_cookies: true, ..Self::new(store, base_url, log, time_scale) }
@@ -63,7 +63,7 @@ impl AppState {
     /// The dependencies of managing webhook endpoints.
     ///
     /// # Errors
-    /// [`Error::Internal`] in a function that is not set up for them.
+    /// [`Error::Internal`] in a function that isn't set up for them.
     pub fn webhooks(&self) -> Result<&Webhooks, Error> {
         self.webhooks.as_ref().ok_or_else(|| Error::Internal("this function is not set up for webhooks".to_owned()))
     }
@@ -71,7 +71,7 @@ impl AppState {
     /// The file store.
     ///
     /// # Errors
-    /// [`Error::Internal`] in a function that is not set up for files.
+    /// [`Error::Internal`] in a function that isn't set up for files.
     pub fn files(&self) -> Result<&dyn FileStore, Error> {
         self.files.as_deref().ok_or_else(|| Error::Internal("this function is not set up for files".to_owned()))
     }
@@ -82,7 +82,7 @@ impl AppState {
         Self { files: Some(files), ..self }
     }
 
-    /// Has another program read PDFs.
+    /// Makes another program read PDFs.
     #[must_use]
     pub fn with_pdfs(self, pdfs: PdfReader) -> Self {
         Self { pdfs, ..self }
@@ -94,10 +94,10 @@ impl AppState {
         Self { webhooks: Some(webhooks), ..self }
     }
 
-    /// The state of a function on Lambda, from `TABLE_NAME`, `BASE_URL`, and the variables of [`AwsSettings::from_env`].
+    /// A function's state on Lambda, from `TABLE_NAME`, `BASE_URL`, and the variables of [`AwsSettings::from_env`].
     ///
     /// # Errors
-    /// When a setting is missing or unusable.
+    /// If a setting is missing or unusable.
     pub fn from_env() -> Result<Self, ConfigError> {
         let table = config::required("TABLE_NAME")?;
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)

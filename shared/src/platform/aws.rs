@@ -1,4 +1,4 @@
-//! Clients of AWS services, which share an HTTP client, a TLS provider and timeouts.
+//! Clients of AWS services, with one HTTP client, TLS provider and set of timeouts.
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
@@ -12,14 +12,13 @@ use url::{Host, Url};
 use crate::limits;
 use crate::platform::config::{self, ConfigError};
 
-/// The roots of AWS's endpoints (Amazon Trust Services). Loading the system's more than a hundred roots instead costs 3 ms
-/// at every cold start.
+/// Root certificates of AWS's endpoints (Amazon Trust Services). Loading the system's takes 3 ms per cold start.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../../roots/amazon.pem");
 
-/// The endpoint, region and credentials of AWS services.
+/// Endpoint, region and credentials of AWS services.
 #[derive(Debug, Clone)]
 pub struct AwsSettings {
-    /// The endpoint of an emulator. None for AWS's own.
+    /// An emulator's endpoint. None for AWS itself.
     pub endpoint_url: Option<String>,
     /// The region.
     pub region: String,
@@ -28,12 +27,11 @@ pub struct AwsSettings {
 }
 
 impl AwsSettings {
-    /// The settings that Lambda gives a function: `AWS_REGION` and credentials in the environment, which is the first link
-    /// of the SDK's chain, and the only one there. With an emulator also `AWS_ENDPOINT_URL`, or a variable for one service,
-    /// such as `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// A function's settings on Lambda: `AWS_REGION` and credentials from the environment; for an emulator also
+    /// `AWS_ENDPOINT_URL`, or a variable per service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
-    /// When one of them is missing.
+    /// If one is missing.
     pub fn from_env(service: Service) -> Result<Self, ConfigError> {
         let endpoint = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
         let of_all = || endpoint("AWS_ENDPOINT_URL").filter(|url| EndpointKind::of(url) != EndpointKind::Aws);
@@ -44,11 +42,11 @@ impl AwsSettings {
         })
     }
 
-    /// The settings for an endpoint, with the region and credentials of the environment. For an endpoint of this machine,
-    /// placeholders stand in for what the environment does not have: emulators take any.
+    /// Settings for an endpoint, with region and credentials from the environment. For a local endpoint, placeholders
+    /// replace missing ones: emulators accept any.
     ///
     /// # Errors
-    /// When one of them is missing, and the endpoint is not of this machine.
+    /// If one is missing, and the endpoint isn't local.
     pub fn at(endpoint_url: &str) -> Result<Self, ConfigError> {
         let (region, credentials) = (config::required("AWS_REGION"), credentials_from_env());
         match EndpointKind::of(endpoint_url) {
@@ -64,13 +62,13 @@ impl AwsSettings {
         }
     }
 
-    /// The same settings in a region, if one is given.
+    /// Changes the region, if one is given.
     #[must_use]
     pub fn in_region(self, region: Option<&str>) -> Self {
         Self { region: region.map_or(self.region, str::to_owned), ..self }
     }
 
-    /// An emulator on this machine, which takes any credentials.
+    /// A local emulator, which accepts any credentials.
     #[must_use]
     pub fn emulator(endpoint_url: impl Into<String>) -> Self {
         Self {
@@ -81,10 +79,10 @@ impl AwsSettings {
     }
 }
 
-/// What answers at an endpoint, which decides the credentials that it gets.
+/// What answers at an endpoint; decides which credentials it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointKind {
-    /// AWS itself. The SDK derives the endpoint of each service from the region, so the URL is not used.
+    /// AWS itself. The URL is unused: the SDK derives each service's endpoint from the region.
     Aws,
     /// An emulator on this machine.
     Loopback,
@@ -93,7 +91,7 @@ pub enum EndpointKind {
 }
 
 impl EndpointKind {
-    /// The kind of an endpoint's URL.
+    /// Classifies an endpoint's URL.
     #[must_use]
     pub fn of(endpoint_url: &str) -> Self {
         let is_of_aws = |name: &str| {
@@ -111,7 +109,7 @@ impl EndpointKind {
     }
 }
 
-/// Lambda sets credentials before a process starts and never changes them in it, so they are read once.
+/// Lambda sets credentials before a process starts and never changes them, so they are read once.
 fn credentials_from_env() -> Result<SharedCredentialsProvider, ConfigError> {
     let session_token = std::env::var("AWS_SESSION_TOKEN").ok().filter(|token| !token.is_empty());
     Ok(SharedCredentialsProvider::new(Credentials::new(
@@ -134,12 +132,12 @@ pub enum Service {
     SecretsManager,
     /// The files.
     S3,
-    /// The functions, which one of them invokes.
+    /// The functions, one of which invokes another.
     Lambda,
 }
 
 impl Service {
-    /// The environment variable with the endpoint of its emulator, as AWS's own tools read it.
+    /// The variable for an emulator's endpoint, as in AWS's own tools.
     fn endpoint_variable(self) -> &'static str {
         match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
@@ -171,7 +169,7 @@ pub fn secrets_manager(settings: &AwsSettings) -> aws_sdk_secretsmanager::Client
     aws_sdk_secretsmanager::Client::new(&config(settings))
 }
 
-/// The configuration of every client, also of services that only tools and tests use.
+/// The configuration of all clients, also those for tools and tests.
 #[must_use]
 pub fn config(settings: &AwsSettings) -> SdkConfig {
     let mut config = SdkConfig::builder()
@@ -195,7 +193,7 @@ pub fn config(settings: &AwsSettings) -> SdkConfig {
     config.build()
 }
 
-/// The HTTP client of every client, and of the SDK's chain of credentials.
+/// The HTTP client of all clients and of the SDK's credential chain.
 #[must_use]
 pub fn http_client() -> SharedHttpClient {
     let builder = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring));
@@ -205,7 +203,7 @@ pub fn http_client() -> SharedHttpClient {
     }
 }
 
-/// A connector for the signed calls of a service that has no client here.
+/// A connector for signed calls of a service without a client here.
 #[must_use]
 pub fn connector() -> Connector {
     let builder = Connector::builder().tls_provider(Provider::Rustls(CryptoMode::Ring));
@@ -215,8 +213,7 @@ pub fn connector() -> Connector {
     }
 }
 
-/// TLS with the roots that AWS's endpoints need. `None` is not reached with the roots above; the system's are as safe, and
-/// slower to load.
+/// TLS with AWS's root certificates. `None` doesn't occur; the system's roots would be as safe, only slower.
 fn tls_context() -> Option<TlsContext> {
     let roots = TrustStore::empty().with_native_roots(false).with_pem_certificate(AMAZON_ROOTS);
     TlsContext::builder().with_trust_store(roots).build().ok()

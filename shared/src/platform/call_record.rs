@@ -1,4 +1,4 @@
-//! The record of a call, the same for all entrances: request id, audit row, log line.
+//! The record of a call at any entrance: request id, audit row, log line.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
@@ -23,7 +23,6 @@ use crate::service::system::SystemContext;
 use crate::store::audit::Outcome;
 use crate::store::{OrgStore, Store, StoreError, Usage};
 
-/// One call, from its request to its response.
 #[derive(Debug)]
 pub(crate) struct CallRecord {
     log: Log,
@@ -32,14 +31,13 @@ pub(crate) struct CallRecord {
     via: Option<Via>,
     now: Timestamp,
     started: Instant,
-    /// The table, with the usage of this call.
+    /// The table; counts this call's usage.
     store: Store,
-    /// Why an unknown caller has no entry in the trail, if that could not be written.
+    /// Why an unknown caller has no entry in the trail, if writing it failed.
     no_trail: OnceLock<String>,
 }
 
 impl CallRecord {
-    /// A call that begins now.
     pub(crate) fn begin(app: &AppState, operation: &'static str) -> Self {
         Self {
             log: app.log.clone(),
@@ -53,12 +51,12 @@ impl CallRecord {
         }
     }
 
-    /// The same call, through an entrance beside HTTP.
+    /// Sets an entrance other than HTTP.
     pub(crate) fn through(self, via: Option<Via>) -> Self {
         Self { via, ..self }
     }
 
-    /// Sets the operation of the call, once it is known.
+    /// Sets the operation, once known.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
     }
@@ -75,7 +73,7 @@ impl CallRecord {
         &self.store
     }
 
-    /// For how long a write is retried.
+    /// How long a write is retried.
     pub(crate) fn write_budget(&self) -> Budget {
         Budget::until(self.started + limits::WRITE_DEADLINE).of_call(self.started)
     }
@@ -86,12 +84,11 @@ impl CallRecord {
         Scope::new(call.through(self.via), OrgStore::new(self.store.clone(), org), app.time_scale)
     }
 
-    /// Writes the audit row of a call that changed nothing: in the caller's organization, or, for an unknown caller, in the
-    /// service's trail, best effort. Returns the number of the attempt that took effect after all, if one did: the audit
-    /// row of its commit stays.
+    /// Writes the audit row of a call that changed nothing: in the caller's organization, or best effort in the
+    /// service's trail. If an attempt took effect after all, keeps its commit's audit row and returns its number.
     ///
     /// # Errors
-    /// When the row can't be written. The call must fail then.
+    /// If the row can't be written. Then the call must fail.
     pub(crate) async fn audit(
         &self,
         caller: Option<&Scope>,
@@ -103,7 +100,7 @@ impl CallRecord {
         let Some(caller) = caller else {
             let outcome = Outcome { status, code, objects: &[] };
             let trail = self.store.record_unknown_caller(self.request_id, self.operation, outcome, self.now);
-            // An unknown caller is answered even if this fails, and after a short wait. Operators learn of it from the log.
+            // Answer an unknown caller even if this fails, and after a short wait. Operators learn of it from the log.
             let why = match tokio::time::timeout(limits::TRAIL_WAIT, trail).await {
                 Ok(Ok(())) => return Ok(None),
                 Ok(Err(error)) => error.to_string(),
@@ -116,7 +113,7 @@ impl CallRecord {
         let outcome = Outcome { status, code, objects: &objects };
         let write = || caller.store().record_call(caller.call(), outcome);
         let now = Instant::now();
-        // A transaction of a call that ended late may still be under way: its row is worth a window of its own.
+        // A call that ended late may still have a transaction running: give the row its own window.
         let is_late = limits::AWS_CALL_TIMEOUT <= self.started.elapsed();
         let budget = Budget::until(now + limits::HELD_ITEM_DEADLINE).of_call(if is_late { now } else { self.started });
         let written = tokio::time::timeout(limits::AUDIT_DEADLINE, retry_on_conflict(budget, write)).await;
@@ -126,7 +123,7 @@ impl CallRecord {
         })
     }
 
-    /// Logs how the call ended.
+    /// Logs the call's end.
     pub(crate) fn log(&self, caller: Option<&Scope>, status: StatusCode, code: &str, cause: Option<String>) {
         let call = (self.request_id, self.operation, self.started.elapsed());
         let cause = cause.or_else(|| self.no_trail.get().cloned());
@@ -134,7 +131,7 @@ impl CallRecord {
     }
 }
 
-/// Logs how a call of the service itself ended.
+/// Logs the end of a call by the service itself.
 pub fn log_system_call(app: &AppState, context: &SystemContext, ended: Result<(), &Error>) {
     let call = (context.call().request_id(), context.call().operation(), context.started().elapsed());
     let (status, code) = match ended {
@@ -145,7 +142,7 @@ pub fn log_system_call(app: &AppState, context: &SystemContext, ended: Result<()
     log(&app.log, call, Some(context.call()), (status, code, cause), context.usage());
 }
 
-/// Logs a failure of the service itself that belongs to no organization.
+/// Logs a failure of the service that belongs to no organization.
 pub fn log_failure(log_to: &Log, operation: &'static str, error: &Error) {
     let (status, code) = error.status();
     let call = (RequestId::new(), operation, Duration::ZERO);
@@ -173,8 +170,8 @@ fn log(
     log.line(&line);
 }
 
-/// Turns a panic of a call, and a call that takes too long, into an error. The caller still gets a response, and the audit
-/// row of the failure prevents an attempt in progress from taking effect later.
+/// Converts panics and overruns into errors. The caller still gets a response, and the failure's audit row keeps an
+/// attempt in progress from taking effect later.
 ///
 /// # Errors
 /// Those of the call, and [`Error::Internal`].

@@ -2,21 +2,20 @@
 
 use std::fmt;
 
-/// The origin of the service's links, such as `https://countersign.example`. Links are composed on read and never stored,
-/// so that the service can move.
+/// The origin of links, such as `https://countersign.example`. Links are never stored, so the service can move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(String);
 
-/// The text is not a base URL.
+/// The text isn't a base URL.
 #[derive(Debug, thiserror::Error)]
 #[error("a base URL is http:// or https:// with a host and no path, such as https://countersign.example")]
 pub struct InvalidBaseUrl;
 
 impl BaseUrl {
-    /// Reads an origin; a trailing slash is dropped.
+    /// Reads an origin, dropping a trailing slash.
     ///
     /// # Errors
-    /// When the text is not an absolute `http` or `https` origin.
+    /// If the text isn't an absolute `http` or `https` origin.
     pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
         let origin = text.strip_suffix('/').unwrap_or(text);
         let uri: http::Uri = origin.parse().map_err(|_| InvalidBaseUrl)?;
@@ -25,7 +24,7 @@ impl BaseUrl {
         if scheme_fits && is_origin { Ok(Self(origin.to_owned())) } else { Err(InvalidBaseUrl) }
     }
 
-    /// The link to a path of the service.
+    /// A link to a path of the service.
     #[must_use]
     pub fn link(&self, path: impl fmt::Display) -> String {
         format!("{}{path}", self.0)
@@ -41,7 +40,7 @@ impl fmt::Display for BaseUrl {
 /// A required setting is missing or invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The environment variable is not set.
+    /// The environment variable isn't set.
     #[error("the environment variable {0} is not set")]
     Missing(&'static str),
     /// The environment variable has an invalid value.
@@ -57,7 +56,7 @@ pub enum ConfigError {
 /// Reads a required setting.
 ///
 /// # Errors
-/// When the variable is not set, or empty.
+/// If the variable is unset or empty.
 pub fn required(name: &'static str) -> Result<String, ConfigError> {
     std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or(ConfigError::Missing(name))
 }

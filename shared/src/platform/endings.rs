@@ -1,6 +1,5 @@
-//! Ends what is left of an agreement that was cancelled or has expired, and sets the items in progress that its publication
-//! left: each record in a call of its own, with its own audit row and log line. The page of the act does it at once, and the
-//! clock what an interruption left.
+//! Ends the rest of a cancelled or expired agreement, and marks the items its publication left in progress: one call
+//! per record, with its own audit row and log line. Runs right after the act, or by the clock.
 
 use std::time::Instant;
 
@@ -13,19 +12,19 @@ use crate::service::due::Settlement;
 use crate::service::endings;
 use crate::service::system::SystemContext;
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ended {
-    /// How many records it changed.
+    /// How many records changed.
     pub records: u32,
     /// Whether nothing is left.
     pub is_complete: bool,
 }
 
-/// Ends what is left of an agreement until a moment at the latest. The log has each failure.
+/// Ends the rest of an agreement until a deadline. Logs each failure.
 ///
 /// # Errors
-/// The first failure. What is left then stays on the due index.
+/// The first failure. The rest stays on the due index.
 pub async fn end_with_agreement(
     app: &AppState,
     org: OrgId,
@@ -59,8 +58,7 @@ pub async fn end_with_agreement(
     Ok(Ended { is_complete: true, ..ended })
 }
 
-/// The same right after the act of a member that ended the agreement. A failure delays the rest until the clock's next tick,
-/// and is none of the act, which has taken effect.
+/// Ends the rest right after a member's act ended the agreement. A failure only delays it to the clock's next tick.
 pub async fn end_at_once(app: &AppState, org: OrgId, agreement: AgreementId) {
     let _ = end_with_agreement(app, org, agreement, Instant::now() + limits::ENDING_AT_ONCE).await;
 }

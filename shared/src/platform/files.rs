@@ -1,4 +1,4 @@
-//! The file store: documents and uploads. A folder on the local stack, a bucket in the cloud; the crate `files` has both.
+//! The store for documents and uploads: a local folder or a cloud bucket, both in the crate `files`.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::store::due::DueEntry;
 use crate::store::files::{Removal, Upload};
 use crate::store::{OrgStore, Store};
 
-/// Why a file could not be written or read.
+/// Why a file was not written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// The file is larger than [`limits::FILE_BYTES_MAX`].
@@ -24,7 +24,7 @@ pub enum FilesError {
     /// The organization has no file with this content.
     #[error("there is no such file")]
     NotThere,
-    /// The stored file is not the one that was written.
+    /// The stored file differs from the one written.
     #[error("the file is damaged")]
     Damaged,
     /// The file store failed. The cause is for the log.
@@ -33,7 +33,7 @@ pub enum FilesError {
 }
 
 impl From<FilesError> for Error {
-    /// A file that a record names is there, whole: anything else is a failure of the service.
+    /// A file that a record names is there and whole: anything else is a failure of the service.
     fn from(error: FilesError) -> Self {
         match error {
             FilesError::Store(_) => Self::Unavailable(error.to_string()),
@@ -44,27 +44,26 @@ impl From<FilesError> for Error {
 
 /// A file store.
 pub trait FileStore: Send + Sync + fmt::Debug {
-    /// Writes a file whose upload is noted: [`keep`] does both. A repeated write changes nothing.
+    /// Writes a file whose upload is noted; [`keep`] does both. Repeating a write changes nothing.
     ///
     /// # Errors
     /// [`FilesError::TooLarge`], [`FilesError::Store`]; [`FilesError::Damaged`] if it is another file.
     fn put<'a>(&'a self, upload: &'a Upload, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Reads the file that a record names, and verifies its hash and size.
+    /// Reads a record's file, and verifies its hash and size.
     ///
     /// # Errors
     /// [`FilesError::NotThere`], [`FilesError::Damaged`], [`FilesError::Store`].
     fn get<'a>(&'a self, org: OrgId, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 
-    /// Removes the file with this hash. One that is not there is no failure.
+    /// Removes a file by its hash. A missing one is no failure.
     ///
     /// # Errors
     /// [`FilesError::Store`].
     fn remove<'a>(&'a self, org: OrgId, sha256: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Hands out a file of any size past the function, whose response can't carry it: writes it, and returns a link that
-    /// downloads it under a name for [`limits::EXPORT_LINK_LIFETIME`]. None where responses can be of any size, so that no
-    /// link is needed.
+    /// Stores a file that exceeds a function's response, and returns a link to download it under a name for
+    /// [`limits::EXPORT_LINK_LIFETIME`]. None where responses have no size limit.
     ///
     /// # Errors
     /// [`FilesError::Store`].
@@ -76,11 +75,11 @@ pub trait FileStore: Send + Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
 }
 
-/// Stores files for the records of a call, which takes effect after that, or not: it has to be the one that names them. What
-/// nothing names is removed a day later. Returns what names them, in their order.
+/// Stores files for a call's records before it takes effect: the call must be the one that names them. Files that
+/// nothing names are removed a day later. Returns the files' contents for records, in order.
 ///
 /// # Errors
-/// [`Error::Conflict`] when one of them is just being removed, and those of the store and the file store.
+/// [`Error::Conflict`] if a file is just being removed, and those of the store and the file store.
 pub async fn keep(scope: &Scope, to: &dyn FileStore, files: Vec<Bytes>) -> Result<Vec<DocumentContent>, Error> {
     let contents: Vec<DocumentContent> = files.iter().map(|file| DocumentContent::of(file)).collect();
     let until = scope.time_scale().upload_end(scope.now());
@@ -89,7 +88,7 @@ pub async fn keep(scope: &Scope, to: &dyn FileStore, files: Vec<Bytes>) -> Resul
     Ok(try_join_all(uploads.into_iter().zip(files).map(|(upload, file)| put(upload, file))).await?)
 }
 
-/// The same for one file.
+/// [`keep`] for one file.
 ///
 /// # Errors
 /// Those of [`keep`].
@@ -98,19 +97,19 @@ pub async fn keep_one(scope: &Scope, to: &dyn FileStore, file: Bytes) -> Result<
     kept.ok_or_else(|| Error::Internal("no file was kept".to_owned()))
 }
 
-/// What became of the files of an upload that is due.
+/// The result for an upload that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
-    /// How many were removed.
+    /// How many files were removed.
     pub files: u32,
     /// Whether nothing is left to do.
     pub is_complete: bool,
 }
 
-/// Removes the files that a call uploaded a day ago and that nothing names.
+/// Removes files that a call uploaded a day ago and that nothing names.
 ///
 /// # Errors
-/// Those of the store and the file store. What is left then stays on the due index.
+/// Those of the store and the file store. The rest stays on the due index.
 pub async fn remove_unnamed(from: &dyn FileStore, store: &Store, entry: &DueEntry) -> Result<Removed, Error> {
     let of_org = OrgStore::new(store.clone(), entry.org);
     let mut removed = Removed { is_complete: true, ..Removed::default() };

@@ -1,12 +1,11 @@
-//! The adapters to the outside world: AWS, the environment, the log.
+//! Adapters to the outside world: AWS, the environment, the log.
 //!
-//! Decision: queues and keys are small ports with an in-process implementation for the local stack. The alternative, an
-//! emulator of both services, brings 179 crates and does not persist. Messages may die with the process, because the
-//! clock brings them back.
+//! Decision: queues and keys are small ports, in-process on the local stack. An emulator would bring 179 crates and not
+//! persist. Messages may die with the process: the clock brings them back.
 //!
-//! Decision: a function that meets an unknown key looks up the keyring at once. Functions cache the keys for minutes;
-//! without the look-up, a delivery whose secret a new key has sealed would be quarantined as if its key were gone. If the
-//! look-up fails, nothing is known about the key: the attempt is made again later, and does not count as a failure.
+//! Decision: a function that meets an unknown key looks up the keyring at once. Functions cache keys for minutes;
+//! without the look-up, a delivery with a secret sealed by a new key would be quarantined as if its key were gone. If
+//! the look-up fails, nothing is known about the key: the attempt is repeated later, and doesn't count as a failure.
 
 pub mod app_state;
 pub mod aws;

@@ -1,17 +1,14 @@
-//! Reads PDFs of strangers in a process of its own, which ends whatever becomes of it.
+//! Reads strangers' PDFs in a separate process, which always ends.
 //!
-//! A PDF of some kilobytes can make its reader recurse until the stack is full, compute for hours or take all memory, and
-//! nothing ends a thread from outside. So the program starts itself once more for each file, with `--read-pdf`. That process
-//! limits its own memory, time and stack, opens nothing, knows none of the environment's secrets, reads the file from its
-//! input, writes the answer to its output, and is killed after [`limits::PDF_READ_TIMEOUT`]. Its start takes some
-//! milliseconds.
+//! A PDF of a few kilobytes can make its reader exhaust the stack, compute for hours or take all memory, and a thread
+//! can't be ended from outside. So the program starts itself once per file, with `--read-pdf`. That process limits its
+//! own memory, time and stack, opens nothing, has none of the environment's secrets, reads the file from its input,
+//! writes the answer to its output, and is killed after [`limits::PDF_READ_TIMEOUT`]. It starts within milliseconds.
 //!
-//! Decision: one file at a time in a process. Lambda gives a process one call at a time anyway, and on a person's machine
-//! the memory of two matters more than the time of the second. What waits for longer than [`limits::PDF_TURN_TIMEOUT`] is
-//! refused, like a file that takes too long.
+//! Decision: a process reads one file at a time. Lambda calls it one at a time anyway; on a person's machine, memory
+//! matters more than time. A file that waits beyond [`limits::PDF_TURN_TIMEOUT`] is refused.
 //!
-//! Decision: where a system doesn't have these limits, such as Windows, the time is limited all the same, and a reader that
-//! crashes takes nothing with it.
+//! Decision: without these limits, as on Windows, time is still limited, and a crash affects only the reader.
 
 use std::env::{self, ArgsOs};
 use std::ffi::OsString;
@@ -31,25 +28,25 @@ use crate::domain::agreement::pdf::{self, NotADocument};
 use crate::error::Error;
 use crate::limits;
 
-/// The first argument of a process that reads a PDF. What runs tests refuses it, should it ever be started with it.
+/// First argument of a process that reads a PDF. Test binaries refuse it.
 const ARGUMENT: &str = "--read-pdf";
 
-/// What pictures begin with.
+/// A PNG begins with this.
 const PNG: &[u8] = b"\x89PNG";
-/// The same for those that are no PNG.
+/// A JPEG begins with this.
 pub const JPEG: &[u8] = b"\xff\xd8";
 
 /// One file at a time.
 static ONE: Semaphore = Semaphore::const_new(1);
 
-/// What is to be found out about a PDF.
+/// A question about a PDF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     /// Whether it can be a document.
     Check,
     /// The sizes of its pages.
     PageSizes,
-    /// What its pages draw.
+    /// A digest of what its pages draw.
     PagesDigest,
     /// A page's picture.
     Picture(Picture),
@@ -58,47 +55,47 @@ enum Task {
 /// The picture of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picture {
-    /// The page. The first is 0.
+    /// The index of the page, from 0.
     pub page: usize,
-    /// The width, in pixels.
+    /// The width in pixels.
     pub width_px: u16,
 }
 
-/// Why there is no picture of a page.
+/// Why a page has no picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotDrawn {
     /// The document has no such page.
     NoSuchPage,
-    /// It can't be drawn, or drawing it takes too much.
+    /// It can't be drawn, or takes too much.
     TooDemanding,
 }
 
-/// Draws a page of a PDF, as a PNG or a JPEG, on a stack of its own.
+/// Draws a page of a PDF as PNG or JPEG, on its own stack.
 pub type Draw = fn(Vec<u8>, Picture) -> Result<Vec<u8>, NotDrawn>;
 
-/// Starts the processes that read PDFs.
+/// Starts processes that read PDFs.
 #[derive(Debug, Clone)]
 pub struct PdfReader {
     program: PathBuf,
 }
 
 impl PdfReader {
-    /// Has this program read them. Its `main` begins with [`read_if_asked`].
+    /// With this program, whose `main` must begin with [`read_if_asked`].
     #[must_use]
     pub fn of_this_program() -> Self {
-        // On Linux it is the program that runs, whatever has become of its file.
+        // On Linux, this is the running program, even if its file has changed.
         let link = PathBuf::from("/proc/self/exe");
         Self { program: if link.exists() { link } else { env::current_exe().unwrap_or(link) } }
     }
 
-    /// Has another program read them, whose `main` begins with [`read_if_asked`].
+    /// With another program, whose `main` begins with [`read_if_asked`].
     #[must_use]
     pub fn of(program: PathBuf) -> Self {
         Self { program }
     }
 
-    /// The number of pages of a file that can be a document, or why it can't.
+    /// The file's number of pages, or why it can't be a document.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
@@ -110,7 +107,7 @@ impl PdfReader {
         Ok(answer)
     }
 
-    /// The width and height of each page as it is shown, in points. A file that can't be read has no pages.
+    /// Each page's width and height as shown, in points. An unreadable file has no pages.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
@@ -119,8 +116,7 @@ impl PdfReader {
         Ok(answer.ok().and_then(|answer| serde_json::from_slice(&answer).ok()).unwrap_or_default())
     }
 
-    /// Whether the pages of two files draw the same, or may, where it was not their turn to be read. Those of a file that
-    /// can't be read are like no others.
+    /// Whether two files' pages draw alike; true if unread in time. An unreadable file is like no other.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
@@ -135,7 +131,7 @@ impl PdfReader {
         Ok(first.is_some() && first == digest(other).await?)
     }
 
-    /// The picture of a page, as a PNG or a JPEG.
+    /// A page's picture as PNG or JPEG.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
@@ -152,7 +148,7 @@ impl PdfReader {
         self.read_now(task, file).await
     }
 
-    /// Reads a file whose turn it is.
+    /// Reads a file whose turn has come.
     async fn read_now(&self, task: Task, file: Bytes) -> Result<Result<Vec<u8>, NotADocument>, Error> {
         let not_started = |error: &dyn std::fmt::Display| Error::Internal(format!("no process reads PDFs: {error}"));
         let looked_at = file.clone();
@@ -177,16 +173,16 @@ impl PdfReader {
     }
 }
 
-/// Waits for so long until no other file is read. None if one still is.
+/// Waits until no other file is being read, or returns `None`.
 async fn turn(wait: Duration) -> Option<SemaphorePermit<'static>> {
     // It is never closed.
     tokio::time::timeout(wait, ONE.acquire()).await.ok()?.ok()
 }
 
-/// Hands the file to the process, and takes its answer. There is none from a process that fails.
+/// Sends the file to the process and returns its answer, unless it fails.
 async fn answer(process: &mut Child, file: &[u8]) -> Option<Vec<u8>> {
     let (mut input, output) = (process.stdin.take()?, process.stdout.take()?);
-    // One that has ended reads no more, and its status says the rest.
+    // A process that has ended reads no more; its status says the rest.
     let sent = async move {
         let _ = input.write_all(file).await;
     };
@@ -223,7 +219,6 @@ impl Task {
         }
     }
 
-    /// Does it, in this process.
     fn run(self, file: Vec<u8>, draw: Option<Draw>) -> Option<Vec<u8>> {
         match self {
             Self::Check => on_large_stack(move || serde_json::to_vec(&pdf::check(file)).ok()),
@@ -234,8 +229,7 @@ impl Task {
     }
 }
 
-/// Reads a PDF and ends this process, if it was started for that. A program that has PDFs read calls it first of all.
-/// `draw` is there in those that draw pages.
+/// Reads a PDF and exits, if this process was started for that. Programs call it first; `draw` draws pages.
 pub fn read_if_asked(draw: Option<Draw>) {
     let mut arguments = env::args_os();
     if arguments.nth(1).is_some_and(|first| first == ARGUMENT) {
@@ -252,18 +246,17 @@ fn read(arguments: ArgsOs, draw: Option<Draw>) -> Option<()> {
     io::stdout().write_all(&task.run(file, draw)?).ok()
 }
 
-/// Does something in a thread with the stack that the deepest nesting takes. There is no result of what panics.
+/// Runs `work` in a thread with stack for the deepest nesting. No result if it panics.
 fn on_large_stack<T: Send + 'static>(work: impl FnOnce() -> Option<T> + Send + 'static) -> Option<T> {
     thread::Builder::new().stack_size(limits::PDF_READ_STACK_BYTES).spawn(work).ok()?.join().ok()?
 }
 
-/// Limits this process: it opens no file and no connection, leaves no core dump, and ends when it takes more memory or time
-/// of the processor than it may.
+/// Limits this process: no files, no connections, no core dump, limited memory and CPU time.
 #[cfg(unix)]
 fn limit() -> Option<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let set = |resource, most: u64| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).ok();
-    // The program itself is mapped already. Where the system doesn't tell how much that is, it doesn't limit it either.
+    // The program itself is mapped already. Where the system doesn't say how much, it doesn't limit memory either.
     if let Ok(mapped) = std::fs::read_to_string("/proc/self/statm") {
         let pages: u64 = mapped.split(' ').next()?.parse().ok()?;
         let page = u64::try_from(rustix::param::page_size()).ok()?;

@@ -1,4 +1,4 @@
-//! The source of encryption keys: Secrets Manager in the cloud (`secrets_manager`), a file on the local stack.
+//! Sources of encryption keys: Secrets Manager in the cloud (`secrets_manager`), a file on the local stack.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,27 +9,26 @@ use crate::crypto::keyring::{Keyring, SealError};
 
 /// A source of encryption keys.
 pub trait Keys: Send + Sync + fmt::Debug {
-    /// The keys, which may be some minutes old.
+    /// The keys, possibly some minutes old.
     ///
     /// # Errors
-    /// [`SealError::NoKeys`] when they can't be looked up now.
+    /// [`SealError::NoKeys`] if they can't be looked up now.
     fn keyring(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>>;
 
-    /// The keys of a look-up that began after the call, for a value whose key is not among the cached ones. A key that is
-    /// not among these either does not exist.
+    /// Keys of a look-up begun after this call, for a key that isn't cached. A key missing here doesn't exist.
     ///
     /// # Errors
-    /// [`SealError::NoKeys`] when they can't be looked up now, also if there are cached ones.
+    /// [`SealError::NoKeys`] if the look-up fails, even if keys are cached.
     fn newest(&self) -> BoxFuture<'_, Result<Arc<Keyring>, SealError>> {
         self.keyring()
     }
 }
 
-/// Opens values with the cached keys or, where a value's key is not among them, with the newest ones.
+/// Opens values with the cached keys, or else with the newest.
 ///
 /// # Errors
-/// [`SealError::NoSuchKey`] only if a look-up that succeeded did not have the key; [`SealError::NoKeys`] if no look-up
-/// succeeded, which may pass.
+/// [`SealError::NoSuchKey`] only if a successful look-up lacked the key; [`SealError::NoKeys`] if no look-up succeeded,
+/// which may pass.
 pub async fn open_with<T>(keys: &dyn Keys, open: impl Fn(&Keyring) -> Result<T, SealError>) -> Result<T, SealError> {
     match open(&*keys.keyring().await?) {
         Err(SealError::NoSuchKey(_)) => open(&*keys.newest().await?),
@@ -42,7 +41,7 @@ pub async fn open_with<T>(keys: &dyn Keys, open: impl Fn(&Keyring) -> Result<T, 
 pub struct FixedKeys(Arc<Keyring>);
 
 impl FixedKeys {
-    /// A source of these keys.
+    /// A source of fixed keys.
     #[must_use]
     pub fn new(keyring: Keyring) -> Arc<Self> {
         Arc::new(Self(Arc::new(keyring)))

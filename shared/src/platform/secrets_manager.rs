@@ -1,4 +1,4 @@
-//! The encryption keys in Secrets Manager.
+//! Encryption keys in Secrets Manager.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -12,25 +12,22 @@ use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, ConfigError};
 use crate::platform::secrets::Keys;
 
-/// Keys in Secrets Manager. They are looked up on first use and cached for some minutes.
+/// Keys in Secrets Manager, looked up on first use and cached for some minutes.
 #[derive(Debug)]
 pub struct SecretsManagerKeys {
     client: aws_sdk_secretsmanager::Client,
     secret_id: String,
     cached: Mutex<Option<Cached>>,
-    /// The last look-up. It is locked while one is made, so that calls at the same time share it.
+    /// The last look-up. Locked during a look-up, so that simultaneous calls share it.
     last: tokio::sync::Mutex<Option<LookUp>>,
 }
 
-/// Cached keys.
 #[derive(Debug, Clone)]
 struct Cached {
     keyring: Arc<Keyring>,
-    /// When they expire.
     until: Instant,
 }
 
-/// A look-up of the keys.
 #[derive(Debug)]
 struct LookUp {
     begun_at: Instant,
@@ -39,10 +36,10 @@ struct LookUp {
 }
 
 impl SecretsManagerKeys {
-    /// The keys of a function on Lambda, in the secret that `KEYRING_SECRET` names.
+    /// A function's keys on Lambda, from the secret that `KEYRING_SECRET` names.
     ///
     /// # Errors
-    /// When a setting is missing.
+    /// If a setting is missing.
     pub fn from_env() -> Result<Arc<Self>, ConfigError> {
         let client = aws::secrets_manager(&AwsSettings::from_env(Service::SecretsManager)?);
         Ok(Self::new(client, config::required("KEYRING_SECRET")?))
@@ -58,7 +55,6 @@ impl SecretsManagerKeys {
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The cached keys, or else those of a look-up.
     async fn cached_or_new(&self) -> Result<Arc<Keyring>, SealError> {
         let now = Instant::now();
         if let Some(cached) = self.cached().as_ref().filter(|cached| now < cached.until) {
@@ -68,14 +64,14 @@ impl SecretsManagerKeys {
         if looked_up.is_err()
             && let Some(cached) = self.cached().as_mut()
         {
-            // Expired keys are better than none, and a look-up at every attempt would slow all of them down.
+            // Expired keys beat none, and a look-up per attempt would slow all attempts.
             cached.until = cached.until.max(Instant::now() + limits::KEYS_RETRY);
             return Ok(cached.keyring.clone());
         }
         looked_up
     }
 
-    /// The result of the last look-up, if it is recent enough, or else of a new one. Calls at the same time share a look-up.
+    /// The last look-up's result, if recent enough, or a new one's. Simultaneous calls share a look-up.
     async fn look_up(&self, is_recent: impl Fn(&LookUp) -> bool) -> Result<Arc<Keyring>, SealError> {
         let mut last = self.last.lock().await;
         if let Some(last) = last.as_ref() {
@@ -95,7 +91,7 @@ impl SecretsManagerKeys {
 
     async fn fetch(&self) -> Result<Arc<Keyring>, SealError> {
         let sent = self.client.get_secret_value().secret_id(&self.secret_id).send().await;
-        // Only the code: messages can name the account.
+        // Only the code: messages may name the account.
         let failed = |code: Option<&str>| SealError::NoKeys(format!("Secrets Manager: {}", code.unwrap_or("no code")));
         let output = sent.map_err(|error| failed(error.code()))?;
         let keyring = Keyring::parse(output.secret_string().unwrap_or_default())?;

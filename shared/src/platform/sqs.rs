@@ -1,4 +1,4 @@
-//! The queues in the cloud: one for due deliveries, one for delayed messages. Both invoke the same function.
+//! The cloud's queues: one for due deliveries, one for delayed messages. Both invoke the same function.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, ConfigError};
 use crate::webhook::queue::{DeliveryMessage, Queue, QueueError};
 
-/// The queues.
+/// The two queues.
 #[derive(Debug)]
 pub struct SqsQueue {
     client: Client,
@@ -22,10 +22,10 @@ pub struct SqsQueue {
 }
 
 impl SqsQueue {
-    /// The queues of a function on Lambda, from `DELIVERY_QUEUE_URL` and `RETRY_QUEUE_URL`.
+    /// A function's queues on Lambda, from `DELIVERY_QUEUE_URL` and `RETRY_QUEUE_URL`.
     ///
     /// # Errors
-    /// When a setting is missing.
+    /// If a setting is missing.
     pub fn from_env() -> Result<Arc<Self>, ConfigError> {
         let client = aws::sqs(&AwsSettings::from_env(Service::Sqs)?);
         Ok(Self::new(client, config::required("DELIVERY_QUEUE_URL")?, config::required("RETRY_QUEUE_URL")?))
@@ -44,7 +44,7 @@ impl SqsQueue {
                 .id(at.to_string())
                 .message_body(body)
                 .delay_seconds(*delay_s)
-                // Standard queues are fair among groups: many messages of one endpoint do not delay another's.
+                // Standard queues are fair among groups: many messages of one endpoint don't delay another's.
                 .message_group_id(message.delivery.endpoint.to_string())
                 .build()
                 .map_err(|error| QueueError(error.to_string()))
@@ -77,8 +77,7 @@ impl Queue for SqsQueue {
     }
 }
 
-/// The delay of a message, in seconds: until it is due, up to the limit. It is rounded up, so that a fraction of a second
-/// does not take another message.
+/// The delay until the message is due, within the limit. Rounds up: a fraction of a second costs a message.
 fn delay_s(message: DeliveryMessage, now: Timestamp) -> i32 {
     let left_ms = message.due_at.unix_ms().saturating_sub(now.unix_ms()).max(0);
     let delay_s = left_ms.saturating_add(999).min(limits::MESSAGE_DELAY_MAX_S * 1000) / 1000;

@@ -1,8 +1,8 @@
-//! The log: one JSON line per call. Lines hold ids, codes and figures, and no text of a user.
+//! The log: one JSON line per call, with ids, codes and figures, and no user's text.
 //!
-//! No line declares metrics (CloudWatch's embedded metric format): each figure of each operation would be one, some 900 in all,
-//! which cost more than everything else at little load. The template makes the few that alarms need from the lines, and
-//! queries over them answer the rest (the operators' handbook, `Logs`).
+//! No line declares metrics (CloudWatch's embedded metric format): one per figure and operation would be some 900,
+//! which at low load cost more than everything else. The template derives the few that alarms need from the lines;
+//! queries answer the rest (the operators' handbook, `Logs`).
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -26,22 +26,22 @@ enum Target {
 }
 
 impl Log {
-    /// A log to the standard output, which Lambda collects.
+    /// Logs to the standard output, which Lambda collects.
     #[must_use]
     pub fn stdout() -> Self {
         Self(Arc::new(Mutex::new(Target::Stdout)))
     }
 
-    /// A log that appends to a file.
+    /// Appends to a file.
     ///
     /// # Errors
-    /// When the file can't be opened.
+    /// If the file can't be opened.
     pub fn file(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         Ok(Self(Arc::new(Mutex::new(Target::File(file)))))
     }
 
-    /// Writes a line. Errors are dropped, because a log that can't be written must not fail a call.
+    /// Writes a line. Drops errors: a log that can't be written must not fail a call.
     pub fn line(&self, line: &impl Serialize) {
         let Ok(mut bytes) = serde_json::to_vec(line) else { return };
         bytes.push(b'\n');
@@ -59,42 +59,42 @@ impl fmt::Debug for Log {
     }
 }
 
-/// The line of a call.
+/// A call's line.
 #[derive(Debug, Serialize)]
 pub struct CallLine<'a> {
     /// The id that the client gets.
     pub request_id: RequestId,
     /// The operation's id, or `none`.
     pub operation: &'a str,
-    /// The organization, if it is known.
+    /// The organization, if known.
     pub organization_id: Option<OrgId>,
-    /// The token, if it is known.
+    /// The token, if known.
     pub token_id: Option<TokenId>,
     /// The member, in the app.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member_id: Option<MemberId>,
-    /// The entrance that the call came through, unless it was HTTP.
+    /// The entrance, unless HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
     /// The HTTP status.
     pub status: u16,
     /// `ok`, `replayed`, or the error's code.
     pub code: &'a str,
-    /// From the request to the response.
+    /// From request to response.
     pub duration_ms: f64,
-    /// The capacity units of the call.
+    /// Capacity units read.
     pub read_units: f64,
-    /// See `read_units`.
+    /// Capacity units written.
     pub write_units: f64,
-    /// The calls of the table.
+    /// Calls of the table.
     pub round_trips: u32,
-    /// How many times the call waited for the table: calls under way together are one wait.
+    /// Waits for the table: simultaneous calls count as one.
     pub waits: u32,
-    /// The attempts at them beyond the first.
+    /// Attempts at the table's calls beyond the first.
     pub retries: u32,
     /// 1 if the service failed.
     pub faults: u8,
-    /// The internal cause of a failure.
+    /// A failure's internal cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! The guard against server-side request forgery (SSRF): deliveries go to public hosts only.
+//! Guards against server-side request forgery (SSRF): deliveries go only to public hosts.
 //!
-//! [`EndpointUrl::parse`] checks a URL when an admin enters it; [`check`] checks it and its addresses again at every
-//! attempt, because DNS changes. Connect only to the addresses that `check` returned.
+//! [`EndpointUrl::parse`] checks a URL when an admin enters it; [`check`] checks it and its addresses at every attempt,
+//! because DNS changes. Connect only to addresses that `check` returned.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -12,7 +12,7 @@ use crate::domain::delivery::FailureClass;
 use crate::domain::endpoint_url::NOT_PUBLIC;
 pub use crate::domain::endpoint_url::{EndpointUrl, Guard, InvalidUrl, Scheme};
 
-/// Public hosts over TLS, and nothing else.
+/// Allows only public hosts over TLS.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PublicOnly;
 
@@ -24,7 +24,7 @@ impl Guard for PublicOnly {
     fn allows_name(&self, _: Scheme, name: &str) -> bool {
         let mut labels = name.rsplit('.');
         let last = labels.next().unwrap_or_default();
-        // A name of one label belongs to a local network.
+        // A single label belongs to a local network.
         labels.next().is_some() && !PRIVATE_SUFFIXES.contains(&last)
     }
 
@@ -33,8 +33,8 @@ impl Guard for PublicOnly {
     }
 }
 
-/// Top-level labels outside the public DNS: reserved for special use (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's
-/// `internal`), or too common inside networks ever to be public. `arpa` has addresses and `home.arpa`, but no hosts.
+/// Top-level labels outside the public DNS: special use (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`), or
+/// too common in private networks ever to become public. `arpa` covers addresses and `home.arpa`.
 const PRIVATE_SUFFIXES: [&str; 15] = [
     "alt",
     "arpa",
@@ -53,7 +53,7 @@ const PRIVATE_SUFFIXES: [&str; 15] = [
     "workgroup",
 ];
 
-/// Whether an address is in none of IANA's special-purpose registries, not multicast, and embeds no address that is.
+/// Whether an address is in none of IANA's special-purpose registries, not multicast, and embeds no such address.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -61,7 +61,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// IPv4 networks that are not public: IANA's special-purpose registry, and addresses that belong to no single host.
+/// IPv4 networks that aren't public: IANA's special-purpose registry, and addresses of no single host.
 const SPECIAL_V4: [(Ipv4Addr, u32); 19] = [
     (Ipv4Addr::UNSPECIFIED, 8),            // this network
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private
@@ -89,9 +89,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL_V4.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// Networks within `2000::/3`, the allocated eighth of IPv6, that are not public. Everything outside is special:
-/// loopback, (unique) local, multicast, discard, deprecated forms of IPv4 addresses, segment routing, local NAT64,
-/// unallocated.
+/// Networks within `2000::/3`, the allocated eighth of IPv6, that aren't public. All others are special: local,
+/// multicast, discard, deprecated IPv4 forms, segment routing, local NAT64, unallocated.
 const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments: Teredo, benchmarks, AMT, ORCHID, DRIP
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
@@ -104,11 +103,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let starts_with = |network: Ipv6Addr, bits: u32| (address.to_bits() ^ network.to_bits()) >> (128 - bits) == 0;
     let [.., high, low] = address.segments();
     let embedded = Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    // NAT64: the connection goes to the IPv4 address in the last 32 bits.
+    // NAT64 connects to the IPv4 address in the last 32 bits.
     if starts_with(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96) {
         return is_public_v4(embedded);
     }
-    // ISATAP: a tunnel to the IPv4 address in the last 32 bits, below any prefix.
+    // ISATAP tunnels to the IPv4 address in the last 32 bits, below any prefix.
     if matches!(address.segments(), [_, _, _, _, 0 | 0x100 | 0x200 | 0x300, 0x5efe, ..]) && !is_public_v4(embedded) {
         return false;
     }
@@ -116,20 +115,20 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         && !SPECIAL_V6.iter().any(|(network, bits)| starts_with(*network, *bits))
 }
 
-/// Why an endpoint can't be connected to now, in words for a form.
+/// Why an endpoint can't be connected to, in words for a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// Its name has no address.
     #[error("must have a host name that leads somewhere: it has no address now, or could not be looked up")]
     Unresolved(#[from] ResolveError),
-    /// It is, or resolves to, an address that is not public. The error doesn't name the address: outsiders must not
+    /// It is, or resolves to, an address that isn't public. The error doesn't name the address: outsiders must not
     /// learn how internal names resolve.
     #[error("{NOT_PUBLIC}")]
     Refused,
 }
 
 impl AddressError {
-    /// The failure class of an attempt that ends with it.
+    /// The failure class of an attempt that ends with this error.
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {
@@ -139,10 +138,10 @@ impl AddressError {
     }
 }
 
-/// The addresses of an endpoint to connect to, IPv4 first: functions reach IPv6 only if they are set up for it.
+/// The endpoint's addresses to connect to, IPv4 first: functions reach IPv6 only if set up for it.
 ///
 /// # Errors
-/// When `guard` does not allow the URL or *any* of its addresses, or it has none.
+/// If `guard` refuses the URL or *any* of its addresses, or it has none.
 pub async fn check(
     url: &EndpointUrl,
     guard: &dyn Guard,
@@ -162,7 +161,7 @@ pub async fn check(
     if !addresses.iter().all(|address| guard.allows_address(url.scheme(), *address)) {
         return Err(AddressError::Refused);
     }
-    // An IPv4-mapped IPv6 address becomes the IPv4 address.
+    // Converts IPv4-mapped IPv6 addresses to IPv4.
     let mut allowed: Vec<_> =
         addresses.iter().map(|address| SocketAddr::new(address.to_canonical(), url.port())).collect();
     allowed.sort_by_key(SocketAddr::is_ipv6);
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
     use crate::webhook::testing::Names;
 
-    /// Hosts that resolve to internal addresses, as attackers write them, one per line.
+    /// Hosts that resolve to internal addresses, in attackers' spellings, one per line.
     const INSIDE: &str = include_str!("inside.txt");
 
     #[test]
@@ -356,7 +355,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every spelling of an IPv4 address is checked as that address.
+        /// All spellings of an IPv4 address are checked as that address.
         #[test]
         fn every_spelling_of_an_address_is_checked_alike(bits: u32) {
             let address = Ipv4Addr::from_bits(bits);
@@ -372,7 +371,7 @@ mod tests {
                 let url = format!("https://{host}/");
                 prop_assert_eq!(EndpointUrl::parse(&url, &PublicOnly).is_ok(), is_public_v4(address), "{}", url);
             }
-            // These are never public, whichever address they embed.
+            // Never public, whichever address they embed.
             for host in [format!("[::{address}]"), format!("[2002:{ab:x}:{cd:x}::1]"), format!("[64:ff9b:1::{address}]")] {
                 prop_assert!(EndpointUrl::parse(&format!("https://{host}/"), &PublicOnly).is_err(), "{}", host);
             }

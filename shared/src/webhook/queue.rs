@@ -1,5 +1,5 @@
-//! The messages of the sender's queue. They are hints: the delivery's record is the truth, so a message that is lost,
-//! repeated, late or out of order only changes when the sender reads that record.
+//! Messages of the sender's queue. They are hints: the delivery's record is the truth, so a lost, repeated, late or
+//! reordered message only changes when the sender reads that record.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::store::deliveries::DeliveryKey;
 use crate::store::due::DueEntry;
 use crate::store::keys::Due;
 
-/// A message: attempt this delivery when it is due.
+/// Asks to attempt a delivery when due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeliveryMessage {
     /// The delivery.
@@ -23,7 +23,7 @@ pub struct DeliveryMessage {
 }
 
 impl DeliveryMessage {
-    /// The message for an entry of the due index. None if the entry is not of a delivery.
+    /// The message for an entry of the due index, if it is a delivery's.
     #[must_use]
     pub fn of(entry: &DueEntry) -> Option<Self> {
         let (Due::Delivery, Some(endpoint)) = (entry.what, entry.endpoint) else { return None };
@@ -38,13 +38,13 @@ impl DeliveryMessage {
     }
 }
 
-/// A queue did not take a message.
+/// A queue refused a message.
 #[derive(Debug, thiserror::Error)]
 #[error("the queue did not take a message: {0}")]
 pub struct QueueError(pub String);
 
 /// Where messages wait: SQS in the cloud, memory on the local stack.
 pub trait Queue: Send + Sync + fmt::Debug {
-    /// Sends messages. Each is received when it is due, or earlier: a receiver sends an early message again.
+    /// Sends messages. Each arrives when due or earlier; receivers resend early ones.
     fn send<'a>(&'a self, messages: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>>;
 }

@@ -1,8 +1,8 @@
-//! The relay turns due entries into work: an event becomes a delivery per subscribed endpoint, a due delivery becomes a
+//! Turns due entries into work: an event becomes one delivery per subscribed endpoint, a due delivery becomes a
 //! message, and a change of an endpoint updates its deliveries.
 //!
 //! An entry is written in the transaction that causes it and stays until the relay has processed it. Entries reach the
-//! relay from the table's stream in the cloud, from the process itself on the local stack, and from the clock if both
+//! relay from the table's stream in the cloud, from the process itself on the local stack, and from the clock if those
 //! missed one. Processing an entry twice is harmless.
 
 use std::sync::Arc;
@@ -32,29 +32,29 @@ pub struct Relay {
     queue: Arc<dyn Queue>,
 }
 
-/// How processing an entry ended.
+/// The result of processing an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayOutcome {
-    /// All of its work is done.
+    /// Everything is done.
     Done,
-    /// The entry is not for the relay.
+    /// The entry isn't for the relay.
     NotRelayed,
     /// Time ran out, or a replay waits for attempts that began before it. The entry stays for the clock.
     Partial,
 }
 
 impl Relay {
-    /// A relay between a table and a queue.
+    /// Connects a table and a queue.
     #[must_use]
     pub fn new(store: Store, queue: Arc<dyn Queue>) -> Self {
         Self { store, queue }
     }
 
-    /// Processes an entry until `until` at the latest. The deliveries of one endpoint get a few seconds at a time, so
-    /// that many of them don't delay other entries.
+    /// Processes an entry until `until` at the latest. Updates one endpoint's deliveries for a few seconds at a time,
+    /// so that many of them don't delay other entries.
     ///
     /// # Errors
-    /// When the store or the queue fails. The entry stays.
+    /// If the store or the queue fails. The entry stays.
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,
@@ -64,7 +64,7 @@ impl Relay {
         }
     }
 
-    /// Sends a message for each entry of a delivery.
+    /// Sends a message for each delivery's entry.
     pub async fn enqueue(&self, entries: impl IntoIterator<Item = &DueEntry>) -> Result<RelayOutcome, Error> {
         let messages: Vec<DeliveryMessage> = entries.into_iter().filter_map(DeliveryMessage::of).collect();
         self.queue.send(&messages).await.map_err(|error| Error::Internal(error.to_string()))?;
@@ -116,7 +116,7 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// Replays quarantined deliveries. False if the time ran out.
+    /// False if time ran out.
     async fn replay_quarantined(
         &self,
         org: OrgId,
@@ -141,11 +141,9 @@ impl Relay {
         Ok(true)
     }
 
-    /// Makes an endpoint's deliveries due again, in the order of their events and spaced apart, behind those that an
-    /// earlier or concurrent call made due.
+    /// Makes deliveries due again, spaced in their events' order, after those of an earlier or concurrent call.
     ///
-    /// False if the time ran out (the next call finds the rest), or if a delivery of a replay is under attempt and
-    /// joins the replay only if that attempt fails.
+    /// False if time ran out (the next call finds the rest), or a delivery being attempted may join the replay later.
     async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),
@@ -182,7 +180,7 @@ impl Relay {
                     }
                 };
                 if let Some(after) = after {
-                    // A delivery that has changed since it was read needs no update.
+                    // A delivery changed since it was read needs no update.
                     retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after, None)).await?;
                     *due_at = later(*due_at);
                 }
@@ -192,7 +190,7 @@ impl Relay {
         Ok(is_complete)
     }
 
-    /// Deletes the deliveries of a deleted endpoint. False if the time ran out.
+    /// Deletes a deleted endpoint's deliveries. False if time ran out.
     async fn delete_deliveries(&self, org: OrgId, endpoint: EndpointId, until: Instant) -> Result<bool, Error> {
         let mut from = Some(Uuid::nil());
         while let Some(at) = from {
@@ -212,7 +210,7 @@ impl Relay {
 /// The deliveries that become due again.
 #[derive(Debug)]
 enum Requeue {
-    /// The held ones, after their endpoint was resumed.
+    /// Those held, after their endpoint was resumed.
     Held,
     /// The undelivered ones that a replay includes.
     Replay(Replay),
@@ -222,7 +220,6 @@ fn later(due_at: Timestamp) -> Timestamp {
     Timestamp::from_unix_ms(due_at.unix_ms() + limits::RESUME_SPACING_MS).unwrap_or(due_at)
 }
 
-/// The retry budget of each write.
 fn budget() -> Budget {
     Budget::attempts(limits::SWEEP_ATTEMPTS_MAX)
 }

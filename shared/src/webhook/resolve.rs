@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::limits;
 
-/// Looks up the addresses of a host name.
+/// Resolves host names.
 pub trait Resolve: fmt::Debug + Send + Sync {
     /// All current addresses of a host name.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
@@ -18,21 +18,21 @@ pub trait Resolve: fmt::Debug + Send + Sync {
 /// A look-up in progress.
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = Result<Vec<IpAddr>, ResolveError>> + Send + 'a>>;
 
-/// The failure of a look-up.
+/// Why a look-up failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
-    /// There is no such name, or it has no address.
+    /// The name doesn't exist, or has no address.
     #[error("the name does not exist or has no address")]
     NoSuchName,
     /// No name server answered in time.
     #[error("no name server answered in time")]
     TimedOut,
-    /// The system found no such name, or could not look it up.
+    /// The system found no such name, or couldn't look it up.
     #[error("the name could not be looked up: {0}")]
     Failed(String),
 }
 
-/// The operating system's resolver. Its answers need no trust, because the guard checks each of them.
+/// The operating system's resolver. It needs no trust: the guard checks each answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
@@ -48,7 +48,7 @@ impl SystemResolver {
         if host == "localhost" || host.ends_with(".localhost") {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
-        // The final dot makes the name absolute, so that no search domain is tried.
+        // The final dot makes the name absolute: no search domain is tried.
         let name = format!("{host}.");
         match timeout(limits::WEBHOOK_RESOLVE_TIMEOUT, lookup_host((name.as_str(), 0))).await {
             Ok(Ok(addresses)) => Ok(addresses.map(|address| address.ip()).collect()),

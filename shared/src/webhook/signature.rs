@@ -1,7 +1,7 @@
-//! The signature of a delivery (specification, "Delivery"): the sender signs, subscribers verify.
+//! A delivery's signature (specification, "Delivery"): the sender signs, subscribers verify.
 //!
-//! The same body and timestamp are signed twice, so that a subscriber can use any library: in the service's own two
-//! headers, and in the three of Standard Webhooks (<https://www.standardwebhooks.com>).
+//! Body and timestamp are signed twice, so that subscribers can use any library: in the service's own two headers, and
+//! in the three of Standard Webhooks (<https://www.standardwebhooks.com>).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,16 +16,16 @@ use crate::limits::WEBHOOK_FRESHNESS_S;
 
 /// When the delivery was signed, in Unix seconds.
 pub const TIMESTAMP: HeaderName = HeaderName::from_static("service-webhook-timestamp");
-/// The service's own signature: `t=<timestamp>,v1=<hexadecimal>`, with a `v1` for each secret during a rotation.
+/// The service's own signature: `t=<timestamp>,v1=<hexadecimal>`, with a `v1` per secret during a rotation.
 pub const SIGNATURE: HeaderName = HeaderName::from_static("service-webhook-signature");
 /// Standard Webhooks: the event's id.
 pub const STANDARD_ID: HeaderName = HeaderName::from_static("webhook-id");
 /// Standard Webhooks: the same timestamp.
 pub const STANDARD_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-/// Standard Webhooks: `v1,<base64>`, with one for each secret, separated by spaces.
+/// Standard Webhooks: `v1,<base64>` per secret, separated by spaces.
 pub const STANDARD_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Signs a body with each of the secrets: the current one and, during a rotation, those that it replaces.
+/// Signs a body with each secret: the current one and, during a rotation, those it replaces.
 #[must_use]
 pub fn headers(secrets: &[SigningSecret], event: EventId, at_unix_seconds: i64, body: &[u8]) -> HeaderMap {
     let mut ours = format!("t={at_unix_seconds}");
@@ -45,22 +45,22 @@ pub fn headers(secrets: &[SigningSecret], event: EventId, at_unix_seconds: i64, 
     ])
 }
 
-/// The reason why a signature does not verify.
+/// Why a signature doesn't verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
-    /// A header is missing, or present more than once.
+    /// A header is missing or repeated.
     #[error("the header {0} is missing, or is there more than once")]
     Missing(&'static str),
     /// A header is malformed.
     #[error("the header {0} has another form")]
     Malformed(&'static str),
-    /// The `t` of the signature is not the timestamp header.
+    /// The signature's `t` differs from the timestamp header.
     #[error("the timestamp in the signature is not that of the header")]
     TimestampsDiffer,
-    /// The timestamp is more than 300 s in the past or in the future.
+    /// The timestamp is more than 300 s in the past or future.
     #[error("the timestamp is {0} s from the present; at most 300 are allowed")]
     Stale(u64),
-    /// The signature was made with another secret or over another body.
+    /// The signature is for another secret or body.
     #[error("no signature fits this body and this secret")]
     NoMatch,
 }
@@ -82,7 +82,7 @@ pub fn verify(
     }
     assert_fresh("service-webhook-timestamp", timestamp, now_unix_seconds)?;
     let mac = own_mac(secret, timestamp, body);
-    // Versions other than v1 may be added later, and are ignored.
+    // Other versions than v1 may be added later; ignore them.
     let fits = |item: &str| item.strip_prefix("v1=").and_then(unhex).is_some_and(|sum| is_sum(&mac, &sum));
     signatures.split(',').any(fits).then_some(()).ok_or(Unverified::NoMatch)
 }
@@ -125,19 +125,19 @@ fn is_sum(mac: &Hmac<Sha256>, sum: &[u8]) -> bool {
     mac.clone().verify_slice(sum).is_ok()
 }
 
-/// The MAC whose key is the secret as it is displayed, over `<timestamp>.<body>`.
+/// The MAC over `<timestamp>.<body>`, with the displayed secret as key.
 fn own_mac(secret: &SigningSecret, timestamp: &str, body: &[u8]) -> Hmac<Sha256> {
     mac(secret.expose().as_bytes(), &[timestamp.as_bytes(), body])
 }
 
-/// The MAC whose key is the secret's random bytes, over `<id>.<timestamp>.<body>`.
+/// The MAC over `<id>.<timestamp>.<body>`, with the secret's random bytes as key.
 fn standard_mac(secret: &SigningSecret, id: &str, timestamp: &str, body: &[u8]) -> Hmac<Sha256> {
     mac(secret.bytes(), &[id.as_bytes(), timestamp.as_bytes(), body])
 }
 
-/// The MAC of parts with points between them.
+/// The MAC of parts joined by periods.
 fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    /// HMAC pads a shorter key with zeros to this length (RFC 2104); `Hmac::new` takes such a key without an error.
+    /// HMAC pads shorter keys with zeros to this length (RFC 2104), which `Hmac::new` takes without an error.
     const BLOCK: usize = 64;
     let mut block = [0; BLOCK];
     block.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
@@ -151,7 +151,7 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     mac
 }
 
-/// Reads lower-case hexadecimal, the form of signatures.
+/// Reads lower-case hexadecimal, as signatures are written.
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -162,7 +162,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
-/// A header value of digits, letters and punctuation, which is always valid.
+/// Always valid: digits, letters and punctuation.
 fn value(text: &str) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }

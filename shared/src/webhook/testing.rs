@@ -1,4 +1,4 @@
-//! What tests of webhooks share.
+//! Helpers for webhook tests.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,12 +17,11 @@ use super::resolve::{Resolve, Resolving};
 use super::signature::TIMESTAMP;
 
 pub(super) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// The body of every test delivery.
 pub(super) const BODY: &str = r#"{"id":"1","note":"é"}"#;
-/// Longer than attempts that should end by themselves take, even on a busy machine.
+/// Exceeds any attempt that should end by itself, even on a busy machine.
 pub(super) const TEST_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A resolver that gives its answers in turn, whatever the name, then repeats the last one.
+/// A resolver that returns its answers in turn for any name, then repeats the last.
 #[derive(Debug)]
 pub(super) struct Names {
     answers: Vec<Vec<IpAddr>>,
@@ -51,7 +50,7 @@ impl Resolve for Names {
     }
 }
 
-/// Allows loopback addresses, where tests listen, besides public ones.
+/// Also allows loopback addresses, where tests listen.
 #[derive(Debug)]
 pub(super) struct WithLoopback;
 
@@ -69,7 +68,7 @@ impl Guard for WithLoopback {
     }
 }
 
-/// A server that answers every request with the same parts, pausing after each.
+/// Answers every request with the same parts, pausing after each.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     accepted: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! Receives a request body, bounded in bytes and in time.
+//! Receives request bodies, bounded in size and time.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 /// Why a body was not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotReceived {
-    /// It has more bytes than allowed.
+    /// It has too many bytes.
     TooLong,
     /// It ended before its announced end, or stalled.
     Incomplete,
@@ -32,7 +32,7 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
         .all(|one| is_plain(one.trim()))
 }
 
-/// Refuses a body that is encoded.
+/// Refuses an encoded body.
 ///
 /// # Errors
 /// `invalid_format` at the body.
@@ -44,8 +44,7 @@ pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), FieldErrors> {
     Err(FieldErrors::one(BODY, FieldCode::InvalidFormat, message))
 }
 
-/// Receives a body of up to `bytes_max` bytes. A longer body is read and discarded up to `discarded_max`, so that the
-/// client gets to see the refusal.
+/// Receives up to `bytes_max` bytes; discards more up to `discarded_max`, so that the client sees the refusal.
 pub(crate) async fn receive(body: Body, bytes_max: usize, discarded_max: usize) -> Result<Vec<u8>, NotReceived> {
     let deadline = Instant::now() + limits::BODY_DEADLINE;
     let mut chunks = body.into_data_stream();

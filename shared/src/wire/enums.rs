@@ -1,12 +1,11 @@
-//! Enumerations and their texts, declared together: the text of a value in JSON, queries, the store and the API document
-//! is written once.
+//! Enums declared with their texts: each text in JSON, queries, the store and the API document is written once.
 
 use serde_json::json;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
-/// The text of a line of documentation; nothing for another attribute.
+/// The text of a doc line; nothing for other attributes.
 macro_rules! doc_line {
     (doc = $line:literal) => {
         $line
@@ -17,10 +16,10 @@ macro_rules! doc_line {
 }
 pub(crate) use doc_line;
 
-/// Declares an enumeration whose values are texts on the wire.
+/// Declares an enum whose values are texts on the wire.
 ///
 /// Generates `ALL` (in order), `as_str`, `Display`, `parse`, `serde`, `deserr` and the API document's schema from the
-/// same texts. The schema shows the doc comment of each value.
+/// same texts. The schema shows each value's doc comment.
 macro_rules! text_enum {
     (
         $(#[$($about:tt)*])*
@@ -80,7 +79,7 @@ macro_rules! text_enum {
 }
 pub(crate) use text_enum;
 
-/// The schema of an enumeration. The description repeats the meanings, since some tools ignore extensions.
+/// The enum's schema. The description repeats the meanings, since some tools ignore extensions.
 pub(crate) fn schema(about: &str, values: &[(&str, &str)]) -> RefOr<Schema> {
     let meanings: Vec<&str> = values.iter().map(|(_, meaning)| meaning.trim()).collect();
     let listed: Vec<String> =

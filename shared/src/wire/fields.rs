@@ -1,4 +1,4 @@
-//! Validation errors, field by field, as reading collects them.
+//! Validation errors by field, collected while reading.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -87,8 +87,7 @@ text_enum! {
 }
 
 impl FieldCode {
-    /// Errors in the form of any request, whatever is stored. The other codes belong to rules, which operations
-    /// declare.
+    /// Errors in any request's form, whatever is stored. The other codes belong to rules, which operations declare.
     pub const OF_FORM: [Self; 10] = [
         Self::Required,
         Self::InvalidType,
@@ -116,7 +115,7 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// The errors of a request. The first [`limits::FIELD_ERRORS_MAX`] are kept, and the rest are counted.
+/// A request's errors: keeps the first [`limits::FIELD_ERRORS_MAX`] and counts the rest.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FieldErrors {
     first: Vec<FieldError>,
@@ -132,13 +131,13 @@ impl FieldErrors {
         errors
     }
 
-    /// The error of one value, at its location in the input.
+    /// The error at a location in the input.
     #[must_use]
     pub fn at(location: ValuePointerRef<'_>, code: FieldCode, message: impl Into<String>) -> Self {
         Self::one(field_path(location), code, message)
     }
 
-    /// Adds an error. Its path is formatted only if the error is kept.
+    /// Adds an error. Formats its path only if the error is kept.
     pub fn add_at(&mut self, location: ValuePointerRef<'_>, code: FieldCode, message: &str) {
         if self.first.len() < limits::FIELD_ERRORS_MAX {
             self.extend(Self::at(location, code, message));
@@ -172,7 +171,7 @@ impl FieldErrors {
         self.first.is_empty()
     }
 
-    /// The errors in the order of finding. If some were only counted, a last entry says how many.
+    /// The errors in the order found, with a last entry for those only counted.
     #[must_use]
     pub fn into_list(self) -> Vec<FieldError> {
         let mut list = self.first;
@@ -214,7 +213,7 @@ fn field_path(location: ValuePointerRef<'_>) -> String {
     if path.is_empty() { BODY.to_owned() } else { path }
 }
 
-/// The field name of errors that concern the whole body.
+/// The field of errors about the whole body.
 pub(crate) const BODY: &str = "body";
 
 impl MergeWithError<FieldErrors> for FieldErrors {

@@ -1,7 +1,6 @@
 //! Reads path, query and body into types, and reports *all* errors of a request at once.
 //!
-//! Types say what is valid and read themselves with `deserr`; [`fields`](super::fields) has the errors that they
-//! collect.
+//! Types define what is valid and read themselves with `deserr`; [`fields`](super::fields) has the errors they collect.
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use percent_encoding::percent_decode_str;
@@ -10,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use crate::limits;
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
-/// Reads a type from a JSON value.
+/// Reads a type from JSON.
 ///
 /// # Errors
 /// All invalid fields.
@@ -18,10 +17,10 @@ pub fn read<T: Deserr<FieldErrors>>(value: Json) -> Result<T, FieldErrors> {
     deserr::deserialize(value)
 }
 
-/// Reads the query string's parameters, each at most once.
+/// Reads query parameters, each at most once.
 ///
 /// # Errors
-/// Every parameter that is wrong.
+/// All invalid parameters.
 pub fn read_query<T: Deserr<FieldErrors>>(query: Option<&str>) -> Result<T, FieldErrors> {
     let mut errors = FieldErrors::default();
     let mut parameters = Map::new();
@@ -62,10 +61,10 @@ fn decode_parameter(text: &str) -> Option<String> {
     percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
 
-/// Reads the parameters of the path.
+/// Reads path parameters.
 ///
 /// # Errors
-/// Every parameter that is wrong, as `path.…`.
+/// All invalid parameters, as `path.…`.
 pub fn read_path<'a, T: Deserr<FieldErrors>>(
     parameters: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<T, FieldErrors> {
@@ -74,7 +73,7 @@ pub fn read_path<'a, T: Deserr<FieldErrors>>(
         .map_err(|found| found.map(|error| error.field = format!("path.{}", error.field)))
 }
 
-/// Reads a body: a JSON object.
+/// Reads a body, which must be a JSON object.
 ///
 /// # Errors
 /// All invalid fields, or `body` as a whole.
@@ -88,13 +87,13 @@ pub fn read_body<T: Deserr<FieldErrors>>(bytes: &[u8]) -> Result<T, FieldErrors>
     }
 }
 
-/// The refusal of a body over [`limits::BODY_BYTES_MAX`].
+/// The error of a body over [`limits::BODY_BYTES_MAX`].
 #[must_use]
 pub fn body_too_long() -> FieldErrors {
     FieldErrors::one(BODY, FieldCode::TooLong, format!("must have at most {} bytes", limits::BODY_BYTES_MAX))
 }
 
-/// The value, or the errors of both reading it and what came before.
+/// Returns the value, or all errors: those before and those of reading it.
 pub(crate) fn finish<T>(read: Result<T, FieldErrors>, mut errors: FieldErrors) -> Result<T, FieldErrors> {
     match read {
         Ok(value) if errors.is_empty() => Ok(value),
@@ -175,8 +174,8 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Patch<T> {
     }
 }
 
-/// An optional field of a create that falls back to a default when absent and refuses `null`. Use
-/// `Option<OrDefault<T>>` where it matters whether the field was sent.
+/// An optional field of a create: absent means the default, and `null` is refused. Use `Option<OrDefault<T>>` where it
+/// matters whether the field was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OrDefault<T>(pub T);
 
@@ -195,8 +194,8 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for OrDefault<T> {
     }
 }
 
-/// Declares newtypes of text that is valid by construction: trimmed, one line, bounded. A type may add a check of its
-/// own, with the pattern and format that describe it.
+/// Declares newtypes of valid text: trimmed, one line, bounded. A type may add its own check, with a pattern and format
+/// that describe it.
 macro_rules! texts {
     ($(
         $(#[doc = $about:literal])+
@@ -208,7 +207,7 @@ macro_rules! texts {
         #[serde(transparent)]
         pub struct $name(String);
 
-        // Written out, since the derivation takes no constant for a length.
+        // Written by hand, since the derive takes no constant as a length.
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
                 utoipa::openapi::schema::ObjectBuilder::new()

@@ -1,4 +1,4 @@
-//! Parses JSON strictly: UTF-8, bounded depth, and no duplicate keys, which two readers could understand differently.
+//! Parses JSON strictly: UTF-8, bounded depth, and no duplicate keys, which two readers may understand differently.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
         Err(error) => Err(FieldErrors::one(
             "body",
             FieldCode::MalformedJson,
-            // serde_json's own text can quote the input; the position is enough.
+            // serde_json's own message may quote the input.
             format!(
                 "must be well-formed JSON in UTF-8, at most 128 levels deep; see line {} column {}",
                 error.line(),

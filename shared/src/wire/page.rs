@@ -1,4 +1,4 @@
-//! Lists: their queries with `limit`, `offset`, `search` and filters, and the page that answers one.
+//! Lists: queries with `limit`, `offset`, `search` and filters, and pages.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ impl Deserr<FieldErrors> for Offset {
     }
 }
 
-/// Reads a decimal integer from a query parameter, where everything is text, or from JSON.
+/// Reads a decimal integer from JSON, or from a query parameter, which is text.
 fn read_integer<V: IntoValue>(
     value: Value<V>,
     location: ValuePointerRef<'_>,
@@ -77,7 +77,7 @@ fn read_integer<V: IntoValue>(
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err(not_an_integer());
             }
-            // Digits that don't parse are a number that is too large or negative.
+            // Digits that don't parse are too large or negative.
             text.parse().map_err(|_| out_of_range())?
         }
         _ => return Err(not_an_integer()),
@@ -85,23 +85,23 @@ fn read_integer<V: IntoValue>(
     if (min..=max).contains(&number) { Ok(number) } else { Err(out_of_range()) }
 }
 
-/// The text to search for, of at most `CHARS_MAX` characters as sent. Blanks around it are ignored, and an empty one
-/// means no filter (contract, section 1, "Search").
+/// A search text of at most `CHARS_MAX` characters as sent. Surrounding blanks are ignored; an empty text means no
+/// filter (contract, section 1, "Search").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Search<const CHARS_MAX: usize> {
-    /// As it was sent, without the blanks around it.
+    /// As sent, trimmed.
     typed: String,
     needle: Option<Folded>,
 }
 
 impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
-    /// The needle that a row's folded text must contain; none when every row matches.
+    /// The text that a row's folded text must contain; none if every row matches.
     #[must_use]
     pub fn needle(&self) -> Option<&str> {
         self.needle.as_ref().map(Folded::as_str)
     }
 
-    /// The text as it was sent, without the blanks around it, for whoever is to see what was searched for.
+    /// The text as sent, trimmed, for showing what was searched for.
     #[must_use]
     pub fn typed(&self) -> &str {
         &self.typed
@@ -118,15 +118,15 @@ impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
         Ok(Self { typed: needle.to_owned(), needle: (!needle.is_empty()).then(|| Folded::new(needle)) })
     }
 
-    /// Reads a text to search for.
+    /// Reads the text of a search.
     ///
     /// # Errors
-    /// What is wrong with it, at the field that it was in.
+    /// The error, at `field`.
     pub fn parse(text: &str, field: &str) -> Result<Self, FieldErrors> {
         Self::check(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
     }
 
-    /// The same search in a list that takes another number of characters.
+    /// The same search for a list with another limit on characters.
     #[must_use]
     pub fn with_chars_max<const OTHER: usize>(self) -> Search<OTHER> {
         Search { typed: self.typed, needle: self.needle }
@@ -143,7 +143,7 @@ impl<const CHARS_MAX: usize> Deserr<FieldErrors> for Search<CHARS_MAX> {
     }
 }
 
-/// A filter by an enumeration; an empty one means no filter, as the specification's default.
+/// A filter by an enum. An empty one means no filter, the specification's default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter<T>(Option<T>);
 
@@ -160,7 +160,7 @@ impl<T> From<Option<T>> for Filter<T> {
 }
 
 impl<T: Copy> Filter<T> {
-    /// The requested value; none when every row fits.
+    /// The requested value; none if every row fits.
     #[must_use]
     pub fn get(self) -> Option<T> {
         self.0
@@ -179,7 +179,7 @@ impl<T: Deserr<FieldErrors>> Deserr<FieldErrors> for Filter<T> {
     }
 }
 
-/// A choice between `true` and `false`, with what it is when it is left out. An empty one is refused, since it is neither.
+/// `true` or `false`, with a default. An empty one is refused, since it is neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flag<const DEFAULT: bool>(bool);
 
@@ -221,7 +221,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// A page of `limit` rows, within the bounds of a page, from a position on.
+    /// A page of `limit` rows, clamped to the allowed sizes, from an offset on.
     #[must_use]
     pub fn new(limit: u32, offset: u64) -> Self {
         Self { limit: Limit(limit.clamp(1, limits::PAGE_LIMIT_MAX)), offset: Offset(offset) }
@@ -234,7 +234,7 @@ impl PageRequest {
     }
 }
 
-/// The type of a parameter in the query of a list. All of them may be left out.
+/// The type of a list query's parameter, which is always optional.
 pub(crate) trait ListParameter: Default {
     /// Its schema in the API document.
     fn parameter_schema() -> RefOr<Schema>;
@@ -264,7 +264,7 @@ impl<const CHARS_MAX: usize> ListParameter for Search<CHARS_MAX> {
     }
 }
 
-/// The enumeration of the field that it compares, or the empty text.
+/// The filtered field's enum, or the empty text.
 impl<T: ToSchema> ListParameter for Filter<T> {
     fn parameter_schema() -> RefOr<Schema> {
         let none = ObjectBuilder::new()
@@ -272,7 +272,7 @@ impl<T: ToSchema> ListParameter for Filter<T> {
             .enum_values(Some([""]))
             .description(Some("No filter."))
             .extensions(Some(ExtensionsBuilder::new().add("x-enum-descriptions", json!(["No filter."])).build()));
-        // It has no default in the document: generators of clients can't write down that of a choice of types.
+        // No default in the document: client generators can't write one for a choice of types.
         OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(none).into()
     }
 }
@@ -283,14 +283,14 @@ impl<const DEFAULT: bool> ListParameter for Flag<DEFAULT> {
     }
 }
 
-/// A filter by an id or a reference; an empty one is refused, since it is neither.
+/// A filter by id or reference. An empty one is refused, since it is neither.
 impl<T: ToSchema> ListParameter for Option<T> {
     fn parameter_schema() -> RefOr<Schema> {
         Ref::from_schema_name(T::name()).into()
     }
 }
 
-/// A parameter of a list in the API document.
+/// A list's parameter in the API document.
 pub(crate) fn list_parameter<T: ListParameter>(name: &str, about: &str, place: Option<ParameterIn>) -> Parameter {
     ParameterBuilder::new()
         .name(name)
@@ -301,8 +301,8 @@ pub(crate) fn list_parameter<T: ListParameter>(name: &str, about: &str, place: O
         .build()
 }
 
-/// Declares the query of a list: its filters, `search` among them, each with its description in the API document. Every
-/// query also has `limit` and `offset`.
+/// Declares a list's query: its filters, among them `search`, with their descriptions in the API document. Every query
+/// also has `limit` and `offset`.
 macro_rules! list_query {
     (
         $(#[doc = $about:literal])+
@@ -324,7 +324,7 @@ macro_rules! list_query {
         }
 
         impl $name {
-            /// A page of the whole list: the query without any filter.
+            /// The query without filters.
             #[must_use]
             pub fn of_page(page: $crate::wire::page::PageRequest) -> Self {
                 Self { limit: page.limit, offset: page.offset, ..Self::default() }
@@ -381,14 +381,14 @@ pub struct Pagination {
 }
 
 impl<T> Page<T> {
-    /// A page with the count of the whole list.
+    /// A page, with the whole list's count.
     #[must_use]
     pub fn new(data: Vec<T>, total: u64, request: PageRequest) -> Self {
         let has_more = request.positions().end < total;
         Self { data, pagination: Pagination { total, has_more, limit: request.limit.0, offset: request.offset.0 } }
     }
 
-    /// A page of a list that is in memory.
+    /// A page of a list in memory.
     #[must_use]
     pub fn slice(all: impl IntoIterator<Item = T>, request: PageRequest) -> Self {
         let (mut total, mut data) = (0, Vec::new());
@@ -401,7 +401,7 @@ impl<T> Page<T> {
         Self::new(data, total, request)
     }
 
-    /// The page with each row converted.
+    /// Converts each row.
     pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
         Page { data: self.data.into_iter().map(show).collect(), pagination: self.pagination }
     }

@@ -1,11 +1,11 @@
-//! Paths of requests: one spelling of each.
+//! Normalizes request paths.
 
 use http::Uri;
 use http::uri::PathAndQuery;
 use percent_encoding::percent_decode_str;
 
-/// Decodes the percent-encoded letters, digits and `-._~` of a path: with and without the encoding it is the same path
-/// (RFC 3986, section 6.2.2.2), and routers compare paths byte by byte. The query stays as it is.
+/// Decodes the percent-encoded letters, digits and `-._~` of a path: it is the same path with and without the encoding
+/// (RFC 3986, section 6.2.2.2), but routers compare bytes. The query stays unchanged.
 pub fn normalize(uri: &mut Uri) {
     if !uri.path().contains('%') {
         return;
@@ -20,7 +20,7 @@ pub fn normalize(uri: &mut Uri) {
     }
 }
 
-/// Gives a URI another path and query.
+/// Replaces a URI's path and query.
 pub fn set_path_and_query(uri: &mut Uri, path: PathAndQuery) {
     let mut parts = std::mem::take(uri).into_parts();
     parts.path_and_query = Some(path);

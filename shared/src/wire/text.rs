@@ -1,12 +1,11 @@
-//! Text: the characters that it may have, as a check and as a pattern of the API document, and its folded form for
-//! searching, in which spellings that differ only in case or composition are the same.
+//! Text: allowed characters, as a check and an API pattern; and folding for search, without case and composition.
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::wire::fields::FieldCode;
 
-/// White space: what `str::trim` removes.
+/// White space, as `str::trim` removes it.
 pub(crate) const BLANK: &[(char, char)] = &[
     ('\t', '\r'),
     (' ', ' '),
@@ -20,23 +19,18 @@ pub(crate) const BLANK: &[(char, char)] = &[
     ('\u{3000}', '\u{3000}'),
 ];
 
-/// Control characters.
 pub(crate) const CONTROL: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')];
 
-/// Line and paragraph separators, and characters that change the direction of text: a line with one of them looks like
-/// another line.
+/// Line and paragraph separators, and direction controls: a line with one looks like another line.
 pub(crate) const MISLEADING: &[(char, char)] = &[('\u{2028}', '\u{202e}'), ('\u{2066}', '\u{2069}')];
 
-/// Overrides of direction, which show the letters between them and their end in the other order: `I do` U+202E `ton` U+202C
-/// `agree` is read as its opposite.
+/// Overrides of direction reverse what follows: `I do` U+202E `ton` U+202C `agree` reads as its opposite.
 ///
-/// Decision: long texts have none of them either, and may have all other marks of direction. Texts that mix scripts need
-/// marks, embeddings and isolates, which leave the letters of a word in their order. Nobody types an override to be
-/// understood.
+/// Decision: long texts can't have them either, but may have all other direction marks. Texts in mixed scripts need
+/// marks, embeddings and isolates, which keep a word's letters in order. Nobody types an override to be understood.
 pub(crate) const OVERRIDES: &[(char, char)] = &[('\u{202d}', '\u{202e}')];
 
-/// Characters that show nothing: Unicode's `Default_Ignorable_Code_Point`, the annotation marks, and the empty Braille
-/// pattern.
+/// Invisible characters: Unicode's `Default_Ignorable_Code_Point`, annotation marks, and the empty Braille pattern.
 pub(crate) const INVISIBLE: &[(char, char)] = &[
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -50,8 +44,8 @@ pub(crate) const INVISIBLE: &[(char, char)] = &[
     ('\u{2800}', '\u{2800}'),
     ('\u{3164}', '\u{3164}'),
     ('\u{fe00}', '\u{fe0f}'),
-    // The byte order mark, with the unassigned characters beside it, so that no pattern has the mark itself: source code of
-    // Go, which generated clients have patterns in, can't contain it.
+    // The byte order mark, with its unassigned neighbors, so that no pattern contains the mark itself: Go source code,
+    // which generated clients have patterns in, can't.
     ('\u{fefe}', '\u{ff00}'),
     ('\u{ffa0}', '\u{ffa0}'),
     ('\u{fff0}', '\u{fffb}'),
@@ -60,25 +54,24 @@ pub(crate) const INVISIBLE: &[(char, char)] = &[
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// Whether a character is in one of the ranges.
 pub(crate) fn is_in(ranges: &[(char, char)], character: char) -> bool {
     ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
 }
 
-/// Whether a character shows nothing, is a blank, or makes text look like other text.
+/// Whether a character is invisible, blank, or makes text look like other text.
 pub(crate) fn is_unseen(character: char) -> bool {
     [BLANK, CONTROL, MISLEADING, INVISIBLE].iter().any(|ranges| is_in(ranges, character))
 }
 
-/// The inside of a character class of a regular expression, without the ranges beyond Unicode's first plane.
+/// The inside of a regex character class, without ranges beyond Unicode's first plane.
 ///
-/// Decision: characters up to U+00FF are written as `\x85`, and all others as themselves. That is all that JavaScript, RE2
-/// (which Go has), Rust and Python read alike: `\u2028` is none of RE2's escapes, and `\x{2028}` none of JavaScript's.
+/// Decision: characters up to U+00FF are written as `\x85`, all others as themselves. Only that reads alike in
+/// JavaScript, RE2 (as in Go), Rust and Python: RE2 lacks `\u2028`, and JavaScript `\x{2028}`.
 ///
-/// Decision: no class can name those in a way that all dialects read. JavaScript without the flag `u`, which many checkers
-/// compile patterns with, takes them for halves of surrogate pairs and refuses the range. All such ranges are of
-/// [`INVISIBLE`] characters. So a pattern also matches a name in which only these could be something to see, such as tags
-/// alone, and an address with one of them. Both are refused all the same, as the description of names says.
+/// Decision: no class can name characters beyond the first plane in all dialects. JavaScript without the flag `u`,
+/// which many checkers use, takes them for halves of surrogate pairs and refuses the range. All such ranges are
+/// [`INVISIBLE`]. So a pattern also matches a name whose only "visible" characters are these, such as tags alone, and
+/// an address with one of them. Both are still refused, as the description of names says.
 pub(crate) fn class(ranges: &[(char, char)]) -> String {
     let written = |character: char| match u32::from(character) {
         code @ ..=0xff => format!("\\x{code:02X}"),
@@ -90,8 +83,7 @@ pub(crate) fn class(ranges: &[(char, char)]) -> String {
     ranges.iter().filter(|(_, last)| *last <= '\u{ffff}').map(range).collect()
 }
 
-/// Trims a text of one line, and checks it: its length in characters, no control character, nothing that makes it look
-/// like another text, and something to see (contract, section 1, "Text").
+/// Trims and checks a line: length, no control or misleading characters, something visible (contract, "Text").
 ///
 /// # Errors
 /// The code, and a message that says what is valid.
@@ -116,7 +108,7 @@ pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, St
     Ok(trimmed.to_owned())
 }
 
-/// The description of a type of texts that [`check_line`] accepts.
+/// Describes a type of texts that [`check_line`] accepts.
 pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
     format!(
         "{} One line of up to {chars_max} characters, at least one of them visible. Control characters, line and paragraph separators and characters that change the direction of text are refused. Leading and trailing blanks are removed.",
@@ -124,11 +116,11 @@ pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
     )
 }
 
-/// The pattern of the texts that [`check_line`] accepts. It bounds the length of the text without the blanks around it, where
-/// `maxLength` would count them too, and takes all characters beyond the first plane for visible ones ([`class`]).
+/// The pattern of texts that [`check_line`] accepts. It bounds the trimmed length, while `maxLength` would count outer
+/// blanks, and takes all characters beyond the first plane for visible ([`class`]).
 ///
-/// Decision: no pattern looks ahead, since RE2 can't. So what is before the first visible character has a bound of its own,
-/// and a text that begins with many invisible ones may match although it is too long.
+/// Decision: no pattern looks ahead, since RE2 can't. So the text before the first visible character has its own bound,
+/// and a text that begins with many invisible characters may match although it is too long.
 pub(crate) fn line_pattern(chars_max: usize) -> String {
     let blank = class(BLANK);
     let inner = class(&[CONTROL, MISLEADING].concat());
@@ -138,7 +130,7 @@ pub(crate) fn line_pattern(chars_max: usize) -> String {
     format!("^[{blank}]*[{unseen}]{{0,{rest}}}[^{visible}][^{inner}]{{0,{rest}}}[{blank}]*$")
 }
 
-/// The characters of some ranges that are in none of others.
+/// Characters of `ranges` that are not in `others`.
 fn without(ranges: &[(char, char)], others: &[(char, char)]) -> Vec<(char, char)> {
     let mut left: Vec<(char, char)> = Vec::new();
     for character in ranges.iter().flat_map(|(first, last)| *first..=*last).filter(|one| !is_in(others, *one)) {
@@ -150,7 +142,7 @@ fn without(ranges: &[(char, char)], others: &[(char, char)]) -> Vec<(char, char)
     left
 }
 
-/// So many repetitions of a part of a pattern, in steps that RE2 takes: one may say at most a thousand.
+/// Repeats a part of a pattern, in steps that RE2 accepts: at most a thousand.
 fn repeated(part: &str, times_max: usize) -> String {
     const STEP: usize = 1000;
     let whole = format!("{part}{{0,{STEP}}}").repeat(times_max / STEP);
@@ -160,14 +152,14 @@ fn repeated(part: &str, times_max: usize) -> String {
     }
 }
 
-/// The pattern of a search: no control characters, but for blanks around it, which are ignored.
+/// The pattern of a search: no control characters, except as surrounding blanks, which are ignored.
 pub(crate) fn search_pattern() -> String {
     let (blank, control) = (class(BLANK), class(CONTROL));
     format!("^[{blank}]*[^{control}]*[{blank}]*$")
 }
 
-/// Trims a text of several lines, and checks it: CRLF becomes LF, tabs and line breaks are fine, other control characters
-/// and overrides of direction are not.
+/// Trims and checks a text of several lines. CRLF becomes LF; tabs and line breaks are allowed, other control
+/// characters and overrides of direction aren't.
 ///
 /// # Errors
 /// The code, and a message that says what is valid.
@@ -190,11 +182,10 @@ pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, S
     Ok(trimmed.to_owned())
 }
 
-/// The pattern of the texts that [`check_lines`] accepts, bounded as [`line_pattern`] is, or not at all. CRLF counts as one
-/// character.
+/// The pattern of texts that [`check_lines`] accepts, bounded like [`line_pattern`] or not. CRLF counts as one.
 pub(crate) fn lines_pattern(chars_max: Option<usize>) -> String {
     let blank = class(BLANK);
-    // Tab and LF stay; CR is one of CRLF.
+    // Tab and LF stay; CR only as part of CRLF.
     let refused = class(&[&[('\0', '\u{8}'), ('\u{b}', '\u{1f}'), ('\u{7f}', '\u{9f}')], OVERRIDES].concat());
     let visible = class(&[BLANK, CONTROL, OVERRIDES].concat());
     let inner = format!("(\\r\\n|[^{refused}])");
@@ -207,14 +198,13 @@ pub(crate) fn lines_pattern(chars_max: Option<usize>) -> String {
 pub struct Folded(String);
 
 impl Folded {
-    /// Folds a text. Blanks around it remain: a needle is trimmed where it is read.
+    /// Keeps surrounding blanks: a needle is trimmed when read.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.nfc().default_case_fold().nfc().collect())
     }
 
-    /// Folds several texts into one that is searched as a whole. No needle spans two of them, since a needle holds no
-    /// control character.
+    /// Folds several texts into one to search as a whole. No needle spans two: a needle has no control characters.
     #[must_use]
     pub fn join<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let folded: Vec<String> = texts.into_iter().map(|text| Self::new(text).0).collect();
@@ -266,7 +256,7 @@ mod tests {
         for text in ["\u{200b}", "\u{feff} \u{200b}", "\u{2800}", "\u{3164}", "\u{e0041}\u{e007f}", "\u{ad}\u{2060}"] {
             assert_eq!(check_line(text, 9).unwrap_err().0, FieldCode::InvalidValue, "{text:?}");
         }
-        // Words need joiners, and emoji selectors: they are fine beside something that can be seen.
+        // Words need joiners, and emoji selectors: allowed beside something visible.
         for text in ["می\u{200c}خواهم", "❤\u{fe0f}", "\u{feff}Ada", "A\u{200f}"] {
             assert_eq!(check_line(text, 9).as_deref(), Ok(text), "{text:?}");
         }
@@ -285,7 +275,7 @@ mod tests {
         ] {
             assert_eq!(check_lines(text, 3).unwrap_err().0, code, "{text:?}");
         }
-        // Texts in two scripts need the other marks of direction.
+        // Texts in two scripts need the other direction marks.
         for text in ["\u{202b}שלום\u{202c} Ada", "\u{2067}שלום\u{2069}", "שלום\u{200f}!"] {
             assert_eq!(check_lines(text, 20).as_deref(), Ok(text), "{text:?}");
         }

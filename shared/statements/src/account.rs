@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::text::account_ending;
 
-/// The account of a statement as its file names it, to be compared with the account of a payment.
+/// The account as the file names it, to be compared with a payment's account.
 ///
-/// No page, message, log or `Debug` output shows more of the number than its [ending](Self::ending).
+/// Pages, messages, logs and `Debug` output show only the number's [ending](Self::ending).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Account {
     number: String,
@@ -21,14 +21,13 @@ impl fmt::Debug for Account {
 }
 
 impl Account {
-    /// An account with a number. None if it has no letter and no digit.
+    /// Returns `None` for a number without letters or digits.
     pub(crate) fn new(number: &str) -> Option<Self> {
         let number = compact(number);
         (!number.is_empty()).then_some(Self { number, bic: None, bank_code: None })
     }
 
-    /// The same account at a bank. A code in the form of a BIC is one; any other is the bank's national code. The first
-    /// of each kind stays.
+    /// Adds the bank's code: as BIC if it looks like one, else as national code. The first of each kind stays.
     pub(crate) fn at_bank(mut self, code: &str) -> Self {
         let code = compact(code);
         let known = if is_bic(&code) { &mut self.bic } else { &mut self.bank_code };
@@ -38,37 +37,36 @@ impl Account {
         self
     }
 
-    /// Whether a code names a bank by its form: a BIC, or a routing number with its check digit.
+    /// A bank's code by its form: a BIC, or a routing number with its check digit.
     pub(crate) fn is_bank(code: &str) -> bool {
         is_bic(code) || is_routing_number(code)
     }
 
-    /// The IBAN or account number: letters and digits only, in capitals, with the file's leading zeros.
+    /// The IBAN or account number: letters and digits in capitals, with the file's leading zeros.
     #[must_use]
     pub fn number(&self) -> &str {
         &self.number
     }
 
-    /// Whether the number is an IBAN, by its country, length and check digits.
+    /// Checks country, length and check digits.
     #[must_use]
     pub fn is_iban(&self) -> bool {
         self.number.parse::<iban::Iban>().is_ok()
     }
 
-    /// The BIC of the bank, of 8 or 11 characters in capitals, if the file has it.
+    /// The bank's BIC: 8 or 11 characters in capitals.
     #[must_use]
     pub fn bic(&self) -> Option<&str> {
         self.bic.as_deref()
     }
 
-    /// The bank's national code, if the file has it (an ABA routing number, a sort code, a Bankleitzahl; files don't
-    /// say which): letters and digits only, in capitals.
+    /// The national bank code in capitals: ABA routing number, sort code or Bankleitzahl; files don't say which.
     #[must_use]
     pub fn bank_code(&self) -> Option<&str> {
         self.bank_code.as_deref()
     }
 
-    /// The last four characters of the number; none if they would be most of it.
+    /// The last four characters of the number; none if they'd be most of it.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         account_ending(&self.number)
@@ -79,8 +77,7 @@ fn compact(number: &str) -> String {
     number.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_uppercase()).collect()
 }
 
-/// Whether a code is a BIC: four letters or digits of the bank, two letters of the country, two of the place, three of
-/// the branch. Only letters before the country tell it from a national code.
+/// Bank (4 letters), country (2 letters), place (2), branch (3). Only the letters tell it from a national code.
 fn is_bic(code: &str) -> bool {
     let (bank, rest) = code.split_at_checked(4).unwrap_or_default();
     matches!(code.len(), 8 | 11)
@@ -88,9 +85,9 @@ fn is_bic(code: &str) -> bool {
         && rest.bytes().take(2).all(|letter| letter.is_ascii_uppercase())
 }
 
-/// Whether a code is a routing number of a bank in the United States: nine digits, of which the last is a check digit.
+/// A US bank's routing number: nine digits, the last a check digit.
 fn is_routing_number(code: &str) -> bool {
-    // The length first, since this runs for every account of a group.
+    // Checks the length first: this runs for every account of a group.
     if code.len() != 9 {
         return false;
     }

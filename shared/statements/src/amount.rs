@@ -1,14 +1,12 @@
-//! Amounts, exactly: no floating-point number is ever involved.
+//! Amounts in minor units, without floating-point arithmetic.
 
 use crate::currency::Currency;
 use crate::problem::Problem;
 use crate::text::quoted;
 
-/// The digits of a group.
 pub(crate) const GROUP: usize = 3;
 
-/// Reads a number without sign, with one decimal mark at most and nothing between its digits, in minor units. Decimals that
-/// the currency doesn't have may only be zeros.
+/// Reads an unsigned number without group separators, in minor units. Decimals beyond the currency's must be zeros.
 pub(crate) fn minor_units(number: &str, mark: char, currency: Currency) -> Result<i64, Problem> {
     let (whole, fraction) = number.split_once(mark).unwrap_or((number, ""));
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -28,7 +26,7 @@ pub(crate) fn minor_units(number: &str, mark: char, currency: Currency) -> Resul
     digits.parse().map_err(|_| Problem::AmountTooLarge { value: quoted(number) })
 }
 
-/// The digits of a whole number, whose groups of three may be separated by anything but the decimal mark.
+/// Returns the digits of a whole number whose groups of three may be separated by anything but the decimal mark.
 pub(crate) fn without_separators(whole: &str, mark: char) -> Option<String> {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let Some(separator) = whole.chars().find(|letter| !is_digit(*letter)) else { return Some(whole.to_owned()) };

@@ -3,7 +3,7 @@
 use crate::model::{Balance, Entry, Side};
 use crate::refusal::Refusal;
 
-/// Checks the statement that begins at a line. Skipped if a balance is missing or currencies differ.
+/// Skips the check if a balance is missing or currencies differ. `line` is where the statement begins.
 pub(crate) fn check(
     line: usize,
     opening: Option<Balance>,

@@ -1,4 +1,4 @@
-//! Collects the entries that the readers of all formats find, and cleans their parts.
+//! Collects entries for the readers of all formats, and cleans their parts.
 
 use crate::limits;
 use crate::model::{Entry, Reference, ReferenceKind};
@@ -6,10 +6,9 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::text::{clean, masked, shortened};
 
-/// What banks write in place of a reference, besides zeros.
+/// What banks write for "no reference", besides zeros.
 const NO_REFERENCE: [&str; 5] = ["NOTPROVIDED", "NONREF", "NOREF", "NOT PROVIDED", "KREF+NONREF"];
 
-/// The entries of a file, statement by statement.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     account: Option<String>,
@@ -19,17 +18,17 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Begins a statement of an account, whose number is masked in texts.
+    /// Begins an account's statement; its number is masked in texts.
     pub fn begin(&mut self, account: Option<&str>) {
         self.account = account.map(str::to_owned);
     }
 
-    /// The statement's entries, and how many had amount 0.
+    /// The statement's entries, and how many more had amount 0.
     pub fn take(&mut self) -> (Vec<Entry>, usize) {
         (std::mem::take(&mut self.entries), std::mem::take(&mut self.entries_of_zero))
     }
 
-    /// Adds an entry. One of amount 0 is only counted.
+    /// Adds an entry; only counts one of amount 0.
     pub fn add(&mut self, entry: Entry) -> Result<(), Refusal> {
         self.count += 1;
         if self.count > limits::ENTRIES_MAX {
@@ -43,7 +42,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Adds a reference, unless it is a placeholder or a duplicate.
+    /// Adds a reference, unless it is a placeholder.
     pub fn reference(&self, entry: &mut Entry, kind: ReferenceKind, value: &str) -> Result<(), Problem> {
         let value = self.cleaned(value);
         let is_none =
@@ -58,14 +57,14 @@ impl Collector {
         Ok(())
     }
 
-    /// Sets the text of an entry, unless it has one.
+    /// Sets the entry's text, unless it has one.
     pub fn text(&self, entry: &mut Entry, text: &str) {
         if entry.text.is_none() {
             entry.text = self.optional(text, limits::TEXT_CHARS_MAX);
         }
     }
 
-    /// Sets the counterparty of an entry, unless it has one.
+    /// Sets the entry's counterparty, unless it has one.
     pub fn counterparty(&self, entry: &mut Entry, name: &str) {
         if entry.counterparty.is_none() {
             entry.counterparty = self.optional(name, limits::NAME_CHARS_MAX);

@@ -1,20 +1,19 @@
-//! Currencies, with the decimals that their amounts have.
+//! Currencies and their decimals.
 //!
-//! Decision: `iso_currency` gives the number of decimals: it knows the funds with four decimals and the latest codes
-//! (XCG, ZWG, XAD), and is small. `rust_iso4217` needs `phf`, `iso4217` was last released in 2018, and `rusty-money`
-//! brings decimals and formats that nothing needs.
+//! Decision: `iso_currency` gives the decimals: it is small and current (XCG, ZWG, XAD, funds with four decimals).
+//! `rust_iso4217` needs `phf`, `iso4217` is from 2018, `rusty-money` brings decimals and formats.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A currency of ISO 4217 that has amounts: neither a metal nor a code for tests.
+/// A currency of ISO 4217 that has amounts: no metal, no test code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Currency(iso_currency::Currency);
 
 impl Currency {
-    /// Reads a code of three letters, in capitals or not.
+    /// Reads a three-letter code in any case.
     #[must_use]
     pub fn parse(code: &str) -> Option<Self> {
         let code = code.trim().to_ascii_uppercase();
@@ -22,7 +21,7 @@ impl Currency {
         currency.exponent().map(|_| Self(currency))
     }
 
-    /// The code of three capital letters.
+    /// The three-letter code in capitals.
     #[must_use]
     pub fn code(self) -> &'static str {
         self.0.code()
@@ -34,12 +33,12 @@ impl Currency {
         self.0.exponent().map_or(0, usize::from)
     }
 
-    /// The symbol that people write before or after an amount.
+    /// The symbol written before or after an amount.
     pub(crate) fn symbol(self) -> String {
         self.0.symbol().symbol
     }
 
-    /// An amount in minor units with its decimals and code, for messages: `1250.50 EUR`.
+    /// Writes an amount with decimals and code, for messages: `1250.50 EUR`.
     #[must_use]
     pub fn written(self, minor: i128) -> String {
         let decimals = self.decimals();

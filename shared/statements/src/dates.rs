@@ -2,18 +2,18 @@
 
 use jiff::civil::Date;
 
-/// The plausible years of a statement. Others are misread.
+/// Plausible years of a statement; a date outside them was misread.
 const YEARS: std::ops::RangeInclusive<i16> = 1990..=2199;
 
-/// A booking is at most this far from its value date: the same day of another year is further.
+/// The most days between booking and value date: the same day of another year is further away.
 const HALF_A_YEAR_DAYS: i32 = 183;
 
-/// A date that exists, in a year that a statement can be of.
+/// Returns `None` unless the date exists in a plausible year.
 pub(crate) fn date(year: i16, month: i8, day: i8) -> Option<Date> {
     Date::new(year, month, day).ok().filter(|date| YEARS.contains(&date.year()))
 }
 
-/// `2026-01-31`. A time or time zone after it is ignored: the day is the bank's.
+/// `2026-01-31`. Ignores a time or zone after it: the bank's day counts.
 pub(crate) fn iso(text: &str) -> Option<Date> {
     let (date, rest) = text.split_at_checked(10)?;
     let is_bare = rest.is_empty() || rest.starts_with(['T', 'Z', '+', '-']);
@@ -30,7 +30,7 @@ pub(crate) fn yymmdd(text: &str) -> Option<Date> {
     if day.len() == 2 { from_digits(year, month, day) } else { None }
 }
 
-/// A date from three texts of digits. A year of two digits is of this century.
+/// Reads digits; a two-digit year is of this century.
 pub(crate) fn from_digits(year: &str, month: &str, day: &str) -> Option<Date> {
     let are_digits = [year, month, day].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     if !are_digits || month.len() > 2 || day.len() > 2 {
@@ -44,7 +44,7 @@ pub(crate) fn from_digits(year: &str, month: &str, day: &str) -> Option<Date> {
     date(year, month.parse().ok()?, day.parse().ok()?)
 }
 
-/// A booking's day and month in the year that brings it nearest to its value date, which may be in another year.
+/// The booking's date in the year nearest to its value date, which may be in another year.
 pub(crate) fn near(value_on: Date, month: &str, day: &str) -> Option<Date> {
     let candidates = [value_on.year() - 1, value_on.year(), value_on.year() + 1];
     let dates = candidates.into_iter().filter_map(|year| from_digits(&format!("{year:04}"), month, day));
@@ -52,7 +52,7 @@ pub(crate) fn near(value_on: Date, month: &str, day: &str) -> Option<Date> {
     dates.min_by_key(distance).filter(|date| distance(date) <= HALF_A_YEAR_DAYS)
 }
 
-/// The days from one date to another; negative if the other is earlier.
+/// Negative if `to` is earlier.
 pub(crate) fn days_between(from: Date, to: Date) -> i32 {
     (to - from).get_days()
 }

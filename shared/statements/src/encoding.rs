@@ -1,8 +1,8 @@
-//! Decodes files: UTF-8, UTF-16, ISO-8859-1 and Windows-1252, and nothing else.
+//! Decodes UTF-8, UTF-16, ISO-8859-1 and Windows-1252.
 //!
-//! Decision: text without a declared encoding is UTF-8 if valid, else Windows-1252, which includes all of ISO-8859-1
-//! that a text needs. XML without a declaration is UTF-8, as its standard says. A byte order mark overrides a
-//! declaration, since programs that save XML in another encoding leave the declaration as it was.
+//! Decision: text without a declared encoding is UTF-8 if valid, else Windows-1252, which includes all text of
+//! ISO-8859-1. XML without a declaration is UTF-8, as its standard says. A byte order mark overrides a declaration,
+//! since programs that re-encode XML leave the declaration unchanged.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
@@ -10,18 +10,16 @@ use crate::limits;
 use crate::refusal::{NotText, Refusal};
 use crate::text::quoted;
 
-/// Characters that frame a message in transit: begin and end of header, text and transmission (SWIFT), and of a file
-/// (DOS).
+/// Control characters that frame a message in transit (SWIFT: header, text, transmission) or end a file (DOS).
 const FRAMES: [char; 5] = ['\u{1}', '\u{2}', '\u{3}', '\u{4}', '\u{1a}'];
 
-/// The frames that end something. Zeros may fill the block after them.
+/// The frames that end something; zeros may fill the block after them.
 const ENDS: [char; 3] = ['\u{3}', '\u{4}', '\u{1a}'];
 
-/// The bytes within which an XML declaration ends.
+/// An XML declaration ends within this many bytes.
 const DECLARATION_BYTES_MAX: usize = 256;
 
-/// The text of a file, with `\n` line ends and no other control characters but tabs. Framing characters at the ends of
-/// lines are dropped.
+/// Decodes to text with `\n` line ends and no control characters but tabs; drops framing at line ends.
 pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     if bytes.len() > limits::FILE_BYTES_MAX {
         return Err(Refusal::TooLarge);
@@ -53,7 +51,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<String, Refusal> {
     if text.trim().is_empty() { Err(Refusal::Empty) } else { Ok(text) }
 }
 
-/// Drops the zeros that fill a block after its end. Others stay.
+/// Drops the zeros that fill a block after its end, and no others.
 fn unfilled(text: &str) -> String {
     let mut is_after_end = false;
     let is_kept = |letter: &char| {
@@ -65,13 +63,12 @@ fn unfilled(text: &str) -> String {
     text.chars().filter(is_kept).collect()
 }
 
-/// Drops what frames messages from each line.
 fn unframed(text: &str) -> String {
     let unframed = |line: &str| between_messages(line.trim_end_matches(' ').trim_matches(FRAMES));
     text.split('\n').map(unframed).collect::<Vec<_>>().join("\n")
 }
 
-/// Splits a line on which one message ends and the next begins, possibly after blanks that fill a block.
+/// Splits a line where one message ends and the next begins, possibly after blanks that fill a block.
 fn between_messages(line: &str) -> String {
     let mut parts = line.split('\u{3}');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -86,7 +83,7 @@ pub(crate) fn line_at(text: &str, at: usize) -> usize {
     1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
 }
 
-/// The encoding, the bytes after a byte order mark, and whether the file itself declares it.
+/// Returns the encoding, the bytes after a byte order mark, and whether the file declares the encoding.
 fn encoding_of(bytes: &[u8]) -> Result<(&'static Encoding, &[u8], bool), Refusal> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return Ok((encoding, bytes.get(length..).unwrap_or_default(), true));
@@ -108,7 +105,7 @@ fn encoding_of(bytes: &[u8]) -> Result<(&'static Encoding, &[u8], bool), Refusal
     }
 }
 
-/// The encoding that an XML declaration names, in lower case.
+/// The encoding named in the XML declaration, in lower case.
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..bytes.len().min(DECLARATION_BYTES_MAX))?;
     let start: String = start.iter().map(|byte| char::from(*byte)).collect();

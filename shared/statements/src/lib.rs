@@ -1,20 +1,18 @@
-//! Bank statements: reads files that members upload on the receiving side into entries, and finds the open movements
-//! that an entry may belong to.
+//! Reads bank statements uploaded on the receiving side, and finds open movements that entries may belong to.
 //!
 //! Bytes in, statements or a clear refusal out: no I/O, no clock, no file names. [`read`] recognizes camt.052,
-//! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by their content. CSV needs a [`Mapping`], for which [`suggest`]
-//! makes a proposal. [`OpenMovements`] finds candidates for an entry and says why; it accepts nothing.
+//! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by content. CSV needs a [`Mapping`], which [`suggest`] proposes.
+//! [`OpenMovements`] finds candidates for an entry and says why; it accepts nothing.
 //!
-//! Decision: a file is read completely or not at all. Omitted entries would be payments that nobody sees.
+//! Decision: a file is read completely or not at all. Nobody would see the payments in omitted entries.
 //!
-//! Decision: the readers are our own. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines,
-//! and no camt.054; the grammar of `mt940` (1.1) has only SWIFT's letters, which banks don't keep to. Both bring
-//! `chrono`, which `deny.toml` refuses, and `rust_decimal`; `camt053` zip archives too. `swift-mt-message` brings
-//! `chrono` and a rule engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs`
-//! (0.2), a few months old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows what banks write
-//! beside the standard. Crates do what is hard to get right: XML (`quick-xml`, which needs only `memchr` and resolves
-//! no entities), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), check digits of IBANs
-//! (`iban_validate`), similar names (`strsim`).
+//! Decision: we wrote the readers. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
+//! no camt.054; `mt940` (1.1) takes only SWIFT's letters, which banks don't keep to. Both bring `rust_decimal` and
+//! `chrono`, which `deny.toml` refuses; `camt053` brings zip archives too, `swift-mt-message` `chrono` and a rule
+//! engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs` (0.2), a few months
+//! old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows banks' deviations. Crates do what is
+//! hard: XML (`quick-xml`, which needs only `memchr` and resolves no entities), CSV (`csv`), encodings (`encoding_rs`),
+//! currencies (`iso_currency`), IBAN check digits (`iban_validate`), similar names (`strsim`).
 
 mod account;
 mod amount;
@@ -47,10 +45,10 @@ pub use table::{
     STATUS_WORDS, Suggested, Suggestion,
 };
 
-/// Reads a file's statements, at least one. `mapping` is used for CSV only.
+/// Reads a file's statements, at least one. Only CSV uses `mapping`.
 ///
 /// # Errors
-/// Why the file is not read. It is read completely or not at all.
+/// Why the file isn't read: it is read completely or not at all.
 pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {
@@ -63,7 +61,7 @@ pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, R
     }
 }
 
-/// Describes a CSV file, for the page on which a member maps its columns.
+/// Describes a CSV file, for the page where a member maps its columns.
 ///
 /// # Errors
 /// The file can't be decoded or isn't CSV: then [`read`] needs no mapping, or says what is wrong.
@@ -75,7 +73,6 @@ pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
     }
 }
 
-/// What a text looks like.
 enum Shape {
     Xml,
     Mt,
@@ -101,8 +98,7 @@ fn shape(text: &str) -> Shape {
     }
 }
 
-/// Up to `rows_max` rows of a CSV file that is no statement, without blank ones: each with its number as spreadsheets
-/// count, and its trimmed cells.
+/// Up to `rows_max` non-blank rows of any CSV file: row number as spreadsheets count, and trimmed cells.
 ///
 /// # Errors
 /// The file can't be decoded.

@@ -1,4 +1,4 @@
-//! Statements and their entries, as every format gives them.
+//! Statements and entries, the same for every format.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::limits;
 /// The format of a file, recognized by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Bank to customer account report (ISO 20022), of a day that goes on.
+    /// Bank to customer account report (ISO 20022), of the running day.
     Camt052,
     /// Bank to customer statement (ISO 20022).
     Camt053,
@@ -20,13 +20,13 @@ pub enum Format {
     Camt054,
     /// Customer statement message (SWIFT).
     Mt940,
-    /// Interim transaction report (SWIFT). Its entries are not final, so none is booked.
+    /// Interim transaction report (SWIFT). Its entries aren't final, so none is booked.
     Mt942,
     /// Cash management balance report (Bank Administration Institute, version 2).
     Bai2,
     /// Open Financial Exchange, in SGML or XML.
     Ofx,
-    /// Text in columns, read with a [`Mapping`](crate::Mapping).
+    /// Columns of text, read with a [`Mapping`](crate::Mapping).
     Csv,
 }
 
@@ -45,25 +45,25 @@ impl fmt::Display for Format {
     }
 }
 
-/// One statement of one account. A file may have several, of several days or accounts.
+/// One statement of one account. A file may have several, for different days or accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// The format of the file.
     pub format: Format,
-    /// The account, if the file names one. Its number is nowhere else in the result.
+    /// The account, if the file names one. Nothing else in the result has its number.
     pub account: Option<Account>,
     /// The balance before the entries.
     pub opening: Option<Balance>,
     /// The balance after the entries.
     pub closing: Option<Balance>,
-    /// The entries in the order of the file.
+    /// In the order of the file.
     pub entries: Vec<Entry>,
     /// How many entries of amount 0 were left out. Banks use them as messages; no money moved.
     pub entries_of_zero: usize,
 }
 
 impl Statement {
-    /// The last four characters of the account number, if the file has it and they are not most of it.
+    /// The last four characters of the account number, unless missing or most of it.
     #[must_use]
     pub fn account_ending(&self) -> Option<String> {
         self.account.as_ref().and_then(Account::ending)
@@ -73,7 +73,7 @@ impl Statement {
 /// A balance of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Balance {
-    /// The amount in minor units; negative if the account is overdrawn.
+    /// In minor units; negative if overdrawn.
     pub amount_minor: i64,
     /// The currency.
     pub currency: Currency,
@@ -81,12 +81,12 @@ pub struct Balance {
     pub on: Option<Date>,
 }
 
-/// Where an entry stands.
+/// Where an entry is in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
-    /// The line at which the entry begins, from 1.
+    /// The line where the entry begins, from 1.
     Line(usize),
-    /// The row as spreadsheets number them, from 1, with blank rows and the header.
+    /// The row as spreadsheets number them: from 1, counting blank rows and the header.
     Row(usize),
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What an entry does to the account.
+/// The direction of an entry, as the account holder sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Money came in.
@@ -108,35 +108,35 @@ pub enum Side {
     Debit,
 }
 
-/// One entry: money that came in or went out, or is going to.
+/// Money that came in or went out, or is going to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it stands. Several transactions of a batch may begin on one line.
+    /// Where it is in the file. Several transactions of a batch may begin on one line.
     pub position: Position,
-    /// What it does to the account. A reversal has the side of what it does, not of what it reverses.
+    /// Its effect on the account: a reversal has its own side, not that of what it reverses.
     pub side: Side,
-    /// Whether it reverses an earlier entry or returns an earlier payment.
+    /// Whether it reverses an entry or returns a payment.
     pub is_reversal: bool,
-    /// Whether it is final. Pending and expected entries and those that only inform are not.
+    /// Whether it is final: not pending, expected or merely informing.
     pub is_booked: bool,
-    /// The amount in minor units, above 0.
+    /// In minor units, above 0.
     pub amount_minor: i64,
     /// The currency.
     pub currency: Currency,
-    /// The day on which the bank booked it.
+    /// When the bank booked it.
     pub booked_on: Option<Date>,
-    /// The day from which on it counts.
+    /// The value date.
     pub value_on: Option<Date>,
-    /// The references, in the order of the file, none twice and none that says "not provided".
+    /// In the order of the file, without duplicates and placeholders such as "not provided".
     pub references: Vec<Reference>,
     /// Who paid or was paid.
     pub counterparty: Option<String>,
-    /// What the payer or the bank wrote about it, on one line.
+    /// What payer or bank wrote about it, on one line.
     pub text: Option<String>,
 }
 
 impl Entry {
-    /// A booked entry of which nothing else is known yet.
+    /// A booked entry without further details.
     pub(crate) fn new(position: Position, side: Side, amount_minor: i64, currency: Currency) -> Self {
         Self {
             position,
@@ -166,25 +166,25 @@ impl Entry {
 pub struct Reference {
     /// What it is.
     pub kind: ReferenceKind,
-    /// The reference as the file has it, on one line.
+    /// As in the file, on one line.
     pub value: String,
 }
 
-/// What a reference is.
+/// The kind of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceKind {
-    /// The payer's reference, which travels to the receiver (`EndToEndId`, `EREF`).
+    /// The payer's reference, which the receiver sees (`EndToEndId`, `EREF`).
     EndToEndId,
-    /// The unique end-to-end transaction reference of SWIFT.
+    /// SWIFT's unique end-to-end transaction reference.
     Uetr,
     /// The receiving bank's reference of the entry (`AcctSvcrRef`).
     AccountServicerReference,
-    /// The receiving bank's reference of the batch that a transaction is part of: all of its transactions have the same.
+    /// The receiving bank's reference of a batch, shared by all its transactions.
     BatchReference,
     /// The first bank's id of the transaction (`TxId`).
     TransactionId,
-    /// The bank's reference (`:61:` after `//`), or that of a column.
+    /// The bank's reference (`:61:` after `//`, or a column).
     BankReference,
     /// The customer's reference (`:61:`, `KREF`).
     CustomerReference,
@@ -202,8 +202,8 @@ pub enum ReferenceKind {
     CheckNumber,
     /// The receiver's structured reference (`CdtrRefInf`), such as one that begins with `RF`.
     CreditorReference,
-    /// The bank's number of the entry within the statement or the account (`NtryRef`, `FITID`).
+    /// The bank's number of the entry in the statement or account (`NtryRef`, `FITID`).
     EntryReference,
-    /// Another one.
+    /// Any other reference.
     Other,
 }

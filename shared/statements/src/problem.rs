@@ -1,103 +1,103 @@
-//! What can be wrong with one value of a file.
+//! Problems with one value of a file.
 
 use std::fmt;
 
 use crate::currency::Currency;
 use crate::limits;
 
-/// What is wrong with one value. Displayed, it follows the name of the field or column: "Amount is missing".
+/// What is wrong with a value. `Display` completes the name of the field or column: "Amount is missing".
 ///
 /// Quotes have at most [`limits::QUOTE_CHARS_MAX`] characters, and only the last four of a possible account number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// It has to be there.
+    /// It is required.
     Missing,
-    /// It may be there once only.
+    /// It may occur only once.
     Repeated,
-    /// It is not written as amounts are.
+    /// It isn't an amount.
     NotAnAmount {
-        /// What is there.
+        /// The quoted value.
         value: String,
-        /// The decimal mark that is expected.
+        /// The expected decimal mark.
         mark: char,
     },
     /// The amount has more decimals than its currency.
     TooManyDecimals {
-        /// What is there.
+        /// The quoted value.
         value: String,
         /// The currency.
         currency: Currency,
     },
     /// The amount has more digits than any payment.
     AmountTooLarge {
-        /// What is there.
+        /// The quoted value.
         value: String,
     },
-    /// The amount has a sign, and its side stands elsewhere.
+    /// The amount has a sign, but its side is given elsewhere.
     SignedAmount {
-        /// What is there.
+        /// The quoted value.
         value: String,
     },
-    /// The amount's sign and its side contradict each other.
+    /// The amount's sign contradicts its side.
     SignAgainstSide {
         /// The amount.
         value: String,
     },
-    /// An amount as credit and another one as debit.
+    /// The entry has a credit and a debit amount.
     TwoAmounts,
-    /// It is not a currency of ISO 4217.
+    /// It isn't a currency of ISO 4217.
     NotACurrency {
-        /// What is there.
+        /// The quoted value.
         value: String,
     },
-    /// The currency is not that of the rest.
+    /// The currency differs from the rest.
     OtherCurrency {
-        /// The currency that is there.
+        /// The currency of this value.
         found: Currency,
         /// The currency of the rest.
         expected: Currency,
     },
-    /// It is not a date that exists, or not one that is written as it has to be.
+    /// It isn't an existing date in the expected form.
     NotADate {
-        /// What is there.
+        /// The quoted value.
         value: String,
-        /// A date as it has to be written.
+        /// A date in the expected form.
         example: &'static str,
     },
-    /// It says neither credit nor debit.
+    /// It is neither credit nor debit.
     NotASide {
-        /// What is there.
+        /// The quoted value.
         value: String,
-        /// What it may say.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// It says neither yes nor no.
+    /// It is neither yes nor no.
     NotAFlag {
-        /// What is there.
+        /// The quoted value.
         value: String,
     },
-    /// It says neither that an entry is booked nor that it is pending.
+    /// It is neither booked nor pending.
     NotAStatus {
-        /// What is there.
+        /// The quoted value.
         value: String,
-        /// What it may say.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// The text is longer than it may be.
+    /// The text is too long.
     TooLong {
-        /// The most characters.
+        /// The most characters allowed.
         most: usize,
     },
-    /// The row has another number of columns than the header.
+    /// The row and the header differ in their number of columns.
     Columns {
         /// The columns of this row.
         found: usize,
-        /// The columns of the header or of the first row.
+        /// The columns of the header, or of the first row.
         expected: usize,
     },
-    /// Something else is there than what the format has.
+    /// It doesn't have the form that the format requires.
     Malformed {
-        /// What is there.
+        /// The quoted value.
         value: String,
         /// What would be right.
         expected: &'static str,
@@ -143,12 +143,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A row of a CSV file that can't be read. Displayed, it is a sentence without its period: "Row 5: Amount is missing".
+/// A row of a CSV file that can't be read. `Display` is a sentence without its period: "Row 5: Amount is missing".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowProblem {
-    /// The row as spreadsheets number them: from 1, with blank rows and the header.
+    /// As spreadsheets number rows: from 1, counting blank rows and the header.
     pub row: usize,
-    /// The column, by its header or its number; none if it is the row as a whole.
+    /// The column's header or number; none if the row as a whole is wrong.
     pub column: Option<String>,
     /// What is wrong.
     pub problem: Problem,
@@ -161,12 +161,12 @@ impl fmt::Display for RowProblem {
     }
 }
 
-/// The first problems of rows, and how many there are.
+/// The first row problems, and how many there are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowProblems {
     /// At most [`limits::ROW_PROBLEMS_MAX`], in the order of the file.
     pub first: Vec<RowProblem>,
-    /// All of them.
+    /// How many there are in total.
     pub count: usize,
 }
 

@@ -1,45 +1,45 @@
-//! Why a file is not read.
+//! Why a file isn't read.
 
 use crate::currency::Currency;
 use crate::limits;
 use crate::problem::{Problem, RowProblems};
 
-/// Why a file is not read. Displayed, it completes "The file …", without a period.
+/// Why a file isn't read. `Display` completes "The file …", without a period.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("is empty")]
     Empty,
     /// It has more than [`limits::FILE_BYTES_MAX`].
     #[error("is larger than {} MiB. Export a shorter period", limits::FILE_BYTES_MAX / 1024 / 1024)]
     TooLarge,
-    /// It is no text.
+    /// It isn't text.
     #[error("{0}")]
     NotText(NotText),
-    /// It is in an encoding that is not read.
+    /// Its encoding isn't supported.
     #[error("is in the encoding {name}, or says so. Export it as UTF-8")]
     Encoding {
-        /// The encoding that it declares.
+        /// The encoding it declares.
         name: String,
     },
-    /// It is not in the encoding that it declares.
+    /// It isn't in the encoding it declares.
     #[error("says that it is in {name}, but line {line} is not. Export it again")]
     BrokenEncoding {
         /// The declared encoding.
         name: &'static str,
-        /// The first line that is not in it.
+        /// The first line that isn't in it.
         line: usize,
     },
-    /// It is none of the formats.
+    /// It has no known format.
     #[error("is not a bank statement in camt.052, camt.053, camt.054, MT940, MT942, BAI2, OFX or CSV with columns")]
     UnknownFormat,
-    /// It is another message.
+    /// It is a message of another kind.
     #[error("is {found}, not a bank statement in camt.052, camt.053, camt.054, MT940, MT942, BAI2 or OFX")]
     OtherMessage {
-        /// What it says it is.
+        /// The kind it claims to be.
         found: String,
     },
-    /// It is XML that is not read.
+    /// It is broken or unsupported XML.
     #[error("can't be read at line {line}: {problem}")]
     Xml {
         /// The line.
@@ -47,20 +47,20 @@ pub enum Refusal {
         /// What is wrong.
         problem: XmlProblem,
     },
-    /// A field of it is wrong or missing.
+    /// A field is wrong or missing.
     #[error("can't be read at line {line}: {field} {problem}")]
     Field {
-        /// The line at which the field, or what should have it, begins.
+        /// The line where the field, or its parent, begins.
         line: usize,
-        /// The field as the format calls it: `Amt`, `:61:`.
+        /// The field's name in the format: `Amt`, `:61:`.
         field: &'static str,
         /// What is wrong.
         problem: Problem,
     },
-    /// It ends before a statement of it does.
+    /// It ends within a statement.
     #[error("ends before the statement that begins at line {line} does: it has no {missing}. Export it again")]
     CutOff {
-        /// The line at which the statement begins.
+        /// The line where the statement begins.
         line: usize,
         /// What is missing.
         missing: &'static str,
@@ -83,16 +83,16 @@ pub enum Refusal {
         currency.written(*expected), currency.written(*found), currency.written(found - expected)
     )]
     Balance {
-        /// The line at which the statement begins.
+        /// The line where the statement begins.
         line: usize,
-        /// Opening balance and entries, in minor units.
+        /// Opening balance plus entries, in minor units.
         expected: i128,
         /// The closing balance, in minor units.
         found: i128,
         /// The currency of both.
         currency: Currency,
     },
-    /// The amounts of a part of a BAI2 file don't come to its control total.
+    /// The amounts in a part of a BAI2 file differ from its control total.
     #[error(
         "doesn't add up: the amounts of the {part} that begins at line {line} come to {expected}, but its control total is {found}. \
          Export it again"
@@ -100,20 +100,20 @@ pub enum Refusal {
     ControlTotal {
         /// The part: account, group or file.
         part: &'static str,
-        /// The line at which it begins.
+        /// The line where it begins.
         line: usize,
-        /// The amounts, in minor units, of whatever currencies.
+        /// The sum of the amounts, in minor units of whatever currencies.
         expected: i128,
         /// The control total.
         found: i128,
     },
-    /// It is CSV, which is read only with a mapping.
+    /// It is CSV, which needs a mapping.
     #[error("is a CSV file. Say which column is which")]
     MappingNeeded,
-    /// The mapping doesn't fit it.
+    /// The mapping doesn't fit.
     #[error("{0}")]
     Mapping(#[from] MappingProblem),
-    /// Rows of it are wrong.
+    /// Some rows are wrong.
     #[error("{}", rows(.0))]
     Rows(RowProblems),
 }
@@ -124,22 +124,22 @@ impl Refusal {
     pub(crate) const TOO_MANY_LINES: Self = Self::TooMany { what: "lines", most: limits::LINES_MAX };
 }
 
-/// What a file is that is no text.
+/// The kind of a file that isn't text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     /// A PDF.
     #[error("is a PDF. Export the statement as camt.053, MT940, BAI2, OFX or CSV")]
     Pdf,
-    /// A zip archive, which spreadsheets are too.
+    /// A zip archive; new spreadsheets are zips too.
     #[error("is a zip archive or a spreadsheet. Upload the files in it one by one, or save the spreadsheet as CSV")]
     Zip,
     /// An old spreadsheet.
     #[error("is a spreadsheet. Save it as CSV")]
     Spreadsheet,
-    /// Something else.
+    /// Any other binary file.
     #[error("is not text: line {line} has characters that no statement has")]
     Binary {
-        /// The first such line.
+        /// The first line with binary content.
         line: usize,
     },
 }
@@ -147,19 +147,19 @@ pub enum NotText {
 /// What is wrong with XML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum XmlProblem {
-    /// It has a document type definition, with which entities could be defined.
+    /// It has a document type definition, which could define entities.
     #[error("it has a DOCTYPE, which no bank statement needs. Export it again without one")]
     Doctype,
-    /// It refers to something that XML itself doesn't have.
+    /// It has an entity that isn't XML's own.
     #[error("&{name}; means nothing in a bank statement")]
     Entity {
         /// The name.
         name: String,
     },
-    /// An element or a comment is not closed, or something else is not as XML has to be.
+    /// It isn't well-formed: for example, an element or comment isn't closed.
     #[error("the XML is broken ({detail}). Export it again")]
     Broken {
-        /// What the parser says.
+        /// The parser's message.
         detail: String,
     },
     /// It ends early.
@@ -179,23 +179,23 @@ pub enum XmlProblem {
 /// Why a mapping doesn't fit a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MappingProblem {
-    /// No row among the first has all columns that the mapping names.
+    /// None of the first rows has all columns that the mapping names.
     #[error(
         "has no row with all the column names of the mapping among its first {}: {} is missing",
         limits::CSV_PREAMBLE_ROWS_MAX,
         column
     )]
     HeaderMissing {
-        /// The first named column that the most similar row doesn't have.
+        /// The first named column missing from the most similar row.
         column: String,
     },
-    /// Two columns have a name by which the mapping finds one.
+    /// A column name that the mapping uses occurs twice.
     #[error("has two columns with the name {column}. Choose the column by its number")]
     HeaderTwice {
         /// The name.
         column: String,
     },
-    /// The mapping has a column by a number that the file doesn't have.
+    /// The mapping has a column number that the file doesn't have.
     #[error("has {columns} columns, but the mapping uses column {column}")]
     NoSuchColumn {
         /// The number, from 1.
@@ -203,19 +203,19 @@ pub enum MappingProblem {
         /// The columns of the file.
         columns: usize,
     },
-    /// The mapping has a column by its name, but says that there is no header.
+    /// The mapping names a column, but says that there is no header.
     #[error("is read without a header row, so the mapping can't use the column name {column}. Use its number")]
     NameWithoutHeader {
         /// The name.
         column: String,
     },
-    /// All dates can be read in more than one order, or no order fits all of them.
+    /// The dates fit several orders of day, month and year, or none fits all.
     #[error("has dates such as {example}, which don't say whether the day or the month comes first. Choose the order")]
     DateOrderUnclear {
         /// The first date.
         example: String,
     },
-    /// The delimiter is not given, and no delimiter makes columns.
+    /// No delimiter is given, and none makes columns.
     #[error("has no columns: no row is separated by commas, semicolons or tabs")]
     NoColumns,
 }

@@ -1,23 +1,21 @@
 //! Cleans texts from files: one line, no invisible characters, no account numbers.
 //!
-//! Decision: IBANs and the statement's own account number are reduced to `…` and their last four characters in all
-//! names, references and texts, since pages show these but no account numbers. Numbers that only look like accounts
-//! stay: references are made of such numbers.
+//! Decision: IBANs and the statement's own account number are cut to `…` and their last four characters, since pages
+//! show no account numbers. Numbers that only look like accounts stay: references are made of them.
 
 use std::borrow::Cow;
 
 use crate::limits;
 
-/// The lengths of IBANs, in characters.
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
-/// The characters of an account number that are kept.
+/// Characters of an account number that are kept.
 const ENDING_CHARS: usize = 4;
-/// The fewest characters of an account number whose ending may be kept, and that are looked for in texts.
+/// Fewest characters of an account number that is searched for in texts, or whose ending may be kept.
 const ACCOUNT_CHARS_MIN: usize = 6;
-/// The digits from which on a quoted word may be an account number.
+/// A quoted word with more digits may be an account number.
 const QUOTED_DIGITS_MAX: usize = 8;
 
-/// A text on one line: blanks and line breaks are one blank, and what has no shape or turns the direction is left out.
+/// Puts a text on one line: collapses whitespace, drops invisible and direction-changing characters.
 pub(crate) fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -39,7 +37,7 @@ fn is_invisible(letter: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A text of at most this many characters; a longer one ends in `…`.
+/// Shortens to `most` characters; a shortened text ends in `…`.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -47,7 +45,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// A value as messages quote it: cleaned, shortened, and with the last four characters of what may be an account number.
+/// Quotes a value in a message: cleaned, shortened, and only the last four characters of a possible account number.
 pub(crate) fn quoted(value: &str) -> String {
     let value = masked(&clean(&shortened(value, limits::TEXT_CHARS_MAX)), None).into_owned();
     let words: Vec<String> = value.split(' ').map(quoted_word).collect();
@@ -59,7 +57,7 @@ fn quoted_word(word: &str) -> String {
     if digits > QUOTED_DIGITS_MAX { ending_of(word) } else { word.to_owned() }
 }
 
-/// The last four letters and digits of an account number, or none of a number so short that they would be most of it.
+/// The last four letters and digits of an account number, unless they'd be most of it.
 pub(crate) fn account_ending(number: &str) -> Option<String> {
     let compact: Vec<char> = number.chars().filter(char::is_ascii_alphanumeric).collect();
     let kept = compact.len().checked_sub(ENDING_CHARS).filter(|_| compact.len() >= ACCOUNT_CHARS_MIN)?;

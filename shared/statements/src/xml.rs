@@ -1,11 +1,9 @@
-//! Parses XML into a tree of the elements that statements are read from: no DTD, only XML's own entities, bounded in
-//! depth and size.
+//! Parses XML into a tree of known elements: no DTD, only XML's own entities, bounded depth and size.
 //!
-//! Decision: elements outside [`KNOWN`] or of another namespace than the root's are checked for well-formedness and
-//! dropped with their content. What remains is small, and a bank's extensions can't look like an amount.
+//! Decision: elements outside [`KNOWN`] or the root's namespace are checked for well-formedness and dropped with their
+//! content. The remaining tree is small, and a bank's extensions can't look like an amount.
 //!
-//! Decision: namespaces are compared by the root's prefix, not with `NsReader`, whose search through all prefixes takes
-//! quadratic time for a hostile file.
+//! Decision: the root's prefix tells the namespace; `NsReader` takes quadratic time on a hostile file.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -15,7 +13,7 @@ use crate::problem::Problem;
 use crate::refusal::{Refusal, XmlProblem};
 use crate::text::{quoted, shortened};
 
-/// The elements that are read, sorted.
+/// Elements that are read, sorted.
 const KNOWN: &[&str] = &[
     "Acct",
     "AcctOwnrTxId",
@@ -89,7 +87,7 @@ const KNOWN: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Element {
     pub name: &'static str,
-    /// The line at which it begins, from 1.
+    /// The line where it begins, from 1.
     pub line: usize,
     /// The attribute `Ccy`.
     pub currency: Option<String>,
@@ -102,7 +100,7 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The only child of a name, if there is one.
+    /// The only child of this name; an error if there are more.
     pub fn one(&self, name: &'static str) -> Result<Option<&Self>, Refusal> {
         let mut found = self.all(name);
         let first = found.next();
@@ -112,12 +110,11 @@ impl Element {
         }
     }
 
-    /// The only child of a name, which has to be there.
+    /// The only child of this name; an error if there is none.
     pub fn needed(&self, name: &'static str) -> Result<&Self, Refusal> {
         self.one(name)?.ok_or(Refusal::Field { line: self.line, field: name, problem: Problem::Missing })
     }
 
-    /// The first element down a path.
     pub fn first(&self, path: &[&'static str]) -> Option<&Self> {
         path.iter().try_fold(self, |element, name| element.all(name).next())
     }
@@ -126,18 +123,16 @@ impl Element {
         self.text.trim()
     }
 
-    /// The error that a problem with this element is.
     pub fn refused(&self, problem: Problem) -> Refusal {
         Refusal::Field { line: self.line, field: self.name, problem }
     }
 }
 
-/// A document: its root's name and namespace, and what is in it.
 pub(crate) struct Document {
     pub name: String,
-    /// The namespace of the root; empty if it has none.
+    /// The root's namespace, or an empty text.
     pub namespace: String,
-    /// The known elements in the root.
+    /// The root's known elements.
     pub children: Vec<Element>,
 }
 
@@ -193,15 +188,15 @@ struct Root {
 
 struct Parser<'a> {
     text: &'a str,
-    /// The line up to which [`Parser::counted`] bytes reach.
+    /// The line that the first [`Parser::counted`] bytes reach.
     line: usize,
     counted: usize,
     elements: usize,
     depth: usize,
-    /// How deep in an element that is left out.
+    /// Depth within a dropped element.
     skipping: usize,
     root: Option<Root>,
-    /// The elements that are not closed yet, without the root.
+    /// Unclosed elements, without the root.
     open: Vec<Element>,
 }
 

@@ -1,5 +1,4 @@
-//! A function that does nothing but answer. Built beside the others with the same profile, it shows what of their start
-//! is Lambda's and Rust's, and what is ours.
+//! A function that only answers, built like the others: separates Lambda's and Rust's start time from ours.
 
 use lambda_http::{Body, Error, Request, Response, run, service_fn};
 

@@ -1,5 +1,4 @@
-//! Measures each page of the app: `make bench`. Times are reported, never judged; a page that is an error ends the
-//! bench.
+//! Measures each page of the app: `make bench`. Times are reported, never judged; an error page ends the bench.
 #![allow(clippy::expect_used, reason = "a wrong answer ends the bench there and then")]
 
 use std::time::{Duration, Instant};
@@ -9,9 +8,9 @@ use tests::figures::percentile;
 use tests::pages::{self, BYTES_MAX, Furnished, Visit, WAITS_MAX};
 use tests::{Needs, Org, Stack};
 
-/// How often each page is opened.
+/// Visits per page.
 const ROUNDS: usize = 40;
-/// The goal for the median of each page, in milliseconds.
+/// The goal for each page's median, in milliseconds.
 const P50_MS_MAX: f64 = 20.0;
 
 fn main() {
@@ -59,7 +58,7 @@ async fn bench() {
     println!("\nPages that miss a goal: {}.", if missed.is_empty() { "none".to_owned() } else { missed.join(", ") });
 }
 
-/// How long a page takes, from the request to its last byte: the sorted times of all rounds.
+/// The sorted times of a page, from the request to its last byte.
 async fn times(browser: &Browser, path: &str) -> Vec<Duration> {
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {

@@ -1,6 +1,6 @@
-//! Measures each function's start, size and memory, beside a function that only answers: `make bench`.
+//! Measures each function's start, size and memory, and compares with a bare function: `make bench`.
 //!
-//! Every round starts each function anew, one after the other, so that disturbances of the machine hit them all.
+//! Every round starts each function once, so that disturbances of the machine hit them all.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
 
 use std::path::Path;
@@ -14,11 +14,11 @@ use tests::figures::percentile;
 use tests::runtime_api::{self, Function, recorded};
 use tests::{Needs, Org, Stack};
 
-/// Starts of each function that count, after some that fill the caches.
+/// Counted starts of each function, after some that fill the caches.
 const ROUNDS: usize = 50;
 const WARM_UP: usize = 3;
 
-/// What the starts are compared with: a bare function.
+/// The bare function, for comparison.
 const BARE: &str = "hello";
 
 /// The goals.
@@ -32,21 +32,21 @@ const APP_ZIP_MB_MAX: f64 = 4.0;
 const ZIPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/lambda-zip");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/start.json");
 
-/// A function and the event that it is started for.
+/// A function and the event it starts for.
 struct Case {
     function: &'static str,
-    /// The recorded event, or the path of a page that a browser asks for.
+    /// The recorded event, or a page's path.
     event: &'static str,
-    /// What the function answers. None where nobody gets an answer: what a schedule, a queue or a stream invokes.
+    /// The response's status. None for schedules, queues and streams, which get no response.
     status: Option<u16>,
     starts: Vec<Duration>,
     resident_kib: Vec<u64>,
 }
 
-/// Every function, with an event that takes it through the store.
+/// Every function, with an event that uses the store.
 const CASES: [(&str, &str, Option<u16>); 18] = [
     (BARE, "get-identity", Some(200)),
-    // Without the store: what starting costs.
+    // Without the store: the cost of starting.
     ("read-api", "get-openapi", Some(200)),
     // With it: a connection, the token's read, the audit row.
     ("read-api", "get-identity", Some(200)),
@@ -54,18 +54,18 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     ("proposals", "list-proposals", Some(200)),
     // Without a body: the token's read, the audit row, and no paper.
     ("documents", "/api/v1/funding-items/paper", Some(422)),
-    // The operation of a tool.
+    // A tool's operation.
     ("mcp", "mcp-get-identity", Some(200)),
-    // With a session of a member.
+    // With a member's session.
     ("member-app", "/app/account", Some(200)),
     ("agreement-app", "/app/agreements", Some(200)),
     ("money-app", "/app/money", Some(200)),
     ("funding-app", "/app/funding", Some(200)),
     ("organization-app", "/app/audit", Some(200)),
-    // Without one, which participants have: nobody knows the link.
+    // Without the session that participants have: nobody knows the link.
     ("participant-app", "/app/parts/{unknown}", Some(401)),
     ("pictures", "/app/pictures/{unknown}/{unknown}/1", Some(401)),
-    // The keyring from its secret.
+    // Reads the keyring from its secret.
     ("event-relay", "stream-batch", None),
     ("webhook-sender", "sqs-deliveries", None),
     ("clock", "schedule", None),
@@ -73,7 +73,7 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     (BARE, "get-identity", Some(200)),
 ];
 
-/// What all events are asked with.
+/// Shared by all events.
 struct Setting {
     org: Org,
     environment: Vec<(String, String)>,
@@ -216,7 +216,7 @@ impl Case {
     }
 }
 
-/// The size of what is uploaded to Lambda, where it was built.
+/// The size of the upload to Lambda, if built.
 fn zip_bytes(function: &str) -> Option<f64> {
     let file = Path::new(ZIPS).join(function).join("bootstrap.zip");
     u32::try_from(file.metadata().ok()?.len()).ok().map(f64::from)

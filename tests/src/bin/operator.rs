@@ -1,4 +1,4 @@
-//! The operators' command line, so that tests of the documented commands find it built beside them.
+//! The operators' command line, built beside the tests of the documented commands.
 
 use std::process::ExitCode;
 

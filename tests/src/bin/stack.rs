@@ -1,4 +1,4 @@
-//! The local stack's command line, so that tests of whole processes (restart, `kill -9`) find it built beside them.
+//! The local stack's command line, built beside the tests of whole processes (restart, `kill -9`).
 
 use std::process::ExitCode;
 

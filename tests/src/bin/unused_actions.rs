@@ -1,6 +1,5 @@
-//! Lists actions that the template's roles allow but no function used in a whole run of the system tests (goal S4),
-//! from the file of calls. `scripts/test` runs it at the end; `tests::calls` lists, with reasons, what no test can
-//! cause.
+//! Lists actions that the template allows but no function used in a run of all system tests (goal S4). `scripts/test`
+//! ends with it; `tests::calls` lists actions that no test can cause, with reasons.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,5 @@
-//! Runs the functions under `cargo lambda watch`, which plays Lambda and the gateway (`CargoLambda.toml` has the
-//! routes) and rebuilds a function when its code changes: `make watch`. The local stack provides the store and the
-//! tokens.
+//! Runs the functions under `cargo lambda watch`, which acts as Lambda and gateway (routes in `CargoLambda.toml`) and
+//! rebuilds changed functions: `make watch`. The local stack provides the store and the tokens.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,12 +7,12 @@ use std::process::ExitCode;
 use local::{Options, Stack};
 use tokio::process::Command;
 
-/// Where `cargo lambda watch` answers.
+/// The port of `cargo lambda watch`.
 const PORT: &str = "9000";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // A folder of its own, so that `make run` can go on beside it.
+    // Its own folder, so that `make run` can run beside it.
     let options = Options { port: 0, data_dir: PathBuf::from("target/watch"), ..Options::default() };
     let stack = match Stack::start(options).await {
         Ok(stack) => stack,
@@ -32,7 +31,7 @@ async fn main() -> ExitCode {
         .args(["lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", PORT, "--disable-cors"])
         .env("TABLE_NAME", stack.table())
         .env("BASE_URL", base_url)
-        // Nothing answers there: pages that need no keys work without.
+        // Nothing answers there: pages that need no keys work anyway.
         .env("KEYRING_SECRET", "none")
         .env("FILES_BUCKET", "none")
         .env("AWS_ENDPOINT_URL_DYNAMODB", stack.dynamodb_url())
@@ -42,7 +41,7 @@ async fn main() -> ExitCode {
     let ended = match watch.kill_on_drop(true).spawn() {
         Ok(mut watch) => tokio::select! {
             ended = watch.wait() => ended,
-            // Ctrl-C reaches both processes; the store's goes last.
+            // Ctrl-C reaches both processes; the store's ends last.
             _ = tokio::signal::ctrl_c() => watch.wait().await,
         },
         Err(error) => Err(error),

@@ -1,7 +1,6 @@
-//! The system tests: what the product answers over HTTP, and what it leaves behind. One folder per part of the
-//! product, one file per subject.
+//! The system tests: the product over HTTP. One folder per part of the product, one file per subject.
 //!
-//! Each test makes its own organization and runs beside the others. Set `COUNTERSIGN_TEST_DYNAMODB` to an endpoint to
+//! Each test creates its own organization and runs beside the others. Set `COUNTERSIGN_TEST_DYNAMODB` to an endpoint to
 //! run them against that store instead of the embedded one.
 #![allow(
     clippy::expect_used,
@@ -21,12 +20,11 @@ mod webhooks;
 /// The local stack's program, built beside the tests.
 const STACK: &str = env!("CARGO_BIN_EXE_stack");
 
-/// The id of no record.
 fn unknown_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// A record as a list shows it: a workspace has the number of its people in place of them.
+/// A record in a list: a workspace has the number of its people instead of them.
 fn in_list(record: &serde_json::Value) -> serde_json::Value {
     let mut record = record.clone();
     if let Some(people) = record["people"].as_array() {
@@ -36,14 +34,13 @@ fn in_list(record: &serde_json::Value) -> serde_json::Value {
     record
 }
 
-/// The names of an object's members, sorted.
 fn members(value: &serde_json::Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
 
-/// Asserts a moment as the API writes it: RFC 3339, UTC, `Z`, milliseconds.
+/// Asserts the API's form of a moment: RFC 3339, UTC, `Z`, milliseconds.
 #[track_caller]
 fn assert_moment(value: &serde_json::Value) {
     let text = value.as_str().unwrap_or_default();

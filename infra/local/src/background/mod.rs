@@ -1,4 +1,4 @@
-//! What runs without a request: the relay of what becomes due, the delivery of webhooks, and the clock.
+//! Background work: the relay of due entries, the delivery of webhooks, and the clock.
 
 mod queue;
 
@@ -21,10 +21,9 @@ use crate::calls::{self, Calls};
 
 pub use crate::background::queue::{DeliveryWorker, LocalQueue};
 
-/// The largest number of entries that the relay takes as one batch.
 const BATCH_MAX: usize = 100;
 
-/// The running background tasks. Dropping it ends them at once; the next start does what they leave.
+/// Dropping it aborts the tasks; the next start does what they leave.
 #[derive(Debug)]
 pub(crate) struct Background {
     _deliveries: DeliveryWorker,
@@ -32,7 +31,6 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Starts the tasks. `due_entries` is what becomes due in the store.
     pub(crate) fn start(
         app: Arc<AppState>,
         due_entries: UnboundedReceiver<DueEntry>,
@@ -71,7 +69,7 @@ async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: Un
     let mut entries = Vec::new();
     while due_entries.recv_many(&mut entries, BATCH_MAX).await > 0 {
         while batches.try_join_next().is_some() {}
-        // An endpoint's entry may take long, so it gets a batch of its own and delays no other entry.
+        // An endpoint's entry may take long: in a batch of its own, it delays no other.
         let (endpoints, others): (Vec<_>, Vec<_>) =
             entries.drain(..).partition(|entry: &DueEntry| entry.what == Due::Endpoint);
         for batch in endpoints.into_iter().map(|entry| vec![entry]).chain([others]) {
@@ -83,7 +81,7 @@ async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: Un
     }
 }
 
-/// Runs the clock on its schedule. The first tick comes at once, for what became due while no stack ran.
+/// Runs the clock. The first tick comes at once, for entries that became due while no stack ran.
 async fn run_clock(app: Arc<AppState>, relay: Relay) {
     let mut schedule = tokio::time::interval(app.time_scale.sweep_interval());
     schedule.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -91,8 +89,7 @@ async fn run_clock(app: Arc<AppState>, relay: Relay) {
     loop {
         schedule.tick().await;
         let (tick_app, relay) = (app.clone(), relay.clone());
-        // A task of its own keeps a panic from ending the schedule. The log has every failure, and what failed is due
-        // again at the next tick.
+        // In its own task, a panic doesn't end the schedule. Failures are logged, and due again at the next tick.
         let tick = async move { clock::tick(&tick_app, &relay, trigger).await };
         let _ = tokio::spawn(calls::of("clock", tick)).await;
         trigger = Trigger::Schedule;

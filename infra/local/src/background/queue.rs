@@ -1,5 +1,4 @@
-//! The delivery queue of the local stack, in memory, and the worker that delivers what it holds. Messages may die with
-//! the process: the clock sends those again that are still due.
+//! The delivery queue in memory, and its worker. The clock resends due messages that die with the process.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
@@ -18,18 +17,18 @@ use webhook_sender::{DeliveryStore, Failure, Handled, HttpClient, Sender};
 
 use crate::calls;
 
-/// The largest number of concurrent attempts: more connections are no faster on one machine.
+/// Most concurrent attempts: more connections are no faster on one machine.
 const ATTEMPTS_MAX: usize = 256;
-/// The largest number of concurrent attempts at one endpoint, so that a slow one leaves room for others.
+/// Most concurrent attempts at one endpoint, so that a slow one leaves room for others.
 const ATTEMPTS_PER_ENDPOINT_MAX: usize = 16;
-/// The largest number of concurrent attempts of one organization, so that slow endpoints of one leave room for others.
+/// Most concurrent attempts of one organization, so that its slow endpoints leave room for others.
 const ATTEMPTS_PER_ORG_MAX: usize = 64;
-/// How long a message that failed stays invisible.
+/// How long a failed message stays invisible.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest sleep until the next message is due. It bounds the delay after the system's clock has been set forward.
+/// Longest sleep until the next message is due: bounds the delay after the system's clock is set forward.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
-/// A queue in memory.
+/// An in-memory queue.
 #[derive(Debug, Default)]
 pub struct LocalQueue {
     messages: Mutex<Messages>,
@@ -38,22 +37,21 @@ pub struct LocalQueue {
 
 #[derive(Debug, Default)]
 struct Messages {
-    /// The visible messages, by due time and then in order of arrival.
+    /// Visible messages, by due time, then arrival.
     by_due_time: BinaryHeap<Reverse<(Timestamp, u64, Message)>>,
-    /// The messages that are in the queue or being handled. The queue drops a duplicate of these, so that repeated wakes
-    /// of a delivery that waits for its turn do not pile up.
+    /// Queued or being handled. Duplicates are dropped: repeated wakes of a waiting delivery don't pile up.
     pending: HashSet<DeliveryMessage>,
     arrivals: u64,
 }
 
-/// A message, with the number of times that it was received and failed.
+/// A message and its number of failed receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Message {
     wake: DeliveryMessage,
     receives: u32,
 }
 
-// The heap orders by the time and the number before the message; the message itself has no order.
+// The heap orders by time and arrival number; the message itself has no order.
 impl PartialOrd for Message {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
@@ -80,7 +78,7 @@ impl LocalQueue {
         }
     }
 
-    /// Takes the next message that is due. If there is none, the error is the time until one is due, if any is queued.
+    /// Takes the next due message. The error is the time until one is due, if any is queued.
     fn pop(&self) -> Result<Message, Option<Duration>> {
         let mut messages = self.messages();
         let Some(Reverse((due_at, _, _))) = messages.by_due_time.peek() else { return Err(None) };
@@ -94,7 +92,6 @@ impl LocalQueue {
         Ok(message)
     }
 
-    /// Waits for the next message that is due, and takes it.
     async fn receive(&self) -> Message {
         loop {
             let arrived = self.arrived.notified();
@@ -108,7 +105,6 @@ impl LocalQueue {
         }
     }
 
-    /// Queues a message that failed once more, or logs it as a dead letter.
     fn retry_or_dead_letter(&self, message: Message, failure: &Failure, log: &Log) {
         let receives = message.receives + 1;
         let is_permanent = matches!(failure, Failure::Permanent(_));
@@ -132,7 +128,7 @@ impl Queue for LocalQueue {
     }
 }
 
-/// A message that is being handled. Dropping it, also by a panic, lets the queue take the same message again.
+/// A message being handled. Dropping it, even by a panic, lets the queue accept the same message again.
 struct Received {
     queue: Arc<LocalQueue>,
     wake: DeliveryMessage,
@@ -144,7 +140,7 @@ impl Drop for Received {
     }
 }
 
-/// A task that delivers what a queue holds. Dropping it ends the task and its attempts.
+/// Delivers a queue's messages. Dropping it aborts the task and its attempts.
 #[derive(Debug)]
 pub struct DeliveryWorker(JoinHandle<()>);
 
@@ -176,21 +172,19 @@ impl Drop for DeliveryWorker {
     }
 }
 
-/// Starts an attempt per message, within the limits.
 struct Dispatcher<D, C> {
     queue: Arc<LocalQueue>,
     sender: Arc<Sender<D, C>>,
     log: Log,
-    /// The endpoints that have a message or an attempt.
+    /// Endpoints with a message or an attempt.
     lanes: HashMap<EndpointId, Lane>,
     slots: Arc<Semaphore>,
     org_slots: HashMap<OrgId, Arc<Semaphore>>,
     attempts: JoinSet<()>,
-    /// The endpoint of each running attempt.
     endpoints: HashMap<tokio::task::Id, EndpointId>,
 }
 
-/// The messages and attempts of an endpoint. A message waits here and not in a task, which is a hundred times as large.
+/// An endpoint's messages and attempts. Messages wait here: a waiting task would be a hundred times as large.
 #[derive(Debug, Default)]
 struct Lane {
     messages: VecDeque<Message>,
@@ -211,7 +205,7 @@ where
                     self.start_attempts(endpoint);
                 }
                 Some(ended) = self.attempts.join_next_with_id() => {
-                    // A panic loses its own attempt only: the clock wakes that delivery again.
+                    // A panic loses only its own attempt: the clock wakes that delivery again.
                     let task = ended.map_or_else(|error| error.id(), |(id, ())| id);
                     let Some(endpoint) = self.endpoints.remove(&task) else { continue };
                     if let Some(lane) = self.lanes.get_mut(&endpoint) {
@@ -223,7 +217,7 @@ where
         }
     }
 
-    /// Starts attempts for the messages of an endpoint, as many as its limit allows.
+    /// Starts as many attempts as the endpoint's limit allows.
     fn start_attempts(&mut self, endpoint: EndpointId) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
         while lane.attempts < ATTEMPTS_PER_ENDPOINT_MAX
@@ -239,7 +233,7 @@ where
                 let handled = sender.handle(message.wake).await;
                 drop(received);
                 match handled {
-                    // The queue dropped the sender's message as a duplicate of the one being handled.
+                    // The queue dropped the sender's message as a duplicate of this one.
                     Ok(Handled::Requeued) => queue.push(message, message.wake.due_at),
                     Ok(_) => {}
                     Err(failure) => queue.retry_or_dead_letter(message, &failure, &log),

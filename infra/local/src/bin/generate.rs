@@ -1,6 +1,6 @@
-//! Writes what derives from the declarations of operations and pages: `shared/openapi.json`, the description that every
-//! function serves and routes by, its compressed form, the documentation for people, the tools of agents, the routes in `infra/template.yaml`, and the table
-//! of funding in `docs/trust-funding.md`. Run it after adding or changing an operation or a page, or that table.
+//! Writes what derives from operations and pages: `shared/openapi.json`, its compressed form, the documentation,
+//! agents' tools, the routes in `infra/template.yaml`, and the funding table in `docs/trust-funding.md`. Run it after
+//! changing an operation, a page or that table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ fn generate() -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let write = |file: &str, bytes: &[u8]| {
         let path = folder.join(file);
-        // What is the same keeps its time: else all that contains it would be compiled again.
+        // Writing an unchanged file would recompile everything that includes it.
         if std::fs::read(&path).is_ok_and(|kept| kept == bytes) {
             return Ok::<(), String>(());
         }

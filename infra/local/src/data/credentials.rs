@@ -1,5 +1,4 @@
-//! The tokens and passwords of a data directory in clear. The store keeps only their hashes, and a restart has to put
-//! the same ones into the ready file.
+//! Tokens and passwords in clear: the store keeps only hashes, and restarts write the same ready file.
 
 use ops::{NewToken, OpsError};
 use serde::{Deserialize, Serialize};
@@ -15,16 +14,14 @@ use crate::error::{StartError, in_one_line};
 
 const FILE: &str = "credentials.json";
 
-/// How long before its expiry a start replaces a token, in seconds.
+/// A start replaces tokens that expire within this many seconds.
 const RENEW_BEFORE_EXPIRY_S: i64 = 24 * 3600;
 
-/// The organizations of the ready file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Credentials {
     pub(crate) organizations: Vec<OrganizationCredentials>,
 }
 
-/// The tokens and members of one organization.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OrganizationCredentials {
     pub(crate) id: OrgId,
@@ -34,7 +31,6 @@ pub(crate) struct OrganizationCredentials {
     pub(crate) members: Vec<Member>,
 }
 
-/// A token's secret value, and when it was issued.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredToken {
     value: String,
@@ -42,19 +38,17 @@ pub(crate) struct StoredToken {
 }
 
 impl Credentials {
-    /// Reads the credentials that an earlier start wrote.
     pub(crate) fn read(data_dir: &DataDir) -> Result<Self, StartError> {
         serde_json::from_slice(&data_dir.read(FILE)?)
             .map_err(|error| data_dir.damaged(&format!("the file {FILE} cannot be read: {error}")))
     }
 
-    /// Writes the credentials for the next start.
     pub(crate) fn write(&self, data_dir: &DataDir) -> Result<(), StartError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StartError::Seed(in_one_line(&error)))?;
         data_dir.write(FILE, &text)
     }
 
-    /// Issues new tokens for those that have expired or expire within a day. Returns whether there were any.
+    /// Replaces tokens that have expired or expire within a day; true if there were any.
     pub(crate) async fn renew_tokens(&mut self, store: &Store, now: Timestamp) -> Result<bool, OpsError> {
         let mut renewed = false;
         for organization in &mut self.organizations {
@@ -71,7 +65,6 @@ impl Credentials {
         Ok(renewed)
     }
 
-    /// The organizations as the ready file shows them.
     pub(crate) fn organizations(&self) -> Vec<Organization> {
         self.organizations
             .iter()
@@ -87,7 +80,6 @@ impl Credentials {
 }
 
 impl StoredToken {
-    /// Issues a token in an organization.
     pub(crate) async fn issue(store: &Store, org: OrgId, scope: Scope, now: Timestamp) -> Result<Self, OpsError> {
         let name = match scope {
             Scope::ReadWrite => "Local stack",
@@ -97,7 +89,6 @@ impl StoredToken {
         Ok(Self { value: token.value, issued_at: now })
     }
 
-    /// The secret value.
     pub(crate) fn value(&self) -> &str {
         &self.value
     }

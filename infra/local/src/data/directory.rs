@@ -1,5 +1,4 @@
-//! The data directory: a lock for the process that uses it, the version that wrote it, and whether its initial data are
-//! complete.
+//! The data directory: its lock, its format version, and whether its initial data are complete.
 //!
 //! | File | |
 //! |---|---|
@@ -25,29 +24,27 @@ use crate::data::private_file;
 use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
 
-/// The version of the layout that this program writes. It changes with the schema versions of records, so that data of an
-/// older version are migrated by the next start.
+/// The layout that this program writes. Newer record schemas raise it, so that the next start migrates older data.
 const FORMAT: u32 = FORMAT_BEFORE_SCHEMAS + versions::NEWEST;
 
-/// Data of this version and later are migrated. The next one was the last before records carried schema versions, which go on
-/// counting from there.
+/// The oldest migratable layout. The next was the last before records had schema versions, which count on from there.
 const FORMAT_BEFORE_SCHEMAS: u32 = 3;
 
-/// The size, in bytes, past which the next start rotates the log.
+/// The next start rotates a log of more bytes.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
 
-/// A data directory, locked for this process as long as the value lives.
+/// A data directory, locked for this process while the value lives.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    /// Whether an older version wrote the data, which are still to be migrated.
+    /// An older version wrote the data; they still need migration.
     is_outdated: bool,
-    /// The operating system releases the lock when the process ends, also after a crash.
+    /// The operating system releases the lock when the process ends, even by a crash.
     _lock: File,
 }
 
 impl DataDir {
-    /// Creates the directory if it is missing, and locks it for this process.
+    /// Creates the directory if missing, and locks it.
     pub(crate) fn open(path: &Path) -> Result<Self, StartError> {
         if path.exists() && !path.is_dir() {
             return Err(StartError::NotADirectory(path.to_owned()));
@@ -58,8 +55,7 @@ impl DataDir {
         Ok(data_dir)
     }
 
-    /// The version of the directory. It refuses one that can't be read, before anything is changed, and writes the version
-    /// into a new one.
+    /// The directory's version, written into a new one. Refuses an unreadable version before anything changes.
     fn check_format(&self) -> Result<u32, StartError> {
         let format = self.file("format");
         let text = match std::fs::read_to_string(&format) {
@@ -68,7 +64,7 @@ impl DataDir {
                 if self.store_file().exists() && !self.file("beginning").exists() {
                     return Err(self.damaged("the file format is missing"));
                 }
-                // The mark comes first: after a crash between the two, a version without it would pass for complete data.
+                // Mark first: after a crash in between, a version without the mark would pass for complete data.
                 self.mark_incomplete()?;
                 return self.write_format().map(|()| FORMAT);
             }
@@ -87,20 +83,18 @@ impl DataDir {
         self.write("format", format!("{FORMAT}\n").as_bytes())
     }
 
-    /// Whether an older version wrote the data, which are still to be migrated.
     pub(crate) fn is_outdated(&self) -> bool {
         self.is_outdated
     }
 
-    /// Marks the data as migrated: older versions refuse them from now on.
+    /// From now on, older versions refuse the data.
     pub(crate) fn mark_migrated(&mut self) -> Result<(), StartError> {
         self.write_format()?;
         self.is_outdated = false;
         Ok(())
     }
 
-    /// Returns whether the initial data are complete. If not, removes what an interrupted attempt left, so that they can
-    /// be created anew.
+    /// Returns whether the initial data are complete. If not, removes the rest of an interrupted attempt.
     pub(crate) fn has_data(&self) -> Result<bool, StartError> {
         if !self.file("beginning").exists() {
             return Ok(true);
@@ -118,12 +112,11 @@ impl DataDir {
         private_file::write(&self.file("beginning"), b"").map_err(cannot_write(&self.path))
     }
 
-    /// Marks the initial data as complete: the next start keeps them.
+    /// The next start keeps the initial data.
     pub(crate) fn mark_complete(&self) -> Result<(), StartError> {
         private_file::remove(&self.file("beginning")).map_err(cannot_write(&self.path))
     }
 
-    /// The file of the embedded store.
     pub(crate) fn store_file(&self) -> PathBuf {
         self.file("store.sqlite")
     }
@@ -133,22 +126,20 @@ impl DataDir {
         self.file("files")
     }
 
-    /// Writes where the store answers.
     pub(crate) fn write_store_url(&self, url: &str) -> Result<(), StartError> {
         private_file::write(&self.file("dynamodb-url"), url.as_bytes()).map_err(cannot_write(&self.path))
     }
 
-    /// Removes the file with where the store answered. The next start writes it anew if that fails.
+    /// Removes the store's address. If that fails, the next start overwrites it.
     pub(crate) fn remove_store_url(&self) {
         let _ = private_file::remove(&self.file("dynamodb-url"));
     }
 
-    /// The default path of the ready file.
     pub(crate) fn ready_file(&self) -> PathBuf {
         ready_file(&self.path)
     }
 
-    /// The path of the log. A large log is rotated first.
+    /// The path of the log; rotates a large log first.
     pub(crate) fn log_file(&self) -> Result<PathBuf, StartError> {
         self.log_file_within(LOG_BYTES_MAX)
     }
@@ -161,14 +152,13 @@ impl DataDir {
         Ok(log)
     }
 
-    /// Reads a file that belongs to complete data: one that is missing is damage.
+    /// Reads a file that complete data must have.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, StartError> {
         std::fs::read(self.file(name))
             .map_err(|error| self.damaged(&format!("the file {name} cannot be read: {error}")))
     }
 
-    /// The keys that seal secrets in the store, created if the file is missing: at the first start, and after a version
-    /// that had no such secrets.
+    /// The keys that seal secrets in the store, created at the first start or after a version without them.
     pub(crate) fn keyring(&self) -> Result<Keyring, StartError> {
         const FILE: &str = "keyring.json";
         match std::fs::read_to_string(self.file(FILE)) {
@@ -187,7 +177,7 @@ impl DataDir {
         private_file::write(&self.file(name), contents).map_err(cannot_write(&self.path))
     }
 
-    /// The error for a directory that is not as the last process left it.
+    /// The error for a directory that isn't as the last process left it.
     pub(crate) fn damaged(&self, what: &str) -> StartError {
         StartError::Damaged { path: self.path.clone(), what: what.to_owned() }
     }
@@ -197,10 +187,9 @@ impl DataDir {
     }
 }
 
-/// Replaces an error of the store with "cannot be written" if the disk is full, found out by a trial write: the store
-/// reports only that a write failed.
+/// Replaces a store error with "cannot be written" if a trial write shows a full disk: the store doesn't say why.
 pub(crate) fn check_disk_full(data_dir: &Path, error: StartError) -> StartError {
-    /// More than a full file system may still have free in a block that is in use.
+    /// Exceeds what a full file system may have left in a partly used block.
     const PROBE_BYTES: usize = 256 * 1024;
     if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Migration(_) | StartError::Renewal(_))
     {
@@ -220,7 +209,7 @@ fn ready_file(data_dir: &Path) -> PathBuf {
     data_dir.join("ready.json")
 }
 
-/// Creates the directory, accessible to its owner only.
+/// Creates the directory for its owner only.
 fn create(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -252,7 +241,7 @@ fn lock(data_dir: &Path) -> Result<File, StartError> {
     Ok(file)
 }
 
-/// The process that holds the lock and where it answers, as far as known, in brackets.
+/// In brackets, the process that holds the lock and its address, as far as known.
 fn lock_holder(data_dir: &Path, mut lock: File) -> String {
     let mut process = String::new();
     let process = lock

@@ -1,12 +1,10 @@
-//! Files that hold secrets, or that must be whole or absent: only their owner can read them, from their creation on, and
-//! they are replaced atomically.
+//! Files only their owner can read, replaced atomically: they hold secrets, or must be whole or absent.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Replaces the file at `path` atomically: a reader sees the old file or the whole new one, also after a crash. The
-/// file's mode is 0600 from its creation.
+/// Replaces the file atomically, with mode 0600 from the start: even a crash leaves the old file or the new one.
 pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     // `tempfile` creates with O_EXCL and mode 0600.
@@ -17,7 +15,7 @@ pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Removes the file at `path` durably. A missing file is no error.
+/// Removes the file durably. A missing file is no error.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Ok(()) => sync_folder(folder_of(path)),
@@ -26,7 +24,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The folder of `path`: the current one for a bare file name.
+/// The path's folder: the current one for a bare file name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -34,9 +32,9 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes a rename or a removal in the folder durable.
+/// Makes renames and removals in the folder durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Only Unix can open a folder as a file.
+    // Only Unix opens a folder as a file.
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
     }

@@ -1,4 +1,4 @@
-//! The ready file: where a running stack answers and which tokens and passwords it takes, for people and programs.
+//! The ready file: the running stack's addresses, tokens and passwords, for people and programs.
 
 use std::io;
 use std::path::Path;
@@ -11,26 +11,26 @@ use crate::error::StartError;
 /// The content of the ready file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyFile {
-    /// Where the API answers; the origin of every link.
+    /// The API's address and the origin of every link.
     pub base_url: String,
-    /// Where the app answers.
+    /// The app's address.
     pub app_url: String,
     /// At least two.
     pub organizations: Vec<Organization>,
 }
 
-/// An organization with its tokens and members.
+/// An organization's tokens and members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Organization {
     /// Its id.
     pub id: String,
     /// Its name.
     pub name: String,
-    /// A token with the scope `read_write`.
+    /// Its scope is `read_write`.
     pub read_write_token: String,
-    /// A token with the scope `read`.
+    /// Its scope is `read`.
     pub read_only_token: String,
-    /// The people who can sign in. The first is an admin.
+    /// Can sign in. The first is an admin.
     pub members: Vec<Member>,
 }
 
@@ -39,17 +39,17 @@ pub struct Organization {
 pub struct Member {
     /// The person's name.
     pub name: String,
-    /// The email address to sign in with. It is unique over all organizations.
+    /// For signing in. Unique over all organizations.
     pub email: String,
-    /// The password to sign in with.
+    /// For signing in.
     pub password: String,
     /// `admin` or `member`.
     pub role: String,
 }
 
 impl ReadyFile {
-    /// Removes an earlier stack's file, which a program that waits for this stack would read, and checks that a new one
-    /// can be written there. Called first, so that a bad path is reported before anything else is done.
+    /// Removes an earlier stack's file, which a program waiting for this stack would read, and checks that a new one
+    /// can be written. Called first, so that a bad path is reported before anything changes.
     pub(crate) fn prepare(path: &Path) -> Result<(), StartError> {
         if path.is_dir() {
             return Err(cannot_write(path)(io::ErrorKind::IsADirectory.into()));
@@ -61,19 +61,18 @@ impl ReadyFile {
         Ok(())
     }
 
-    /// Writes the file, whole or not at all, readable by its owner only.
+    /// Writes the file atomically, readable by its owner only.
     pub(crate) fn write(&self, path: &Path) -> Result<(), StartError> {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| cannot_write(path)(error.into()))?;
         text.push(b'\n');
         private_file::write(path, &text).map_err(cannot_write(path))
     }
 
-    /// Reads the file, if it is there and valid.
+    /// The file's content, if present and valid.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path).ok()?).ok()
     }
 
-    /// Removes the file.
     pub(crate) fn remove(path: &Path) -> io::Result<()> {
         private_file::remove(path)
     }

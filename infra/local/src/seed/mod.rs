@@ -1,4 +1,4 @@
-//! The data that a stack starts with: created in a new data directory, kept in an existing one.
+//! A stack's initial data: created in a new data directory, kept in an existing one.
 
 mod demo;
 mod organizations;
@@ -13,7 +13,7 @@ use crate::functions::Functions;
 use crate::options::{Options, Seed, StoreAt};
 use crate::seed::demo::Demo;
 
-/// Creates the initial data of a new data directory, and marks them as complete.
+/// Creates a new data directory's initial data, and marks them complete.
 pub(crate) async fn create(
     options: &Options,
     data_dir: &DataDir,
@@ -23,7 +23,7 @@ pub(crate) async fn create(
     progress: fn(&str),
 ) -> Result<Credentials, StartError> {
     progress("Setting up two organizations, their members and tokens");
-    // A table elsewhere may have members of other stacks, with the same email addresses but for the tag.
+    // A table elsewhere may have other stacks' members with the same addresses but for the tag.
     let email_tag = match options.store {
         StoreAt::Embedded => None,
         StoreAt::Endpoint { .. } => Some(organizations::random_secret(2)?),
@@ -39,7 +39,7 @@ pub(crate) async fn create(
     Ok(credentials)
 }
 
-/// Reads the credentials of an existing data directory, and replaces tokens that have expired.
+/// Reads an existing data directory's credentials, and replaces expired tokens.
 pub(crate) async fn load(data_dir: &DataDir, store: &Store, progress: fn(&str)) -> Result<Credentials, StartError> {
     let mut credentials = Credentials::read(data_dir)?;
     let renewed = credentials

@@ -1,5 +1,4 @@
-//! The organizations of a new data directory, with their members and tokens. An operator would create them with the same
-//! functions.
+//! A new data directory's organizations, members and tokens, created with the operator's functions.
 
 use ops::NewMember;
 use shared::domain::organization::Role;
@@ -12,9 +11,9 @@ use crate::error::{StartError, in_one_line};
 
 struct NewOrganization {
     name: &'static str,
-    /// The domain of the members' email addresses.
+    /// Domain of the members' email addresses.
     domain: &'static str,
-    /// Name, local part of the email address, and role.
+    /// Name, local part of the email address, role.
     members: &'static [(&'static str, &'static str, Role)],
 }
 
@@ -32,8 +31,7 @@ const ORGANIZATIONS: &[NewOrganization] = &[
     },
 ];
 
-/// Creates the organizations. `email_tag` becomes part of the email addresses, so that they are unique in a table that
-/// other stacks use too.
+/// `email_tag` becomes part of the email addresses, which makes them unique in a table shared with other stacks.
 pub(crate) async fn create(store: &Store, email_tag: Option<&str>, now: Timestamp) -> Result<Credentials, StartError> {
     let email_tag = email_tag.map(|tag| format!("+{tag}")).unwrap_or_default();
     let mut organizations = Vec::new();
@@ -62,7 +60,7 @@ pub(crate) async fn create(store: &Store, email_tag: Option<&str>, now: Timestam
     Ok(Credentials { organizations })
 }
 
-/// A random secret of so many groups of four characters, 20 bits each, without characters that look alike.
+/// A random secret of groups of four characters, 20 bits each, without look-alikes.
 pub(crate) fn random_secret(groups: usize) -> Result<String, StartError> {
     const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut random = vec![0; groups * 4];

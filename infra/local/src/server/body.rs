@@ -1,4 +1,4 @@
-//! The body of a request, as its connection receives it.
+//! A request body, as its connection receives it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,8 +9,8 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use shared::limits;
 use tokio::runtime::Handle;
 
-/// A body whose rest is received and discarded when it is dropped before its end, within limits. The response to a request
-/// may be sent before its body has arrived; a connection that is closed while its client still sends can lose that response.
+/// If dropped before its end, receives and discards the rest, within limits: a response may be sent before the body has
+/// arrived, and closing the connection while the client still sends can lose that response.
 #[derive(Debug)]
 pub(super) struct RequestBody(Option<Incoming>);
 

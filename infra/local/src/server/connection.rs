@@ -1,4 +1,4 @@
-//! One connection: HTTP/1, with limits on the time of a request's head.
+//! One HTTP/1 connection, with a time limit for request heads.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use super::body::RequestBody;
 use super::refusal::{self, WithRefusals};
 
-/// Serves the requests of a connection until it ends, or, after the sender of `shutdown` is dropped, the request in flight.
+/// Serves until the connection ends or `shutdown`'s sender drops, then only finishes the request in flight.
 pub(super) async fn serve(
     socket: TcpStream,
     address: SocketAddr,
@@ -35,7 +35,7 @@ pub(super) async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(head_timeout);
     let mut connection = pin!(http.serve_connection(TokioIo::new(WithRefusals::new(socket)), service));
-    // A connection that ends with an error has told its client what could be told.
+    // A failed connection has told its client all it could.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = shutdown.changed() => connection.as_mut().graceful_shutdown(),
@@ -53,7 +53,7 @@ async fn answer(router: Router, address: SocketAddr, request: Request<Incoming>)
     router.oneshot(request).await
 }
 
-/// Whether a request has the one `Host` that HTTP/1.1 requires (RFC 9112, section 3.2).
+/// HTTP/1.1 requires exactly one `Host` (RFC 9112, section 3.2).
 fn has_valid_host(request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {

@@ -1,4 +1,4 @@
-//! HTTP on a port of this machine: what the gateway does in the cloud.
+//! HTTP on a local port: the gateway's part in the cloud.
 
 mod body;
 mod connection;
@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::error::StartError;
 
-/// The pause after a connection could not be accepted, such as when the process has no file descriptors left.
+/// Pause after a failed accept, such as when the process is out of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Binds a port on 127.0.0.1; 0 takes a free one.
@@ -26,7 +26,7 @@ pub(crate) async fn bind(port: u16) -> Result<TcpListener, StartError> {
     })
 }
 
-/// A running server. Dropping it ends it at once, in the middle of requests.
+/// Dropping it aborts requests in flight.
 #[derive(Debug)]
 pub(crate) struct Server {
     shutdown: Option<watch::Sender<()>>,
@@ -34,7 +34,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves a router on a listener.
     pub(crate) fn start(listener: TcpListener, router: Router) -> Self {
         Self::start_with(listener, router, limits::REQUEST_HEAD_TIMEOUT)
     }

@@ -1,5 +1,5 @@
-//! Refusals of requests that never reach a function: malformed, or with too long a head. hyper answers them with a
-//! status and no body and calls no service, so the envelope is added where hyper's answer is written to the socket.
+//! Refuses requests that never reach a function: malformed, or with too long a head. hyper answers these with a bare
+//! status and calls no service, so the envelope is added where hyper writes to the socket.
 
 use std::io;
 use std::pin::Pin;
@@ -16,7 +16,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// The response to a request that is refused with a status.
 pub(super) fn response(status: StatusCode) -> Response {
     let (id, body) = envelope(status);
     let mut response = Response::new(Body::from(body));
@@ -42,11 +41,11 @@ fn envelope(status: StatusCode) -> (RequestId, Vec<u8>) {
     (request_id, serde_json::to_vec(&Envelope { error }).unwrap_or_default())
 }
 
-/// The statuses of hyper's own answers. No function gives them.
+/// Statuses that only hyper answers, never a function.
 const REFUSED: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::URI_TOO_LONG, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
 
-/// The bytes to write in place of a response of hyper's own, if these are one: a whole head that announces no body.
+/// Bytes to write instead of hyper's own response: a whole head that announces no body.
 fn replacement(written: &[u8]) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(written).ok()?.strip_prefix("HTTP/1.1 ")?.strip_suffix("\r\n\r\n")?;
     let status = StatusCode::from_bytes(head.get(..3)?.as_bytes()).ok().filter(|status| REFUSED.contains(status))?;
@@ -61,21 +60,21 @@ fn replacement(written: &[u8]) -> Option<Vec<u8>> {
     Some([head.into_bytes(), body].concat())
 }
 
-/// A socket on which hyper's own refusals get an envelope.
+/// A socket that adds an envelope to hyper's own refusals.
 #[derive(Debug)]
 pub(super) struct WithRefusals {
     socket: TcpStream,
     refusal: Option<Refusal>,
 }
 
-/// A refusal that is written in place of hyper's.
+/// Written instead of hyper's refusal.
 #[derive(Debug)]
 struct Refusal {
     bytes: Vec<u8>,
     written: usize,
-    /// The bytes that hyper sees as written.
+    /// Bytes that hyper counts as written.
     replaces: usize,
-    /// Ends when the rest of the request is no longer discarded.
+    /// Time limit for discarding the rest of the request.
     patience: Pin<Box<Sleep>>,
     discarded: usize,
     is_shut_down: bool,
@@ -117,8 +116,7 @@ impl AsyncWrite for WithRefusals {
         Pin::new(&mut self.get_mut().socket).poll_flush(cx)
     }
 
-    /// Closes the connection. After a refusal it first discards what the client still sends, which would otherwise reset the
-    /// connection and lose the refusal.
+    /// Closes the connection. After a refusal, first discards what the client sends: a reset would lose the refusal.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { socket, refusal } = self.get_mut();
         let Some(refusal) = refusal else { return Pin::new(socket).poll_shutdown(cx) };

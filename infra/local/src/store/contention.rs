@@ -1,8 +1,7 @@
-//! Conflicts between transactions, in front of the embedded store, which runs one call after the other and never has any.
+//! Makes transactions conflict in front of the embedded store, which runs calls one after another and never conflicts.
 //!
-//! On AWS a transaction holds its items until it ends, those too whose conditions it only checks. Meanwhile other
-//! transactions with one of them are canceled, and writes of one of them alone are refused. Reads go on. So does this, for
-//! tests: what shares an item with others shows there, and not only in the cloud.
+//! On AWS, a transaction holds its items, even those it only checks: other transactions on them are canceled, single
+//! writes are refused, reads succeed. Imitating this shows contention in tests, not only in the cloud.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,14 +21,12 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use shared::store::keys::{PARTITION, SORT};
 
-/// How long a transaction takes at least. On AWS it takes a few milliseconds more than other writes; here, calls would
-/// otherwise hardly ever meet.
+/// Shortest transaction, about as much longer than a write as on AWS: without it, calls would hardly ever meet.
 const TRANSACTION_TIME: Duration = Duration::from_millis(5);
 
-/// The largest call that DynamoDB takes.
+/// DynamoDB's largest call.
 const CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The item of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ItemKey {
     table: String,
@@ -37,19 +34,17 @@ struct ItemKey {
     sort: String,
 }
 
-/// The items of the transactions that are under way, each with the transaction's request token.
+/// Items of running transactions, each with the transaction's request token.
 type Held = Arc<Mutex<HashMap<ItemKey, String>>>;
 
-/// What answers in the store's place where calls conflict.
 #[derive(Debug, Clone)]
 struct Contention {
-    /// Where the store itself answers.
+    /// The store's own address.
     store: Uri,
     client: Client<HttpConnector, Full<Bytes>>,
     held: Held,
 }
 
-/// What answers in front of a store.
 pub(super) fn before(store: Uri) -> Router {
     let client = Client::builder(TokioExecutor::new()).build_http();
     Router::new().fallback(answer).with_state(Contention { store, client, held: Held::default() })
@@ -66,7 +61,7 @@ async fn answer(State(contention): State<Contention>, request: Request) -> Respo
     };
     let mut request = Request::from_parts(head, Full::new(body));
     *request.uri_mut() = contention.store.clone();
-    // What is held is let go with the answer.
+    // The response releases the items.
     let answered = async { contention.client.request(request).await };
     let answered = match &hold {
         Some(_) => tokio::join!(answered, tokio::time::sleep(TRANSACTION_TIME)).0,
@@ -78,17 +73,16 @@ async fn answer(State(contention): State<Contention>, request: Request) -> Respo
     }
 }
 
-/// A call that writes.
 #[derive(Debug)]
 enum Write {
-    /// A transaction, with its request token.
+    /// Has its request token.
     Transaction(Vec<ItemKey>, String),
     /// A write of one item.
     One(ItemKey),
 }
 
 impl Write {
-    /// Reads a call. None if it does not write, or if the store is going to refuse it.
+    /// `None` for a call that doesn't write, or that the store will refuse.
     fn of(operation: &str, body: &[u8]) -> Option<Self> {
         let is_transaction = operation == "TransactWriteItems";
         if !is_transaction && !["PutItem", "UpdateItem", "DeleteItem"].contains(&operation) {
@@ -103,10 +97,10 @@ impl Write {
         Some(Self::Transaction(keys, call["ClientRequestToken"].as_str().unwrap_or_default().to_owned()))
     }
 
-    /// Holds the items of a transaction. Nothing is held for the write of one item.
+    /// Holds a transaction's items; a single write holds none.
     ///
     /// # Errors
-    /// The refusal, if a transaction under way holds an item.
+    /// The refusal, if a running transaction holds an item.
     fn admitted(self, held: &Held) -> Result<Option<Hold>, Value> {
         let mut items = lock(held);
         match self {
@@ -129,7 +123,7 @@ impl Write {
     }
 }
 
-/// The key of the item that a write names, alone or in a transaction.
+/// The item of a write, single or within a transaction.
 fn item_key(write: &Value) -> Option<ItemKey> {
     let item = write.get("Key").or_else(|| write.get("Item"))?;
     let text = |name: &str| Some(item.get(name)?.get("S")?.as_str()?.to_owned());
@@ -137,7 +131,7 @@ fn item_key(write: &Value) -> Option<ItemKey> {
     Some(ItemKey { table, partition: text(PARTITION)?, sort: text(SORT)? })
 }
 
-/// The items that a transaction holds until this is dropped.
+/// Holds a transaction's items until dropped.
 #[derive(Debug)]
 struct Hold {
     keys: Vec<ItemKey>,
@@ -157,14 +151,14 @@ fn lock(held: &Held) -> MutexGuard<'_, HashMap<ItemKey, String>> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What DynamoDB says of an item that is held.
+/// DynamoDB's message for a held item.
 const ONGOING: &str = "Transaction is ongoing for the item";
 
 fn error(code: &str, message: &str) -> Value {
     json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message})
 }
 
-/// A transaction that was canceled, told of each of its items whether another one holds it.
+/// The cancellation, with each item's reason.
 fn canceled(conflicts: impl Iterator<Item = bool>) -> Value {
     let reason = |is_held| {
         if is_held { json!({"Code": "TransactionConflict", "Message": ONGOING}) } else { json!({"Code": "None"}) }

@@ -1,9 +1,8 @@
-//! DynamoDB inside this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 that only the AWS client of this
-//! process uses.
+//! DynamoDB in this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 for this process's AWS client.
 //!
-//! `SQLite` commits a write to its write-ahead log, with the default `synchronous=FULL`, before the write is acknowledged:
-//! it survives a `kill -9` and a power failure. Bulk loading must stay off, because it lowers that durability for good.
-//! Streams stay off too: with them, each write scans every stream record ever written.
+//! `SQLite` commits each write to its write-ahead log, with the default `synchronous=FULL`, before acknowledging it:
+//! writes survive a `kill -9` and a power failure. Bulk loading must stay off: it lowers that durability permanently.
+//! Streams must stay off: with them, each write scans every stream record ever written.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,27 +17,25 @@ use tokio::sync::oneshot;
 use super::contention;
 use crate::error::{StartError, in_one_line};
 
-/// The name of the only table.
 pub(crate) const TABLE: &str = "countersign";
 
-/// How often expired items are removed, from the start on. AWS promises no more than "within days", so no reader depends
-/// on it.
+/// How often expired items are removed. AWS promises only "within days", so no reader depends on it.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// How long a stop waits for a running sweep. A sweep ends with its page, so only a very busy machine needs this long.
+/// How long a stop waits for a running sweep. Sweeps end with their page: only a very busy machine needs this long.
 const SWEEP_GRACE: Duration = Duration::from_secs(2);
 
-/// A running store. Dropping it closes the file, which blocks while `SQLite` folds its log into it.
+/// Dropping it closes the file, which blocks while `SQLite` checkpoints its log.
 #[derive(Debug)]
 pub(crate) struct Embedded {
     url: String,
     shutdown: Option<oneshot::Sender<()>>,
-    /// A thread of its own, because dynoxide blocks the thread that receives a request.
+    /// On its own thread, because dynoxide blocks the thread that receives a request.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Embedded {
-    /// Opens or creates the file and serves it, with [conflicts](contention) if asked to. Blocks while `SQLite` recovers.
+    /// Opens or creates the file and serves it, maybe with [conflicts](contention). Blocks while `SQLite` recovers.
     pub(crate) fn start(file: &Path, has_conflicts: bool) -> Result<Self, StartError> {
         let failed = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
         // SQLite reads a path that begins with `file:` as a URI; an absolute path never does.
@@ -62,7 +59,6 @@ impl Embedded {
         Ok(Self { url, shutdown: Some(shutdown), thread: Some(thread) })
     }
 
-    /// The endpoint.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -72,13 +68,13 @@ impl Drop for Embedded {
     fn drop(&mut self) {
         drop(self.shutdown.take());
         if let Some(thread) = self.thread.take() {
-            // An error here is a panic, which has printed its message.
+            // Err means a panic, which has printed its message.
             let _ = thread.join();
         }
     }
 }
 
-/// A free port of this machine, on which nothing is served yet.
+/// A bound local port that nothing serves yet.
 struct Listener {
     listener: std::net::TcpListener,
     address: SocketAddr,
@@ -120,7 +116,6 @@ async fn serve(listener: Listener, before: Option<Listener>, database: Database,
     }
 }
 
-/// Serves what makes calls conflict in front of a store.
 async fn serve_conflicts(listener: Listener, store: SocketAddr) -> Result<(), String> {
     let store = Uri::builder().scheme("http").authority(store.to_string()).path_and_query("/").build();
     let router = contention::before(store.map_err(|error| error.to_string())?);

@@ -1,4 +1,4 @@
-//! The store of a stack, embedded or elsewhere, and how the process learns what becomes due in it.
+//! The stack's store, embedded or elsewhere, and how the process learns of its due entries.
 
 mod contention;
 mod embedded;
@@ -21,21 +21,18 @@ use crate::store::stream::StreamReader;
 
 pub(crate) use crate::store::embedded::Embedded;
 
-/// A store that answers, with its table.
 pub(crate) struct OpenStore {
     pub(crate) store: Store,
-    /// The endpoint that speaks DynamoDB.
     pub(crate) url: String,
     pub(crate) table: String,
-    /// The embedded store, if that is it.
+    /// None if the store is elsewhere.
     pub(crate) embedded: Option<Embedded>,
-    /// What becomes due.
     pub(crate) due_entries: UnboundedReceiver<DueEntry>,
     stream: Option<StreamReader>,
 }
 
 impl OpenStore {
-    /// Opens the store that the options name, and creates its table if it is missing.
+    /// Opens the store, and creates a missing table.
     pub(crate) async fn open(
         options: &Options,
         data_dir: &DataDir,
@@ -64,7 +61,7 @@ impl OpenStore {
             (store, Some(StreamReader::open(&settings, arn, due_sender).await.map_err(StartError::Store)?))
         } else {
             let report = move |entry| {
-                // The receiver is gone where nothing runs in the background.
+                // Without background tasks there is no receiver.
                 let _ = due_sender.send(entry);
             };
             (store.with_due_listener(report), None)
@@ -72,13 +69,13 @@ impl OpenStore {
         Ok(Self { store, url, table, embedded, due_entries, stream })
     }
 
-    /// Takes the task that reads the table's stream, if there is one.
+    /// Takes the task that reads the table's stream, if any.
     pub(crate) fn take_stream_task(&mut self, log: Log) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.stream.take().map(|stream| stream.run(log))
     }
 }
 
-/// A client of the store, whose calls are told if anything hears them.
+/// A client of the store that reports its calls, if anything listens.
 fn client(settings: &AwsSettings, calls: Option<Calls>) -> Client {
     match calls {
         Some(calls) => Client::from_conf(Builder::from(&aws::config(settings)).interceptor(calls).build()),
@@ -86,7 +83,7 @@ fn client(settings: &AwsSettings, calls: Option<Calls>) -> Client {
     }
 }
 
-/// Creates the table if it is missing. Returns the ARN of its stream, if it is to have one.
+/// Creates a missing table. Returns its stream's ARN, if it should have one.
 async fn create_table(store: &Store, with_stream: bool) -> Result<Option<String>, StartError> {
     let failed = |error: StoreError| StartError::Store(in_one_line(&error));
     if with_stream {

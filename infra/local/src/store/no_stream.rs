@@ -1,17 +1,16 @@
-//! In place of `stream` where the feature of that name is off.
+//! Replaces `stream` without the feature `stream`.
 
 use shared::platform::aws::AwsSettings;
 use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// There is no reader.
 #[derive(Debug)]
 pub(crate) enum StreamReader {}
 
 #[expect(clippy::unused_async, reason = "the same signatures as in `stream`")]
 impl StreamReader {
-    /// Fails, and says why.
+    /// Always fails.
     pub(crate) async fn open(_: &AwsSettings, _: String, _: UnboundedSender<DueEntry>) -> Result<Self, String> {
         Err("reading a stream takes the feature `stream` of the crate `local`".to_owned())
     }

@@ -1,7 +1,7 @@
-//! The stream of a table elsewhere, read as Lambda reads it for `event-relay`, so that the tests cover what the cloud
-//! does. The embedded store has no stream: there the process reports its own writes.
+//! Reads the stream of a table elsewhere as Lambda does for `event-relay`, so that tests cover the cloud's way. The
+//! embedded store has no stream: there, the process reports its own writes.
 //!
-//! Entries that are missed here, as in the cloud, are found by the clock.
+//! The clock finds entries missed here, as in the cloud.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -19,9 +19,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// How often each shard is read, as by Lambda. AWS allows five reads a second.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Every how many polls new shards are looked for, while no shard has ended.
+/// Polls between searches for new shards, while no shard has ended.
 const POLLS_PER_SHARD_SEARCH: u32 = 40;
-/// The pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
 /// Reads a stream from its beginning. Entries of earlier runs come again, which does no harm.
@@ -30,14 +29,13 @@ pub(crate) struct StreamReader {
     client: Client,
     arn: String,
     due_sender: UnboundedSender<DueEntry>,
-    /// The ids of all shards that were ever opened.
+    /// Ids of all shards ever opened.
     known_shards: HashSet<String>,
-    /// The next iterator of each shard that has not ended, by shard id.
+    /// Each open shard's next iterator.
     iterators: HashMap<String, String>,
 }
 
 impl StreamReader {
-    /// Opens the stream.
     pub(crate) async fn open(
         settings: &AwsSettings,
         arn: String,
@@ -51,7 +49,7 @@ impl StreamReader {
         Ok(reader)
     }
 
-    /// Sends what becomes due, until the future is dropped.
+    /// Sends due entries until the future is dropped.
     pub(crate) async fn run(mut self, log: Log) {
         let mut polls = 0;
         let mut interval = tokio::time::interval(POLL_INTERVAL);
@@ -62,14 +60,13 @@ impl StreamReader {
             if let Err(cause) = self.poll(polls % POLLS_PER_SHARD_SEARCH == 0).await {
                 log.line(&serde_json::json!({"operation": "read_stream", "faults": 1, "cause": cause}));
                 tokio::time::sleep(ERROR_PAUSE).await;
-                // The failed poll may have lost an iterator, so the reader starts again from the beginning.
+                // The failed poll may have lost an iterator: start again from the beginning.
                 self.known_shards.clear();
                 self.iterators.clear();
             }
         }
     }
 
-    /// Reads every open shard once.
     async fn poll(&mut self, search_shards: bool) -> Result<(), String> {
         let mut has_ended = self.iterators.is_empty();
         for (shard, iterator) in std::mem::take(&mut self.iterators) {
@@ -77,7 +74,7 @@ impl StreamReader {
             let records = output.records.unwrap_or_default();
             let event = StreamEvent { records: records.iter().filter_map(to_lambda_record).collect() };
             for entry in event.due_entries() {
-                // The receiver is gone when the stack stops.
+                // A stopping stack has no receiver.
                 let _ = self.due_sender.send(entry);
             }
             match output.next_shard_iterator {
@@ -91,7 +88,7 @@ impl StreamReader {
         Ok(())
     }
 
-    /// Waits until a new stream can be read: for its first seconds AWS answers `ENABLING`, and shows no shards.
+    /// Waits until a new stream can be read: in its first seconds AWS answers `ENABLING`, without shards.
     async fn wait_until_enabled(&self) -> Result<(), String> {
         let deadline = Instant::now() + limits::TABLE_CREATION_WAIT;
         loop {
@@ -133,7 +130,7 @@ impl StreamReader {
     }
 }
 
-/// A record in the form in which Lambda passes it to `event-relay`.
+/// Converts a record to the form that Lambda passes to `event-relay`.
 fn to_lambda_record(record: &Record) -> Option<event_relay::Record> {
     let keys = record.dynamodb()?.keys()?;
     let string = |name| match keys.get(name) {
@@ -144,7 +141,6 @@ fn to_lambda_record(record: &Record) -> Option<event_relay::Record> {
     Some(event_relay::Record { event_name: record.event_name()?.as_str().to_owned(), dynamodb: StreamRecord { keys } })
 }
 
-/// An error of the SDK with its causes.
 fn describe(error: impl std::error::Error) -> String {
     DisplayErrorContext(&error).to_string()
 }
@@ -162,10 +158,10 @@ mod tests {
 
     use super::*;
 
-    /// How many times a new stream is described as not enabled yet.
+    /// How many times a new stream is described as not yet enabled.
     const ENABLING: usize = 2;
 
-    /// A stream that is being enabled, and then has one shard.
+    /// Answers as a stream that becomes enabled, with one shard.
     async fn answer(State(described): State<Arc<AtomicUsize>>, headers: HeaderMap) -> String {
         let target = headers["x-amz-target"].to_str().unwrap_or_default();
         let body = match target.rsplit('.').next() {

@@ -15,14 +15,13 @@ const SECTION: Look = Look::new(Style::Strong, 13.0, ACCENT);
 const DOCUMENT: Look = Look::new(Style::Strong, 13.0, INK);
 const SIGNER: Look = Look::new(Style::Strong, 10.0, INK);
 const TYPED: Look = Look::new(Style::Text, 18.0, INK);
-/// The labels of facts.
 const LABEL_WIDTH: f32 = 126.0;
-/// The box of a signature. Within its margins it has the shape of [`DRAWN`], what strokes are drawn in.
+/// The signature box. Inside its margins it has the proportions of [`DRAWN`], the space that strokes are drawn in.
 const BOX: (f32, f32) = (168.0, 72.0);
 const DRAWN: (f32, f32) = (1000.0, 400.0);
-/// The room above and below the text of a row.
+/// Above and below the text of a row.
 const PADDING: f32 = 3.5;
-/// The columns of a table with three: where each begins and how wide it is.
+/// Three-column tables: where each column begins, and its width.
 const ACTS: [(f32, f32); 3] = [(LEFT, 138.0), (LEFT + 150.0, 132.0), (LEFT + 294.0, RIGHT - LEFT - 294.0)];
 const EVENTS: [(f32, f32); 3] = [(LEFT, 138.0), (LEFT + 150.0, 150.0), (LEFT + 312.0, RIGHT - LEFT - 312.0)];
 
@@ -110,7 +109,7 @@ fn put_signer(sheet: &mut Sheet<'_>, signer: &Signer) {
             ("Email", &signer.email, BODY),
             ("Signed", &signer.signed_at, BODY),
             ("Method", &signer.method, BODY),
-            // In full here: in its box it has only one line.
+            // In full here, since the signature box shows only one line.
             ("Name typed", typed, BODY),
             ("Statement", &signer.intent, BODY),
             ("Document shown, SHA-256", &signer.shown_sha256, CODE),
@@ -123,7 +122,7 @@ fn put_signer(sheet: &mut Sheet<'_>, signer: &Signer) {
     );
 }
 
-/// Rows of labels and values, without empty values. A continued table repeats what it is about.
+/// Rows of labels and values, skipping empty values. A continued table repeats what it is about.
 fn facts(sheet: &mut Sheet<'_>, about: &str, facts: &[(&str, &str, Look)]) {
     let table = sheet.node(Role::Table, 0);
     let about = cell(Role::Paragraph, (LEFT, RIGHT - LEFT), &format!("{about} (continued)"), LABEL);

@@ -1,5 +1,4 @@
-//! Letters to be signed, with a title, paragraphs, facts and signature lines. Like certificates, they are reproducible,
-//! PDF/A-2a and PDF/UA-1, in any script.
+//! Letters with title, paragraphs, facts and signature lines: reproducible, PDF/A-2a, PDF/UA-1, in any script.
 
 use super::output::{self, About};
 use super::sheet::{ACCENT, Cell, INK, LEFT, Look, MUTED, RIGHT, RULE, Role, Sheet};
@@ -11,27 +10,25 @@ const LABEL: Look = Look::new(Style::Text, 9.5, MUTED);
 const VALUE: Look = Look::new(Style::Text, 10.0, INK);
 const KICKER: Look = Look::new(Style::Strong, 9.0, ACCENT);
 const TITLE: Look = Look::new(Style::Strong, 21.0, INK);
-/// The labels of facts.
 const LABEL_WIDTH: f32 = 156.0;
-/// The room above and below the text of a row.
+/// Above and below the text of a row.
 const PADDING: f32 = 4.0;
-/// The room for a signature.
 const SIGNATURE_HEIGHT: f32 = 44.0;
 
 /// A letter. Texts can be of any length, in any script.
 #[derive(Debug, Clone, Default)]
 pub struct Letter {
-    /// What identifies it, on each page.
+    /// Identifies the letter, on each page.
     pub id: String,
-    /// Who wrote it, above the title.
+    /// The author, above the title.
     pub organization: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// What it is about, on each page.
+    /// The subject, on each page.
     pub about: String,
     /// The date of the file.
     pub date: Date,
-    /// What it says, in order.
+    /// The text, in order.
     pub parts: Vec<Part>,
 }
 
@@ -40,9 +37,9 @@ pub struct Letter {
 pub enum Part {
     /// A paragraph.
     Paragraph(String),
-    /// Facts, each with its name.
+    /// Names and values.
     Facts(Vec<(String, String)>),
-    /// A line for the signature of each.
+    /// A signature line for each name.
     Signatures(Vec<String>),
 }
 
@@ -86,7 +83,7 @@ fn put_facts(sheet: &mut Sheet<'_>, facts: &[(String, String)]) {
     sheet.rule(RULE, 0.5);
     let cell = |role, x, width, text: &str, look| Cell { role, x, width, text: text.to_owned(), look };
     for (name, value) in facts {
-        // A row has one line of text after another; those of a value are rows of its own.
+        // A row holds one line of text, so a longer value takes several rows.
         for (at, line) in value.lines().enumerate() {
             let name = if at == 0 { name.as_str() } else { "" };
             let cells = [

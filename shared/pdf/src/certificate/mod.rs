@@ -1,11 +1,10 @@
-//! The certificate of a completed agreement, as a PDF: who signed which documents, how and when, and everything that
-//! happened.
+//! Writes a completed agreement's certificate as a PDF: who signed what, how and when, and everything that happened.
 //!
-//! The output is deterministic: no clock, nothing random. It is PDF/A-2a and PDF/UA-1, so that it can be archived and
-//! read aloud. The caller formats times and writes sentences.
+//! The output is deterministic: no clock, nothing random. It is PDF/A-2a and PDF/UA-1, for archiving and reading aloud.
+//! The caller formats times and writes sentences.
 //!
-//! Names come from strangers. A character that no font has, or that is invisible or changes the direction of text, is
-//! shown as its code point, in gray: `[U+202E]`.
+//! Names come from strangers. A character that no font has, that is invisible or that changes the text direction
+//! appears as its code point, in gray: `[U+202E]`.
 
 mod content;
 pub mod letter;
@@ -21,18 +20,18 @@ use std::borrow::Cow;
 /// Why a certificate could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
-    /// A font can't be read, or those for text lack the characters that code points are shown with.
+    /// A font can't be read, or the text fonts lack the characters for showing code points.
     #[error("its fonts can’t be used")]
     Fonts,
-    /// The library that writes PDFs refused.
+    /// The PDF library refused.
     #[error("the PDF can’t be written: {0}")]
     Pdf(String),
 }
 
-/// Fonts, as TrueType or OpenType. Each character uses the first one that has it.
+/// TrueType or OpenType fonts. Each character uses the first font that has it.
 #[derive(Debug, Clone, Default)]
 pub struct Fonts {
-    /// Text, and the fallback for the others.
+    /// Text, and the fallback for the other two.
     pub text: Vec<Cow<'static, [u8]>>,
     /// Headings and names.
     pub strong: Vec<Cow<'static, [u8]>>,
@@ -43,21 +42,21 @@ pub struct Fonts {
 /// A certificate. Texts can be of any length, in any script.
 #[derive(Debug, Clone, Default)]
 pub struct Certificate {
-    /// What identifies this certificate, on each page.
+    /// Identifies this certificate, on each page.
     pub id: String,
     /// The name of the agreement.
     pub agreement: String,
-    /// The organization whose agreement it is.
+    /// The organization that owns the agreement.
     pub organization: String,
-    /// What identifies the agreement.
+    /// Identifies the agreement.
     pub reference: String,
     /// When it was completed.
     pub completed_at: String,
-    /// The same, for the properties of the file.
+    /// The same, for the file's properties.
     pub date: Date,
     /// What the certificate is and who made it, in a sentence or two.
     pub statement: String,
-    /// What was signed.
+    /// The signed documents.
     pub documents: Vec<Document>,
     /// What participants promise each other.
     pub promises: Vec<Promise>,
@@ -91,38 +90,38 @@ pub struct Document {
     pub name: String,
     /// The SHA-256 of the file, in hexadecimal.
     pub sha256: String,
-    /// How many pages it has, if that is known.
+    /// The number of pages, if known.
     pub pages: Option<usize>,
-    /// Who signed it.
+    /// Its signers.
     pub signers: Vec<Signer>,
 }
 
-/// A signature on a document. What is empty is left out.
+/// A signature on a document. Empty values are left out.
 #[derive(Debug, Clone, Default)]
 pub struct Signer {
     /// The signer's name.
     pub name: String,
-    /// The address that the invitation went to.
+    /// The invited email address.
     pub email: String,
     /// When it was signed.
     pub signed_at: String,
-    /// How it was signed: "Drawn signature".
+    /// The method, such as "Drawn signature".
     pub method: String,
-    /// The sentence that the signer agreed to when signing.
+    /// The sentence the signer agreed to when signing.
     pub intent: String,
     /// The consent to electronic signatures.
     pub consent: Option<Consent>,
-    /// The SHA-256 of what the signer was shown, in hexadecimal.
+    /// The SHA-256 of what the signer saw, in hexadecimal.
     pub shown_sha256: String,
     /// The IP address.
     pub address: String,
     /// The browser.
     pub browser: String,
-    /// The signature itself, if there is one.
+    /// The signature itself, if any.
     pub signature: Option<Signature>,
 }
 
-/// A consent to signing electronically.
+/// Consent to sign electronically.
 #[derive(Debug, Clone, Default)]
 pub struct Consent {
     /// The version of its text.
@@ -133,19 +132,19 @@ pub struct Consent {
     pub given_at: String,
 }
 
-/// A signature as it was made.
+/// A signature as the signer made it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Signature {
-    /// A name that was typed.
+    /// A typed name.
     Typed(String),
-    /// Strokes of a pen, each a list of points in a box of 1000 × 400 that begins at the upper left.
+    /// Pen strokes, each a list of points in a box of 1000 × 400 with the origin at the upper left.
     Drawn(Vec<Vec<(f32, f32)>>),
 }
 
-/// What participants promise each other in the agreement.
+/// A promise between participants of the agreement.
 #[derive(Debug, Clone, Default)]
 pub struct Promise {
-    /// What is promised.
+    /// The promise.
     pub name: String,
     /// Who owes it to whom.
     pub parties: String,
@@ -153,14 +152,14 @@ pub struct Promise {
     pub due: String,
 }
 
-/// Something that was done for the agreement.
+/// An action on the agreement.
 #[derive(Debug, Clone, Default)]
 pub struct Act {
-    /// When it was done.
+    /// When it happened.
     pub at: String,
     /// Who did it.
     pub actor: String,
-    /// What was done.
+    /// What they did.
     pub what: String,
 }
 
@@ -171,7 +170,7 @@ pub struct Event {
     pub at: String,
     /// What happened.
     pub name: String,
-    /// What identifies the entry.
+    /// Identifies the entry.
     pub id: String,
 }
 

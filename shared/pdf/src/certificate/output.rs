@@ -1,9 +1,8 @@
 //! Writes pages as a PDF.
 //!
-//! Decision: a right-to-left line stores its glyphs from left to right, each with its characters; the structure has the
-//! text in reading order. Programs that search and copy reverse such lines (and would reverse an `ActualText` in the
-//! content too); screen readers use the structure. Joiners, which have no glyph, are therefore only in the structure
-//! and are lost when copying.
+//! Decision: a right-to-left line stores its glyphs from left to right, each with its characters; the structure, for
+//! screen readers, has the text in reading order. Programs that search and copy reverse such lines (and would reverse
+//! an `ActualText` in the content too). Copying loses joiners, which have no glyph.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -31,25 +30,25 @@ const LANGUAGE: &str = "en-US";
 const PRODUCER: &str = "Countersign";
 const FOOTER: Look = Look::new(Style::Text, 8.0, MUTED);
 const FOOTER_ID: Look = Look::new(Style::Mono, 7.0, MUTED);
-/// Where the footer begins, from the top.
+/// The top of the footer.
 const FOOTER_Y: f32 = PAGE.1 - 54.0;
-/// The room for the page's number.
+/// For the page number.
 const NUMBER_WIDTH: f32 = 110.0;
-/// The width of a pen, in points.
+/// In points.
 const PEN: f32 = 1.3;
 
-/// The properties of a file, and the footer of its pages.
+/// A file's properties and page footer.
 pub(super) struct About<'a> {
     pub(super) title: &'a str,
     pub(super) date: Date,
     pub(super) id: &'a str,
-    /// The first line at the foot.
+    /// The footer's first line.
     pub(super) name: &'a str,
-    /// The second.
+    /// The second line.
     pub(super) reference: &'a str,
 }
 
-/// Writes the pages, with their footers, the structure and the list of contents.
+/// Writes the pages with footers, structure and table of contents.
 pub(super) fn pdf(about: &About<'_>, written: Written, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
     let mut document = Document::new_with(settings()?);
     document.set_metadata(
@@ -95,14 +94,14 @@ fn date(Date { year, month, day, hour, minute, second }: Date) -> DateTime {
     day.hour(hour).minute(minute).second(second).utc_offset_hour(0).utc_offset_minute(0)
 }
 
-/// What is drawn, as the structure names it.
+/// A drawn item, as the structure refers to it.
 struct Content {
     identifier: Identifier,
-    /// The text in reading order, if that differs.
+    /// The text in reading order, if different.
     read: Option<String>,
 }
 
-/// Draws an item, and returns the part of the structure it belongs to.
+/// Draws an item and returns its place in the structure.
 fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Content)> {
     let read = match &item.mark {
         Mark::Text { line, .. } => line.read.clone(),
@@ -206,7 +205,7 @@ fn line(points: &[(f32, f32)]) -> Option<Path> {
 
 fn tree(nodes: &[Node], mut shown: HashMap<usize, Vec<Content>>) -> TagTree {
     let mut groups: Vec<TagGroup> = nodes.iter().map(|node| TagGroup::new(tag(&node.role))).collect();
-    // Children come after their parents: going backward, each node is complete when it is reached.
+    // Children follow their parents, so going backward, each node is complete when reached.
     let mut children: Vec<Vec<TagGroup>> = nodes.iter().map(|_| Vec::new()).collect();
     for (n, node) in nodes.iter().enumerate().skip(1).rev() {
         let Some(mut group) = groups.pop() else { break };
@@ -248,7 +247,7 @@ fn tag(role: &Role) -> TagKind {
     }
 }
 
-/// The list of contents, nested by level.
+/// The table of contents, nested by level.
 fn outline(contents: &[Entry]) -> Outline {
     let mut outline = Outline::new();
     let mut rest = contents;

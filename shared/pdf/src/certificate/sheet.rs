@@ -1,30 +1,29 @@
-//! Lays out pages from top to bottom, with the structure that screen readers follow.
+//! Lays out pages from top to bottom and records the structure for screen readers.
 
 use super::text::{Faces, Line, Style};
 
 /// US Letter, in points.
 pub(super) const PAGE: (f32, f32) = (612.0, 792.0);
-/// The left and right margins, and where text begins and ends.
+/// The margins: where text begins and ends.
 pub(super) const LEFT: f32 = 60.0;
 pub(super) const RIGHT: f32 = PAGE.0 - 60.0;
 const TOP: f32 = 60.0;
 const BOTTOM: f32 = PAGE.1 - 78.0;
-/// The distance between lines, relative to the font size.
+/// From line to line, relative to the font size.
 const LEADING: f32 = 1.4;
-/// The distance from the top of a line to its baseline, relative to the font size.
+/// From the top of a line to its baseline, relative to the font size.
 const ASCENT: f32 = 1.05;
 
-/// A color: red, green, blue.
+/// Red, green, blue.
 pub(super) type Color = [u8; 3];
 pub(super) const INK: Color = [27, 31, 36];
 /// Labels, and code points.
 pub(super) const MUTED: Color = [96, 104, 114];
 /// Lines between rows.
 pub(super) const RULE: Color = [214, 219, 225];
-/// What leads the eye.
+/// Headings and other highlights.
 pub(super) const ACCENT: Color = [31, 58, 95];
 
-/// How a text looks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub(super) style: Style,
@@ -42,33 +41,30 @@ impl Look {
     }
 }
 
-/// A part of the document's structure.
+/// A role in the document's structure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
-    /// The whole.
+    /// The whole document.
     Root,
-    /// A heading of this level, and its text for the list of contents.
+    /// The level, and the text for the table of contents.
     Heading(u16, String),
     Paragraph,
     Table,
     Row,
-    /// The head of a column.
     ColumnHead,
-    /// The head of a row.
     RowHead,
     Cell,
-    /// A picture, and what it shows.
+    /// A picture, with its alternative text.
     Figure(String),
 }
 
-/// A part of the structure: its role and its parent.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) role: Role,
     pub(super) parent: usize,
 }
 
-/// A drawn item, and the part of the structure it belongs to: none if it only decorates.
+/// A drawn item and its node in the structure: none if it only decorates.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) node: Option<usize>,
@@ -77,17 +73,17 @@ pub(super) struct Item {
 
 #[derive(Debug)]
 pub(super) enum Mark {
-    /// Letters on a line that begins here.
+    /// A line of text and where it begins.
     Text { x: f32, y: f32, line: Line, look: Look },
     /// A filled box: x, y, width, height.
     Fill([f32; 4], Color),
-    /// The outline of a box.
+    /// A box outline.
     Frame([f32; 4], Color),
-    /// Strokes of a pen.
+    /// Pen strokes.
     Pen(Vec<Vec<(f32, f32)>>),
 }
 
-/// A heading in the list of contents: its level, text, page and height on it.
+/// A heading in the table of contents: level, text, page, and height on the page.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) level: u16,
@@ -103,7 +99,6 @@ pub(super) struct Written {
     pub(super) contents: Vec<Entry>,
 }
 
-/// A cell of a row: where it begins, and its lines.
 pub(super) struct Cell {
     pub(super) role: Role,
     pub(super) x: f32,
@@ -112,7 +107,7 @@ pub(super) struct Cell {
     pub(super) look: Look,
 }
 
-/// The pages that are being written.
+/// The pages so far.
 pub(super) struct Sheet<'a> {
     faces: &'a Faces<'a>,
     written: Written,
@@ -136,7 +131,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Starts a new page if less than this height is left.
+    /// Starts a new page if less than this height remains.
     pub(super) fn need(&mut self, height: f32) {
         if self.y + height > BOTTOM && self.y > TOP {
             self.written.pages.push(Vec::new());
@@ -170,7 +165,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A heading, kept together with what follows.
+    /// A heading, kept on one page with what follows.
     pub(super) fn heading(&mut self, level: u16, text: &str, look: Look, with: f32) {
         self.need(look.height() + with);
         let page = self.written.pages.len() - 1;
@@ -178,7 +173,7 @@ impl<'a> Sheet<'a> {
         self.text(Role::Heading(level, text.to_owned()), text, look);
     }
 
-    /// A table row, kept on one page if it fits. `again` runs first on a new page.
+    /// A table row, kept on one page if it fits. On a new page, `again` runs first.
     pub(super) fn row(&mut self, table: usize, cells: &[Cell], padding: f32, again: Option<&dyn Fn(&mut Self)>) {
         let lines: Vec<Vec<Line>> = cells
             .iter()
@@ -217,7 +212,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Repeats a text as decoration only.
+    /// Repeats a text as mere decoration.
     pub(super) fn repeat(&mut self, cells: &[Cell], padding: f32) {
         let height = cells.iter().map(|cell| cell.look.height()).fold(0.0, f32::max);
         self.y += padding;
@@ -228,7 +223,7 @@ impl<'a> Sheet<'a> {
         self.y += height + padding;
     }
 
-    /// A framed box for a signature, with the strokes or the text in it.
+    /// A framed signature box around strokes or text.
     pub(super) fn boxed(&mut self, [x, width, height]: [f32; 3], alt: &str, within: Boxed<'_>) {
         let frame = [x, self.y, width, height];
         self.put(None, Mark::Frame(frame, RULE));
@@ -256,10 +251,9 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The content of a box.
 #[derive(Clone, Copy)]
 pub(super) enum Boxed<'a> {
-    /// Strokes, and the size of what they are drawn in.
+    /// Strokes, and the size of their drawing area.
     Strokes(&'a [Vec<(f32, f32)>], (f32, f32)),
     /// Text on one line.
     Text(&'a str, Look),

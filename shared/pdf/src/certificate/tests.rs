@@ -27,7 +27,7 @@ fn signer(name: &str, signature: Signature) -> Signer {
     }
 }
 
-/// A wave with a loop, as a finger draws it.
+/// A wave with a loop, like one drawn by finger.
 fn strokes() -> Signature {
     let at = |n: u16| {
         let t = f32::from(n) / 20.0;
@@ -183,7 +183,6 @@ fn names_in_any_script_are_written() {
     drawn("scripts", &written(&scripts));
 }
 
-/// How a text is shown, line by line.
 fn shown(text: &str, style: text::Style, width: f32) -> Vec<Vec<String>> {
     let fonts = crate::fonts::all();
     let faces = text::Faces::load(&fonts).unwrap();

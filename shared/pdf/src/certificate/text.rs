@@ -14,10 +14,9 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::{Fonts, Unwritable};
 
-/// The characters that code points are shown with.
+/// For showing code points.
 const NEEDED: &str = " …[]+0123456789ABCDEFU";
 
-/// Which fonts come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Text,
@@ -27,11 +26,11 @@ pub(super) enum Style {
     Mono,
 }
 
-/// The fonts of a certificate, ready for use.
+/// The fonts of a certificate, loaded.
 pub(super) struct Faces<'a> {
-    /// Each font for drawing and for shaping.
+    /// Each font, for drawing and for shaping.
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
-    /// Shaping plans by font, direction and script. Making one takes longer than shaping a line.
+    /// Shaping plans by font, direction and script: making one takes longer than shaping a line.
     plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
     text: Range<usize>,
     strong: Range<usize>,
@@ -56,7 +55,7 @@ impl<'a> Faces<'a> {
         if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
     }
 
-    /// The first font that has a character.
+    /// The first font that has the character.
     fn having(&self, c: char, style: Style) -> Option<usize> {
         let first = match style {
             Style::Text => 0..0,
@@ -74,13 +73,13 @@ impl<'a> Faces<'a> {
         self.loaded[run.face].0.clone()
     }
 
-    /// The glyphs of a run, from left to right.
+    /// The run's glyphs, from left to right.
     pub(super) fn glyphs(&self, run: &Run) -> Vec<KrillaGlyph> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// The glyphs of a run as they are drawn. A letter's dots may be glyphs of their own; programs that reverse a line
-    /// would split the word at them, so dots are drawn as shapes, not text.
+    /// The run's glyphs as drawn. A letter's dots may be separate glyphs, where programs that reverse a line would
+    /// split the word, so dots are drawn as shapes, not text.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);
         let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
@@ -100,67 +99,65 @@ impl<'a> Faces<'a> {
         drawn
     }
 
-    /// The glyphs that the characters of a run have by themselves.
+    /// Each character's own glyph.
     #[cfg(test)]
     pub(super) fn unshaped(&self, run: &Run) -> Vec<u32> {
         let glyph = |c| self.loaded[run.face].1.glyph_index(c).map_or(0, |glyph| glyph.0.into());
         run.text.chars().map(glyph).collect()
     }
 
-    /// Whether a character is shown, instead of its code point.
+    /// Whether the character appears as itself, not as its code point.
     #[cfg(test)]
     pub(super) fn is_shown(&self, c: char) -> bool {
         self.having(c, Style::Text).is_some()
     }
 }
 
-/// A range of a text in one font.
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     range: Range<usize>,
     face: usize,
-    /// It is a code point in place of a character.
+    /// Stands for a character, as its code point.
     code: bool,
 }
 
-/// Text as it is shown, in reading order.
+/// Text as shown, in reading order.
 struct Shown {
     text: String,
     parts: Vec<Part>,
 }
 
-/// Text of one font on a line. It is shaped when drawn, since glyphs take far more memory than letters.
+/// Text of one font on a line. Shaping waits until drawing, since glyphs take far more memory than letters.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     face: usize,
     to_left: bool,
-    /// It is a code point in place of a character.
+    /// Stands for a character, as its code point.
     pub(super) code: bool,
-    /// The distance from the start of the line.
+    /// From the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
 }
 
-/// The glyphs of a run, from left to right.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// Glyphs drawn as text.
+    /// Drawn as text.
     pub(super) letters: Vec<KrillaGlyph>,
-    /// Glyphs drawn as shapes, placed from the start of the run.
+    /// Drawn as shapes, placed from the start of the run.
     pub(super) dots: Vec<KrillaGlyph>,
 }
 
-/// A line of glyphs, from left to right.
+/// Runs from left to right.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     pub(super) runs: Vec<Run>,
     pub(super) width: f32,
-    /// The text in reading order, if that differs.
+    /// The text in reading order, if different.
     pub(super) read: Option<String>,
 }
 
 impl Faces<'_> {
-    /// Breaks a text into at least one line of at most this width.
+    /// Breaks a text into one or more lines of at most this width.
     pub(super) fn lines(&self, text: &str, style: Style, size: f32, width: f32) -> Vec<Line> {
         let shown = self.shown(text, style);
         if shown.text.is_empty() {
@@ -171,7 +168,7 @@ impl Faces<'_> {
         breaks(&shown.text, &advances, width).into_iter().map(|range| self.line(&shown, &info, range, size)).collect()
     }
 
-    /// A text on one line, shortened with an ellipsis.
+    /// Fits a text on one line, with an ellipsis if shortened.
     pub(super) fn single_line(&self, text: &str, style: Style, size: f32, width: f32) -> Line {
         let mut lines = self.lines(text, style, size, width);
         if lines.len() == 1 {
@@ -184,7 +181,7 @@ impl Faces<'_> {
         self.lines(&cut, style, size, f32::MAX).remove(0)
     }
 
-    /// Chooses a font for each character, or the code point of one that has no font or shape.
+    /// Chooses each character's font, or its code point if it has no font or shape.
     fn shown(&self, text: &str, style: Style) -> Shown {
         let mut shown = Shown { text: String::with_capacity(text.len()), parts: Vec::new() };
         let mut chars = text.chars().peekable();
@@ -206,13 +203,13 @@ impl Faces<'_> {
 
     fn push_code(&self, shown: &mut Shown, c: char) {
         for c in format!("[U+{:04X}]", u32::from(c)).chars() {
-            // `load` has checked that the fonts have these.
+            // `load` checked that the fonts have these.
             let face = self.having(c, Style::Text).unwrap_or_default();
             shown.push(c.encode_utf8(&mut [0; 4]), face, true);
         }
     }
 
-    /// The width at each byte of the text: that of a whole cluster at its first byte.
+    /// The width at each byte of the text: a cluster's whole width at its first byte.
     fn advances(&self, shown: &Shown, size: f32) -> Vec<Option<f32>> {
         let mut advances = vec![None; shown.text.len()];
         for part in &shown.parts {
@@ -260,7 +257,7 @@ impl Faces<'_> {
         match to_left {
             Some(true) => {
                 buffer.set_direction(Direction::RightToLeft);
-                // Marks keep clusters of their own: programs that reverse the line put them behind their letters.
+                // Marks keep their own clusters: programs that reverse the line put them behind their letters.
                 buffer.set_cluster_level(BufferClusterLevel::Characters);
             }
             Some(false) => buffer.set_direction(Direction::LeftToRight),
@@ -320,15 +317,15 @@ fn cluster(cluster: u32) -> usize {
     usize::try_from(cluster).unwrap_or_default()
 }
 
-/// Breaks lines at the best place that fits, or where they are full.
+/// Breaks each line at the best place that fits, or else where the line is full.
 fn breaks(text: &str, advances: &[Option<f32>], width: f32) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     let (mut start, mut used) = (0, 0.0);
-    // The last place to break, its quality, and the width up to it.
+    // The last possible break: its place, its quality and the width up to it.
     let mut place: Option<(usize, u8, f32)> = None;
     let mut before = None;
     for (at, c) in text.char_indices() {
-        // Within a cluster nothing breaks.
+        // Never break within a cluster.
         let Some(advance) = advances[at] else {
             before = Some(c);
             continue;
@@ -401,7 +398,7 @@ fn is_closing(c: char) -> bool {
     )
 }
 
-/// Joiners determine the shapes of their neighbors, which Persian and Indian languages need.
+/// Joiners shape their neighbors, as Persian and Indian languages need.
 pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200C}' | '\u{200D}')
 }
@@ -411,8 +408,7 @@ fn is_joined(c: char) -> bool {
     matches!(c, '\u{0600}'..='\u{0DFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
 }
 
-/// A text for the file's properties and lists, which viewers show as they like: bounded, never empty, without invisible
-/// characters.
+/// Text for the file's properties and lists, which viewers show their own way: bounded, not empty, nothing invisible.
 pub(super) fn plain(text: &str) -> String {
     const CHARS_MAX: usize = 500;
     let shown = |c: char| if is_hidden(c) && !is_joiner(c) { char::REPLACEMENT_CHARACTER } else { c };
@@ -420,7 +416,7 @@ pub(super) fn plain(text: &str) -> String {
     if plain.trim().is_empty() { "–".to_owned() } else { plain }
 }
 
-/// Whether a character is invisible, and so could hide in a name or turn it around.
+/// Whether the character is invisible, and so could hide in a name or reverse it.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}')

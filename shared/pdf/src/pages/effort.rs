@@ -1,11 +1,11 @@
-//! Estimates the effort of drawing a page, so that a page that asks for too much isn't drawn at all.
+//! Estimates the effort of drawing a page, to refuse one that asks for too much.
 //!
 //! A page of a few hundred bytes can paint the same form 2⁵⁰ times, split a line into billions of dashes or cover the
-//! page a million times. Nothing in `hayro` ends that, and a thread can't be stopped from outside. So a device that
-//! only counts draws the page first, in units of about equal time. Dense text takes 0.1 million units, a detailed map a
-//! million: an estimate that is off by a factor is good enough.
+//! page a million times. `hayro` doesn't stop, and a thread can't be stopped from outside. So a device that only counts
+//! draws the page first, in units of about equal time. Dense text takes 0.1 million units, a detailed map a million, so
+//! an estimate within a small factor is good enough.
 //!
-//! Reading the page without drawing isn't counted, so the time is limited too.
+//! Reading the page without drawing isn't counted, so time is limited too.
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
@@ -21,27 +21,26 @@ use hayro::hayro_syntax::object::{Dict, Name, Object, Stream};
 use hayro::hayro_syntax::page::Page;
 use hayro::kurbo::{Affine, BezPath, PathEl, Point, Rect, Shape as _};
 
-/// The most units of a page, which take a function some seconds.
+/// The most units of a page: some seconds in a function.
 const UNITS_MAX: f64 = 20_000_000.0;
-/// The most time for the estimate. Drawing reads the same again.
+/// The most time for the estimate. Drawing then reads the same again.
 const TIME_MAX: Duration = Duration::from_secs(3);
-/// The pixels that one unit fills: `vello_cpu` keeps a command for every 256 × 4.
+/// Pixels filled per unit: `vello_cpu` keeps a command for every 256 × 4.
 const UNIT_FILLED: f64 = 1024.0;
-/// The pixels of an outline that one unit draws.
+/// Outline pixels drawn per unit.
 const UNIT_OUTLINE: f64 = 4.0;
-/// The pixels that one unit decodes, shades or masks.
+/// Pixels decoded, shaded or masked per unit.
 const UNIT_PIXELS: f64 = 4.0;
-/// A step that draws nothing itself, such as entering a form or a glyph.
+/// A step that draws nothing itself, such as entering a form or glyph.
 const STEP: f64 = 16.0;
 
-/// What about a page's content matters to its picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Content {
-    /// It has images or gradients, whose shades should all be kept.
+    /// Has images or gradients, whose shades should all be kept.
     pub(super) shades: bool,
 }
 
-/// Estimates a page at this size. Unwinds the thread if the page asks for too much: `hayro` offers no other way out.
+/// Estimates a page at this size. Unwinds the thread if the page asks for too much: `hayro` has no other way out.
 pub(super) fn of(page: &Page<'_>, (width_px, height_px): (u16, u16), slowest: f64) -> Content {
     let area = Rect::new(0.0, 0.0, f64::from(width_px), f64::from(height_px));
     let mut meter = Meter {
@@ -62,12 +61,12 @@ pub(super) fn of(page: &Page<'_>, (width_px, height_px): (u16, u16), slowest: f6
 struct Meter {
     started: Instant,
     left: f64,
-    /// How often the current content is drawn: for the cell of a pattern.
+    /// How often the current content is drawn, for the cell of a pattern.
     times: f64,
-    /// The time of the page's slowest function, relative to a pixel's.
+    /// The time of the page's slowest function, relative to a pixel.
     slowest: f64,
     area: Rect,
-    /// The masks drawn so far, each of which is cached.
+    /// The masks so far, each cached.
     masks: HashSet<u128>,
     content: Content,
 }
@@ -81,7 +80,7 @@ impl Meter {
         }
     }
 
-    /// The pixels of the page that a box covers.
+    /// The page's pixels within a box.
     fn covered(&self, bounds: Rect) -> f64 {
         let covered = bounds.intersect(self.area);
         covered.width() * covered.height()
@@ -138,7 +137,7 @@ impl Meter {
         }
     }
 
-    /// A pattern's cell is drawn into a picture of its own, as often as its copies overlap.
+    /// `hayro` draws a pattern's cell into its own picture, as often as its copies overlap.
     fn tiles<'a>(&mut self, tiling: &TilingPattern<'a>)
     where
         Self: Device<'a>,
@@ -195,7 +194,7 @@ impl<'a> Device<'a> for Meter {
             self.take(STEP);
             match &**glyph {
                 Glyph::Outline(_) => {
-                    // A glyph fills about its em square, which is 1,000 units wide.
+                    // A glyph fills about its em square, 1,000 units wide.
                     let square = Rect::new(0.0, 0.0, 1000.0, 1000.0).to_path(1.0);
                     self.drawn(&square, props.transform * glyph.transform(), mode);
                 }
@@ -223,7 +222,7 @@ impl<'a> Device<'a> for Meter {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// Whether the colors of an image need no function.
+/// Whether the image's colors need no function.
 fn is_plain(image: &Dict<'_>) -> bool {
     let plain = |name: &Name<'_>| {
         let name = name.as_ref();
@@ -247,8 +246,7 @@ fn masked(image: &Stream<'_>) -> f64 {
     mask.map_or(0.0, |mask| side(&mask, b"Width") * side(&mask, b"Height"))
 }
 
-/// The mean length of a dash. Negative ones, which no program writes, could keep `kurbo` busy forever, so they count as
-/// 0.
+/// The mean length of a dash. Negative dashes, which nobody writes, count as 0: `kurbo` could take forever.
 fn mean_dash(dashes: &[f32]) -> f64 {
     if dashes.iter().any(|dash| *dash < 0.0) {
         return 0.0;

@@ -1,11 +1,11 @@
-//! Renders pages of a PDF as images, for signers on phones, whose browsers show no PDF inside a page.
+//! Renders PDF pages as images, for signers on phones, whose browsers show no PDF inside a page.
 //!
-//! PDFs come from strangers, and a small one can ask for any amount of memory and work. So a page is measured before it
-//! is drawn (`streams`, `effort`), and the libraries run in a thread whose stack fits the deepest nesting they follow,
+//! PDFs come from strangers, and a small one can ask for any amount of memory and work. So a page is measured before
+//! drawing (`streams`, `effort`), and the libraries run in a thread whose stack fits the deepest nesting they follow,
 //! and whose panic only means that the page can't be drawn.
 //!
 //! Decision: `hayro`'s fonts and character maps are embedded (0.6 MB zipped). PDFs needn't carry the 14 standard fonts
-//! nor the maps of Chinese, Japanese and Korean ones, and a page without its text isn't the document.
+//! or the Chinese, Japanese and Korean maps, and a page without its text isn't the document.
 
 mod effort;
 mod picture;
@@ -24,13 +24,13 @@ use hayro::vello_cpu::color::palette::css::WHITE;
 use hayro::vello_cpu::{Pixmap, RasterizerSettings, RenderContext, Resources, TargetInit};
 use hayro::{RenderCache, RenderSettings};
 
-/// The widths that a page is drawn at, in pixels.
+/// The allowed widths of a drawn page, in pixels.
 pub const WIDTHS_PX: RangeInclusive<u16> = 400..=1600;
 /// The most pixels of a drawn page; longer pages shrink. A4 at the largest width has 3.6 million.
 const PIXELS_MAX: f64 = 4_000_000.0;
-/// The greatest height of a drawn page, in pixels; longer pages shrink.
+/// The most pixels in height; longer pages shrink.
 const HEIGHT_MAX: f64 = 16_000.0;
-/// The most bytes of a drawn page; larger ones, such as noise, shrink. Lambda's bodies end at 6 MB, encoded.
+/// The most bytes of a drawn page; larger ones, such as noise, shrink. Lambda limits bodies to 6 MB, encoded.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The stack for reading and drawing. `hayro` follows arrays 512 levels deep and forms 50.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -62,22 +62,21 @@ impl Pages {
         if pdf.pages().is_empty() { Err(Unreadable) } else { Ok(Self { pdf }) }
     }
 
-    /// The number of pages: at least one.
+    /// The number of pages, at least one.
     #[must_use]
     pub fn count(&self) -> usize {
         self.pdf.pages().len()
     }
 
-    /// The displayed width and height of page `n`, from 0, in points. None if there is no such page or its size
-    /// overflows.
+    /// The displayed width and height of page `n`, from 0, in points. None if it doesn't exist or overflows.
     #[must_use]
     pub fn size(&self, n: usize) -> Option<(f32, f32)> {
         let (width, height) = self.pdf.pages().get(n)?.render_dimensions();
         (width.is_finite() && height.is_finite()).then_some((width, height))
     }
 
-    /// Draws page `n` on white, as a PNG or a JPEG, whichever is smaller, within [`WIDTHS_PX`]; narrower if the page is
-    /// so long that it would have too many pixels. None for a page that can't be drawn or asks for too much.
+    /// Draws page `n` on white, as the smaller of PNG and JPEG, `width_px` wide within [`WIDTHS_PX`], or narrower if
+    /// the page is too long. None for a page that can't be drawn or asks for too much.
     #[must_use]
     pub fn render(&self, n: usize, width_px: u16) -> Option<Vec<u8>> {
         let size = self.size(n)?;
@@ -98,7 +97,7 @@ impl Pages {
     }
 }
 
-/// Runs work in a thread of its own. None if it panics.
+/// Runs work in its own thread. None if it panics.
 fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("page".to_owned()).stack_size(STACK_BYTES);
@@ -106,7 +105,6 @@ fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     })
 }
 
-/// The size in pixels of a page of this size.
 fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
     let (width, height) = (f64::from(width), f64::from(height));
     let scale = (f64::from(width_px) / width).min(HEIGHT_MAX / height).min((PIXELS_MAX / (width * height)).sqrt());
@@ -114,7 +112,7 @@ fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
     (in_pixels(width), in_pixels(height))
 }
 
-/// Maps points to pixels of the whole page.
+/// Maps points to pixels.
 fn transform(page: &Page<'_>, width_px: u16, height_px: u16) -> Affine {
     let (width, height) = page.render_dimensions();
     let scale =

@@ -1,8 +1,7 @@
-//! Encodes a drawn page as small as its colors allow, since signers load pages over a phone's network.
+//! Encodes a drawn page as small as its colors allow, since signers load pages over phone networks.
 //!
-//! Decision: a page is a PNG, which keeps its text exact, unless it has images or gradients and its PNG is large, as a
-//! scan or photograph is. A color scan of letter paper at 150 dots per inch took 3.4 MB as a PNG and takes 0.66 MB as a
-//! JPEG of quality 85.
+//! Decision: a page is a PNG, which keeps text exact, or a JPEG if it has images or gradients and its PNG is large. A
+//! color scan of letter paper at 150 dots per inch took 3.4 MB as a PNG and takes 0.66 MB as a JPEG.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,25 +12,24 @@ use png::{BitDepth, ColorType, DeflateCompression, Encoder, Filter};
 
 use super::effort::Content;
 
-/// The compression level. Level 9 takes three times as long to save a tenth.
+/// Level 9 takes three times as long to save a tenth.
 const LEVEL: u8 = 6;
-/// The largest PNG of a page with images, in bytes. A logo or small picture on a page of text stays below.
+/// The largest PNG of a page with images, in bytes. A page of text with a logo or small picture stays below.
 const PNG_BYTES_MAX: usize = 256 * 1024;
-/// The quality of a JPEG, from 1 to 100.
+/// From 1 to 100.
 const QUALITY: u8 = 85;
 /// The most colors of a palette, and of one that packs two pixels into a byte.
 const PALETTE_MAX: usize = 256;
 const PALETTE_SMALL: usize = 16;
-/// A color on at least one of this many pixels is the document's own, not the edge of a letter.
+/// A color on at least one pixel in this many is the document's own, not the edge of a letter.
 const OWN_COLOR: usize = 200;
 
-/// A drawn pixel: red, green, blue and an opacity that is always full.
+/// Red, green, blue and an opacity that is always full.
 type Pixel = [u8; 4];
-/// Which color of a palette each color of the page becomes, and the palette.
+/// The palette index of each page color, and the palette.
 type Palette = (HashMap<Pixel, u8>, Vec<Pixel>);
 
-/// Encodes a page as PNG or JPEG. With images or gradients it keeps all shades; otherwise it keeps the document's own
-/// colors and coarsens the edges of letters.
+/// Encodes as PNG or JPEG. Without images and gradients, keeps the document's own colors but coarsens letters' edges.
 pub(super) fn of(page: &Pixmap, content: Content) -> Option<Vec<u8>> {
     let pixels = page.data_as_u8_slice().as_chunks().0;
     let png = png(page, pixels, content)?;
@@ -88,19 +86,19 @@ fn palette(pixels: &[Pixel], content: Content) -> Option<Palette> {
     Some((places, colors.into_keys().collect()))
 }
 
-/// Rounds to one of sixteen steps, black and white included.
+/// Rounds to one of sixteen steps, including black and white.
 fn coarse(channel: u8) -> u8 {
     const STEP: u8 = 255 / 15;
     (channel.saturating_add(STEP / 2)) / STEP * STEP
 }
 
-/// The rows of a page as they are stored.
+/// A page's rows as stored.
 struct Coded {
     color: ColorType,
     depth: BitDepth,
     palette: Vec<u8>,
     data: Vec<u8>,
-    /// Makes neighbors alike, which helps where there are shades.
+    /// Makes neighbors alike, which helps with shades.
     filter: Filter,
 }
 

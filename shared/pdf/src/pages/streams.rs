@@ -1,5 +1,5 @@
 //! Measures how much a page's compressed parts unpack to (4 MB can hold 4 GB, and `hayro` unpacks them whole), and how
-//! long its functions take, which are programs that can run for each pixel.
+//! slow its functions are: programs that may run for each pixel.
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
@@ -8,21 +8,21 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use hayro::hayro_syntax::object::{Array, Dict, MaybeRef, Name, Object, Stream};
 use hayro::hayro_syntax::page::Page;
 
-/// The most bytes that a page may unpack to. One scanned in color takes 26 MB, at the finest resolution 105 MB.
+/// The most bytes a page may unpack to. A color scan takes 26 MB, at the finest resolution 105 MB.
 const UNPACKED_MAX: u64 = 128 * 1024 * 1024;
 /// The most objects of a page.
 const OBJECTS_MAX: usize = 200_000;
-/// The greatest ratio of any compression.
+/// The highest compression ratio of any filter.
 const RATIO_MAX: u64 = 2048;
 
-/// The bytes of a program that run in the time of a pixel.
+/// Program bytes that run in the time of a pixel.
 const PROGRAM_BYTES: f64 = 6.0;
 
 /// The time of the page's slowest function, relative to drawing a pixel. None if the page unpacks to too much.
 pub(super) fn slowest(page: &Page<'_>) -> Option<f64> {
     let (mut seen, mut left, mut slowest) = (HashSet::new(), UNPACKED_MAX, 0_f64);
     let mut rest = vec![Object::Dict(page.raw().clone())];
-    // What the page inherits.
+    // Inherited by the page.
     let resources = page.resources();
     let inherited = [
         &resources.ext_g_states,
@@ -54,7 +54,7 @@ pub(super) fn slowest(page: &Page<'_>) -> Option<f64> {
     Some(slowest)
 }
 
-/// The time of a function: for a program its length, for a table the number of corners around a point.
+/// The time of a function: a program's length, or for a table the number of corners around a point.
 fn function(dict: &Dict<'_>, size: u64) -> f64 {
     let inputs = || dict.get::<Array<'_>>(b"Domain").map_or(0, |domain| domain.raw_iter().take(64).count() / 2);
     match dict.get::<u8>(b"FunctionType") {
@@ -77,15 +77,15 @@ fn entries<'a>(dict: &Dict<'a>) -> Vec<MaybeRef<Object<'a>>> {
     dict.entries().map(|(_, part)| part).collect()
 }
 
-/// Whether an object is a page or a list of pages. What a link leads to is no part of the page.
+/// Whether an object is a page or page list: a link's target isn't part of the page.
 fn is_page(object: &Object<'_>) -> bool {
     let Object::Dict(dict) = object else { return false };
     dict.get::<Name<'_>>(b"Type").is_some_and(|name| matches!(name.as_ref(), b"Page" | b"Pages" | b"Catalog"))
 }
 
-/// The bytes that a stream unpacks to, counted up to just over `max`.
+/// The bytes a stream unpacks to, counted to just over `max`.
 fn unpacked(stream: &Stream<'_>, max: u64) -> u64 {
-    // The type has no name outside of `hayro_syntax`, but its debug text does.
+    // `hayro_syntax` exports no name for the type; its debug text serves.
     let filters: Vec<String> = stream.filters().iter().map(|filter| format!("{filter:?}")).collect();
     let grow = filters.iter().filter(|name| matches!(name.as_str(), "FlateDecode" | "LzwDecode" | "RunLengthDecode"));
     let packed = stream.raw_data();
@@ -94,7 +94,7 @@ fn unpacked(stream: &Stream<'_>, max: u64) -> u64 {
         (_, 0) => size,
         (Some("FlateDecode"), 1) => inflated(&packed, max),
         (_, 1) => size.saturating_mul(RATIO_MAX),
-        // No program compresses twice.
+        // Programs don't compress twice.
         _ => u64::MAX,
     }
 }

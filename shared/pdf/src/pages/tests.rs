@@ -11,7 +11,7 @@ fn is_jpeg(picture: &[u8]) -> bool {
     picture.starts_with(b"\xff\xd8\xff")
 }
 
-/// A PDF of these objects, numbered from 1. The first is the catalog.
+/// Objects are numbered from 1. The first is the catalog.
 fn pdf(objects: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
@@ -32,7 +32,7 @@ fn stream(keys: &str, content: impl AsRef<[u8]>) -> Vec<u8> {
     [head.as_bytes(), content, b"\nendstream"].concat()
 }
 
-/// A PDF of one page with these keys and this content; further objects begin with number 5.
+/// One page with these keys and this content. Further objects begin with number 5.
 fn page(keys: &str, content: &str, further: &[Vec<u8>]) -> Vec<u8> {
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
@@ -46,7 +46,7 @@ fn page(keys: &str, content: &str, further: &[Vec<u8>]) -> Vec<u8> {
 
 const LETTER: &str = "/MediaBox [0 0 612 792]";
 
-/// The pixels of a picture: its width and height, and red, green and blue of each.
+/// The pixels of a picture: width, height, and each pixel's red, green and blue.
 fn read(png: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
     if is_jpeg(png) {
         let decoder = JpegDecoder::new(std::io::Cursor::new(png)).unwrap();
@@ -80,7 +80,7 @@ fn is_dark(pixel: [u8; 3]) -> bool {
     pixel.iter().all(|channel| *channel < 128)
 }
 
-/// Opens and draws a page, and checks the time that a function has.
+/// Opens and draws a page, within a function's time limit.
 fn rendered(file: Vec<u8>, width: u16) -> Option<Vec<u8>> {
     let started = Instant::now();
     let png = Pages::open(file).unwrap().render(0, width);
@@ -167,7 +167,7 @@ fn noise() -> impl Iterator<Item = u8> {
     })
 }
 
-/// A page of letter size with an image of this size, in three bytes per pixel or one.
+/// A letter-size page with an image of this size, in three bytes per pixel or one.
 fn page_of_image((width, height): (usize, usize), color: &str, pixels: &[u8]) -> Vec<u8> {
     let keys = format!(
         "/Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /{color} /BitsPerComponent 8"
@@ -183,10 +183,10 @@ fn noise_shrinks_until_it_can_be_sent() {
     assert!(picture.len() <= BYTES_MAX && picture.len() > BYTES_MAX / 4, "{} bytes", picture.len());
 }
 
-/// The size of a scan of letter paper with 150 dots per inch.
+/// Letter paper at 150 dots per inch.
 const SCAN: (usize, usize) = (1275, 1650);
 
-/// A scan: grainy paper, lighter in the middle, with lines of strokes as of letters, in this ink.
+/// A scan: grainy paper, lighter in the middle, with lines of letter-like strokes in this ink.
 fn scan(ink: [u8; 3]) -> Vec<u8> {
     let mut noise = noise();
     let (width, height) = SCAN;
@@ -256,7 +256,7 @@ fn what_is_no_pdf_with_pages_is_not_opened() {
     assert!(Pages::open(without).is_err());
     let pages = Pages::open(whole.clone()).unwrap();
     assert_eq!((pages.size(1), pages.render(1, 400), pages.render(usize::MAX, 400)), (None, None, None));
-    // Truncated, or with a byte changed, anywhere: nothing may abort the process.
+    // However truncated or changed, no file may abort the process.
     for at in 0..whole.len() {
         let _ = Pages::open(&whole[..at]).map(|pages| pages.render(0, 400));
         let mut changed = whole.clone();

@@ -1,5 +1,4 @@
-//! Derives examples from others. Whole records declare theirs, which give examples to their members and inner types, so
-//! that no two differ. The rest is composed from its members.
+//! Derives examples: members and inner types take theirs from whole records' examples, the rest is composed.
 
 use std::collections::VecDeque;
 
@@ -8,10 +7,10 @@ use serde_json::{Map, Value, json};
 /// The prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
 
-/// A type's name, with a value of it.
+/// A type's name and a value of it.
 type Seen = VecDeque<(String, Value)>;
 
-/// Gives each type and member of a document an example, as far as one follows.
+/// Gives each type and member an example, if one can be derived.
 pub(super) fn complete(document: &mut Value) {
     let mut seen = Seen::new();
     for place in ["/paths", "/webhooks", "/components/responses"] {
@@ -48,7 +47,7 @@ fn of(schema: &Value) -> Option<&Value> {
     schema.get("example").or_else(|| schema.pointer("/examples/0"))
 }
 
-/// Gives a schema an example, unless it has one.
+/// Sets a schema's example, unless it has one.
 fn set(schema: &mut Value, example: &Value) {
     if of(schema).is_none() {
         schema["examples"] = json!([example]);
@@ -104,7 +103,7 @@ fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     }
 }
 
-/// A value composed from the examples of a schema's parts. None if a part has none.
+/// Composes a value from the examples of a schema's parts; `None` if one lacks an example.
 fn compose(types: &Map<String, Value>, schema: &Value) -> Option<Value> {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(TYPES)) {
         return compose(types, types.get(name)?);

@@ -1,17 +1,15 @@
-//! Adapts the document to generators of clients, whose code has to compile.
+//! Adapts the document to client generators, whose code must compile.
 //!
-//! Decision: a document has one set of names, so names that one generator needs apply to all. Go has one namespace per
-//! client: its enumeration values carry their type's name, and no type can be called `NewContact`, which is the
-//! constructor of `Contact`.
+//! Decision: a document has one set of names, so one generator's needs apply to all. Go has one namespace per client:
+//! enum values carry their type's name, and no type may be called `NewContact`, the constructor of `Contact`.
 
 use serde_json::{Map, Value, json};
 
-/// The prefix of types of bodies here, and their suffix in the document.
+/// Prefix of body types in the code, and their suffix in the document.
 const CREATES: (&str, &str) = ("New", "Create");
 /// The prefix of references to types.
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Completes the document.
 pub(super) fn complete(document: &mut Value) {
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
         let renamed: Map<String, Value> = std::mem::take(schemas)
@@ -53,7 +51,7 @@ fn refer_to_renamed(value: &mut Value) {
     }
 }
 
-/// Adds names to an enumeration's values, such as `ContactKindPerson`.
+/// Names an enum's values, such as `ContactKindPerson`.
 fn with_names_of_values(mut schema: Value, name: &str) -> Value {
     let Some(values) = schema["enum"].as_array() else { return schema };
     let names: Vec<String> = values.iter().filter_map(Value::as_str).map(|value| name_of_value(name, value)).collect();

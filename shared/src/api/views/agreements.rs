@@ -1,4 +1,4 @@
-//! What the API shows of agreements and of what is in them, and how a call names one.
+//! The API's view of agreements and their parts.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -23,7 +23,7 @@ use crate::platform::config::BaseUrl;
 use crate::service::agreements::AgreementInFull;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Which agreement, in a path.
+/// An agreement's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct AgreementPath {
@@ -289,7 +289,7 @@ impl Output for AgreementView {
 }
 
 impl ParticipantView {
-    /// Shows a participant, given their contact.
+    /// Needs the participant's contact.
     #[must_use]
     pub fn new(agreement: AgreementId, participant: Participant, contact: &Contact) -> Self {
         Self {
@@ -302,14 +302,14 @@ impl ParticipantView {
     }
 }
 
-/// Where an agreement is in the app.
+/// The agreement's page in the app.
 #[must_use]
 pub fn app_url(id: AgreementId, base_url: &BaseUrl) -> String {
     base_url.link(format_args!("/app/agreements/{id}"))
 }
 
 impl AgreementView {
-    /// Shows an agreement in a list.
+    /// An agreement in a list.
     #[must_use]
     pub fn in_list(agreement: &Agreement, proposal_ready: bool, base_url: &BaseUrl) -> Self {
         let (published_at, completed_at, cancelled_at) = match agreement.life() {
@@ -344,14 +344,14 @@ impl AgreementView {
         }
     }
 
-    /// An agreement in full, as a use case gives it.
+    /// An agreement in full, from the use case's result.
     #[must_use]
     pub fn of(found: &AgreementInFull, base_url: &BaseUrl) -> Self {
         let mut view = Self::in_full(&found.agreement, &found.contacts, &found.blockers, found.is_proposed, base_url);
         let gates = view.stages.iter_mut().flatten().flat_map(|stage| &mut stage.gates);
         for gate in gates.filter(|gate| gate.gate_type == GateType::MovementReconciled) {
             let who = gate.movement_id.and_then(|id| found.payments_wait_for.get(&id));
-            // What is met waits for no one.
+            // A gate that is met waits for no one.
             if matches!(gate.state, GateStatus::Locked | GateStatus::Open) {
                 gate.waiting_on_participant_ids.extend(who);
             }
@@ -359,8 +359,7 @@ impl AgreementView {
         view
     }
 
-    /// Shows an agreement in full, given the contacts of its participants, and of a draft its blockers and whether a
-    /// publish proposal is pending.
+    /// An agreement in full, with its contacts and, for a draft, blockers and whether a publish proposal is pending.
     #[must_use]
     pub fn in_full(
         agreement: &Agreement,
@@ -416,7 +415,7 @@ fn stages(agreement: &Agreement, contacts: &[Contact]) -> Vec<StageView> {
 
 impl GateView {
     fn new(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Self {
-        // An agreement that has ended waits for nobody.
+        // An ended agreement waits for nobody.
         let is_waiting = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
             && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
@@ -495,7 +494,7 @@ pub struct BlockerView {
 }
 
 impl BlockerView {
-    /// Shows a blocker of the draft at a link.
+    /// A blocker, with the link to fix it.
     #[must_use]
     pub fn new(blocker: &Blocker, url: String) -> Self {
         let mut view = Self {
@@ -534,7 +533,7 @@ impl BlockerView {
 mod tests {
     use super::*;
 
-    /// Every kind of blocker, with the members that its view has beside `code`, `message` and `url`.
+    /// Every kind of blocker, with its view's members besides `code`, `message` and `url`.
     fn blockers() -> Vec<(Blocker, &'static [&'static str])> {
         let (stage_id, gate_id) = (StageId::new(), GateId::new());
         let (document_id, movement_id) = (DocumentId::new(), MovementId::new());

@@ -1,4 +1,4 @@
-//! What the API shows of contacts, and how a call names one.
+//! The API's view of contacts.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::domain::ids::ContactId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldErrors;
 
-/// Which contact, in a path.
+/// A contact's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct ContactPath {

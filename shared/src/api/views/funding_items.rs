@@ -1,8 +1,8 @@
-//! What the API shows of funding, and how a call names an item.
+//! The API's view of funding.
 //!
-//! Decision: the schedule shows items in full, facts included, so that one call has it all. Facts of a workspace that come to
-//! more than [`SCHEDULE_FACTS_BYTES_MAX`] are left out there, of all items alike, since a response has a limit; each item has
-//! them.
+//! Decision: the schedule shows items in full, facts included, so that one call has everything. If a workspace's facts
+//! exceed [`SCHEDULE_FACTS_BYTES_MAX`], the schedule leaves them out of all items, because responses are limited; each
+//! item has its own.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -21,7 +21,7 @@ use crate::limits::SCHEDULE_FACTS_BYTES_MAX;
 use crate::service::funding_items::FundingSchedule;
 use crate::wire::fields::FieldErrors;
 
-/// Which funding item, in a path.
+/// A funding item's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct FundingItemPath {
@@ -179,7 +179,7 @@ impl From<FundingSchedule> for FundingScheduleView {
 }
 
 impl Output for FundingScheduleView {
-    /// The workspace: the row of a call has no room for a thousand items.
+    /// Only the workspace: the call's audit row has no room for a thousand items.
     fn objects(&self) -> Vec<uuid::Uuid> {
         vec![self.workspace_id.uuid()]
     }

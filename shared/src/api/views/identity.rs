@@ -1,4 +1,4 @@
-//! What the API shows of the token that a call was sent with.
+//! The API's view of a call's token.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -38,7 +38,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// What a token says about itself and its organization.
+    /// A token and its organization.
     #[must_use]
     pub fn new(organization: Organization, token: &Token) -> Self {
         Self {

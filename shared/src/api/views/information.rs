@@ -1,4 +1,4 @@
-//! What the API shows of the answers to information requests: what was sent, and never a draft or bank details.
+//! The API's view of answers to information requests: sent ones only, and never bank details.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -179,7 +179,7 @@ pub struct AddressValue {
 }
 
 impl InformationSubmissions {
-    /// Shows what was sent in an agreement.
+    /// The answers sent in an agreement.
     #[must_use]
     pub fn new(agreement: &Agreement, submissions: Vec<Submission>) -> Self {
         Self(submissions.into_iter().map(|submission| InformationSubmissionView::new(agreement, submission)).collect())
@@ -228,7 +228,7 @@ impl AnswerView {
 }
 
 impl AnswerValue {
-    /// The answer, if the API shows it.
+    /// The answer, if the API may show it.
     fn shown(answer: Answer) -> Option<Self> {
         let Answer::Open(answer) = answer else { return None };
         if !answer.may_be_shown() {

@@ -1,4 +1,4 @@
-//! What the API shows of the ledger.
+//! The API's view of the ledger.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -98,7 +98,7 @@ pub struct CounterpartyView {
 }
 
 impl LedgerRowView {
-    /// Shows a row.
+    /// A row of the ledger.
     #[must_use]
     pub fn new(row: LedgerRow, base_url: &BaseUrl) -> Self {
         let (movement_id, obligation_id) = match row.thing {

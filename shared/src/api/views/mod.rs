@@ -1,5 +1,5 @@
-//! What the API shows: the responses, and the types of paths, a file per resource. A body is the input of a rule and
-//! stands with it in [`domain`](crate::domain); the query of a list stands with its rows in [`store`](crate::store).
+//! The API's views: types of responses and paths, one file per resource. Body types are in [`domain`](crate::domain),
+//! with their rules; list queries are in [`store`](crate::store), with their rows.
 
 pub mod agreements;
 pub mod contacts;

@@ -1,10 +1,10 @@
-//! What the API shows of movements, and how a call names one.
+//! The API's view of movements.
 //!
-//! Decision: the sender's claim and the receiving side's proof are two objects that share no field, and each is made of its
-//! own type of the domain. No field of a movement says "paid".
+//! Decision: the sender's claim and the receiving side's proof are two objects without shared fields, each made from
+//! its own domain type. No field of a movement says "paid".
 //!
-//! Decision: instructions, bank references and files of evidence are in no field. A draft may lack an amount, a purpose or a
-//! party: these are `null` then.
+//! Decision: no field has instructions, bank references or files of evidence. A draft may lack an amount, a purpose or
+//! a party, which are then `null`.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -25,7 +25,7 @@ use crate::domain::time::Timestamp;
 use crate::service::movements::MovementInFull;
 use crate::wire::fields::FieldErrors;
 
-/// Which movement, in a path.
+/// A movement's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct MovementPath {

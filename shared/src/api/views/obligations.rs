@@ -1,7 +1,7 @@
-//! What the API shows of promises and of the obligations that they become, and how a call names one.
+//! The API's view of promises and their obligations.
 //!
-//! Decision: in lists `occurrences` is `null`, as the parts of an agreement are. A weekly promise that nobody kept has 52 a
-//! year, so a page of 200 obligations could be larger than a response may be.
+//! Decision: `occurrences` is `null` in lists, like an agreement's parts. A weekly promise that nobody keeps has 52 a
+//! year, so a page of 200 obligations could exceed a response's limit.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -23,7 +23,7 @@ use crate::service::obligations::{ObligationInFull, ObligationPage};
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::Page;
 
-/// Which obligation, in a path.
+/// An obligation's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct ObligationPath {
@@ -160,7 +160,7 @@ pub struct StandingView {
 }
 
 impl ObligationView {
-    /// Shows an obligation in a list.
+    /// An obligation in a list.
     fn in_list(obligation: &Obligation, now: Timestamp) -> Self {
         let parties = obligation.parties();
         Self {
@@ -182,7 +182,7 @@ impl ObligationView {
         }
     }
 
-    /// Shows an obligation in full, as of a moment.
+    /// An obligation in full, as of `now`.
     #[must_use]
     pub fn in_full(found: &ObligationInFull, now: Timestamp) -> Self {
         let obligation = &found.obligation;
@@ -192,7 +192,7 @@ impl ObligationView {
         }
     }
 
-    /// Shows a page of obligations, as of a moment.
+    /// A page of obligations, as of `now`.
     #[must_use]
     pub fn page(found: ObligationPage, now: Timestamp) -> Page<Self> {
         found.page.map(|obligation| Self::in_list(&obligation, now))
@@ -211,7 +211,7 @@ impl Output for ObligationView {
 
 impl From<Occurrence> for OccurrenceView {
     fn from(occurrence: Occurrence) -> Self {
-        // What a claim says about how it was done is for the people who confirm it.
+        // How something was done, as a claim says, is only for the people who confirm it.
         let Occurrence { id, sequence, due_from: _, due_at, origin, state, satisfied, how: _, confirmed } = occurrence;
         let (satisfied_at, confirmed_at) = (satisfied.map(|word| word.at), confirmed.map(|word| word.at));
         Self { id, sequence, due_at, origin, state, satisfied_at, confirmed_at }
@@ -315,7 +315,7 @@ pub struct PromiseTriggerView {
 }
 
 impl PromiseView {
-    /// Shows a promise of an agreement.
+    /// A promise of an agreement.
     #[must_use]
     pub fn new(promise: &Promise, agreement: &Agreement) -> Self {
         let terms = &promise.terms;

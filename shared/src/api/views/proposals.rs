@@ -1,4 +1,4 @@
-//! What the API shows of proposals, and how a call names one.
+//! The API's view of proposals.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
 use crate::wire::fields::FieldErrors;
 
-/// Which proposal, in a path.
+/// A proposal's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct ProposalPath {
@@ -72,7 +72,7 @@ pub struct ProposalView {
 }
 
 impl ProposalView {
-    /// Shows a proposal at a moment.
+    /// A proposal as of `now`.
     #[must_use]
     pub fn new(proposal: Proposal, now: Timestamp, base_url: &BaseUrl) -> Self {
         let state = proposal.state_at(now);

@@ -1,4 +1,4 @@
-//! What the API shows of trusts.
+//! The API's view of trusts.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -49,7 +49,7 @@ pub struct TrustView {
 }
 
 impl TrustView {
-    /// Shows a trust with the number of its items.
+    /// A trust and the number of its items.
     #[must_use]
     pub fn new(trust: Trust, item_count: u32) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Output for TrustView {
         vec![self.id.uuid()]
     }
 
-    /// A trust has no address of its own: its workspace's funding shows it.
+    /// A trust has no path of its own: its workspace's funding shows it.
     fn path(&self) -> Option<String> {
         Some(format!("/api/v1/workspaces/{}/funding", self.workspace_id))
     }

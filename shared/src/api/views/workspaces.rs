@@ -1,4 +1,4 @@
-//! What the API shows of workspaces, and how a call names one.
+//! The API's view of workspaces.
 
 use deserr::Deserr;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::platform::config::BaseUrl;
 use crate::service::workspaces::WorkspaceWithPeople;
 use crate::wire::fields::FieldErrors;
 
-/// Which workspace, in a path.
+/// A workspace's id in a path.
 #[derive(Debug, Clone, Copy, Deserr, IntoParams)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 pub struct WorkspacePath {
@@ -86,7 +86,7 @@ impl Output for WorkspaceView {
 }
 
 impl WorkspaceView {
-    /// Shows a workspace in a list.
+    /// A workspace in a list.
     #[must_use]
     pub fn in_list(workspace: Workspace, base_url: &BaseUrl) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl WorkspaceView {
         }
     }
 
-    /// Shows a workspace with its people, as a use case gives them.
+    /// A workspace with its people, from the use case's result.
     #[must_use]
     pub fn in_full(found: &WorkspaceWithPeople, base_url: &BaseUrl) -> Self {
         let person = |contact: &Contact| Person {

@@ -1,4 +1,4 @@
-//! Connections: dialing an address that was checked, and TLS.
+//! Connections: dialing a checked address, and TLS.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::domain::delivery::FailureClass;
 use crate::limits;
 use crate::webhook::guard::EndpointUrl;
 
-/// TLS with these roots, for HTTP/1.1.
+/// TLS with these root certificates, for HTTP/1.1.
 pub(super) fn tls_connector(roots: RootCertStore) -> Result<TlsConnector, TlsError> {
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
@@ -30,7 +30,7 @@ pub(super) fn tls_connector(roots: RootCertStore) -> Result<TlsConnector, TlsErr
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// Connects to the first address that accepts a connection. `dialled` gets each address that is tried.
+/// Connects to the first address that accepts. `dialled` gets each address tried.
 pub(super) async fn dial(
     addresses: &[SocketAddr],
     dialled: &mut Option<SocketAddr>,
@@ -44,7 +44,7 @@ pub(super) async fn dial(
     Err(FailureClass::ConnectError)
 }
 
-/// Does the TLS handshake. The certificate must be valid for the URL's host.
+/// The certificate must be valid for the URL's host.
 pub(super) async fn handshake(
     tls: &TlsConnector,
     url: &EndpointUrl,
@@ -54,10 +54,10 @@ pub(super) async fn handshake(
     tls.connect(name, stream).await.map(UntilClosed).map_err(|_| FailureClass::TlsError)
 }
 
-/// A TLS connection that also ends where the server closes TCP without `close_notify`, as many servers do.
+/// A TLS connection that also ends when the server closes TCP without `close_notify`, as many do.
 ///
-/// A body with a length or in chunks tells by itself whether it is complete. A third party can only cut off a body that
-/// lasts until the end of the connection, which is no more than an excerpt; the status arrived encrypted before it.
+/// A body with a length or in chunks shows whether it is complete. A third party can only truncate a body that ends
+/// with the connection, and that is only an excerpt; the status arrived encrypted before it.
 #[derive(Debug)]
 pub(super) struct UntilClosed(TlsStream<TcpStream>);
 
@@ -149,7 +149,6 @@ mod tests {
         names: Arc<std::sync::Mutex<Vec<String>>>,
     }
 
-    /// How a server ends a connection.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum End {
         CloseNotify,
@@ -176,7 +175,7 @@ mod tests {
                     let (stream, _) = listener.accept().await.unwrap();
                     let Ok(mut stream) = acceptor.accept(stream).await else { continue };
                     kept.lock().unwrap().push(stream.get_ref().1.server_name().unwrap_or("-").to_owned());
-                    // Reads the whole request: closing a connection with unread bytes makes TCP reset it.
+                    // Read the whole request: closing with unread bytes makes TCP reset the connection.
                     let mut request = Vec::new();
                     while !request.ends_with(BODY.as_bytes()) && stream.read_buf(&mut request).await.unwrap_or(0) > 0 {}
                     let _ = stream.write_all(response.as_bytes()).await;
@@ -195,7 +194,7 @@ mod tests {
             EndpointUrl::try_from(format!("https://{host}:{}/", self.port)).unwrap()
         }
 
-        /// A client that trusts the server's authority.
+        /// Trusts the server's authority.
         fn client(&self) -> Client {
             let names = Arc::new(Names::always(&[LOCAL]));
             let client = Client::trusting(self.roots.clone(), Arc::new(WithLoopback), names);
@@ -225,7 +224,7 @@ mod tests {
         let plain = Receiver::answering(&[b"HTTP/1.1 200 OK\r\n\r\n"]).await;
         let url = EndpointUrl::try_from(format!("https://hooks.example.com:{}/", plain.address.port())).unwrap();
         let ended = post(&strict.with_deadline(Duration::from_millis(300)), &url).await.outcome;
-        // The server waits for a request, and the client for a server hello.
+        // The server waits for a request, the client for a server hello.
         assert!(matches!(ended, Outcome::Failed { class: FailureClass::TlsError | FailureClass::Timeout, .. }));
     }
 
@@ -233,7 +232,7 @@ mod tests {
     async fn a_status_counts_however_tls_ends() {
         let cut_off = failed(FailureClass::ConnectionClosed, None);
         for (response, outcome, excerpt) in [
-            // Until the end of the connection.
+            // These end with the connection.
             ("HTTP/1.1 200 OK\r\n\r\nthanks", delivered(200), Some("thanks")),
             ("HTTP/1.0 202 Accepted\r\n\r\n", delivered(202), None),
             ("HTTP/1.1 204 No Content\r\n\r\n", delivered(204), None),

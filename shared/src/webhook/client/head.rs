@@ -1,7 +1,7 @@
 //! The status line of a response that can't be read as a whole.
 //!
-//! Decision: a complete status line decides the attempt, because the receiver has then said what became of the event. A
-//! head that breaks off, stalls or is malformed after it doesn't make a success a failure.
+//! Decision: a complete status line decides the attempt, because it says what became of the event. A head that then
+//! breaks off, stalls or is malformed doesn't turn a success into a failure.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Room for a status line and the informational responses before it, such as early hints.
+/// Room for a status line and informational responses before it, such as early hints.
 const KEPT_BYTES_MAX: usize = 16 * 1024;
 
 /// The first bytes received. Clones share them.
@@ -26,7 +26,7 @@ impl Head {
         }
     }
 
-    /// The status of the response, if its line is complete.
+    /// The response's status, if its line is complete.
     pub(super) fn status(&self) -> Option<StatusCode> {
         self.0.lock().ok().and_then(|kept| status(&kept))
     }
@@ -53,7 +53,7 @@ fn status_of_line(line: &[u8]) -> Option<StatusCode> {
     StatusCode::from_bytes(code).ok()
 }
 
-/// A connection that records the first bytes received.
+/// Records the first bytes received.
 pub(super) struct Kept<S> {
     stream: S,
     head: Head,

@@ -1,5 +1,5 @@
-//! One attempt at a delivery: a POST to an address that the guard has checked, on its own connection. It follows no
-//! redirect, uses no proxy, decompresses nothing, keeps no cookie and reuses no connection.
+//! One attempt at a delivery: a POST to a guarded address on its own connection, without redirects, proxies,
+//! decompression, cookies or connection reuse.
 
 mod connection;
 mod head;
@@ -35,17 +35,17 @@ pub struct Client {
 /// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptResult {
-    /// How long it took, in milliseconds.
+    /// Its duration in milliseconds.
     pub duration_ms: u64,
-    /// The address of the connection, or the last address that was tried. None if the attempt ended before it dialed.
+    /// The connection's address, or the last one tried. None if the attempt ended before dialing.
     pub dialled: Option<SocketAddr>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The beginning of the response's body, as text for people. None if the body was empty.
+    /// The beginning of the response's body, as readable text. None for an empty body.
     pub excerpt: Option<String>,
 }
 
-/// What is known of an attempt so far. It outlives the deadline.
+/// Progress of an attempt; outlives the deadline.
 #[derive(Default)]
 struct Progress {
     dialled: Option<SocketAddr>,
@@ -58,7 +58,7 @@ impl Client {
     /// A client that trusts the public certificate authorities.
     ///
     /// # Errors
-    /// When TLS can't be set up; no input causes this.
+    /// If TLS can't be set up; no input causes this.
     pub fn new(guard: Arc<dyn Guard>, resolver: Arc<dyn Resolve>) -> Result<Self, TlsError> {
         let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         Self::trusting(roots, guard, resolver)
@@ -69,13 +69,13 @@ impl Client {
         Ok(Self { guard, resolver, tls, deadline: limits::WEBHOOK_DEADLINE })
     }
 
-    /// The same client with another deadline per attempt, for tests.
+    /// Changes the deadline per attempt, for tests.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
 
-    /// Posts a JSON body, once. `headers` carries the signature.
+    /// Posts a JSON body once. `headers` carries the signature.
     pub async fn post(&self, url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> AttemptResult {
         let started = Instant::now();
         let mut progress = Progress::default();
@@ -140,7 +140,7 @@ mod tests {
             let receiver = Receiver::at(LOCAL, 0, parts, Duration::from_millis(pause)).await;
             let result = post(&client, &receiver.url()).await;
             let expected = match status {
-                // The status arrived in time; the body did not.
+                // The status arrived in time; the body didn't.
                 Some(200) => delivered(200),
                 Some(other) => failed(FailureClass::HttpError, other),
                 None => failed(FailureClass::Timeout, None),
@@ -170,7 +170,7 @@ mod tests {
     #[tokio::test]
     #[cfg_attr(not(target_os = "linux"), ignore = "other systems have only one loopback address of IPv4")]
     async fn every_attempt_resolves_the_name_again() {
-        /// Allows one address only.
+        /// Allows only one address.
         #[derive(Debug)]
         struct Only(IpAddr);
         impl Guard for Only {
@@ -211,7 +211,7 @@ mod tests {
         let public: IpAddr = "93.184.216.34".parse().unwrap();
         let names = || Arc::new(Names::in_turn(&[&[public], &[LOCAL]]));
 
-        // The name led outside when the endpoint was added, and leads inside now.
+        // The name resolved outside when the endpoint was added, and resolves inside now.
         let url = EndpointUrl::parse(&format!("https://hooks.example.com:{port}/"), &PublicOnly).unwrap();
         let names = names();
         assert!(check(&url, &PublicOnly, &*names).await.is_ok());
@@ -219,7 +219,7 @@ mod tests {
         let result = post(&client, &url).await;
         assert_eq!((result.outcome, result.dialled), (refused(), None));
 
-        // The endpoint was stored by a version with a laxer guard.
+        // A version with a laxer guard stored the endpoint.
         for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "2130706433", "0x7f.1", "127.0.0.1."] {
             for scheme in ["http", "https"] {
                 let url = EndpointUrl::try_from(format!("{scheme}://{host}:{port}/")).unwrap();

@@ -1,4 +1,4 @@
-//! The request, and its exchange for a response.
+//! The request and its exchange.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
@@ -17,7 +17,7 @@ use crate::webhook::guard::EndpointUrl;
 
 const USER_AGENT_VALUE: &str = concat!("Countersign/", env!("CARGO_PKG_VERSION"));
 
-/// Builds the request. None if a part is not valid in HTTP, which a parsed URL never causes.
+/// Builds the request. `None` if a part is invalid in HTTP, which a parsed URL never causes.
 pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Option<Request<Full<Bytes>>> {
     let mut request = Request::post(url.path_and_query()).body(Full::new(body)).ok()?;
     *request.headers_mut() = headers;
@@ -30,7 +30,7 @@ pub(super) fn build(url: &EndpointUrl, headers: HeaderMap, body: Bytes) -> Optio
     Some(request)
 }
 
-/// Sends the request and reads the response up to its limit. The status is recorded before the body is read.
+/// Sends the request and reads the response up to its limit. Records the status before reading the body.
 pub(super) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
@@ -39,11 +39,11 @@ pub(super) async fn exchange(
     let handshake = http1::Builder::new()
         .max_buf_size(limits::WEBHOOK_HEAD_BYTES_MAX)
         .max_headers(limits::WEBHOOK_HEADERS_MAX)
-        // The specification spells header names in title case; some subscribers may compare them literally.
+        // The specification spells header names in title case; subscribers may compare them literally.
         .title_case_headers(true)
         .handshake(TokioIo::new(Kept::new(stream, progress.head.clone())));
     let (mut sender, connection) = handshake.await.map_err(|error| response::failure_class(&error))?;
-    // The set aborts the connection's task when the attempt ends, however it ends.
+    // The set aborts the connection's task whenever the attempt ends.
     let mut tasks = JoinSet::new();
     tasks.spawn(connection);
     let response = sender.send_request(request).await.map_err(|error| response::failure_class(&error))?;

@@ -1,4 +1,4 @@
-//! The response: how much of it is read, and what it means for the attempt.
+//! The response: how much to read, and what it means for the attempt.
 
 use std::error::Error as StdError;
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ pub(super) async fn read_body(mut body: Incoming, into: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// Tells a response that is not HTTP from a connection that ended early.
+/// Tells a response that isn't HTTP from a connection that ended early.
 pub(super) fn failure_class(error: &hyper::Error) -> FailureClass {
     if error.is_parse() || is_malformed_body(error) {
         FailureClass::InvalidResponse
@@ -33,16 +33,16 @@ pub(super) fn failure_class(error: &hyper::Error) -> FailureClass {
     }
 }
 
-/// Whether the body's framing is wrong, such as a chunk length that is not a number.
+/// Whether the body's framing is wrong, such as a chunk length that isn't a number.
 fn is_malformed_body(error: &hyper::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
     cause.is_some_and(|cause| matches!(cause.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData))
 }
 
-/// The outcome of an attempt. The status decides, whatever became of the body.
+/// An attempt's outcome. The status decides, whatever became of the body.
 ///
-/// Decision: a success whose body breaks off, stalls or is framed wrongly counts as delivered. The receiver has the
-/// event, and the body only serves the excerpt.
+/// Decision: a success whose body breaks off, stalls or is framed wrongly counts as delivered: the receiver has the
+/// event, and the body is only for the excerpt.
 pub(super) fn outcome(status: Option<StatusCode>, ended: Result<(), FailureClass>) -> Outcome {
     let number = status.map(|status| status.as_u16());
     match (status, ended) {
@@ -52,21 +52,21 @@ pub(super) fn outcome(status: Option<StatusCode>, ended: Result<(), FailureClass
         (Some(status), _) if !status.is_success() => Outcome::Failed { class: FailureClass::HttpError, status: number },
         (Some(status), _) => Outcome::Delivered { status: status.as_u16() },
         (None, Err(class)) => Outcome::Failed { class, status: None },
-        // Not reached: an exchange that ends well has a status.
+        // Unreachable: a successful exchange has a status.
         (None, Ok(())) => Outcome::Failed { class: FailureClass::InvalidResponse, status: None },
     }
 }
 
-/// The beginning of a body as text, without characters that a page or terminal would act on. None if nothing is left.
+/// The beginning of a body as text, without characters that pages or terminals act on. None if nothing is left.
 #[must_use]
 pub fn excerpt(body: &[u8], chars_max: usize) -> Option<String> {
     let text = String::from_utf8_lossy(&body[..body.len().min(4 * chars_max)]);
     let visible = text.chars().filter(|c| *c != '\r').map(|c| match c {
         '\n' | '\t' => c,
-        // Unicode has a picture of each control character.
+        // Unicode has pictures of control characters.
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\x7f' => '\u{2421}',
-        // Characters that are invisible, or change the direction of text.
+        // Characters that are invisible or change the text's direction.
         '\u{80}'..='\u{9f}'
         | '\u{ad}'
         | '\u{61c}'
@@ -226,7 +226,7 @@ mod tests {
         let result = post(&client(Names::always(&[LOCAL])), &url).await;
         assert_eq!(result.outcome, delivered(200));
         assert_eq!(result.excerpt.unwrap(), "x".repeat(limits::WEBHOOK_EXCERPT_CHARS_MAX));
-        // The operating system buffers some more, but far from all of it.
+        // The operating system buffers more, but far from all of it.
         assert!(sent.load(Ordering::SeqCst) < 50 * 1024 * 1024);
     }
 

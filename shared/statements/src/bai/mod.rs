@@ -1,21 +1,19 @@
-//! BAI2 (Cash Management Balance Reporting, version 2), the statements of banks in the United States.
+//! BAI2 (Cash Management Balance Reporting, version 2), the statement format of banks in the United States.
 //!
-//! A file has groups, one for each day and bank; a group has accounts; an account has transactions. Amounts are in
-//! minor units, without a decimal point. Type codes say which side a transaction is on.
+//! A file has groups, one per day and bank; a group has accounts; an account has transactions. Amounts are in minor
+//! units, without a decimal point. A transaction's type code says which side it is on.
 //!
-//! Decision: a file is read only if its trailers are there and the amounts come to their control totals, so that
-//! omissions and changes show. Records aren't counted, since banks count them differently, and transactions needn't
-//! lead from the opening to the closing balance, since a report may leave some out.
+//! Decision: a file is read only if it has all trailers and its amounts match their control totals, so that omissions
+//! and changes show. Records aren't counted, since banks count them differently, and transactions needn't lead from
+//! opening to closing balance, since a report may leave some out.
 //!
-//! Decision: a file is BAI2 if its first record is a file header and the next a group header, and one of them ends in a
-//! slash or has its day in place; the reader reports what else is wrong. A list whose rows are numbered 01 and 02 is a
-//! table.
+//! Decision: a file is BAI2 if it begins with a file header and a group header, one of which ends in a slash or has its
+//! day in place; the reader reports any other error. A list with rows numbered 01 and 02 is a table.
 //!
-//! Decision: an interim report (as-of-date modifier 1 or 3) may still change, so none of its transactions counts as
-//! booked, as with MT942. Neither do parts of a deposit (“item in …”), which the deposit counts, nor transactions of a
-//! loan.
+//! Decision: an interim report (as-of-date modifier 1 or 3) may change, so nothing in it counts as booked, as with
+//! MT942. Neither do parts of a deposit (“item in …”), which the deposit counts, nor loan transactions.
 //!
-//! Decision: references are in the transaction's own line, unless the availability of its funds continues in the next.
+//! Decision: references are in the transaction's own line, unless its availability of funds continues in the next.
 //! Anything else in an 88 line is text: text mistaken for a bank's reference would claim a payment.
 
 mod records;
@@ -35,18 +33,18 @@ use crate::text::quoted;
 
 use records::{Fields, Record};
 
-/// The index of the version among the fields of a file header, without its code.
+/// Index of the version in a file header, not counting the code.
 const VERSION_AT: usize = 7;
-/// The indexes of the days in the headers of a file and of a group, with their codes.
+/// Indexes of the days in file and group headers, counting the code.
 const DAYS_AT: [usize; 2] = [3, 4];
 const VERSION: &str = "2";
 const DEFAULT_CURRENCY: &str = "USD";
-/// The type code of the opening ledger balance.
+/// Type code of the opening ledger balance.
 const OPENING: u16 = 10;
-/// The type code of the closing ledger balance.
+/// Type code of the closing ledger balance.
 const CLOSING: u16 = 15;
 
-/// Whether a text is BAI2, by its file header and the group header after it.
+/// Recognizes BAI2 by its file header and the group header after it.
 pub(crate) fn is_bai(text: &str) -> bool {
     let lines = records::lines(text).map(str::trim);
     let mut heads = lines.filter(|line| !line.is_empty() && !line.starts_with("88,"));
@@ -68,7 +66,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     reader.finish()
 }
 
-/// An open part of a file: the file, a group, an account.
+/// An open file, group or account.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     name: &'static str,
@@ -82,7 +80,7 @@ impl Part {
         Self { name, trailer, line, sum: 0 }
     }
 
-    /// Compares the amounts with a trailer's control total, unless that is blank.
+    /// Compares the amounts with the trailer's control total, unless that is blank.
     fn close(self, trailer: &Record<'_>) -> Result<i128, Refusal> {
         let total = trailer.fields().next().unwrap_or_default();
         let found = signed(total).map_err(|problem| trailer.refused("The control total", problem))?;
@@ -103,11 +101,10 @@ impl Part {
 #[derive(Debug)]
 struct Group {
     part: Part,
-    /// The day it reports on.
     on: Date,
     currency: Currency,
     is_final: bool,
-    /// Who sends it, mostly the bank.
+    /// The sender, usually the bank.
     originator: String,
 }
 
@@ -268,8 +265,7 @@ impl Reader {
 }
 
 impl Open {
-    /// Reads an account's balances and totals, each a type code, an amount, a count and the availability. Banks end
-    /// their lines with more commas than needed.
+    /// Reads balances and totals: type code, amount, count, availability each. Banks end lines with extra commas.
     fn summaries(&mut self, mut fields: Fields<'_, '_>, on: Date) -> Result<(), Problem> {
         while let Some(code) = fields.next() {
             if code.is_empty() {
@@ -293,26 +289,25 @@ impl Open {
     }
 }
 
-/// Splits an account number from the sort code that banks of the United Kingdom append.
+/// Splits off the sort code that UK banks append to an account number.
 fn parts_of(number: &str) -> (&str, &str) {
     number.split_once(' ').filter(|(number, code)| number.len() == 8 && code.len() == 6).unwrap_or((number, ""))
 }
 
-/// The account of a number. The sender of the group is its bank only if its code has the form of one: it may be anyone.
+/// Takes the group's sender as the bank only if its code has the form of a bank's: anyone may send a group.
 fn account(number: &str, originator: &str) -> Option<Account> {
     let (number, sort_code) = parts_of(number);
     let account = Account::new(number)?.at_bank(sort_code);
     Some(if Account::is_bank(originator) { account.at_bank(originator) } else { account })
 }
 
-/// A type code of up to three digits.
 fn type_code(text: &str) -> Result<u16, Problem> {
     let is_code = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
     let malformed = || Problem::Malformed { value: quoted(text), expected: "a type code such as 195" };
     is_code.then(|| text.parse().ok()).flatten().ok_or_else(malformed)
 }
 
-/// An amount in minor units, with an optional sign. None if blank.
+/// Reads an amount in minor units with an optional sign; `None` if blank.
 fn signed(text: &str) -> Result<Option<i64>, Problem> {
     if text.is_empty() {
         return Ok(None);
@@ -329,7 +324,7 @@ fn day(text: &str) -> Result<Date, Problem> {
     dates::yymmdd(text).ok_or_else(|| Problem::NotADate { value: quoted(text), example: "260131" })
 }
 
-/// The currency that a field names, or the inherited one if blank.
+/// The field's currency, or the inherited one if blank.
 fn currency(code: &str, inherited: Option<Currency>) -> Result<Currency, Problem> {
     let is_blank = code.is_empty();
     let code = if is_blank { DEFAULT_CURRENCY } else { code };

@@ -1,4 +1,4 @@
-//! Records of BAI2: lines that begin with a code, and their continuation lines. In a file without line ends, all lines
+//! BAI2 records: lines that begin with a code, and their continuation lines. In a file without line ends, all lines
 //! have the same length, padded with blanks.
 
 use crate::limits;
@@ -7,20 +7,19 @@ use crate::refusal::Refusal;
 use crate::text::quoted;
 
 const CODES: [&str; 7] = ["01", "02", "03", "16", "49", "98", "99"];
-/// The code of a line that continues a record.
 const CONTINUED: &str = "88";
 
-/// The index of the line length in a file header, with its code.
+/// Index of the line length in a file header, counting the code.
 const LENGTH_AT: usize = 6;
-/// The line length, in characters, of a file without line ends that doesn't state it.
+/// Line length, in characters, of a file without line ends that doesn't state it.
 const DEFAULT_LENGTH: usize = 80;
 
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub code: &'static str,
-    /// The line at which it begins, from 1.
+    /// The line where it begins, from 1.
     pub line: usize,
-    /// Its lines after the code, without the final slash: at least one.
+    /// Its lines, at least one, without code and final slash.
     lines: Vec<&'a str>,
 }
 
@@ -29,13 +28,12 @@ impl<'a> Record<'a> {
         Fields { rest: None, lines: self.lines.iter() }
     }
 
-    /// The refusal for a problem with one of its fields.
     pub fn refused(&self, field: &'static str, problem: Problem) -> Refusal {
         Refusal::Field { line: self.line, field, problem }
     }
 }
 
-/// The lines of a file, possibly with trailing blanks and a line break.
+/// Splits a file into lines, which may keep trailing blanks and a line break.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let fixed = fixed_length(text);
     let mut rest = text;
@@ -50,7 +48,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The line length of a file without line ends, with which its second line begins correctly.
+/// The line length of a file without line ends: the one at which its second line begins correctly.
 fn fixed_length(text: &str) -> Option<usize> {
     let text = text.trim_end();
     if !text.starts_with("01,") || text.contains('\n') {
@@ -79,7 +77,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
         let known = CODES.into_iter().find(|known| *known == code);
         match (known, records.last_mut()) {
             (Some(code), _) => records.push(Record { code, line: number, lines: vec![rest] }),
-            // The text of a transaction may continue without a code.
+            // A transaction's text may continue without a code.
             (None, Some(last)) if code == CONTINUED || code.is_empty() && last.code == "16" => last.lines.push(rest),
             (None, _) => {
                 let expected = "a record of BAI2 such as 16,195,125050,Z,BANKREF,OWNREF,TEXT/";
@@ -91,23 +89,23 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
     Ok(records)
 }
 
-/// The code of a line, and what follows its comma.
+/// Splits a line into its code and the text after its comma.
 fn coded(line: &str) -> Option<(&str, &str)> {
     let (code, rest) = line.split_at_checked(2)?;
     let rest = rest.strip_prefix(',').or_else(|| (rest == "/").then_some(rest))?;
     code.bytes().all(|byte| byte.is_ascii_digit()).then_some((code, rest))
 }
 
-/// The comma-separated fields of a record, across its continuation lines.
+/// The record's comma-separated fields, across its continuation lines.
 #[derive(Debug)]
 pub(super) struct Fields<'a, 'r> {
-    /// What is left of the current line. None once its last field is taken.
+    /// The unread part of the current line; `None` once its last field is taken.
     rest: Option<&'a str>,
     lines: std::slice::Iter<'r, &'a str>,
 }
 
 impl<'a> Fields<'a, '_> {
-    /// The next field of the current line, without blanks around it.
+    /// The next field of the current line, trimmed.
     pub fn next_of_line(&mut self) -> Option<&'a str> {
         let (field, rest) = match self.rest?.split_once(',') {
             Some((field, rest)) => (field, Some(rest)),
@@ -117,7 +115,7 @@ impl<'a> Fields<'a, '_> {
         Some(field.trim())
     }
 
-    /// The rest as text, with its commas.
+    /// The remaining text, with its commas.
     pub fn text(self) -> String {
         let rest = self.rest.into_iter().chain(self.lines.copied());
         rest.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")

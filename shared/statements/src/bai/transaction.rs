@@ -1,4 +1,4 @@
-//! `16`, a transaction: type code, amount, availability of the funds, the bank's reference, the customer's, text.
+//! `16`, a transaction: type code, amount, availability of funds, bank's reference, customer's reference, text.
 
 use jiff::civil::Date;
 
@@ -12,21 +12,20 @@ use crate::text::quoted;
 use super::records::{Fields, Record};
 use super::{Group, day, signed, type_code};
 
-/// Type codes that reverse an earlier transaction or return a payment.
+/// Type codes that reverse a transaction or return a payment.
 const REVERSALS: [u16; 21] =
     [123, 252, 254, 255, 257, 258, 261, 266, 268, 395, 423, 468, 552, 554, 555, 557, 558, 561, 566, 568, 694];
-/// Type codes for parts of a deposit or disbursement, which is itself a transaction.
+/// Type codes of parts of a deposit or disbursement, which is itself a transaction.
 const ITEMS: [u16; 6] = [116, 136, 143, 156, 345, 452];
-/// The most parts of a distributed availability.
+/// Most parts of a distributed availability.
 const DISTRIBUTIONS_MAX: usize = 99;
 
-/// What a type code says.
 struct Kind {
     side: Side,
     is_booked: bool,
 }
 
-/// Reads a transaction and returns its amount for the control total.
+/// Returns the transaction's amount, for the control total.
 pub(super) fn read(
     record: &Record<'_>,
     group: &Group,
@@ -58,7 +57,7 @@ pub(super) fn read(
     Ok(minor)
 }
 
-/// The amount of a transaction, without sign: its type code has the side. None for one that only informs.
+/// The unsigned amount: the type code gives the side. A blank amount is 0: the transaction only informs.
 fn amount(text: &str) -> Result<i64, Problem> {
     if text.starts_with('-') {
         return Err(Problem::SignedAmount { value: quoted(text) });
@@ -66,8 +65,8 @@ fn amount(text: &str) -> Result<i64, Problem> {
     Ok(signed(text)?.unwrap_or(0))
 }
 
-/// The meaning of a type code: 100 to 399 are credits, 400 to 699 debits, 700 to 799 of loans, 920 to 959 the bank's
-/// own credits and 960 to 999 its own debits. Totals of all credits or debits and balances are no transactions.
+/// Maps a type code: 100–399 credits, 400–699 debits, 700–799 loans, 920–959 the bank's own credits, 960–999 its own
+/// debits. Balances and totals of all credits or debits aren't transactions.
 fn kind(code: u16) -> Option<Kind> {
     let (side, is_booked) = match code {
         101..=399 | 920..=959 => (Side::Credit, true),
@@ -79,8 +78,8 @@ fn kind(code: u16) -> Option<Kind> {
     Some(Kind { side, is_booked: is_booked && !ITEMS.contains(&code) })
 }
 
-/// Reads the fields of a funds type and returns the value date, if any: `S` has three amounts, `V` a day and a time,
-/// `D` a number and that many pairs of days and amounts.
+/// Reads a funds type's fields and returns the value date, if any: `S` has three amounts, `V` a day and a time, `D` a
+/// count and that many pairs of day and amount.
 pub(super) fn value_day(funds: &str, fields: &mut Fields<'_, '_>) -> Result<Option<Date>, Problem> {
     let malformed = |value: &str, expected| Problem::Malformed { value: quoted(value), expected };
     match funds {

@@ -1,10 +1,10 @@
 //! Entries of camt files.
 //!
-//! Decision: a batch becomes an entry per transaction if their amounts, in the entry's currency and with their own
-//! sides, add up to the entry's. Otherwise (amounts before charges, in another currency, or missing) it stays one entry
-//! with all their references: no more is ever shown than what was booked.
+//! Decision: a batch becomes one entry per transaction if the transactions' signed amounts, in the entry's currency,
+//! add up to the entry's. Otherwise (amounts before charges, in another currency, or missing) it stays one entry with
+//! all references, so that no more shows than was booked.
 //!
-//! Decision: a returned payment (`RtrInf`) counts as a reversal: one's own money that came back is no payment.
+//! Decision: a returned payment (`RtrInf`) counts as a reversal: getting one's own money back is no payment.
 
 use crate::collect::Collector;
 use crate::currency::Currency;
@@ -17,7 +17,6 @@ use crate::xml::Element;
 
 use super::{amount, day, flag, side};
 
-/// The elements of `Refs`, and what they are.
 const REFERENCES: [(&str, ReferenceKind); 12] = [
     ("EndToEndId", ReferenceKind::EndToEndId),
     ("UETR", ReferenceKind::Uetr),
@@ -33,13 +32,13 @@ const REFERENCES: [(&str, ReferenceKind); 12] = [
     ("MktInfrstrctrTxId", ReferenceKind::Other),
 ];
 
-/// One transaction, and its amount with its own side if it has one.
+/// A transaction; its amount has its own side if the file gives one.
 struct Transaction<'a> {
     element: &'a Element,
     amount: Option<(i64, Side)>,
 }
 
-/// Reads an entry, or the transactions of a batch.
+/// Reads an entry; splits a batch into its transactions.
 pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), Refusal> {
     let (minor, currency) = amount(element.needed("Amt")?)?;
     let entry_side = side(element.needed("CdtDbtInd")?)?;
@@ -55,7 +54,7 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
     if let [_, _, ..] = transactions.as_slice()
         && let Some(amounts) = split(&transactions, minor, entry_side)
     {
-        // Read once, not for each of its transactions.
+        // Read once, not once per transaction.
         let mut level = whole.clone();
         add_entry_level(&mut level, element, ReferenceKind::BatchReference, collector)?;
         for (transaction, (minor, side)) in transactions.iter().zip(amounts) {
@@ -75,19 +74,19 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
         describe(&mut whole, transaction.element, collector)?;
     }
     if transactions.len() > 1 {
-        // The first transaction's would be wrong for the rest.
+        // The first transaction's values would be wrong for the rest.
         (whole.counterparty, whole.text) = (None, None);
     }
     add_entry_level(&mut whole, element, ReferenceKind::AccountServicerReference, collector)?;
     collector.add(whole)
 }
 
-/// Whether the status is booked: text up to version 07, a code from version 08.
+/// Reads the status: text up to version 07, a code from version 08.
 fn is_booked(status: &Element) -> Result<bool, Refusal> {
     let code = match (status.one("Cd")?, status.one("Prtry")?) {
         (Some(code), None) => code,
         (None, None) => status,
-        // A bank's own status isn't known to be final.
+        // A bank's own status may not be final.
         (None, Some(_)) => return Ok(false),
         (Some(_), Some(second)) => return Err(second.refused(Problem::Repeated)),
     };
@@ -101,7 +100,7 @@ fn is_booked(status: &Element) -> Result<bool, Refusal> {
     }
 }
 
-/// The amount of a transaction in the currency of its entry.
+/// The transaction's amount, if in the entry's currency.
 fn own_amount(element: &Element, entry_side: Side, currency: Currency) -> Result<Option<(i64, Side)>, Refusal> {
     let own_side = element.one("CdtDbtInd")?.map(side).transpose()?.unwrap_or(entry_side);
     let Some(found) = element.one("Amt")?.or_else(|| element.first(&["AmtDtls", "TxAmt", "Amt"])) else {
@@ -111,7 +110,7 @@ fn own_amount(element: &Element, entry_side: Side, currency: Currency) -> Result
     Ok((own_currency == currency).then_some((minor, own_side)))
 }
 
-/// The amounts of the transactions, if each has one and they add up to the entry.
+/// The transactions' amounts, if each has one and they add up to the entry.
 fn split(transactions: &[Transaction<'_>], minor: i64, entry_side: Side) -> Option<Vec<(i64, Side)>> {
     let amounts: Vec<(i64, Side)> = transactions.iter().map(|transaction| transaction.amount).collect::<Option<_>>()?;
     let signed = |(minor, side): &(i64, Side)| match side {
@@ -122,7 +121,6 @@ fn split(transactions: &[Transaction<'_>], minor: i64, entry_side: Side) -> Opti
     (sum == signed(&(minor, entry_side))).then_some(amounts)
 }
 
-/// Adds a transaction's references, parties and text.
 fn describe(found: &mut Entry, transaction: &Element, collector: &Collector) -> Result<(), Refusal> {
     found.is_reversal |= transaction.all("RtrInf").next().is_some();
     if let Some(refs) = transaction.one("Refs")? {
@@ -149,7 +147,7 @@ fn describe(found: &mut Entry, transaction: &Element, collector: &Collector) -> 
         words.extend(transaction.all("AddtlTxInf").map(Element::value));
     }
     collector.text(found, &words.join(" "));
-    // A reversal keeps the parties: of a reversed credit, the debtor is still the other side.
+    // A reversal keeps its parties: for a reversed credit, the debtor is still the other side.
     let is_from_debtor = (found.side == Side::Credit) != found.is_reversal;
     let names: [&'static str; 2] = if is_from_debtor { ["Dbtr", "UltmtDbtr"] } else { ["Cdtr", "UltmtCdtr"] };
     let parties = transaction.all("RltdPties");
@@ -158,13 +156,13 @@ fn describe(found: &mut Entry, transaction: &Element, collector: &Collector) -> 
     Ok(())
 }
 
-/// The name of a party: directly in it up to version 07, in `Pty` from version 08.
+/// The party's name: in the element itself up to version 07, in `Pty` from version 08.
 fn party<'a>(parties: &'a Element, name: &'static str) -> Option<&'a str> {
     let party = parties.first(&[name])?;
     party.first(&["Pty", "Nm"]).or_else(|| party.first(&["Nm"])).map(Element::value)
 }
 
-/// Adds what the entry itself says, where its transactions leave it open.
+/// Fills in from the entry what its transactions leave open.
 fn add_entry_level(
     found: &mut Entry,
     entry: &Element,

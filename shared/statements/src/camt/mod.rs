@@ -1,13 +1,12 @@
-//! camt.052, camt.053 and camt.054 (ISO 20022), the reports, statements and notifications of banks in XML.
+//! camt.052, camt.053 and camt.054 (ISO 20022): banks' reports, statements and notifications in XML.
 //!
-//! Versions 02 to 13 differ only by namespace, and later ones will. Two things that are read here moved (status and
-//! parties in version 08, amounts of transactions in 03); both places are read.
+//! Versions 02 to 13 differ only by namespace, as later ones should. Two things moved (status and parties in version
+//! 08, transaction amounts in 03); both places are read.
 //!
-//! Decision: the opening balance and booked entries have to lead to the closing balance, where a statement has both and
-//! isn't one of several pages: a misread side or amount shows at once.
+//! Decision: where a statement has both balances and is a single page, the opening balance and booked entries must lead
+//! to the closing balance: a misread side or amount shows at once.
 //!
-//! Decision: entries that a camt.052, the report of a day in progress, calls booked count as booked. An MT942 can't say
-//! so ([`super::mt`]).
+//! Decision: a camt.052, the running day's report, may call entries booked. An MT942 can't ([`super::mt`]).
 
 mod entry;
 
@@ -26,12 +25,11 @@ use crate::refusal::Refusal;
 use crate::text::quoted;
 use crate::xml::{self, Element};
 
-/// A supported message.
 struct Message {
-    /// What its namespace contains.
+    /// A part of its namespace.
     namespace: &'static str,
     format: Format,
-    /// The element with the statements.
+    /// The element that holds the statements.
     body: &'static str,
     /// The element of one statement.
     part: &'static str,
@@ -82,7 +80,7 @@ fn statement(element: &Element, format: Format, collector: &mut Collector) -> Re
     Ok(Statement { format, account: account(element, number), opening, closing, entries, entries_of_zero })
 }
 
-/// A statement's account with its bank: `BIC` up to version 03, `BICFI` from 04, and the clearing system's code.
+/// The statement's account and bank: `BIC` up to version 03, `BICFI` from 04, and the clearing system's code.
 fn account(element: &Element, number: Option<&str>) -> Option<Account> {
     let account = Account::new(number?)?;
     let bank = element.first(&["Acct", "Svcr", "FinInstnId"]);
@@ -90,7 +88,7 @@ fn account(element: &Element, number: Option<&str>) -> Option<Account> {
     Some(account.at_bank(code(&["BICFI"])).at_bank(code(&["BIC"])).at_bank(code(&["ClrSysMmbId", "MmbId"])))
 }
 
-/// Whether a statement isn't one of several pages.
+/// False for one of several pages.
 fn is_whole(element: &Element) -> Result<bool, Refusal> {
     let Some(page) = element.one("StmtPgntn")? else { return Ok(true) };
     let number = page.first(&["PgNb"]).map_or("1", Element::value).trim_start_matches('0');
@@ -105,7 +103,7 @@ fn balance_of(element: &Element, types: &[&str]) -> Result<Option<Balance>, Refu
             |balance: &&Element| balance.first(&["Tp", "CdOrPrtry", "Cd"]).is_some_and(|code| code.value() == *wanted);
         let mut found = element.all("Bal").filter(kind);
         let Some(balance) = found.next() else { continue };
-        // A second one is in another currency or interim; they can't be told apart.
+        // A second one is in another currency or interim; nothing tells them apart.
         if found.next().is_some() {
             return Ok(None);
         }
@@ -143,7 +141,7 @@ fn flag(element: &Element) -> Result<bool, Refusal> {
     }
 }
 
-/// The day of an element with a date or a date and time, as the bank wrote it.
+/// The day of a date or date and time, as the bank wrote it.
 fn day(element: Option<&Element>) -> Result<Option<Date>, Refusal> {
     let Some(element) = element else { return Ok(None) };
     let value = match (element.one("Dt")?, element.one("DtTm")?) {

@@ -1,10 +1,10 @@
 //! Finds the open movements that an entry may belong to, and why. It accepts nothing.
 //!
 //! Decision: a full match has the same amount and currency; a reference, date or name makes it likely. Other amounts
-//! and currencies are offered only with a reference, as partial matches: a payment may be short, or one of several. For
-//! a single entry, a member may also be offered all movements in its currency.
+//! and currencies match only partially, and only with a reference: a payment may be short, or one of several. For a
+//! single entry, a member may also be offered all movements in its currency.
 //!
-//! Decision: debits, pending entries and reversals match nothing: they are no arrival of money, or none yet.
+//! Decision: debits, pending entries and reversals match nothing: no money arrived, or not yet.
 
 mod names;
 mod references;
@@ -27,15 +27,15 @@ use references::References;
 pub struct Open<Id> {
     /// The movement.
     pub id: Id,
-    /// What is expected, in minor units.
+    /// The expected amount in minor units.
     pub amount_minor: i64,
     /// The currency.
     pub currency: Currency,
-    /// All references by which the payment may be known: the movement's own and those that the sender claims.
+    /// All references that may identify the payment: the movement's own and those the sender claims.
     pub references: Vec<String>,
-    /// The day on which it is due.
+    /// The due date.
     pub due_on: Option<Date>,
-    /// The names of who pays.
+    /// Names of the payers.
     pub counterparty_names: Vec<String>,
 }
 
@@ -44,13 +44,13 @@ pub struct Open<Id> {
 pub enum Strength {
     /// Only the currency is the same.
     Currency,
-    /// A reference was found, but amount or currency differ.
+    /// A reference matches, but amount or currency differ.
     Partial,
-    /// Amount and currency are the same, and nothing else.
+    /// Only amount and currency match.
     Possible,
-    /// The name or the date is too.
+    /// The name or date matches too.
     Likely,
-    /// A reference is too.
+    /// A reference matches too.
     Strong,
 }
 
@@ -59,22 +59,22 @@ pub enum Strength {
 pub enum Reason {
     /// Amount and currency are the same.
     SameAmount,
-    /// Less than expected, by so many minor units.
+    /// The amount is less than expected.
     AmountShort {
-        /// What is missing.
+        /// The missing amount in minor units.
         by_minor: i64,
     },
-    /// More than expected, by so many minor units.
+    /// The amount is more than expected.
     AmountOver {
-        /// What is too much.
+        /// The excess in minor units.
         by_minor: i64,
     },
-    /// Another currency than expected.
+    /// The currency isn't the expected one.
     OtherCurrency {
-        /// The entry's.
+        /// The entry's currency.
         found: Currency,
     },
-    /// A reference of the movement is in the entry.
+    /// The entry has a reference of the movement.
     ReferenceFound {
         /// The movement's reference.
         reference: String,
@@ -83,10 +83,10 @@ pub enum Reason {
     },
     /// The entry's day is at most [`limits::DUE_DAYS_NEAR`] from the due date.
     DueDateNear {
-        /// The days after the due date; negative before it.
+        /// Days after the due date; negative before it.
         days_after: i32,
     },
-    /// The counterparty has a name of the movement, or one that is nearly the same.
+    /// The counterparty has a name of the movement, or nearly the same one.
     NameSimilar {
         /// The movement's name.
         name: String,
@@ -109,23 +109,23 @@ pub struct Match<Id> {
     pub id: Id,
     /// How strong the match is.
     pub strength: Strength,
-    /// Why, in the order of [`Reason`].
+    /// Why it matches, in the order of [`Reason`].
     pub reasons: Vec<Reason>,
 }
 
 impl<Id> Match<Id> {
-    /// Whether amount and currency are the same.
+    /// Same amount and currency.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.strength > Strength::Partial
     }
 }
 
-/// Open movements, indexed to compare many entries.
+/// Open movements, indexed for comparing many entries.
 #[derive(Debug)]
 pub struct OpenMovements<Id> {
     movements: Vec<Movement<Id>>,
-    /// By currency and amount, in the order of due dates, none last.
+    /// Keyed by currency and amount, sorted by due date, none last.
     by_amount: HashMap<(Currency, i64), Vec<usize>>,
     references: References,
 }
@@ -137,7 +137,7 @@ struct Movement<Id> {
 }
 
 impl<Id: Clone + Ord> OpenMovements<Id> {
-    /// Arranges movements. Their order changes nothing.
+    /// Indexes movements. Their order doesn't matter.
     #[must_use]
     pub fn new(open: Vec<Open<Id>>) -> Self {
         let mut movements: Vec<Movement<Id>> = Vec::with_capacity(open.len());
@@ -157,9 +157,8 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         Self { movements, by_amount, references }
     }
 
-    /// The movements that an entry may belong to, strongest first, then nearest due, then by id. At most
-    /// [`limits::CANDIDATES_MAX`] of one amount (nearest due) and of one reference (first due) are compared. None for a
-    /// debit, a reversal, or an entry that isn't booked.
+    /// Movements that may belong to the entry: strongest first, then nearest due, then by id. Compares at most
+    /// [`limits::CANDIDATES_MAX`] per amount and per reference. Empty for a debit, a reversal, or an unbooked entry.
     #[must_use]
     pub fn matches(&self, entry: &Entry) -> Vec<Match<Id>> {
         if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {
@@ -185,8 +184,7 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         matches.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// The other movements in the entry's currency, nearest due first: it may be short, or one payment of several. None
-    /// if the entry is no arrival.
+    /// The currency's other movements, nearest due first: the entry may be partial. Empty if no money arrived.
     #[must_use]
     pub fn others_of_currency(&self, entry: &Entry) -> Vec<Match<Id>> {
         if entry.side != Side::Credit || entry.is_reversal || !entry.is_booked {
@@ -212,7 +210,7 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
         others.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// The movements of the entry's amount, nearest due to a day.
+    /// The movements of the entry's amount that are due nearest to a day.
     fn of_amount(&self, entry: &Entry, on: Option<Date>) -> impl Iterator<Item = usize> {
         let all = self.by_amount.get(&(entry.currency, entry.amount_minor)).map_or(&[][..], Vec::as_slice);
         let is_before = |at: &usize| {
@@ -225,7 +223,7 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
     }
 }
 
-/// Sorts movements by due date, none last.
+/// Sort key: due date, none last.
 fn due<Id>(movement: &Movement<Id>) -> (bool, Option<Date>) {
     (movement.open.due_on.is_none(), movement.open.due_on)
 }

@@ -1,12 +1,11 @@
 //! Names of people and companies, as different banks write them.
 //!
-//! Decision: words are compared without accents, legal forms and order; two names are similar if one has all words of the
-//! other, of which two are needed or one that is long, or if they are nearly the same by Jaro-Winkler. `strsim` has that
-//! measure, needs nothing else, and is in the tree already.
+//! Decision: comparison ignores accents, legal forms and word order. Names are similar if one has all words of the
+//! other (at least two, or one long one), or if Jaro-Winkler finds them nearly the same. `strsim` has that measure,
+//! needs nothing else, and is a dependency already.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Legal forms and titles.
 const LEFT_OUT: [&str; 40] = [
     "inc",
     "incorporated",
@@ -49,17 +48,16 @@ const LEFT_OUT: [&str; 40] = [
     "the",
     "and",
 ];
-/// The similarity from which names are nearly the same: one letter of two words may differ.
+/// Names this similar are nearly the same: one letter of two words may differ.
 const NEARLY_SAME: f64 = 0.94;
-/// The letters of a word that suffices alone.
+/// A word of this many letters suffices alone.
 const LONG_WORD: usize = 6;
-/// The letters of a name that are compared, since comparing takes quadratic time.
+/// Letters compared per name: comparing takes quadratic time.
 const LETTERS_MAX: usize = 70;
 
-/// A name as it is compared.
 #[derive(Debug)]
 pub(super) struct Name {
-    /// The words, sorted, none twice.
+    /// Sorted, without duplicates.
     words: Vec<String>,
     joined: String,
 }
@@ -67,7 +65,7 @@ pub(super) struct Name {
 impl Name {
     pub fn new(name: &str) -> Self {
         let folded: String = name.nfkd().filter(|letter| !is_mark(*letter)).flat_map(char::to_lowercase).collect();
-        // Names with umlauts written out and names with umlauts dropped are nearly the same.
+        // Writing out umlauts or dropping them gives nearly the same name.
         let folded = folded.replace('ß', "ss").replace('ø', "o").replace('ł', "l").replace(['.', '\'', '’'], "");
         let words = folded.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
         let (kept, left_out): (Vec<&str>, Vec<&str>) =
@@ -80,7 +78,6 @@ impl Name {
         Self { words, joined }
     }
 
-    /// Whether two names may be those of one.
     pub fn is_similar(&self, other: &Self) -> bool {
         if self.words.is_empty() || other.words.is_empty() {
             return false;
@@ -94,7 +91,6 @@ impl Name {
     }
 }
 
-/// Whether a character is a combining accent.
 fn is_mark(letter: char) -> bool {
     unicode_normalization::char::is_combining_mark(letter)
 }

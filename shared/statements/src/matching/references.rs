@@ -1,4 +1,4 @@
-//! Finds references of movements in the references and texts of entries.
+//! Finds movements' references in the references and texts of entries.
 //!
 //! Decision: case, blanks and punctuation don't count, but a reference begins and ends at a word boundary:
 //! `INV-2026-17` is in "invoice inv 2026 17." and not in "INV-2026-170". Consecutive words are joined and looked up, so
@@ -11,23 +11,21 @@ use crate::model::Entry;
 
 use super::Place;
 
-/// The fewest letters and digits of a reference that is found among other words. Shorter ones must be a whole
-/// reference.
+/// Fewest letters and digits of a reference found among other words. A shorter one must be a whole reference.
 const WITHIN_CHARS_MIN: usize = 5;
-/// The most words that make up a reference.
+/// Most words of a reference.
 const WORDS_MAX: usize = 12;
 
-/// The references of all movements.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    /// Movement and index of its reference, by the reference's letters and digits.
+    /// The reference's letters and digits, with its movements and its index in each.
     by_letters: HashMap<String, Vec<(usize, usize)>>,
-    /// Bytes of the longest.
+    /// Length of the longest reference in bytes.
     longest: usize,
 }
 
 impl References {
-    /// Adds a reference of a movement. One without letters and digits is never found.
+    /// Adds a movement's reference. One without letters or digits is never found.
     pub fn add(&mut self, reference: &str, movement: usize, number: usize) {
         let (letters, _) = words(reference);
         if letters.is_empty() || letters.chars().count() > limits::REFERENCE_CHARS_MAX {
@@ -75,7 +73,7 @@ impl References {
     }
 }
 
-/// The letters and digits of a text in capitals, and where its words end in them.
+/// The text's letters and digits in capitals, and where words end in them.
 fn words(text: &str) -> (String, Vec<usize>) {
     let (mut letters, mut ends) = (String::with_capacity(text.len()), Vec::new());
     for letter in text.chars() {

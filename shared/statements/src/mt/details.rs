@@ -1,31 +1,30 @@
-//! `:86:`, the bank's details of an entry: in numbered subfields (`166?00…?20…`), behind code words (`/EREF/…/REMI/…`),
-//! or free text.
+//! `:86:`, details of an entry: numbered subfields (`166?00…?20…`), code words (`/EREF/…/REMI/…`), or free text.
 
 use crate::collect::Collector;
 use crate::model::{Entry, ReferenceKind};
 use crate::problem::Problem;
 
-/// What separates numbered subfields.
+/// Separators of numbered subfields.
 const SEPARATORS: [char; 4] = ['?', '<', '~', '^'];
-/// The characters of a subfield. A full one continues in the next, often within a word.
+/// Characters of a subfield. A full one continues in the next, often within a word.
 const SUBFIELD_CHARS: usize = 27;
-/// The characters of a line. A full one continues in the next.
+/// Characters of a line. A full one continues in the next.
 const LINE_CHARS: usize = 65;
-/// The codes of German banks for returned payments: credit transfers (059, 159) and direct debits (108, 109).
+/// German banks' codes for returned payments: credit transfers (059, 159) and direct debits (108, 109).
 const RETURNS: [&str; 4] = ["059", "108", "109", "159"];
 
-/// The words that begin a part of the purpose in subfields.
+/// Words that begin a part of the purpose in subfields.
 const MARKS: [&str; 14] = [
     "EREF+", "KREF+", "MREF+", "CRED+", "DEBT+", "COAM+", "OAMT+", "SVWZ+", "ABWA+", "ABWE+", "IBAN+", "BIC+", "RREF+",
     "PURP+",
 ];
-/// The words between slashes that begin a part.
+/// Words between slashes that begin a part.
 const CODES: [&str; 27] = [
     "TRTP", "TRCD", "IBAN", "BIC", "NAME", "REMI", "EREF", "PREF", "CREF", "CSID", "MARF", "RTRN", "PURP", "ORDP",
     "BENM", "CNTP", "ISDT", "BUSP", "UDTR", "UCRD", "SVCL", "NRTX", "ADDR", "OCMT", "EXCH", "CHGS", "UETR",
 ];
 
-/// Adds what the lines of a field say to their entry.
+/// Adds the details to their entry.
 pub(super) fn read(entry: &mut Entry, lines: &[&str], collector: &Collector) -> Result<(), Problem> {
     let first = lines.first().copied().unwrap_or_default();
     if let Some((code, separator)) = numbered(first) {
@@ -41,7 +40,7 @@ pub(super) fn read(entry: &mut Entry, lines: &[&str], collector: &Collector) -> 
     read_coded(entry, &parts, collector)
 }
 
-/// The code and the separator of a field with numbered subfields.
+/// The code and separator of a field with numbered subfields.
 fn numbered(line: &str) -> Option<(&str, char)> {
     let (code, rest) = line.split_at_checked(3)?;
     let separator = rest.chars().next().filter(|letter| SEPARATORS.contains(letter))?;
@@ -108,8 +107,7 @@ fn read_coded(entry: &mut Entry, parts: &[(&str, &str)], collector: &Collector) 
     Ok(())
 }
 
-/// Joins pieces of a text that was cut at a width. A full piece continues without a blank, unless the next begins a
-/// part.
+/// Joins pieces of a text that was cut at a width: after a full piece without a blank, unless the next begins a part.
 fn joined<'a>(pieces: impl Iterator<Item = &'a str>, width: usize) -> String {
     let mut text = String::new();
     let mut is_full = true;
@@ -124,7 +122,7 @@ fn joined<'a>(pieces: impl Iterator<Item = &'a str>, width: usize) -> String {
     text
 }
 
-/// The parts of a purpose, each with its mark; what precedes the first mark has none.
+/// Splits a purpose into parts, each with its mark; the part before the first mark has none.
 fn parts_behind_marks(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, _) in text.char_indices() {
@@ -137,7 +135,7 @@ fn parts_behind_marks(text: &str) -> Vec<(&str, &str)> {
     cut(text, &starts)
 }
 
-/// The parts of a text, each with its code; empty if the text doesn't begin with a code.
+/// Splits a text into parts, each with its code; empty unless the text begins with a code.
 fn parts_behind_codes(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, _) in text.match_indices('/') {
@@ -149,7 +147,6 @@ fn parts_behind_codes(text: &str) -> Vec<(&str, &str)> {
     if starts.first().is_some_and(|(at, _)| *at == 0) { cut(text, &starts) } else { Vec::new() }
 }
 
-/// Cuts a text at marks, or at codes between two slashes.
 fn cut<'a>(text: &'a str, starts: &[(usize, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let before = starts.first().map_or(text, |(at, _)| text.get(..*at).unwrap_or_default()).trim();
     let mut parts: Vec<(&str, &str)> = Vec::new();

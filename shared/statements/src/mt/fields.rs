@@ -1,19 +1,17 @@
-//! MT940 and MT942 as messages of fields.
+//! Splits MT940 and MT942 into messages and fields.
 
 use crate::limits;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::text::quoted;
 
-/// The fields of statements and interim reports.
 const FIELDS: [&str; 19] = [
     "13", "13D", "20", "21", "25", "25P", "28", "28C", "34F", "60F", "60M", "61", "62F", "62M", "64", "65", "86",
     "90C", "90D",
 ];
-/// The most lines before a message: headers of blocks, networks, programs.
+/// Most lines before a message: block, network and program headers.
 const HEADER_LINES_MAX: usize = 10;
 
-/// A message: from `:20:` to `-` or to the next `:20:`.
 #[derive(Debug)]
 pub(super) struct Message<'a> {
     /// The line of its `:20:`.
@@ -23,7 +21,7 @@ pub(super) struct Message<'a> {
 
 #[derive(Debug)]
 pub(super) struct Field<'a> {
-    /// What stands between the colons: `60F`.
+    /// The text between the colons: `60F`.
     pub tag: &'a str,
     pub line: usize,
     /// Its lines without the tag: at least one, which may be empty.
@@ -31,13 +29,12 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Its first line without blanks around it.
+    /// Its first line, trimmed.
     pub fn value(&self) -> &str {
         self.lines.first().map_or("", |line| line.trim())
     }
 }
 
-/// Whether a text is made of such messages.
 pub(crate) fn is_mt(text: &str) -> bool {
     text.trim_start().starts_with("{1:")
         || text.lines().take(HEADER_LINES_MAX + 1).any(|line| matches!(tagged(line), Some(("20", _))))
@@ -50,7 +47,7 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
         if number > limits::LINES_MAX {
             return Err(Refusal::TOO_MANY_LINES);
         }
-        // The headers of the next message end this one too.
+        // The next message's headers end this one too.
         is_inside &= !line.starts_with("{1:");
         let after = after_end(line).filter(|_| is_inside);
         if let Some(after) = after {
@@ -97,19 +94,18 @@ pub(super) fn messages(text: &str) -> Result<Vec<Message<'_>>, Refusal> {
     if messages.is_empty() { Err(Refusal::NoStatement) } else { Ok(messages) }
 }
 
-/// What follows the end of a message on its line, if it ends there: the next may begin at once.
+/// The text after the end of a message, if the message ends on this line: the next may begin there.
 fn after_end(line: &str) -> Option<&str> {
     let after = line.strip_prefix('-')?;
     let ends = after.trim().is_empty() || after.starts_with('}') || after.starts_with("{1:") || begins(after);
     ends.then_some(after)
 }
 
-/// Whether a message begins in a line.
 fn begins(line: &str) -> bool {
     matches!(tagged(in_block(line)), Some(("20", _)))
 }
 
-/// The rest of a line after headers of blocks: the first field may stand there.
+/// The text after block headers: the first field may be there.
 fn in_block(line: &str) -> &str {
     line.rsplit_once("{4:").map_or(line, |(_, rest)| rest)
 }
@@ -118,7 +114,7 @@ fn missing_start(line: usize) -> Refusal {
     Refusal::Field { line, field: ":20:", problem: Problem::Missing }
 }
 
-/// The tag with which a line begins, and what follows it.
+/// Splits a line into its tag and the text after it.
 fn tagged(line: &str) -> Option<(&str, &str)> {
     let (tag, value) = line.strip_prefix(':')?.split_once(':')?;
     let mut bytes = tag.bytes();

@@ -1,7 +1,7 @@
 //! `:61:`, the line of an entry: `6!n[4!n]2a[1!a]15d1!a3!c16x[//16x]` and a line of details.
 //!
-//! Decision: four unambiguous deviations of banks are accepted: blanks in place of the entry date, an amount without
-//! comma (a whole number), a type that begins with `M`, and a type of digits.
+//! Decision: accept four unambiguous deviations: blanks instead of the entry date, an amount without comma (a whole
+//! number), a type that begins with `M`, and a numeric type.
 
 use crate::amount::minor_units;
 use crate::collect::Collector;
@@ -11,8 +11,7 @@ use crate::model::{Entry, Position, ReferenceKind, Side};
 use crate::problem::Problem;
 use crate::text::quoted;
 
-/// The marks of the side, longer ones first. `RC` reverses a credit, so money goes out; `EC` and `ED` are only
-/// expected.
+/// Side marks, longer ones first. `RC` reverses a credit, so money goes out; `EC` and `ED` are only expected.
 const MARKS: [(&str, Side, Kind); 6] = [
     ("RC", Side::Debit, Kind::Reversal),
     ("RD", Side::Credit, Kind::Reversal),
@@ -31,7 +30,7 @@ enum Kind {
     Expected,
 }
 
-/// Reads the line of an entry. Errors quote the wrong part.
+/// Errors quote the wrong part.
 pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Collector) -> Result<Entry, Problem> {
     let malformed = |expected| Problem::Malformed { value: quoted(value), expected };
     let (day, rest) =
@@ -67,7 +66,7 @@ pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Col
     Ok(entry)
 }
 
-/// The type code at the start of a text, after SWIFT's letters `N`, `S` and `F`, or some banks' `M`.
+/// Reads the type code after SWIFT's letters `N`, `S` and `F`, or the `M` of some banks.
 fn code(text: &str) -> Option<&str> {
     let code = text.get(1..4)?;
     let is_plain = code.bytes().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit());

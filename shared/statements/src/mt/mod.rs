@@ -1,7 +1,6 @@
-//! MT940 and MT942 (SWIFT), the statements of banks in lines.
+//! MT940 and MT942 (SWIFT), statements in lines.
 //!
-//! Decision: an MT942 reports what may still change, so none of its entries counts as booked. The statement will have
-//! them.
+//! Decision: an MT942's entries may still change, so none counts as booked. The statement will have them.
 //!
 //! Decision: the pages of a statement (`:60M:`, `:62M:`) stay separate statements, each with its own balances to check.
 
@@ -66,7 +65,6 @@ fn statement(message: &Message<'_>, collector: &mut Collector) -> Result<Stateme
     })
 }
 
-/// Reads the entries between the two balances.
 fn read_entries(
     message: &Message<'_>,
     format: Format,
@@ -101,14 +99,14 @@ fn read_entries(
     finish(open, collector)
 }
 
-/// Adds a complete entry. Without details, it has those of its own line.
+/// Adds a complete entry. If it has no `:86:`, its details are those of its own line.
 fn finish(open: Option<(Entry, &Field<'_>)>, collector: &mut Collector) -> Result<(), Refusal> {
     let Some((mut entry, field)) = open else { return Ok(()) };
     collector.text(&mut entry, &field.lines.iter().skip(1).copied().collect::<Vec<_>>().join(" "));
     collector.add(entry)
 }
 
-/// The only field with one of these tags, if there is one.
+/// The only field with one of these tags; an error if there are more.
 fn one<'a>(message: &'a Message<'a>, tags: &[&str], name: &'static str) -> Result<Option<&'a Field<'a>>, Refusal> {
     let mut found = message.fields.iter().filter(|field| tags.contains(&field.tag));
     let first = found.next();
@@ -173,7 +171,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// A number without a currency after its digits.
+/// Cuts off a currency after the digits.
 fn without_currency(number: &str) -> &str {
     let split = number.len().checked_sub(3).and_then(|at| number.split_at_checked(at));
     match split {
@@ -186,7 +184,6 @@ fn without_currency(number: &str) -> &str {
     }
 }
 
-/// Whether a text is a currency and nothing else.
 fn is_currency(code: &str) -> bool {
     code.len() == 3 && Currency::parse(code).is_some()
 }

@@ -1,17 +1,15 @@
-//! OFX (Open Financial Exchange), versions 1 (SGML) and 2 (XML): downloads of banks in the United States, also called
-//! QFX and QBO.
+//! OFX (Open Financial Exchange), versions 1 (SGML) and 2 (XML): downloads of US banks, also called QFX and QBO.
 //!
 //! Decision: the sign of an amount is its side. A contradicting type (`DEBIT` with a plus, `CREDIT` with a minus)
-//! reverses an earlier entry, and so does a correction (`CORRECTFITID`): neither proves an arrival.
+//! reverses an entry, and so does a correction (`CORRECTFITID`): neither proves an arrival.
 //!
-//! Decision: the bank's id of a transaction (`FITID`) is unique within its account only, and often just a day and a
-//! number: it doesn't identify a transfer across accounts. Of dates, the day counts as written.
+//! Decision: the bank's transaction id (`FITID`) is unique only within its account, and often just a day and a number:
+//! it doesn't identify a transfer across accounts. Dates count as written.
 //!
 //! Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival; a file
-//! that also has entries of one is refused as a whole. A card without entries is ignored.
+//! that also has such entries is refused as a whole. A card without entries is ignored.
 //!
-//! Decision: what only describes a transaction may be repeated: all memo lines count, and the first name. An amount, a
-//! day or an id may not be.
+//! Decision: descriptions may repeat (all memo lines count, and the first name); an amount, a day or an id must not.
 
 mod tree;
 
@@ -29,25 +27,24 @@ use crate::refusal::Refusal;
 use crate::text::quoted;
 use crate::xml::Element;
 
-/// The references of a transaction, and what they are.
 const REFERENCES: [(&str, ReferenceKind); 4] = [
     ("FITID", ReferenceKind::EntryReference),
     ("SRVRTID", ReferenceKind::BankReference),
     ("CHECKNUM", ReferenceKind::CheckNumber),
     ("REFNUM", ReferenceKind::Other),
 ];
-/// Messages of accounts that are not read, and how a refusal names the file.
+/// Messages of accounts that aren't read, and how a refusal names the file.
 const OTHERS: [(&str, &str); 2] = [
     ("CREDITCARDMSGSRSV1", "an OFX file of a credit card"),
     ("INVSTMTMSGSRSV1", "an OFX file of an investment account"),
 ];
 
-/// Elements that show entries in such messages. Investments have their own names.
+/// Elements of entries in such messages. Investments have their own names.
 const OTHER_ENTRIES: [&str; 3] = ["STMTTRN", "STMTTRNP", "INVSTMTRS"];
-/// The bytes of two decimals with their mark.
+/// Bytes of two decimals and their mark.
 const DECIMALS_BYTES: usize = 3;
 
-/// Whether a text is OFX, by its header or root.
+/// Recognizes OFX by its header or root.
 pub(crate) fn is_ofx(text: &str) -> bool {
     text.trim_start().starts_with("OFXHEADER") || tree::start(text).is_some()
 }
@@ -75,7 +72,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     }
 }
 
-/// Whether messages of an account that is not read have entries.
+/// Looks for entries in messages that aren't read.
 fn has_entries(messages: &Element) -> bool {
     messages.children.iter().any(|child| OTHER_ENTRIES.contains(&child.name) || has_entries(child))
 }
@@ -134,8 +131,7 @@ fn balance_of(element: &Element, currency: Currency) -> Result<Balance, Refusal>
     Ok(Balance { amount_minor, currency, on: element.one("DTASOF")?.map(day).transpose()? })
 }
 
-/// A signed amount with a point or comma as decimal mark. Separators of groups of three, which the standard lacks, are
-/// accepted before a mark and two decimals.
+/// Reads a signed amount. Also takes nonstandard group separators before a mark (point or comma) and two decimals.
 fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal> {
     let value = element.value();
     let (side, number) = match value.strip_prefix('-') {
@@ -157,7 +153,7 @@ fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal>
     Ok((side, minor))
 }
 
-/// A number of two decimals without its group separators.
+/// Removes the group separators of a number with two decimals.
 fn ungrouped(number: &str) -> Option<String> {
     let (whole, decimals) = number.split_at_checked(number.len().checked_sub(DECIMALS_BYTES)?)?;
     let mark = decimals.chars().next().filter(|mark| matches!(mark, '.' | ','))?;
@@ -169,7 +165,7 @@ fn currency(element: &Element) -> Result<Currency, Refusal> {
     Currency::parse(code).ok_or_else(|| element.refused(Problem::NotACurrency { value: quoted(code) }))
 }
 
-/// A day such as `20260131`, also with a time and zone: `20260131120000.000[-5:EST]`.
+/// Reads a day such as `20260131`, also with time and zone: `20260131120000.000[-5:EST]`.
 fn day(element: &Element) -> Result<Date, Refusal> {
     let value = element.value();
     let read = || {

@@ -1,11 +1,9 @@
-//! Parses OFX into a tree of the elements that statements are read from, whether SGML, whose values need no end tag, or
-//! XML.
+//! Parses OFX, in SGML (whose values need no end tag) or XML, into a tree of the elements that statements need.
 //!
-//! Decision: one reader for both. XML files have stray ampersands, and SGML files end some values and not others. The
+//! Decision: one parser for both. XML files have stray ampersands, and SGML files end some values and not others. The
 //! difference doesn't matter: aggregates have an end tag in both.
 //!
-//! Decision: a value, which is never blank, belongs to its enclosing aggregate. Unknown tags are dropped with their
-//! values.
+//! Decision: a value, never blank, belongs to its enclosing aggregate. Unknown tags are dropped with their values.
 
 use crate::limits;
 use crate::problem::Problem;
@@ -13,7 +11,7 @@ use crate::refusal::{Refusal, XmlProblem};
 use crate::text::quoted;
 use crate::xml::Element;
 
-/// The aggregates that are read, or whose values have names of values that are read, sorted.
+/// Aggregates that are read, or that contain values with names in [`VALUES`], sorted.
 const AGGREGATES: &[&str] = &[
     "AVAILBAL",
     "BAL",
@@ -46,7 +44,7 @@ const AGGREGATES: &[&str] = &[
     "STMTTRNP",
     "STMTTRNRS",
 ];
-/// The values that are read, sorted.
+/// Values that are read, sorted.
 const VALUES: &[&str] = &[
     "ACCTID",
     "BALAMT",
@@ -68,20 +66,19 @@ const VALUES: &[&str] = &[
     "TRNAMT",
     "TRNTYPE",
 ];
-/// What begins and ends a literal, in which nothing is a tag.
+/// Delimiters of a literal, in which nothing is a tag.
 const LITERAL: (&str, &str) = ("<![CDATA[", "]]>");
-/// What begins and ends a comment.
 const COMMENT: (&str, &str) = ("<!--", "-->");
-/// The bytes between `&` and `;` among which the end is looked for. The longest number has 10.
+/// Searches this many bytes after `&` for the `;`. The longest number has 10.
 const LETTER_NAME_BYTES_MAX: usize = 12;
 
-/// Where the root of a text begins.
+/// Where the root begins.
 pub(super) fn start(text: &str) -> Option<usize> {
     let end = text.char_indices().nth(limits::OFX_HEADER_CHARS_MAX).map_or(text.len(), |(at, _)| at);
     text.get(..end)?.find("<OFX>")
 }
 
-/// Reads the root, which begins at a byte of a text.
+/// Reads the root, which begins at byte `start`.
 pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
     let mut parser = Parser { line: 1, elements: 0, open: Vec::new() };
     parser.count_lines(text.get(..start).unwrap_or_default());
@@ -97,7 +94,7 @@ pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
                     return Ok(root);
                 }
                 parser.pass(&mut rest, length);
-                // What follows an end tag is no value.
+                // Text after an end tag isn't a value.
                 parser.pass_to_tag(&mut rest);
             }
             Tag::Named { name, is_end: false, length } => {
@@ -112,21 +109,19 @@ pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
     Err(Refusal::CutOff { line, missing: "end (</OFX>)" })
 }
 
-/// What stands between `<` and `>`.
 enum Tag<'a> {
     Named {
         name: &'a str,
         is_end: bool,
         length: usize,
     },
-    /// A comment, a literal or an instruction.
+    /// A comment, literal or instruction.
     Other {
         length: usize,
     },
 }
 
 impl<'a> Tag<'a> {
-    /// The tag with which a text begins.
     fn first(text: &'a str) -> Option<Self> {
         if let Some((_, end)) = [COMMENT, LITERAL].into_iter().find(|(begin, _)| text.starts_with(begin)) {
             return text.find(end).map(|at| Self::Other { length: at + end.len() });
@@ -137,12 +132,12 @@ impl<'a> Tag<'a> {
             return Some(Self::Other { length });
         }
         let (name, is_end) = inner.strip_prefix('/').map_or((inner, false), |name| (name, true));
-        // An element may be empty in XML: it has no value.
+        // An XML element may be empty: no value.
         Some(Self::Named { name: name.trim_end_matches('/').trim(), is_end, length })
     }
 }
 
-/// Where the next tag begins in a text, or the text ends. A `<` before anything else is part of a value.
+/// Where the next tag begins, or the text ends. A `<` before anything else is part of a value.
 fn tag_in(text: &str) -> usize {
     let begins = |(at, _): &(usize, &str)| {
         let next = text.as_bytes().get(at + 1);
@@ -154,7 +149,7 @@ fn tag_in(text: &str) -> usize {
 struct Parser {
     line: usize,
     elements: usize,
-    /// The aggregates that are not closed yet.
+    /// Unclosed aggregates.
     open: Vec<Element>,
 }
 
@@ -173,7 +168,7 @@ impl Parser {
         self.pass(rest, tag_in(rest));
     }
 
-    /// The value after a start tag, up to the next tag. An unclosed literal takes the rest: the file is cut off in it.
+    /// The value after a start tag, up to the next tag. An unclosed literal takes the rest: the file is cut off there.
     fn value(&mut self, rest: &mut &str) -> String {
         let (begin, end) = LITERAL;
         let mut value = String::new();
@@ -218,7 +213,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Closes an aggregate. Gives the root once that is closed. The end tag of a value closes nothing.
+    /// Closes an aggregate and returns it if it is the root. A value's end tag closes nothing.
     fn end(&mut self, name: &str) -> Result<Option<Element>, Refusal> {
         if AGGREGATES.binary_search(&name).is_err() {
             return Ok(None);
@@ -244,7 +239,7 @@ impl Parser {
     }
 }
 
-/// A value whose escaped characters are themselves. An ampersand that escapes nothing stays.
+/// Resolves escapes. A stray ampersand stays.
 fn unescaped(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();
@@ -266,7 +261,7 @@ fn unescaped(text: &str) -> String {
     result + rest
 }
 
-/// The character that a name between `&` and `;` stands for.
+/// The character named between `&` and `;`.
 fn letter(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),

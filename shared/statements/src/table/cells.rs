@@ -12,8 +12,7 @@ use super::mapping::{DateOrder, DecimalMark};
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// An amount with its sign: whether there is a minus, and the minor units. `1.250,50`, `-45`, `45-`, `(45)`, `$45.00`,
-/// `EUR 45`, `45 €`.
+/// Reads an amount as (has a minus, minor units): `1.250,50`, `-45`, `45-`, `(45)`, `$45.00`, `EUR 45`, `45 €`.
 pub(super) fn amount(cell: &str, mark: DecimalMark, currency: Currency) -> Result<(bool, i64), Problem> {
     let not_an_amount = || Problem::NotAnAmount { value: quoted(cell), mark: mark.letter() };
     let (bare, in_brackets) = match cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
@@ -30,7 +29,7 @@ pub(super) fn amount(cell: &str, mark: DecimalMark, currency: Currency) -> Resul
     let letter = mark.letter();
     let (whole, fraction) = bare.split_once(letter).unwrap_or((bare, ""));
     let whole = without_separators(whole, letter).ok_or_else(not_an_amount)?;
-    // Three decimals of a currency with two look like a group of thousands, even if they are zeros.
+    // Three decimals in a currency with two look like a group of thousands, even if they are zeros.
     if fraction.len() == GROUP && currency.decimals() < GROUP {
         return Err(Problem::TooManyDecimals { value: quoted(cell), currency });
     }
@@ -43,7 +42,7 @@ pub(super) fn amount(cell: &str, mark: DecimalMark, currency: Currency) -> Resul
     Ok((is_negative, minor))
 }
 
-/// A number without the sign before or after it, and whether the sign is a minus.
+/// Strips the sign before or after a number; true if it is a minus.
 fn without_sign(text: &str) -> (&str, Option<bool>) {
     let text = text.trim();
     let minus = ['-', '−', '–'];
@@ -53,8 +52,7 @@ fn without_sign(text: &str) -> (&str, Option<bool>) {
     text.strip_prefix('+').or_else(|| text.strip_suffix('+')).map_or((text, None), |rest| (rest.trim(), Some(false)))
 }
 
-/// A number without the code and the symbol of its currency, each once. Those of another currency stay, so that the number is
-/// refused.
+/// Strips the currency's code and symbol, each once. Those of another currency stay, so that the number is refused.
 fn without_currency(text: &str, currency: Currency) -> &str {
     let (code, symbol) = (currency.code(), currency.symbol());
     [code, symbol.as_str()]
@@ -62,7 +60,7 @@ fn without_currency(text: &str, currency: Currency) -> &str {
         .fold(text, |text, mark| text.strip_prefix(mark).or_else(|| text.strip_suffix(mark)).map_or(text, str::trim))
 }
 
-/// A date in an order, with or without a time after it.
+/// Reads a date in this order, ignoring a time after it.
 pub(super) fn date(cell: &str, order: DateOrder) -> Option<Date> {
     let parts = parts(cell)?;
     let [first, second, third] = parts.each_ref().map(String::as_str);
@@ -78,7 +76,6 @@ pub(super) fn date(cell: &str, order: DateOrder) -> Option<Date> {
     dates::from_digits(year, &month, day)
 }
 
-/// A date as it has to be in an order.
 pub(super) fn example(order: DateOrder) -> &'static str {
     match order {
         DateOrder::DayMonthYear => "31.01.2026",
@@ -87,7 +84,7 @@ pub(super) fn example(order: DateOrder) -> &'static str {
     }
 }
 
-/// The orders in which a date can be read. A year of two digits can't come first: it would be taken for a day.
+/// The orders in which a date can be read. A two-digit year can't come first: it would be taken for a day.
 pub(super) fn orders(cell: &str) -> Vec<DateOrder> {
     let has_long_year = parts(cell).is_some_and(|[first, _, _]| first.len() == 4);
     [DateOrder::DayMonthYear, DateOrder::MonthDayYear, DateOrder::YearMonthDay]
@@ -120,7 +117,7 @@ fn parts(cell: &str) -> Option<[String; 3]> {
     (are_parts && (rest.is_empty() || is_time(rest))).then_some([first, second, third])
 }
 
-/// Whether what follows a date is a time: `T10:00:00`, ` 10:00`, `, 9:05 AM`.
+/// Recognizes a time after a date: `T10:00:00`, ` 10:00`, `, 9:05 AM`.
 fn is_time(rest: &str) -> bool {
     let time = rest.trim_start_matches([',', ' ', 'T']);
     let allowed =
@@ -131,7 +128,7 @@ fn is_time(rest: &str) -> bool {
         && time.chars().all(allowed)
 }
 
-/// Whether a word is among the first or among the second words.
+/// True for one of the first words, false for one of the second, `None` for any other.
 pub(super) fn is_first(cell: &str, words: [&[&str]; 2]) -> Option<bool> {
     let word = cell.trim().to_lowercase();
     let [first, second] = words.map(|words| words.contains(&word.as_str()));

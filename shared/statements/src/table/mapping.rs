@@ -1,23 +1,23 @@
-//! Which column of a CSV file is what, as members choose it once and callers remember it.
+//! Maps a CSV file's columns. Members choose the mapping once; callers remember it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::currency::Currency;
 use crate::model::ReferenceKind;
 
-/// Which column is what. Callers keep it as JSON for the next file of the same bank.
+/// The meaning of each column. Callers keep it as JSON for the bank's next file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
-    /// What separates the columns; none if it is to be found out each time.
+    /// The column separator; detected in each file if none.
     #[serde(default)]
     pub delimiter: Option<Delimiter>,
-    /// Whether the file has a header row: the first one with all columns that the mapping names. Rows before it (bank,
+    /// Whether there is a header row: the first row with all columns that the mapping names. Rows before it (bank,
     /// account, period) are skipped. Without a header, each row is an entry.
     pub has_header: bool,
-    /// The day of booking.
+    /// The booking date.
     pub booked_on: Column,
-    /// The order of day, month and year; none if it is to be found out, which only works if all dates leave no doubt.
+    /// The order of day, month and year; if none, detected, which fails if dates are ambiguous.
     #[serde(default)]
     pub date_order: Option<DateOrder>,
     /// The value date.
@@ -29,16 +29,16 @@ pub struct Mapping {
     pub decimal_mark: DecimalMark,
     /// The currency.
     pub currency: CurrencySource,
-    /// References, each with what it is.
+    /// The references and their kinds.
     #[serde(default)]
     pub references: Vec<ReferenceColumn>,
     /// Who paid or was paid.
     #[serde(default)]
     pub counterparty: Option<Column>,
-    /// What the payer or the bank wrote; several columns are joined.
+    /// What payer or bank wrote; several columns are joined.
     #[serde(default)]
     pub text: Vec<Column>,
-    /// Whether an entry is booked or pending. Without it, all are booked.
+    /// Booked or pending; without it, all entries are booked.
     #[serde(default)]
     pub status: Option<Column>,
 }
@@ -47,9 +47,9 @@ pub struct Mapping {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
-    /// By its name in the header row, in capitals or not: it may move from file to file.
+    /// By its name in the header row, in any case: it may move from file to file.
     Named(String),
-    /// By its number, from 1: where there is no header, or where two columns have one name.
+    /// By its number, from 1: without a header, or if two columns share a name.
     Numbered(usize),
 }
 
@@ -57,9 +57,9 @@ pub enum Column {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// In one column; what goes out has a minus.
+    /// One column; outgoing amounts have a minus.
     Signed(Column),
-    /// In two columns. In that of debits a minus changes nothing; in that of credits it is refused.
+    /// Two columns. A minus is ignored among debits and refused among credits.
     CreditAndDebit {
         /// What came in.
         credit: Column,
@@ -68,7 +68,7 @@ pub enum Amount {
     },
     /// The amount in one column and a word for the side in another.
     WithSide {
-        /// The amount. A minus is allowed with a debit only.
+        /// The amount; only a debit may have a minus.
         amount: Column,
         /// `C`, `D`, `CR`, `DR`, `Credit`, `Haben`, `Soll`, … (see [`SIDE_WORDS`]).
         side: Column,
@@ -107,7 +107,7 @@ pub enum DateOrder {
     YearMonthDay,
 }
 
-/// What stands before the decimals. The other one, apostrophes and blanks may separate groups of three digits.
+/// The mark before the decimals. The other mark, apostrophes and blanks may separate groups of three digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecimalMark {
@@ -139,7 +139,7 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
-    /// All of them. Where two fit equally well, the first is taken.
+    /// All delimiters; if two fit equally well, the first wins.
     pub(crate) const ALL: [Self; 3] = [Self::Semicolon, Self::Tab, Self::Comma];
 
     pub(crate) fn byte(self) -> u8 {
@@ -151,7 +151,7 @@ impl Delimiter {
     }
 }
 
-/// The words for credit and those for debit, in small letters: English, German, French, Dutch, Italian, Spanish.
+/// Words for credit, then for debit, in lower case: English, German, French, Dutch, Italian, Spanish.
 pub const SIDE_WORDS: [&[&str]; 2] = [
     &[
         "c",
@@ -194,7 +194,7 @@ pub const SIDE_WORDS: [&[&str]; 2] = [
     ],
 ];
 
-/// The words for booked and those for anything that is not, in small letters.
+/// Words for booked, then for anything else, in lower case.
 pub const STATUS_WORDS: [&[&str]; 2] = [
     &[
         "booked",

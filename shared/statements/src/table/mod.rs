@@ -1,10 +1,9 @@
 //! CSV files, read with a mapping.
 //!
-//! Decision: a file is read only if every row is. A bank's rows of totals have to be removed, or another export used:
-//! guessing which rows don't count would one day drop a payment.
+//! Decision: a file is read only if every row is. Rows of totals have to be removed, or another export used: guessing
+//! which rows don't count would one day drop a payment.
 //!
-//! Decision: cells are text. Formulas are kept and never run; whoever writes them to a CSV file again has to escape
-//! them.
+//! Decision: cells are text. Formulas are kept and never run; code that writes them to a CSV file must escape them.
 
 mod cells;
 mod mapping;
@@ -81,7 +80,7 @@ pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> 
     Ok(Statement { format, account: None, opening: None, closing: None, entries, entries_of_zero })
 }
 
-/// A text whose last line ends too.
+/// Ends the last line.
 fn ended(text: &str) -> Cow<'_, str> {
     if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }
@@ -104,7 +103,7 @@ fn all(mapping: &Mapping) -> Vec<&Column> {
     columns
 }
 
-/// The names of columns that a mapping has.
+/// The column names that the mapping uses.
 fn named(mapping: &Mapping) -> Vec<&str> {
     let name = |column: &'_ Column| matches!(column, Column::Named(_));
     let columns = all(mapping).into_iter().filter(|column| name(column));
@@ -153,7 +152,7 @@ impl Columns {
     }
 }
 
-/// The only order in which all dates can be read.
+/// The only order that fits all dates.
 fn detected_order(rows: &[Row], columns: &Columns) -> Result<DateOrder, Refusal> {
     let mut possible = vec![DateOrder::DayMonthYear, DateOrder::MonthDayYear, DateOrder::YearMonthDay];
     let mut example = "";
@@ -165,7 +164,7 @@ fn detected_order(rows: &[Row], columns: &Columns) -> Result<DateOrder, Refusal>
             example = cell;
         }
         let orders = cells::orders(cell);
-        // What is no date in any order is a problem of its row.
+        // A date that fits no order is its row's problem.
         if !orders.is_empty() {
             possible.retain(|order| orders.contains(order));
         }
@@ -177,7 +176,7 @@ fn detected_order(rows: &[Row], columns: &Columns) -> Result<DateOrder, Refusal>
     }
 }
 
-/// One row with what is needed to read it. Problems come with the column in which they are.
+/// A row and what is needed to read it. Errors come with their column.
 struct Cells<'a> {
     row: &'a Row,
     columns: &'a Columns,
@@ -224,7 +223,6 @@ impl Cells<'_> {
         }
     }
 
-    /// A date, or none in a blank cell.
     fn date(&self, at: usize) -> Result<Option<Date>, (usize, Problem)> {
         let cell = self.row.cell(at);
         if cell.is_empty() {
@@ -271,7 +269,7 @@ impl Cells<'_> {
     }
 }
 
-/// The cells of the first rows of a text. A file of one column has no delimiter, and is read all the same.
+/// The cells of the first rows. A single column has no delimiter, but is read too.
 pub(crate) fn cells(text: &str, rows_max: usize) -> Vec<(usize, Vec<String>)> {
     let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let delimiter = rows::sniff(&text).unwrap_or(Delimiter::Comma);

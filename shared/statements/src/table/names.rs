@@ -1,10 +1,9 @@
-//! The names that banks give to the columns of their CSV files: English, German and French.
+//! Banks' names for CSV columns: English, German and French.
 
 use crate::model::ReferenceKind;
 
 use super::rows::normalized;
 
-/// What a column is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     BookedOn,
@@ -21,7 +20,7 @@ pub(super) enum Meaning {
     Account,
 }
 
-/// The names of each meaning, in small letters.
+/// In lower case.
 const NAMES: &[(Meaning, &[&str])] = &[
     (
         Meaning::BookedOn,
@@ -126,7 +125,7 @@ const NAMES: &[(Meaning, &[&str])] = &[
     ),
     (Meaning::Reference(ReferenceKind::TransactionId), &["transaction id", "transaction number", "transaktions-id"]),
     (Meaning::Reference(ReferenceKind::BankReference), &["bank reference", "bankreferenz", "référence banque"]),
-    // They do not say whose: it may be what the payer wrote, or the number of a row.
+    // These don't say whose: it may be what the payer wrote, or a row number.
     (
         Meaning::Reference(ReferenceKind::Other),
         &["reference", "referenz", "référence", "reference number", "ref", "id"],
@@ -199,7 +198,6 @@ const NAMES: &[(Meaning, &[&str])] = &[
     ),
 ];
 
-/// What a name of a column says it is, in capitals or not.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let name = normalized(name);
     NAMES.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(meaning, _)| *meaning)

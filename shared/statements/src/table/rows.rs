@@ -9,13 +9,13 @@ use crate::text::{clean, quoted};
 
 use super::mapping::{Column, Delimiter};
 
-/// The rows that decide which delimiter a file has.
+/// Rows examined to detect the delimiter.
 const SNIFFED_ROWS: usize = 60;
 
-/// A row that is not blank.
+/// A row that isn't blank.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Its number as spreadsheets count: from 1, with blank rows.
+    /// As spreadsheets count: from 1, with blank rows.
     pub number: usize,
     record: StringRecord,
 }
@@ -25,17 +25,17 @@ impl Row {
         self.record.len()
     }
 
-    /// A cell without blanks around it; empty if the row is too short.
+    /// A trimmed cell; empty if the row is too short.
     pub fn cell(&self, at: usize) -> &str {
         self.record.get(at).unwrap_or_default().trim()
     }
 
-    /// The cells without blanks around them, as many as are read.
+    /// The trimmed cells, up to the limit on columns.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
         self.record.iter().take(limits::CSV_COLUMNS_MAX).map(str::trim)
     }
 
-    /// The columns up to the last one that is not blank.
+    /// Columns up to the last non-blank one.
     fn used(&self) -> usize {
         self.record
             .iter()
@@ -47,10 +47,10 @@ impl Row {
     }
 }
 
-/// The rows of a text, lazily. Each line of the text ends in `\n`, the last one too.
+/// Reads rows lazily. Each line must end in `\n`, the last one too.
 pub(super) struct Rows<'a> {
     reader: csv::Reader<&'a [u8]>,
-    /// The line breaks in cells so far: lines that are no rows.
+    /// Line breaks within cells so far.
     inner_lines: usize,
 }
 
@@ -73,7 +73,7 @@ impl Iterator for Rows<'_> {
                 return None;
             }
             let inner: usize = record.iter().map(|cell| cell.matches('\n').count()).sum();
-            // The reader stands at the next line. Where the row itself begins it can't say: it counts blank lines to it.
+            // The reader is at the next line. It can't say where the row began: it counts the blank lines before.
             let next = usize::try_from(self.reader.position().line()).unwrap_or(usize::MAX);
             self.inner_lines += inner;
             let number = next.saturating_sub(1 + self.inner_lines);
@@ -85,36 +85,36 @@ impl Iterator for Rows<'_> {
     }
 }
 
-/// The delimiter that makes the most rows of one and the same number of columns, of at least two.
+/// The delimiter with which most rows have the same number of columns, at least two.
 pub(super) fn sniff(text: &str) -> Result<Delimiter, Refusal> {
     let score = |delimiter: Delimiter| {
         let lengths: Vec<usize> = Rows::new(text, delimiter).take(SNIFFED_ROWS).map(|row| row.len()).collect();
         let rows = |length: usize| lengths.iter().filter(|other| **other == length).count();
         lengths.iter().filter(|length| **length > 1).map(|length| (rows(*length), *length)).max()
     };
-    // Of equal ones, the first.
+    // Among equals, the first.
     let best = Delimiter::ALL.into_iter().rev().filter_map(|delimiter| Some((score(delimiter)?, delimiter)));
     let best = best.max_by_key(|(score, _)| *score).map(|(_, delimiter)| delimiter);
     best.ok_or(Refusal::Mapping(MappingProblem::NoColumns))
 }
 
-/// A name of a column as it is compared.
+/// The form in which column names are compared.
 pub(super) fn normalized(name: &str) -> String {
     clean(name).to_lowercase()
 }
 
-/// Finds columns in a header, or in the first row where there is none.
+/// Finds columns in the header, or in the first row if there is none.
 pub(super) struct Header {
-    /// The names as the file has them; empty without a header.
+    /// As in the file; empty without a header.
     names: Vec<String>,
-    /// The columns without blank ones at the end, which a row has to have.
+    /// Columns that a row must have: all but blank ones at the end.
     columns: usize,
-    /// The columns with them, beyond which a row must have nothing.
+    /// All columns; a row must have nothing beyond.
     most: usize,
 }
 
 impl Header {
-    /// The header of a file: the first row with all of these names. Without any name it is the first row.
+    /// The first row with all these names; without names, the first row.
     pub fn find(rows: &mut Rows<'_>, named: &[&str]) -> Result<Self, Refusal> {
         let mut most: Option<(usize, &str)> = None;
         for row in rows.take(limits::CSV_PREAMBLE_ROWS_MAX) {
@@ -131,7 +131,7 @@ impl Header {
         Err(MappingProblem::HeaderMissing { column: quoted(column) }.into())
     }
 
-    /// What stands for a header where there is none.
+    /// Stands in for a missing header.
     pub fn none(first: &Row) -> Self {
         Self { names: Vec::new(), columns: first.len(), most: first.len() }
     }
@@ -157,7 +157,7 @@ impl Header {
         }
     }
 
-    /// A column as messages call it.
+    /// The column's name in messages.
     pub fn name(&self, at: usize) -> String {
         match self.names.get(at).filter(|name| !name.is_empty()) {
             Some(name) => quoted(name),
@@ -165,7 +165,7 @@ impl Header {
         }
     }
 
-    /// Whether a row has the columns of the header. Blank ones at the end may be missing or too many.
+    /// Checks that a row has the header's columns. Blank ones at the end may be missing or in excess.
     pub fn check(&self, row: &Row, problems: &mut RowProblems) -> bool {
         let before = problems.count;
         if row.used() > self.most || row.len() < self.columns {

@@ -1,4 +1,4 @@
-//! What the page shows on which a member says which column is which.
+//! Suggests a mapping, for the page where a member maps the columns.
 
 use crate::limits;
 use crate::model::ReferenceKind;
@@ -14,30 +14,29 @@ use super::mapping::{
 use super::names::{Meaning, meaning};
 use super::rows::{Row, Rows, normalized, sniff};
 
-/// What a CSV file looks like, and what its columns may be.
+/// The layout of a CSV file, and what its columns may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What separates the columns.
+    /// The column separator.
     pub delimiter: Delimiter,
     /// Whether there seems to be a header row.
     pub has_header: bool,
-    /// The names of the columns, or `Column 1`, … where there are none.
+    /// Column names, or `Column 1`, … without a header.
     pub headers: Vec<String>,
-    /// Each column as a mapping has it, in the same order: by its name if only it has that name.
+    /// Each column as a mapping has it, in the same order: by name if the name is unique.
     pub columns: Vec<Column>,
-    /// The first rows, at most [`limits::CSV_SAMPLE_ROWS`], each with as many cells as there are headers, shortened and
-    /// without account numbers.
+    /// The first rows, at most [`limits::CSV_SAMPLE_ROWS`], as wide as the headers and without account numbers.
     pub sample_rows: Vec<Vec<String>>,
-    /// What the columns may be.
+    /// The suggested meanings.
     pub mapping: Suggested,
 }
 
-/// A mapping of which parts may be unknown.
+/// A mapping that may lack parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Suggested {
     /// See [`Mapping::booked_on`].
     pub booked_on: Option<Column>,
-    /// See [`Mapping::date_order`]: none unless the dates leave no doubt.
+    /// See [`Mapping::date_order`]: none if the dates are ambiguous.
     pub date_order: Option<DateOrder>,
     /// See [`Mapping::value_on`].
     pub value_on: Option<Column>,
@@ -58,7 +57,7 @@ pub struct Suggested {
 }
 
 impl Suggestion {
-    /// The suggested mapping, if nothing that it needs is unknown.
+    /// The mapping, if it lacks nothing required.
     #[must_use]
     pub fn complete(&self) -> Option<Mapping> {
         let Suggested {
@@ -90,7 +89,6 @@ impl Suggestion {
     }
 }
 
-/// Looks at a text that has columns.
 pub(crate) fn suggest(text: &str) -> Result<Suggestion, Refusal> {
     let text = ended(text);
     let delimiter = sniff(&text)?;
@@ -120,7 +118,7 @@ pub(crate) fn suggest(text: &str) -> Result<Suggestion, Refusal> {
     Ok(Suggestion { delimiter, has_header: header.is_some(), headers, columns, sample_rows, mapping })
 }
 
-/// The columns of these names, each by its name if no other one has it.
+/// Each column by its name, if unique.
 fn columns(names: &[String]) -> Vec<Column> {
     let compared: Vec<String> = names.iter().map(|name| normalized(name)).collect();
     let is_alone = |name: &String| compared.iter().filter(|other| *other == name).count() == 1;
@@ -130,7 +128,6 @@ fn columns(names: &[String]) -> Vec<Column> {
     names.iter().zip(&compared).enumerate().map(column).collect()
 }
 
-/// A cell as a sample shows it.
 fn shown(cell: &str, is_account: bool) -> String {
     let cell = clean(cell);
     if is_account && !cell.is_empty() {
@@ -139,7 +136,7 @@ fn shown(cell: &str, is_account: bool) -> String {
     shortened(&masked(&cell, None), limits::NAME_CHARS_MAX)
 }
 
-/// What the columns of a file may be, by their names and by what is in them.
+/// Guesses the columns' meanings from names and contents.
 struct Guess<'a> {
     meanings: &'a [Option<Meaning>],
     columns: &'a [Column],
@@ -147,7 +144,6 @@ struct Guess<'a> {
 }
 
 impl Guess<'_> {
-    /// The first column with a meaning.
     fn at(&self, meaning: Meaning) -> Option<usize> {
         self.meanings.iter().position(|other| *other == Some(meaning))
     }
@@ -156,7 +152,6 @@ impl Guess<'_> {
         self.at(meaning).and_then(|at| self.columns.get(at)).cloned()
     }
 
-    /// What is in a column.
     fn cells(&self, at: Option<usize>) -> impl Iterator<Item = &str> {
         at.into_iter().flat_map(|at| self.rows.iter().map(move |row| row.cell(at))).filter(|cell| !cell.is_empty())
     }
@@ -196,7 +191,7 @@ impl Guess<'_> {
         }
     }
 
-    /// A column of that name may say something else.
+    /// A column with that name may say something else.
     fn status(&self) -> Option<Column> {
         let at = self.at(Meaning::Status)?;
         let are_known = self.cells(Some(at)).all(|cell| cells::is_first(cell, STATUS_WORDS).is_some());

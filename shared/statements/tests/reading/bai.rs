@@ -7,7 +7,7 @@ use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, Statem
 
 use super::{one, references, refusal};
 
-/// A file of one account with these records, whose control totals are what they come to.
+/// A file of one account with these records and matching control totals.
 fn with(records: &str, sum: i64) -> String {
     format!(
         "01,122099999,123456789,260302,0800,1,,,2/\n02,031001234,122099999,1,260302,2359,,2/\n03,0975312468,,010,0,,/\n\
@@ -21,7 +21,7 @@ fn entry(record: &str, amount: i64) -> statements::Entry {
 
 #[test]
 fn a_file_with_lines_that_go_on_is_read_as_it_was_meant() {
-    // Two days of one account: balances that go on in lines of 88, more commas than fields, text without a slash.
+    // Two days of one account: balances continued in 88 lines, more commas than fields, text without a slash.
     let text = "01,121140399,121140399,260214,0754,1,,,2/\n02,121140399,121140399,1,260201,,USD,2/\n\
         03,1234567890,USD,010,34726979,,,015,35217175,,,/\n88,040,32742537,,,045,35217175,,,/\n88,072,000,,,074,000,,,/\n\
         88,100,490196,1,,400,000,0,/\n16,142,490196,,172629,/\n88,SOME PAYMENT, ACH/OFFSET\n49,138884258,7/\n98,138884258,1,9/\n\
@@ -66,7 +66,7 @@ fn type_codes_say_what_a_transaction_does() {
         ("495", Side::Debit, false, true),
         ("699", Side::Debit, false, true),
         ("960", Side::Debit, false, true),
-        // What takes back a debit, or returns what was sent, is no arrival; neither is a part of a deposit, or a loan's.
+        // Reversed debits and returned payments are no arrival; nor are parts of a deposit, or loans.
         ("252", Side::Credit, true, true),
         ("257", Side::Credit, true, true),
         ("555", Side::Debit, true, true),
@@ -119,7 +119,7 @@ fn a_text_is_never_taken_for_a_bank_s_reference() {
         let read = entry(record, 5_000);
         assert_eq!((references(&read).len(), read.text.as_deref()), (0, Some("WIRE IN, MARCH")), "{record}");
     }
-    // Zeros are no reference.
+    // Zeros aren't a reference.
     assert!(references(&entry("16,195,5000,Z,000000000000,0/", 5_000)).is_empty());
 }
 
@@ -184,7 +184,7 @@ fn what_is_missing_or_was_changed_shows() {
         let (_, sentence) = refusal(&whole.replacen(from, to, 1), None);
         assert!(sentence.contains(expected), "{sentence}");
     }
-    // A bank may leave a control total out.
+    // Banks may omit a control total.
     assert_eq!(one(&whole.replace("49,5000", "49,"), None).entries.len(), 1);
     let (refused, _) = refusal(&whole.replace("B1", &"B".repeat(201)), None);
     assert_eq!(refused, Refusal::Field { line: 4, field: "The reference", problem: Problem::TooLong { most: 200 } });
@@ -214,7 +214,7 @@ fn a_header_with_more_or_fewer_commas_is_one_all_the_same() {
     assert!(sentence.contains("at line 2: The group’s status must be"), "{sentence}");
 }
 
-/// The lines of a file in one, each filled with blanks.
+/// Joins the lines, each padded to a length.
 fn filled(lines: &str, length: usize) -> String {
     let mut text = String::new();
     for line in lines.lines() {
@@ -236,7 +236,7 @@ fn records_of_one_length_need_no_line_ends() {
     }
     let (refused, sentence) = refusal(&filled(&lines.replace("49,5000", "49,5001"), 80), None);
     assert!(matches!(refused, Refusal::ControlTotal { part: "account", line: 3, .. }), "{sentence}");
-    // One record alone is cut off, not a table.
+    // A single record is cut off, not a table.
     let (refused, sentence) = refusal("01,122099999,123456789,260302,0800,1,80,1,2/", None);
     assert!(matches!(refused, Refusal::CutOff { line: 1, .. }), "{sentence}");
 }

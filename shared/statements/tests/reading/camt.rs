@@ -5,10 +5,10 @@ use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, XmlPro
 
 use super::{one, references, refusal};
 
-/// An account that no output may have.
+/// An account number that must not appear in any output.
 const IBAN: &str = "DE89370400440532013000";
 
-/// A file of one statement with these parts.
+/// A file of one statement.
 pub(super) fn camt(message: &str, body: &str, part: &str, content: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:{message}\">\n\
@@ -82,7 +82,6 @@ fn an_entry_of_a_new_version_has_status_and_party_in_other_places() {
     }
 }
 
-/// An entry with a side, a status and more.
 fn entry(amount: &str, side: &str, status: &str, more: &str) -> String {
     format!("<Ntry><Amt Ccy=\"EUR\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd>{more}<Sts>{status}</Sts></Ntry>")
 }
@@ -127,7 +126,6 @@ fn a_side_that_is_unclear_is_refused() {
     }
 }
 
-/// A batch of transactions, each with an amount and a side, if any.
 fn batch(amount: &str, transactions: &[(&str, &str)]) -> String {
     let transactions: String = transactions
         .iter()
@@ -195,7 +193,7 @@ fn what_does_not_add_up_is_refused_with_the_difference() {
     let (refused, sentence) = refusal(&camt053(&content), None);
     assert!(matches!(refused, Refusal::Balance { expected: 11_000, found: 9_000, .. }), "{sentence}");
     assert!(sentence.contains("110.00 EUR") && sentence.contains("a difference of -20.00 EUR"), "{sentence}");
-    // A page of several has not all entries between its balances.
+    // One page of several doesn't have all entries between its balances.
     let page = "<StmtPgntn><PgNb>1</PgNb><LastPgInd>false</LastPgInd></StmtPgntn>";
     assert_eq!(one(&camt053(&[page, &content].concat()), None).entries.len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Files as banks were seen to write them, beside what the standards say. Names and numbers are invented.
+//! Files as seen from banks, beyond the standards. Names and numbers are invented.
 
 use jiff::civil::date;
 use statements::{Format, ReferenceKind, Side, Statement};

@@ -1,11 +1,10 @@
-//! Whatever is uploaded: it is read or refused, quickly and without a panic.
+//! Any upload is read or refused, quickly and without a panic.
 
 use proptest::prelude::*;
 use statements::{Mapping, Refusal};
 
 use super::{camt, table};
 
-/// Files of each format to be spoiled.
 fn samples() -> Vec<Vec<u8>> {
     let entry = "<Ntry><NtryRef>1</NtryRef><Amt Ccy=\"EUR\">1.50</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>\
                  <BookgDt><Dt>2026-01-30</Dt></BookgDt><NtryDtls><TxDtls><Refs><EndToEndId>E&amp;1</EndToEndId></Refs>\
@@ -23,7 +22,6 @@ fn samples() -> Vec<Vec<u8>> {
         .into()
 }
 
-/// Reads, looks at and displays whatever comes out.
 fn survive(bytes: &[u8], mapping: &Mapping) {
     let suggested = statements::suggest(bytes).ok().and_then(|suggestion| suggestion.complete());
     for mapping in [None, Some(mapping), suggested.as_ref()] {

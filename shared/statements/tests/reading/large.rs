@@ -1,4 +1,4 @@
-//! As many entries as a file may have.
+//! The largest files allowed.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use statements::{Mapping, Open, OpenMovements, Refusal, Statement, XmlProblem, l
 
 use super::{camt, currency, table};
 
-/// Far more than a release build needs, for a debug build on a busy machine: it shows what grows by the square.
+/// Generous for a debug build on a busy machine: catches quadratic growth.
 const TOO_SLOW: Duration = Duration::from_mins(1);
 
-/// The same for what takes ten seconds at most, however it grows: the largest file has no more parts of the kind.
+/// Catches quadratic growth in parts so few that even it takes only ten seconds on the largest file.
 const SLOW: Duration = Duration::from_secs(5);
 
 fn read(name: &str, text: &str, mapping: Option<&Mapping>) -> Result<Statement, Refusal> {
@@ -85,7 +85,7 @@ fn many_entries_are_compared_with_many_movements() {
     };
     let start = Instant::now();
     let open = OpenMovements::new((0..1000).map(open).collect());
-    // Without optimization, one of ten.
+    // Without optimization, one in ten.
     let entries = || statement.entries.iter().step_by(if cfg!(debug_assertions) { 10 } else { 1 });
     let found: usize = entries().map(|entry| open.matches(entry).len()).sum();
     println!("{found} matches in {:?}", start.elapsed());
@@ -94,7 +94,7 @@ fn many_entries_are_compared_with_many_movements() {
 
 #[test]
 fn what_would_grow_by_the_square_does_not() {
-    // Without optimization a smaller file shows it too.
+    // Without optimization, a smaller file shows it too.
     let size = if cfg!(debug_assertions) { limits::FILE_BYTES_MAX / 16 } else { limits::FILE_BYTES_MAX - 200 };
     let long = |before: &str, part: &str| format!("{before}{}", part.repeat((size - before.len()) / part.len()));
     let open = ":20:X\n:25:1\n:60F:C260101EUR0,\n:61:260101C1,NTRFA\n";
@@ -149,7 +149,7 @@ fn what_would_grow_by_the_square_does_not() {
     }
 }
 
-/// Half of the largest file, also without optimization: what is read again for each part of the other half takes minutes.
+/// Half of the largest file, also without optimization: re-reading it for each part of the other half takes minutes.
 const HALF: usize = limits::FILE_BYTES_MAX / 2 - 1000;
 
 #[test]

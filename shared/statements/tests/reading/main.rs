@@ -1,4 +1,4 @@
-//! Statements as banks write them, and as nobody should.
+//! Tests of the readers, with valid and hostile files.
 
 #![allow(
     clippy::expect_used,
@@ -20,7 +20,6 @@ mod table;
 
 use statements::{Column, Currency, Entry, Mapping, ReferenceKind, Refusal, Statement};
 
-/// Reads a file that has one statement.
 fn one(text: &str, mapping: Option<&Mapping>) -> Statement {
     let mut statements =
         statements::read(text.as_bytes(), mapping).unwrap_or_else(|refusal| panic!("The file {refusal}."));
@@ -28,7 +27,7 @@ fn one(text: &str, mapping: Option<&Mapping>) -> Statement {
     statements.remove(0)
 }
 
-/// Reads a file that is refused, and gives the sentence that people see.
+/// Returns the refusal and the sentence that people see.
 fn refusal(text: &str, mapping: Option<&Mapping>) -> (Refusal, String) {
     let refusal = statements::read(text.as_bytes(), mapping).expect_err("a refusal");
     let sentence = format!("The file {refusal}.");

@@ -7,7 +7,6 @@ use statements::{
 
 use super::currency;
 
-/// A movement of 750,000.00 EUR that is due on 30 January.
 fn open(id: u32) -> Open<u32> {
     Open {
         id,
@@ -19,7 +18,6 @@ fn open(id: u32) -> Open<u32> {
     }
 }
 
-/// An entry of 750,000.00 EUR of which nothing else is known.
 fn entry() -> Entry {
     Entry {
         position: Position::Line(1),

@@ -52,12 +52,12 @@ fn several_statements_are_read_one_by_one() {
     let statements = statements::read(text.as_bytes(), None).unwrap();
     let endings: Vec<_> = statements.iter().filter_map(statements::Statement::account_ending).collect();
     assert_eq!(endings, ["3000", "4300"]);
-    // The end may be missing where the next one begins.
+    // The end may be missing before the next one begins.
     let text = text.replace("\n-\n", "\n");
     assert_eq!(statements::read(text.as_bytes(), None).unwrap().len(), 2);
 }
 
-/// A statement of one entry with these lines.
+/// A statement of one entry.
 fn with(lines: &str, closing: &str) -> String {
     format!(":20:X\n:25:1234567890\n:28C:1\n:60F:C260101EUR0,\n{lines}\n:62F:{closing}\n")
 }

@@ -1,4 +1,4 @@
-//! What a small bank writes in each format comes back as it was.
+//! Round trip: what a small bank writes in each format reads back unchanged.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,6 @@ use statements::{Amount, Column, DecimalMark, Entry, Mapping, ReferenceColumn, R
 
 use super::{currency, one, table};
 
-/// What an entry of the small bank is.
 #[derive(Debug, Clone, PartialEq)]
 struct Booking {
     is_credit: bool,
@@ -75,7 +74,6 @@ fn bookings() -> impl Strategy<Value = (String, Vec<Booking>)> {
         .prop_map(|(code, bookings)| (code.to_owned(), bookings))
 }
 
-/// An amount without sign.
 fn amount(minor: i64, code: &str, mark: &str) -> String {
     let text = currency(code).written(i128::from(minor.abs()));
     text.split(' ').next().unwrap().replace('.', mark)
@@ -197,7 +195,7 @@ proptest! {
 
     #[test]
     fn csv_comes_back((code, mut bookings) in bookings()) {
-        // It has no word for a reversal.
+        // CSV has no word for a reversal.
         for booking in &mut bookings {
             booking.is_reversal = false;
         }

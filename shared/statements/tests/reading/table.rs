@@ -14,7 +14,6 @@ const GERMAN: &str = "Kontoauszug;;;;;;\nKonto;DE89370400440532013000;;;;;\n\n\
     30.01.2026;30.01.2026;Bank;=HYPERLINK(\"http://x\");;-12,50;EUR\n\n\
     31.01.2026;02.02.2026;A Okafor;Miete;;1.000;EUR\n";
 
-/// The mapping of the German file.
 fn german() -> Mapping {
     Mapping {
         delimiter: None,
@@ -83,7 +82,7 @@ fn a_mapping_is_remembered() {
     assert_eq!(serde_json::from_str::<Mapping>(&json).unwrap(), german());
     assert!(json.contains(r#""booked_on":{"named":"Buchungstag"}"#), "{json}");
     assert!(serde_json::from_str::<Mapping>(&json.replace("has_header", "has_headers")).is_err());
-    // It fits a file of which the columns have moved, and no other one.
+    // It fits a file with moved columns, and no other.
     let moved = GERMAN.replace("Buchungstag;Wertstellung", "Wertstellung;Buchungstag");
     assert_eq!(one(&moved, Some(&german())).entries[0].booked_on, Some(date(2026, 1, 31)));
     let (refused, sentence) = refusal(&GERMAN.replace("Betrag", "Umsatz"), Some(&german()));

@@ -1,4 +1,4 @@
-//! Zip archives: evidence bundles, which anyone may hand to who verifies them.
+//! Zip archives: evidence bundles, which verifiers may get from anyone.
 
 use bundle::{About, File, KeyDocument, SigningKey};
 

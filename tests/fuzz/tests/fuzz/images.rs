@@ -1,4 +1,4 @@
-//! Pictures: those that people upload, of which only the type is told, and those in PDFs, which are drawn.
+//! Pictures: uploaded ones, of which only the type is detected, and those in PDFs, which are drawn.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use shared::domain::file_type::FileType;
 use shared::platform::pdf_reader::{PdfReader, Picture};
 
 const WORDS: [&str; 6] = ["IDAT", "IEND", "PLTE", "JFIF", "jp2c", "ihdr"];
-/// What unpacks pictures, with what else their dictionary says.
+/// Decoders of pictures, with the rest of their dictionary.
 const FILTERS: [&str; 6] = [
     "/Filter /DCTDecode",
     "/Filter /JPXDecode",
@@ -19,17 +19,16 @@ const FILTERS: [&str; 6] = [
     "/Filter /FlateDecode /DecodeParms << /Predictor 15 /Colors 3 /Columns 2 >>",
 ];
 
-/// A baseline JPEG of 8 × 8 gray pixels.
 fn jpeg() -> Vec<u8> {
     let quantization = [&[0xff, 0xdb, 0, 67, 0][..], &[16; 64]].concat();
     let frame = [0xff, 0xc0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0];
-    // One code each, of the length 1: a difference of no bits, and the end of the block.
+    // One code each, of length 1: a difference of no bits, and the end of the block.
     let table = |class: u8| [&[0xff, 0xc4, 0, 20, class, 1][..], &[0; 15], &[0]].concat();
     let scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x3f, 0xff, 0xd9];
     [&[0xff, 0xd8][..], &quantization, &frame, &table(0), &table(0x10), &scan].concat()
 }
 
-/// The beginnings of the other formats, which is where readers take sizes from.
+/// The beginnings of the other formats, from which readers take sizes.
 fn samples() -> Vec<Vec<u8>> {
     let codestream = [
         &[0xff, 0x4f, 0xff, 0x51, 0, 41, 0, 0, 0, 0, 0, 8, 0, 0, 0, 8][..],

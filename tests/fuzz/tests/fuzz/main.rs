@@ -1,7 +1,7 @@
-//! Files of strangers, changed at random. No file ends the process, takes over five seconds of a processor or over 300 MB.
+//! Strangers' files, changed at random. No file may end the process, or take over five seconds of CPU time or 300 MB.
 //!
-//! Each kind of file takes [`SECONDS`], or as many as `COUNTERSIGN_FUZZ_SECONDS` says; `make fuzz` takes ten minutes for each.
-//! A failure names its seed, which `COUNTERSIGN_FUZZ_SEED` begins with.
+//! Each kind of file takes [`SECONDS`], or `COUNTERSIGN_FUZZ_SECONDS`; `make fuzz` takes ten minutes for each. A
+//! failure names its seed, to be set as `COUNTERSIGN_FUZZ_SEED`.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -21,14 +21,13 @@ use changes::changed;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike as _};
 
-/// How long each kind of file takes where nothing else is asked for, in seconds.
+/// Default time per kind of file, in seconds.
 const SECONDS: u64 = 40;
-/// How much of a processor's time one file may take, whatever else the machine does meanwhile.
+/// Most CPU time per file, whatever else the machine does.
 const TIME_MAX: Duration = Duration::from_secs(5);
-/// The memory of the process that reads it, in bytes, and of the one that reads it for that.
+/// Most memory in bytes, of the reading process and its child.
 const MEMORY_MAX: u64 = 300_000_000;
 
-/// A run over files of one kind.
 struct Run {
     kind: &'static str,
     seed: u64,
@@ -45,15 +44,13 @@ impl Run {
         Self { kind, seed, ends: Instant::now() + Duration::from_secs(seconds), round: 0 }
     }
 
-    /// The next file, made of one of the samples and of words that matter to the format. None when the time is over. The
-    /// first of a run has the seed that the run is told.
+    /// The next file, from a sample and words of the format; None when time is over. The run's seed makes the first.
     fn next(&mut self, samples: &[Vec<u8>], words: &[&str]) -> Option<Vec<u8>> {
         let mut random = fastrand::Rng::with_seed(self.seed + self.round);
         self.round += 1;
         (Instant::now() < self.ends).then(|| changed(samples, words, &mut random))
     }
 
-    /// Does something with a file that may take only so long and so much.
     fn within_limits<T>(&self, work: impl FnOnce() -> T) -> T {
         let before = Taken::so_far();
         let done = work();
@@ -61,7 +58,6 @@ impl Run {
         done
     }
 
-    /// Checks what a file took, since before it was read.
     fn check(&self, before: Taken) {
         let after = Taken::so_far();
         let time = after.time.saturating_sub(before.time);
@@ -82,12 +78,12 @@ impl Drop for Run {
     }
 }
 
-/// What this process and those that it started and that ended have taken.
+/// Resources used by this process and its ended children.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
-    /// The time of a processor.
+    /// CPU time.
     time: Duration,
-    /// The most memory that one of them ever had, in bytes.
+    /// The largest process's memory, in bytes.
     memory: u64,
 }
 
@@ -102,7 +98,7 @@ impl Taken {
 impl From<Usage> for Taken {
     fn from(usage: Usage) -> Self {
         let time = |value: TimeVal| Duration::from_micros(value.num_microseconds().try_into().unwrap_or_default());
-        // macOS counts bytes, others count KiB.
+        // macOS counts bytes, others KiB.
         let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
         let memory = u64::try_from(usage.max_rss()).unwrap_or_default() * unit;
         Self { time: time(usage.user_time()) + time(usage.system_time()), memory }

@@ -1,4 +1,4 @@
-//! PDFs, read as the service reads them: the first look in this process, the rest in one of its own.
+//! PDFs, read as the service does: the first look in this process, the rest in a separate one.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ const WORDS: [&str; 40] = [
     "/N 99999999",
 ];
 
-/// A PDF of objects from number 1, and of what stands in an object stream, if anything.
+/// A PDF of objects numbered from 1, and of an object stream's content, if any.
 pub(crate) fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
@@ -71,7 +71,7 @@ pub(crate) fn stream(keys: &str, content: &[u8]) -> Vec<u8> {
     [head.as_bytes(), content, b"\nendstream"].concat()
 }
 
-/// The objects of a PDF of one page, with resources of number 5 and content of number 4.
+/// A PDF of one page, with content in object 4 and resources in object 5.
 pub(crate) fn page(content: &str, resources: &str, further: &[Vec<u8>]) -> Vec<u8> {
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),

@@ -6,7 +6,7 @@
 //! aws_run show             prints the endpoint, the region and the id of the access key
 //! ```
 //!
-//! The chain is asked once for all tests: a role that every test assumed by itself would be throttled.
+//! Asks the credential chain once for all tests: a role assumed by every test would be throttled.
 
 #[cfg(unix)]
 mod run;

@@ -1,4 +1,4 @@
-//! The two commands, with the signals and process groups of Unix.
+//! The two commands, with Unix signals and process groups.
 
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(crate) async fn main() -> ExitCode {
     })
 }
 
-/// The settings of the endpoint in a variable, with the credentials.
+/// The settings of the endpoint in a variable, with credentials.
 async fn settings(variable: &str) -> Result<(AwsSettings, Credentials), String> {
     let endpoint = std::env::var(variable).ok().filter(|url| !url.is_empty());
     let settings = ops::aws::settings(endpoint.as_deref()).await.map_err(|error| error.to_string())?;
@@ -48,8 +48,7 @@ async fn show() -> Result<ExitCode, String> {
 }
 
 async fn test(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
-    // A process group of its own lets signals reach all of the command's processes, so that none creates anything while
-    // its resources are deleted.
+    // Signals reach the whole process group, so that nothing creates resources during their deletion.
     let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let mut terminations = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let (tables, credentials) = settings(DYNAMODB).await?;
@@ -61,7 +60,7 @@ async fn test(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        // The tests name their endpoints themselves.
+        // Tests name their endpoints themselves.
         .env_remove("AWS_ENDPOINT_URL")
         .env(RUN, run.to_string())
         .env("AWS_REGION", &tables.region)
@@ -82,24 +81,23 @@ async fn test(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Sends a signal to a process group, and says whether it has any process.
+/// Sends a signal to a process group; true if it has any process.
 async fn signal_group(id: u32, signal: &str) -> bool {
     let kill = Command::new("kill").args(["-s", signal, "--", &format!("-{id}")]).stderr(Stdio::null()).status().await;
     kill.is_ok_and(|status| status.success())
 }
 
-/// Waits until a process group has no process any more.
 async fn wait_for_group(id: u32) {
     let wait = async {
         while signal_group(id, "0").await {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    // What still runs then is left to a later run.
+    // A later run deletes what still runs then.
     let _ = tokio::time::timeout(PATIENCE, wait).await;
 }
 
-/// Prints what was deleted. A failure to delete doesn't fail the run: a later run tries again.
+/// Prints what was deleted. A failure doesn't fail the run: a later run tries again.
 fn report(whose: &str, outcome: Result<usize, String>) {
     match outcome {
         Ok(0) => {}

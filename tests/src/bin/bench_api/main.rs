@@ -1,5 +1,4 @@
-//! Measures each call of the API, and lists as they grow: `make bench`; `FULL=1 make bench` adds a list of 100,000
-//! contacts.
+//! Measures API calls and lists of growing length: `make bench`; `FULL=1 make bench` adds 100,000 contacts.
 //!
 //! Times are reported, never judged, since machines are noisy. A wrong status, total or page ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
@@ -25,10 +24,9 @@ use seed::Contacts;
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 
-/// Where the figures go.
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
 
-/// The length of the lists that calls of single operations read.
+/// The length of lists that single operations read.
 const SHORT_LIST: usize = 100;
 
 #[tokio::main(flavor = "current_thread")]
@@ -74,8 +72,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// All operations, each on records as small as in real use. Those that read lists have an organization of their own, so
-/// that its lists keep their length.
+/// All operations, on records of realistic size. List readers have their own organization, with lists of fixed length.
 #[allow(clippy::too_many_lines, reason = "one operation after the other, each measured by lines of its own")]
 async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     let reader = Org::on(Arc::clone(stack)).await;
@@ -192,7 +189,7 @@ async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>
     rows
 }
 
-/// Pages of a ledger, nearly all of whose rows are payments: from both ends, by filter and by needle.
+/// Pages of a ledger that is nearly all payments: from both ends, by filter and by needle.
 async fn ledger_of(stack: &Arc<Stack>, size: usize) -> Vec<OperationRow<measure::Calls>> {
     let org = Org::on(Arc::clone(stack)).await;
     let draft = org.ready_draft("Harbor purchase", |_| ()).await;

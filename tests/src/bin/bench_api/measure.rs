@@ -1,4 +1,4 @@
-//! Measures calls at the client, and reads from the service's log what they used.
+//! Measures calls at the client, and reads their usage from the service's log.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,22 +9,22 @@ use tests::client::{Answer, Request};
 use tests::figures::percentile;
 use tests::log;
 
-/// Calls before the first that counts, and how long they may take.
+/// Uncounted calls before the first counted one, and their time limit.
 const WARM_UP: usize = 20;
 const WARM_UP_BUDGET: Duration = Duration::from_millis(300);
-/// Calls that count; after the budget, no more are begun once there are enough for a median.
+/// Counted calls; after the budget, no more begin once there are enough for a median.
 const SAMPLES: usize = 300;
 const SAMPLES_MIN: usize = 15;
 const BUDGET: Duration = Duration::from_millis(1500);
 
-/// What was measured at the client.
+/// Measurements at the client.
 pub struct Calls {
     operation: &'static str,
     times: Vec<Duration>,
     request_ids: Vec<String>,
 }
 
-/// Sends calls one after the other on one connection. `check` gets each answer with its number, warm-up included, and
+/// Sends calls one after another on one connection. `check` gets each response with its number, warm-up included, and
 /// panics at a wrong one; its time doesn't count.
 pub async fn measure(
     operation: &'static str,
@@ -54,27 +54,26 @@ pub async fn measure(
     measured
 }
 
-/// What is reported about the calls of one case.
+/// The report on one case's calls.
 pub struct Figures {
-    /// How many calls there were.
     pub calls: usize,
-    /// The median, in milliseconds at the client.
+    /// The median in milliseconds, at the client.
     pub p50_ms: f64,
-    /// What 95 % of the calls stayed below.
+    /// The 95th percentile.
     pub p95_ms: f64,
-    /// Read capacity units of the call that used most.
+    /// Read capacity units, at most, per call.
     pub read_units: f64,
-    /// Write capacity units of the call that used most.
+    /// Write capacity units, at most, per call.
     pub write_units: f64,
-    /// Calls of the table, in the call that made most.
+    /// Calls of the table, at most, per call.
     pub round_trips: f64,
 }
 
-/// The lines of the service's log by request id.
+/// The service's log lines by request id.
 pub struct ServiceLog(HashMap<String, Value>);
 
 impl ServiceLog {
-    /// Reads the log once the line of the last call is there.
+    /// Reads the log once it has the last call's line.
     pub async fn read(file: &Path, last: Option<&Calls>) -> Self {
         if let Some(request_id) = last.and_then(|calls| calls.request_ids.last()) {
             log::line(file, request_id).await;

@@ -10,73 +10,62 @@ use crate::measure::{Calls, Figures, ServiceLog};
 use crate::seed::ListCase;
 
 /// Medians of `PostgreSQL` for the same lists, in milliseconds: contacts, first page, last page, a two-letter needle.
-/// They come from an earlier session and are given for comparison only (see [`ABOUT_RECORDED`]).
+/// From an earlier session, for comparison only (see [`ABOUT_RECORDED`]).
 const POSTGRESQL: [(usize, f64, f64, f64); 3] =
     [(100, 0.7, 0.7, 1.1), (10_000, 1.3, 4.5, 8.5), (100_000, 8.2, 20.0, 69.0)];
 
-/// What has to be said beside them.
 const ABOUT_RECORDED: &str = "PostgreSQL with pg_trgm, OFFSET, count(*) and an audit INSERT per call: p50 as recorded \
 earlier, on a machine that is not on record. The ratio is therefore not one of the same run. Its needle had two \
 letters, as those here; its share of hits is not on record.";
 
-/// What the table's figures are.
 const ABOUT_FIGURES: &str = "Times at the client, over HTTP on one connection. Client, service and store share this \
 machine; a write waits until the store's file is on disk. Units and round trips as the service logged them, of the \
 call that used most; they include the token's read and the audit row.";
 
-/// Everything that is reported.
 #[derive(Default)]
 pub struct Report {
-    /// Single operations.
     pub operations: Vec<OperationRow<Figures>>,
-    /// Lists as they grow.
+    /// Lists of growing length.
     pub lists: Vec<ListRow<Figures>>,
-    /// What it took to write the lists.
+    /// Times for writing the lists.
     pub seedings: Vec<Seeding>,
-    /// Operations of the API that no case calls.
+    /// Operations without a case.
     pub not_measured: Vec<String>,
 }
 
-/// How long the contacts of a list took to write.
+/// The time to write a list's contacts.
 pub struct Seeding {
-    /// How many they are.
     pub contacts: usize,
-    /// The time.
     pub seconds: f64,
 }
 
-/// A case of an operation, with its calls or, later, their figures.
+/// A case of an operation, with its calls or, later, figures.
 pub struct OperationRow<T> {
-    /// The operation's id.
     pub operation: &'static str,
     case: String,
     calls: T,
 }
 
 impl OperationRow<Calls> {
-    /// A case, described by what is special about it.
     pub fn new(operation: &'static str, case: &str, calls: Calls) -> Self {
         Self { operation, case: case.to_owned(), calls }
     }
 
-    /// The same with figures.
     pub fn with_figures(self, log: &ServiceLog) -> OperationRow<Figures> {
         OperationRow { operation: self.operation, case: self.case, calls: self.calls.figures(log) }
     }
 }
 
-/// A way to read a list, with its calls or, later, their figures.
+/// A way to read a list, with its calls or, later, figures.
 pub struct ListRow<T> {
     contacts: usize,
     case: &'static str,
     matches: usize,
     postgresql_p50_ms: Option<f64>,
-    /// The calls.
     pub calls: T,
 }
 
 impl ListRow<Calls> {
-    /// A way to read a list of so many contacts, of which so many match.
     pub fn new(contacts: usize, case: &ListCase, matches: usize, calls: Calls) -> Self {
         let recorded = POSTGRESQL.iter().find(|(size, ..)| *size == contacts);
         let postgresql_p50_ms = recorded.map(|(_, first, last, needle)| match (case.needle, case.offset) {
@@ -87,7 +76,6 @@ impl ListRow<Calls> {
         Self { contacts, case: case.name, matches, postgresql_p50_ms, calls }
     }
 
-    /// The same with figures.
     pub fn with_figures(self, log: &ServiceLog) -> ListRow<Figures> {
         let Self { contacts, case, matches, postgresql_p50_ms, calls } = self;
         ListRow { contacts, case, matches, postgresql_p50_ms, calls: calls.figures(log) }
@@ -187,7 +175,6 @@ fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
 }
 
 impl Report {
-    /// Writes the figures as JSON.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder)?;
@@ -227,7 +214,6 @@ impl Report {
     }
 }
 
-/// The members of both objects.
 fn with(mut figures: Value, about: Value) -> Value {
     if let (Value::Object(all), Value::Object(more)) = (&mut figures, about) {
         all.extend(more);

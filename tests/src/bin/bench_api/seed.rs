@@ -1,4 +1,4 @@
-//! Writes the records to read through the store's own builders, and says what a list of them must answer.
+//! Writes the records with the store's own builders, and knows what their lists must return.
 
 use std::time::Instant;
 
@@ -9,13 +9,13 @@ use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, Works
 use shared::store::{contacts, workspaces};
 use tests::Org;
 
-/// The rows of a page: the API's default.
+/// The API's default page size.
 pub const PAGE: usize = 50;
 
-/// Contacts built at a time, so that the largest list is never whole in memory.
+/// Contacts built at a time: the largest list is never whole in memory.
 const PORTION: usize = 1000;
 
-/// Needles of two letters, as in the recorded figures of `PostgreSQL`, that occur in no other text of the seed.
+/// Two-letter needles, as in the recorded `PostgreSQL` figures, that occur in no other text of the seed.
 const IN_ONE_PERCENT: &str = "qu";
 const IN_THIRTY_PERCENT: &str = "wo";
 const IN_NONE: &str = "zx";
@@ -24,7 +24,7 @@ const FIRST_NAMES: [&str; 10] =
     ["Ada", "Benedikt", "Clara", "Daniel", "Elena", "Frederik", "Greta", "Henrik", "Ingrid", "Johannes"];
 const OTHER_LAST_NAMES: [&str; 7] = ["Okafor", "Lindberg", "Moreau", "Santos", "Keller", "Tanaka", "Rossi"];
 
-/// The last name of the contact at a position: one in a hundred is `Quist`, thirty are `Wolff`.
+/// One contact in a hundred is `Quist`, thirty are `Wolff`.
 fn last_name(place: usize) -> &'static str {
     match place % 100 {
         0 => "Quist",
@@ -49,16 +49,15 @@ fn contact(place: usize) -> Contact {
     }
 }
 
-/// The contacts of an organization that has no others.
+/// An organization's only contacts.
 pub struct Contacts {
-    /// Their ids, in the order of their list.
+    /// In the order of their list.
     pub ids: Vec<ContactId>,
-    /// How long it took to write them.
+    /// The time to write them.
     pub seconds: f64,
 }
 
 impl Contacts {
-    /// Writes contacts.
     pub async fn seed(org: &Org, count: usize) -> Self {
         let system = org.system();
         let started = Instant::now();
@@ -72,7 +71,7 @@ impl Contacts {
         Self { ids, seconds: started.elapsed().as_secs_f64() }
     }
 
-    /// What a page of their list must be.
+    /// The page that a case must return.
     pub fn page(&self, case: &ListCase) -> Expected {
         let matching = |place: usize| match case.needle {
             None => true,
@@ -87,25 +86,21 @@ impl Contacts {
     }
 }
 
-/// What a list must answer.
 pub struct Expected {
     /// How many match.
     pub total: usize,
-    /// The ids of the page.
+    /// The page's ids.
     pub ids: Vec<String>,
 }
 
 /// A way to read the list of contacts.
 pub struct ListCase {
-    /// What it is called in the report.
+    /// Its name in the report.
     pub name: &'static str,
-    /// Where the page begins.
     pub offset: usize,
-    /// What is searched for.
     pub needle: Option<&'static str>,
 }
 
-/// The ways to read a list of this length.
 pub fn list_cases(length: usize) -> [ListCase; 5] {
     let needle = |name, needle| ListCase { name, offset: 0, needle: Some(needle) };
     [
@@ -117,7 +112,7 @@ pub fn list_cases(length: usize) -> [ListCase; 5] {
     ]
 }
 
-/// Writes a workspace for each contact, with that contact in it.
+/// Writes a workspace for each contact.
 pub async fn workspaces(org: &Org, people: &Contacts) {
     let now = Timestamp::now();
     let system = org.system();

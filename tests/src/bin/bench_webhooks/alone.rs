@@ -25,12 +25,12 @@ use crate::rounded;
 pub const WORD: &str = "sender";
 
 const DELIVERIES: usize = 20_000;
-/// As many as an organization can have.
+/// The most an organization can have.
 const ENDPOINTS: usize = 20;
-/// A body as long as most.
+/// A body of typical length.
 const BODY: &str = r#"{"id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35","type":"proposal.created","created_at":"2026-03-14T09:26:53.589Z","data":{"proposal_id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b36","agreement_id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b37","action":"publish_agreement"}}"#;
 
-/// Lets the sender run against a subscriber in this process.
+/// Runs the sender against a subscriber in this process.
 pub async fn measure() -> Value {
     let receiver = Receiver::start().await;
     let program = std::env::current_exe().expect("this program");
@@ -83,7 +83,7 @@ pub async fn send(url: &str) -> Value {
     })
 }
 
-/// What the system says of this process's memory; nothing where it does not.
+/// This process's memory, if the system reports it.
 fn resident_mib(name: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

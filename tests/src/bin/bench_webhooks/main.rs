@@ -1,5 +1,5 @@
-//! Measures deliveries: `make bench`. First the sender alone, over deliveries in memory; then the whole local stack,
-//! from the act to the subscriber, without and with an endpoint that never answers.
+//! Measures deliveries: `make bench`. First the sender alone, with deliveries in memory; then the whole local stack,
+//! from act to subscriber, without and with an endpoint that never answers.
 //!
 //! Times are reported, never judged. A lost delivery ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
@@ -15,7 +15,6 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-/// Where the figures go.
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/webhooks.json");
 
 #[tokio::main]
@@ -74,7 +73,6 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// With one decimal.
 fn rounded(figure: f64) -> f64 {
     (figure * 10.0).round() / 10.0
 }

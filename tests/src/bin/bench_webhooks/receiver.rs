@@ -1,4 +1,4 @@
-//! A minimal subscriber: it notes what arrives and when.
+//! A minimal subscriber that notes what arrives, and when.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,10 +16,8 @@ use shared::domain::time::Timestamp;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// How long what has to come may take.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Where deliveries arrive.
 pub struct Receiver {
     pub address: SocketAddr,
     arrivals: Arc<Mutex<Arrivals>>,
@@ -28,7 +26,7 @@ pub struct Receiver {
 
 #[derive(Default)]
 struct Arrivals {
-    /// When each event arrived first.
+    /// First arrival of each event.
     first: HashMap<String, Timestamp>,
     doubled: usize,
 }
@@ -46,13 +44,12 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// How many events have arrived, and how many arrivals were repeats.
+    /// Events that arrived, and repeats.
     pub fn count(&self) -> (usize, usize) {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         (arrivals.first.len(), arrivals.doubled)
     }
 
-    /// Waits for so many events.
     pub async fn wait_for(&self, count: usize) {
         let waiting = async {
             while self.count().0 < count {
@@ -63,12 +60,10 @@ impl Receiver {
         assert!(ended.is_ok(), "only {} of {count} have arrived", self.count().0);
     }
 
-    /// When an event arrived.
     pub fn arrived_at(&self, event: &str) -> Option<Timestamp> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).first.get(event).copied()
     }
 
-    /// The events that have arrived.
     pub fn events(&self) -> Vec<String> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).first.keys().cloned().collect()
     }

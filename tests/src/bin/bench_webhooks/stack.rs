@@ -1,4 +1,4 @@
-//! The whole local stack: from an act over the API to the subscriber.
+//! The whole local stack, from an act over the API to the subscriber.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::receiver::Receiver;
 use crate::rounded;
 
 const PROPOSALS: &str = "/api/v1/proposals";
-/// Acts one after the other; each delivery's time is taken.
+/// Acts one after another, each with its delivery's time.
 const APART: usize = 200;
 /// Acts at full speed.
 const TOGETHER: usize = 600;
-/// How many of them at a time.
+/// Concurrent acts at full speed.
 const AT_A_TIME: usize = 16;
 
 pub async fn measure() -> Value {
@@ -66,7 +66,7 @@ async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
         propose(draft).await;
         receiver.wait_for(n + 1).await;
     }
-    // The event's id has its time in milliseconds: a little before its commit.
+    // The event's id has its time in milliseconds, shortly before its commit.
     let happened_at = |event: &str| {
         let id: EventId = event.parse().expect("an event's id");
         let (seconds, nanos) = id.uuid().get_timestamp().expect("a moment").to_unix();

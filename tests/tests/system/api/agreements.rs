@@ -29,12 +29,10 @@ fn part(contact: &Value, roles: &[&str]) -> Value {
     json!({"contact_id": contact["id"], "roles": roles})
 }
 
-/// The codes of the publish blockers, in their order.
 fn blockers(agreement: &Value) -> Vec<&str> {
     agreement["publish_blockers"].as_array().expect("blockers").iter().map(|blocker| text(&blocker["code"])).collect()
 }
 
-/// An agreement as lists show it.
 fn in_list(agreement: &Value) -> Value {
     let mut agreement = agreement.clone();
     for field in ["stages", "documents", "participants", "terms", "promises", "publishable", "publish_blockers"] {
@@ -295,7 +293,7 @@ async fn an_agreement_is_shown_in_full() {
     let shown = &full["participants"][0];
     assert_eq!(members(shown), ["agreement_id", "contact_id", "display_name", "id", "roles"]);
     assert_eq!((&shown["id"], &shown["display_name"]), (&json!(participant), &json!("Ada")));
-    // A contact's new name is seen everywhere: participants reference contacts and never copy them.
+    // A contact's new name shows everywhere: participants reference contacts and never copy them.
     let contact = format!("/api/v1/contacts/{}", draft.agreement.participants[0].contact_id);
     org.patch(&contact, &json!({"display_name": "Ada Okafor"})).send().await.ok(200);
     let full = org.get(draft.path()).send().await.ok(200);
@@ -417,7 +415,7 @@ async fn an_agreement_that_is_too_large_takes_nobody_in() {
     let mut agreement = drafts::ready(&workspace, "Large", &ada);
     let size = |value: Value| value.to_string().len();
     let gate = agreement.stages[0].gates[0].clone();
-    // With the comma between two gates.
+    // Includes the comma between two gates.
     let length = size(json!(gate)) + 1;
     let count = (300 * 1024 - 300 - size(json!(agreement))).div_ceil(length);
     agreement.stages[0].gates.extend(std::iter::repeat_n(gate, count));

@@ -1,4 +1,4 @@
-//! Audit rows: one for every call, of ids and codes, never of what a user wrote.
+//! Audit rows: one per call, with ids and codes, and nothing that a user wrote.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -20,7 +20,6 @@ fn sorted(mut ids: Vec<String>) -> Vec<String> {
     ids
 }
 
-/// The ids in the audit row of a call.
 async fn objects_of(org: &Org, answer: &Answer) -> Vec<String> {
     let audit = org.audit().await;
     let row = audit.iter().find(|row| row["sk"] == answer.request_id()).expect("a row");
@@ -32,7 +31,7 @@ async fn every_call_of_a_known_token_has_one_row() {
     let org = Org::new().await;
     assert_eq!(org.audit().await, Vec::<Value>::new());
     let contact = json!({"display_name": "Ada", "kind": "person", "external_reference": "crm-1"});
-    // Operation, code, status, and whose ids the row has to name.
+    // Operation, code, status, and whose ids the row must name.
     let mut expected: Vec<(Answer, &str, &str, Vec<String>)> = Vec::new();
 
     let created = org.post(CONTACTS, &contact).key("a").send().await;
@@ -114,7 +113,7 @@ async fn the_row_of_a_call_has_the_name_of_its_operation() {
     }
 }
 
-/// A body's references are on record like those of a path, whatever became of the call.
+/// Rows record a body's references like a path's, whatever became of the call.
 #[tokio::test]
 async fn a_row_names_what_path_and_body_refer_to() {
     let (org, other) = (Org::new().await, Org::new().await);
@@ -140,7 +139,7 @@ async fn a_row_names_what_path_and_body_refer_to() {
     let answer = add(&nobody, &nobody).send().await;
     answer.refused(404);
     assert_eq!(objects_of(&org, &answer).await, [id(&nobody)]);
-    // What cannot be read refers to nothing.
+    // Unreadable references aren't recorded.
     let answer = org.post(format!("{WORKSPACES}/{}/contacts", id(&harbor)), &json!({"contact_id": 1})).send().await;
     answer.refused_for(422, &[("contact_id", "invalid_type")]);
     assert_eq!(objects_of(&org, &answer).await, [id(&harbor)]);
@@ -220,7 +219,7 @@ async fn the_description_is_public_and_leaves_no_row() {
     assert_eq!(org.audit().await, Vec::<Value>::new());
 }
 
-/// What a user writes, tokens included, must be found in no audit row, trail entry or log line.
+/// No audit row, trail entry or log line may have a user's text, tokens included.
 #[tokio::test]
 async fn no_row_and_no_log_line_holds_what_a_user_wrote() {
     let org = Org::new().await;

@@ -1,4 +1,4 @@
-//! Bad bodies and bad fields in them: a clear refusal that names every field, and nothing has changed.
+//! Bad bodies and fields: a clear refusal names every field, and nothing changes.
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ async fn null_is_no_body() {
 async fn a_body_has_at_most_a_mebibyte() {
     let fixture = Fixture::new().await;
     let body = |write| fixture.body(write).expect("a body");
-    // Blanks are part of the body: what counts is what is sent.
+    // Blanks count as part of the body.
     let padded = |body: &Value, length: usize| {
         let body = body.to_string();
         format!("{}{body}", " ".repeat(length - body.len()))
@@ -130,7 +130,7 @@ async fn a_body_says_that_it_is_json() {
     }
     refused(&fixture.org, cases).await;
     for content_type in ["application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON"] {
-        // A proposal is made once.
+        // Not repeatable: a proposal is made once.
         let fixture = Fixture::new().await;
         for write in fixture.writes() {
             let body = fixture.body(write).expect("a body").to_string();
@@ -140,8 +140,7 @@ async fn a_body_says_that_it_is_json() {
     }
 }
 
-/// A request for trouble must not be answered with more of it: a response has to fit through Lambda.
-/// A body that says it is compressed is not read as what it is not, whether it is or not.
+/// The service must not decode a body that claims to be compressed, whether it is or not.
 #[tokio::test]
 async fn an_encoded_body_is_refused() {
     let fixture = Fixture::new().await;
@@ -219,8 +218,7 @@ async fn a_name_of_half_a_megabyte_is_cut_where_it_is_told() {
     assert_eq!(fixture.org.state().await, before);
 }
 
-/// The processor time that this process has used, of which the service is a part. Other processes add nothing to it,
-/// unlike to the time on the clock, which stands in where a system does not tell.
+/// This process's CPU time, which includes the service and, unlike wall-clock time (the fallback), no other processes.
 fn processor_time(started: Instant) -> Duration {
     let of_thread = |thread: std::io::Result<std::fs::DirEntry>| {
         let text = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
@@ -230,7 +228,7 @@ fn processor_time(started: Instant) -> Duration {
     Some(threads.filter_map(of_thread).sum()).filter(|sum: &Duration| !sum.is_zero()).unwrap_or(started.elapsed())
 }
 
-/// The processor time that an answer takes, at best of several.
+/// The CPU time of a response: the best of several.
 async fn cost(org: &Org, body: &str) -> Duration {
     let (mut cost, started) = (Duration::MAX, Instant::now());
     for _ in 0..5 {
@@ -243,8 +241,8 @@ async fn cost(org: &Org, body: &str) -> Duration {
     cost
 }
 
-/// Two bodies of one length and one structure, of which one has its bytes in a name and the other in a text beside it,
-/// cost about the same: the name of a parent is not written out for each of its children.
+/// Two bodies of the same length and structure, one with long names and one with long text, cost about the same: a
+/// parent's name isn't written out for each child.
 #[tokio::test]
 async fn a_long_name_costs_no_more_than_a_long_text() {
     let org = Org::new().await;
@@ -252,7 +250,7 @@ async fn a_long_name_costs_no_more_than_a_long_text() {
     let members: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\":0")).collect();
     let members = format!("{{{}}}", members.join(","));
     let nested = format!("{}0{}", "[".repeat(100), "]".repeat(100));
-    // Each of them is an error, of which the answer lists a hundred.
+    // Each is an error, of which the response lists a hundred.
     let doubled = format!("{{{}\"a\":0}}", "\"a\":0,".repeat(3_000));
     for (what, children) in [("numbers", numbers), ("members", members), ("nested", nested), ("doubled", doubled)] {
         let rest = "x".repeat(MIB - children.len() - 64);

@@ -1,4 +1,4 @@
-//! `GET /docs`: the documentation for people is complete, stands alone, and its examples do what they show.
+//! `GET /docs`: the documentation is complete, self-contained, and its examples work.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,18 +18,16 @@ use tokio::process::Command;
 
 use crate::members;
 
-/// The compiler of TypeScript, where `scripts/tools typescript` has installed it.
+/// The TypeScript compiler, if `scripts/tools typescript` has installed it.
 const TSC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/tools/typescript/bin/tsc");
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/tools/typescript/node_modules/@types");
 
-/// The page, as the shared stack serves it.
 async fn page() -> String {
     let answer = Client::new(&Stack::with(Needs::SHARED).base_url).get("/docs").send().await;
     assert_eq!((answer.status, answer.header("content-type").as_str()), (200, "text/html; charset=utf-8"));
     String::from_utf8(answer.bytes).expect("text")
 }
 
-/// What is between two marks, first to last.
 fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(start).skip(1).filter_map(move |rest| rest.split_once(end).map(|(inside, _)| inside))
 }
@@ -73,7 +71,7 @@ async fn the_page_is_public_kept_and_compressed() {
     assert_eq!(org.audit().await, Vec::<Value>::new(), "reading it leaves no row");
 }
 
-/// Nothing is loaded from anywhere but for the fonts, and nothing runs but for what the policy names.
+/// Only fonts are loaded, and only what the policy names runs.
 #[tokio::test]
 async fn the_page_stands_alone() {
     let (page, policy) = (page().await, read_api_policy().await);
@@ -150,7 +148,7 @@ async fn the_page_has_all_that_the_document_says() {
     }
     let conflict = section("error-409");
     assert!(conflict.contains("Idempotency-Key was used") && conflict.contains("If-Match names"), "{conflict}");
-    // The rules of an operation stand with it.
+    // Each operation shows its own rules.
     let (papering, update) = (section("paper_funding_items"), section("update_contact"));
     assert!(papering.contains("<code>on_hold</code>") && papering.contains("lacks its verb"), "{papering}");
     assert!(update.contains("<code>taken</code>") && !update.contains("on_hold"), "{update}");
@@ -159,7 +157,7 @@ async fn the_page_has_all_that_the_document_says() {
     }
 }
 
-/// The examples of a language, each with its operation and the status that it shows.
+/// A language's examples, with operation and status.
 fn examples(page: &str, language: &str) -> Vec<(String, String, String)> {
     let start = format!("<code class=\"language-{language}\" data-operation=\"");
     let found = between(page, &start, "</code>").map(|example| {
@@ -174,7 +172,7 @@ fn examples(page: &str, language: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// A program for which the variables are set that the page names: those of a fixture of its own.
+/// A program with the variables that the page names, from its own fixture.
 async fn prepared(program: &str) -> (Command, Fixture) {
     let fixture = Fixture::new().await;
     let mut command = Command::new(program);
@@ -183,13 +181,12 @@ async fn prepared(program: &str) -> (Command, Fixture) {
         let name = if name == "item_ids" { "READY_ITEM_ID".to_owned() } else { name.to_uppercase() };
         command.env(name, id);
     }
-    // Someone who takes part in nothing yet.
+    // Takes part in nothing yet.
     let contact = fixture.org.person("Cleo").await;
     command.env("CONTACT_ID", contact["id"].as_str().expect("an id"));
     (command, fixture)
 }
 
-/// What a program prints when it gets a text.
 async fn run(mut command: Command, input: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a program");
@@ -207,14 +204,13 @@ fn said(output: Output) -> String {
     said
 }
 
-/// Asserts that each example was answered with the status that is shown.
 #[track_caller]
 fn assert_answered(said: &str, examples: &[(String, String, String)]) {
     let expected: Vec<String> = examples.iter().map(|(operation, _, status)| format!("{operation} {status}")).collect();
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
 }
 
-/// Set where what tests use must be there, as `.ci/run` does: what is missing then fails them.
+/// If set, as by `.ci/run`, missing tools fail tests.
 const REQUIRE_TOOLS: &str = "COUNTERSIGN_REQUIRE_TOOLS";
 
 async fn is_there(program: &str) -> bool {
@@ -222,7 +218,7 @@ async fn is_there(program: &str) -> bool {
     found.is_ok_and(|status| status.success())
 }
 
-/// Says that a test is left out, unless it must not be.
+/// Skips a test, unless it must run.
 fn skip(why: &str) {
     assert!(std::env::var_os(REQUIRE_TOOLS).is_none(), "{REQUIRE_TOOLS} is set, and {why}");
     eprintln!("skipped: {why}");
@@ -231,7 +227,7 @@ fn skip(why: &str) {
 #[tokio::test]
 async fn the_examples_for_a_shell_work() {
     let examples = examples(&page().await, "sh");
-    // The program says the status too; the examples are as they are.
+    // The script prints the statuses too; the examples are unchanged.
     let mut script = "set -euo pipefail\ncurl() { command curl -w '\\n%{http_code}' \"$@\"; }\n".to_owned();
     for (operation, code, _) in &examples {
         writeln!(script, "said=$(\n{code}\n)\necho \"{operation} ${{said##*$'\\n'}}\"").expect("a line");

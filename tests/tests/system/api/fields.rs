@@ -1,4 +1,4 @@
-//! The fields of bodies: what each may hold, and what is said of what it may not.
+//! Fields of bodies: allowed values, and refusals of others.
 
 use serde_json::{Value, json};
 use tests::spec::{Field, Operation};
@@ -9,13 +9,13 @@ use crate::api::input::refused;
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 
-/// Values that the description does not allow in a field, each with the code of its refusal.
+/// Values that the description doesn't allow, with the codes of their refusals.
 fn wrong_values(write: &Operation, field: &Field) -> Vec<(Value, &'static str)> {
     let schema = &field.schema;
     let mut wrong =
         vec![(json!(1), "invalid_type"), (json!(true), "invalid_type"), (json!({"a": "b"}), "invalid_type")];
     if !field.is_nullable {
-        // What may be left out of a create without being nullable has a default.
+        // A create's optional field that isn't nullable has a default.
         let has_default = write.method == http::Method::POST && !field.is_required;
         wrong.push((Value::Null, if has_default { "invalid_type" } else { "required" }));
     }
@@ -90,7 +90,6 @@ async fn every_field_stands_once_in_a_body() {
     assert_eq!(fixture.org.state().await, before);
 }
 
-/// What is wrong with the value of a name, whatever the field is called.
 fn bad_names() -> Vec<(Value, &'static str)> {
     let mut bad = vec![
         (json!(1), "invalid_type"),
@@ -118,7 +117,7 @@ fn bad_names() -> Vec<(Value, &'static str)> {
     bad
 }
 
-/// Some characters that can't be seen belong to the words of a language, or to an emoji.
+/// Words of some languages and emoji need invisible characters.
 #[tokio::test]
 async fn a_name_keeps_the_joiners_of_its_script() {
     let org = Org::new().await;
@@ -294,7 +293,7 @@ async fn an_unknown_field_is_refused_everywhere() {
     refused(&fixture.org, cases).await;
 
     let before = fixture.org.state().await;
-    // An empty name has no path of its own.
+    // An empty name has no path.
     for write in fixture.writes() {
         let mut body = fixture.body(write).expect("a body");
         body[""] = json!("x");

@@ -6,7 +6,6 @@ use tests::funding::{ITEMS, TRUSTS, funding_path, item_path};
 
 use crate::{members, unknown_id};
 
-/// The events about items, as their type and data.
 async fn told(org: &Org) -> Vec<Value> {
     let all = org.events().await;
     let is_mine = |event: &Value| event["type"].as_str().is_some_and(|name| name.starts_with("funding_item."));
@@ -72,7 +71,7 @@ async fn a_repeat_returns_the_item_and_names_what_it_did_not_store() {
     let by_reference = org.get(ITEMS).query("external_reference", "a-1").send().await.ok(200);
     assert_eq!(by_reference["data"], json!([first]));
 
-    // A default that was not sent is not ignored, whatever the item has by now.
+    // A default that wasn't sent isn't ignored, whatever the item has now.
     let path = format!("{ITEMS}/{}", first["id"].as_str().expect("an id"));
     org.patch(&path, &json!({"asset_kind": "vehicle"})).send().await.ok(200);
     let again = org.post(ITEMS, &body).send().await;
@@ -153,7 +152,7 @@ async fn sorting_moves_an_item_from_unsorted_to_ready() {
     assert_eq!((&unsorted["phase"], &unsorted["verb"]), (&json!("unsorted"), &Value::Null));
 }
 
-/// For JSON Schema `10300.0` is an integer too.
+/// In JSON Schema, `10300.0` is an integer too.
 #[tokio::test]
 async fn an_amount_is_an_integer_however_json_writes_it() {
     let org = Org::new().await;
@@ -164,7 +163,7 @@ async fn an_amount_is_an_integer_however_json_writes_it() {
         let changed = org.patch(&path, &change(amount)).send().await.ok(200);
         assert_eq!(changed["detail"].to_string(), r#"{"amount_minor":10300}"#);
     }
-    // The last one is rounded when it is read, so it may stand for another amount.
+    // The last is rounded when read, so it may mean another amount.
     for amount in [json!("10300"), json!(103.5), json!(9_007_199_254_740_993.0)] {
         org.patch(&path, &change(amount)).send().await.refused_for(422, &[("detail.amount_minor", "invalid_type")]);
     }
@@ -197,7 +196,7 @@ async fn a_hold_is_beside_the_phase_and_cleared_once() {
     assert!(!parked.to_string().contains("certified"), "the remark is in no response");
     assert_eq!(park(json!({"waiting_on": "institution", "note": "They want a certified copy."})).await, parked);
     assert_eq!(park(json!({"waiting_on": "institution"})).await, parked, "its remark stays");
-    // Another remark is no other hold, and tells nobody.
+    // Another note is no other hold, and causes no event.
     let again = park(json!({"waiting_on": "institution", "note": "And a stamp."})).await;
     assert_eq!(again["waiting_on"], "institution");
     assert_eq!(park(json!({"waiting_on": "recorder"})).await["waiting_on"], "recorder");

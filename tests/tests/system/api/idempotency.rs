@@ -64,7 +64,7 @@ async fn a_key_may_be_quoted() {
     let original = org.post(CONTACTS, &ada()).key("\"a-key\"").send().await;
     original.ok(201);
     assert_replay(&org.post(CONTACTS, &ada()).key("a-key").send().await, &original);
-    // Keys are compared as they are.
+    // Keys compare exactly.
     org.post(CONTACTS, &ada()).key("A-KEY").send().await.ok(201);
     assert_eq!(org.total(CONTACTS).await, 2);
 }
@@ -83,7 +83,7 @@ async fn a_key_belongs_to_one_request() {
 
     let other_body = json!({"display_name": "Eve", "kind": "person"});
     org.post(CONTACTS, &other_body).key("body").send().await.refused(409);
-    // The same JSON in other bytes is another body.
+    // Equal JSON in different bytes is another body.
     let spaced = r#"{ "display_name": "Ada", "kind": "person" }"#;
     org.post(CONTACTS, &ada()).body("application/json", spaced).key("body").send().await.refused(409);
     org.post(WORKSPACES, &json!({"name": "Harbor"})).key("body").send().await.refused(409);
@@ -142,7 +142,7 @@ async fn a_repeated_upsert_is_recorded_too() {
     org.patch(format!("{CONTACTS}/{}", created.id(201)), &json!({"kind": "llc"})).send().await.ok(200);
     assert_replay(&org.post(CONTACTS, &body).key("upsert").send().await, &existing);
     org.post(CONTACTS, &ada()).key("upsert").send().await.refused(409);
-    // A key that got 201 gets 201 again, though the reference is known by now.
+    // A key that got 201 gets 201 again, though the reference exists by now.
     let first = json!({"display_name": "Ben", "kind": "person", "external_reference": "crm-2"});
     let original = org.post(CONTACTS, &first).key("first").send().await;
     original.ok(201);
@@ -173,7 +173,7 @@ async fn a_key_belongs_to_its_organization() {
     assert!(!theirs.is_replay());
     other.post(CONTACTS, &json!({"display_name": "Eve", "kind": "llc"})).key("ours").send().await.ok(201);
     org.post(CONTACTS, &ada()).key("ours").send().await.ok(201);
-    // Within it, any token that may write finds it.
+    // Within the organization, any token that may write finds it.
     let second = org.issue("Second", Scope::ReadWrite, Timestamp::now()).await;
     assert_replay(&org.with_token(&second.value).post(CONTACTS, &ada()).key("shared").send().await, &ours);
 }
@@ -191,7 +191,7 @@ async fn a_key_is_remembered_for_seven_days_and_then_free() {
     let left_s = drop_at - Timestamp::now().unix_s();
     assert!((SEVEN_DAYS_S - 600..=SEVEN_DAYS_S).contains(&left_s), "{left_s}");
 
-    // A record whose time has come may still be there for days: the table drops it when it likes.
+    // An expired record may exist for days: the table deletes it eventually.
     let table = org.stack().table();
     let attribute = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
     let update =
@@ -224,7 +224,7 @@ async fn fifty_identical_posts_at_once_have_one_effect_and_one_answer() {
     assert_eq!([org.total(agreements).await, org.total(proposals).await], after);
 }
 
-/// One process of the service knows nothing of another but what is in the table.
+/// Processes share nothing but the table.
 #[tokio::test]
 async fn identical_posts_to_two_processes_have_one_effect_and_one_answer() {
     let org = Org::new().await;
@@ -250,7 +250,6 @@ fn assert_one_effect(answers: &[Answer]) {
     assert_eq!(answers.iter().filter(|answer| !answer.is_replay()).count(), 1, "one answer is the original");
 }
 
-/// Of different requests with one key at once one takes effect; the others learn that the key is used.
 #[tokio::test]
 async fn different_posts_with_one_key_at_once_have_one_effect() {
     let org = Org::new().await;

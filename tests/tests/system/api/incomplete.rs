@@ -1,4 +1,4 @@
-//! Requests whose body is late, or never comes: what the headers decide is answered at once, and the rest is a refusal.
+//! Requests whose body is late or never comes: what the headers decide is answered at once, the rest is refused.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ use crate::unknown_id;
 
 const WORKSPACES: &str = "/api/v1/workspaces";
 
-/// What is answered without the body takes less than this on any machine, and a body that is waited for takes longer.
+/// Longer than a response without the body takes on any machine, shorter than waiting for the body.
 const AT_ONCE: Duration = Duration::from_secs(8);
-/// How long a body may stall (contract, section 1).
+/// A body's longest stall (contract, section 1).
 const STALL: Duration = Duration::from_secs(10);
 
-/// The head of a request whose body has as many bytes more than it brings.
+/// A request head that announces more bytes than follow.
 fn head(method: &Method, path: &str, token: Option<&str>) -> Vec<Vec<u8>> {
     let mut lines = vec![format!("{method} {path} HTTP/1.1"), "content-type: application/json".to_owned()];
     lines.push("content-length: 1000".to_owned());
@@ -58,7 +58,6 @@ async fn what_the_headers_decide_needs_no_body() {
     assert_eq!(org.state().await, before);
 }
 
-/// A GET has no body. One that announces one gets its answer like any other.
 #[tokio::test]
 async fn a_read_waits_for_no_body() {
     let org = Org::new().await;
@@ -84,7 +83,7 @@ async fn a_body_that_stalls_is_refused_after_ten_seconds() {
     let answers = tokio::join!(
         stalled(post, WORKSPACES, b""),
         stalled(post, WORKSPACES, b"{\"name\": \"Har"),
-        // A whole object that is shorter than announced is no whole body.
+        // A complete object shorter than announced is incomplete.
         stalled(post, WORKSPACES, whole.as_bytes()),
         stalled(&Method::PATCH, &contact, b"{"),
     );
@@ -103,7 +102,7 @@ async fn a_body_that_breaks_off_is_refused() {
         socket.shutdown().await.expect("the end of what is sent");
         raw::answer(socket).await.refused_for(422, &[("body", "malformed_json")]);
     }
-    // Chunks that are none break off too.
+    // Malformed chunks break off too.
     let head: [&[u8]; 4] = [
         b"POST /api/v1/workspaces HTTP/1.1",
         b"content-type: application/json",
@@ -115,14 +114,14 @@ async fn a_body_that_breaks_off_is_refused() {
     assert_eq!(org.total(WORKSPACES).await, 0);
 }
 
-/// A body that dribbles never stalls, and is not waited for without end either.
+/// A body that dribbles never stalls, but must not be waited for forever.
 #[tokio::test]
 async fn a_body_that_dribbles_is_refused() {
     let org = Org::new().await;
     let head = head(&Method::POST, WORKSPACES, Some(&org.token.value));
     let (reads, mut writes) = begin(org.base_url(), &head, b"{").await.into_split();
     let dribble = async {
-        // Until the stack takes no more.
+        // Until the stack refuses more.
         while writes.write_all(b" ").await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
@@ -130,7 +129,7 @@ async fn a_body_that_dribbles_is_refused() {
     let mut reads = reads;
     let answer = async {
         let mut bytes = Vec::new();
-        // The connection may be reset once the answer is there.
+        // The connection may be reset after the response.
         let _ = tokio::io::AsyncReadExt::read_to_end(&mut reads, &mut bytes).await;
         String::from_utf8_lossy(&bytes).into_owned()
     };

@@ -1,4 +1,4 @@
-//! Bad input in paths, queries and headers, and the order of checks: a clear refusal that names every field, and nothing has changed.
+//! Bad paths, queries and headers, and the order of checks: refusals name every field, and nothing changes.
 
 use serde_json::{Value, json};
 use tests::Org;
@@ -11,12 +11,12 @@ use crate::unknown_id;
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 
-/// Asserts that each request is refused with 422 for exactly these fields, and that all of them together change nothing.
+/// Asserts that each request is refused with 422 for exactly these fields, and that all together change nothing.
 pub async fn refused(org: &Org, cases: Vec<(Request, Vec<(&str, &str)>)>) {
     assert!(!cases.is_empty(), "nothing is tried");
     let before = org.state().await;
     for (request, errors) in cases {
-        // A key makes sure that a refusal consumes none: there would be a row.
+        // With a key, a refusal that consumed it would leave a row.
         request.key(unknown_id()).send().await.refused_for(422, &errors);
     }
     assert_eq!(org.state().await, before, "a refused call changed something");
@@ -109,7 +109,7 @@ async fn a_query_that_is_no_text_is_refused() {
     }
 }
 
-/// A parameter whose name can't be shown is reported as `query`.
+/// An unreadable parameter's name is reported as `query`.
 #[tokio::test]
 async fn a_parameter_without_a_readable_name_is_refused() {
     let fixture = Fixture::new().await;
@@ -256,7 +256,7 @@ async fn all_that_is_wrong_is_said_at_once() {
         .send()
         .await
         .refused_for(422, &[("path.contact_id", "invalid_format"), ("limit", "unknown_parameter")]);
-    // What cannot be read is one error beside those of path and query.
+    // An unreadable body is one error beside those of path and query.
     org.patch(format!("{CONTACTS}/ada"), &json!({}))
         .body("application/json", "{")
         .query("upsert", 1)

@@ -1,4 +1,4 @@
-//! Pages of large records: a row of a list is short, whatever its record has.
+//! Pages of large records: list rows stay short.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const PEOPLE: usize = 500;
 #[tokio::test]
 async fn a_page_of_crowded_workspaces_is_short_and_reads_no_people() {
     const WORKSPACES_MADE: usize = 200;
-    /// What a row has beside its name of 200 characters.
+    /// A row's bytes beside its name of 200 characters.
     const ROW_BYTES_MAX: usize = 1_500;
     let org = Org::new().await;
     let people: Vec<String> = (0..PEOPLE).map(|_| unknown_id()).collect();
@@ -30,10 +30,10 @@ async fn a_page_of_crowded_workspaces_is_short_and_reads_no_people() {
         assert_eq!((&row["people"], &row["people_count"]), (&Value::Null, &json!(PEOPLE)), "{row}");
     }
     assert!(answer.bytes.len() < WORKSPACES_MADE * ROW_BYTES_MAX, "{} bytes", answer.bytes.len());
-    // The workspaces themselves, a hundred keys at a time. Nobody is looked up.
+    // The workspaces, a hundred keys at a time; no people.
     assert_eq!(faults.take_traffic().calls_of("BatchGetItem"), 2);
 
-    // What is listed is found in rows that have no people either: where nothing matches, they are all that is read.
+    // Listing reads rows without people: if nothing matches, only those.
     let none = org.at(&stack).get(WORKSPACES).query("search", "zzz").send().await.ok(200);
     assert_eq!(none["pagination"]["total"], 0);
     let read_units = faults.take_traffic().read_units;

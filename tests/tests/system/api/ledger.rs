@@ -1,4 +1,4 @@
-//! The ledger over the API: one row for each thing owed or owing, as its record is, and nothing that a caller could change.
+//! The ledger over the API: one row per thing owed or owing, consistent with its record, and read-only.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -20,7 +20,6 @@ fn titles(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| text(&row["title"])).collect()
 }
 
-/// The record of a row, as its own operation shows it.
 async fn record(org: &Org, row: &Value) -> Value {
     let list = match text(&row["row_type"]) {
         "movement" => "movements",
@@ -219,7 +218,7 @@ async fn search_finds_titles_and_counterparties_and_new_names_at_once() {
     let mut renamed = Drafted::of(&org, &draft.id()).await;
     renamed.change(&org, |draft| draft.name = AgreementName::parse("Sale of the brewery").expect("a name")).await;
     assert_eq!((found("brewery").await.len(), found("mill").await.len()), (1, 0));
-    // Whom the organization acts as is no counterparty, so nothing is found by that name.
+    // The contact that the organization acts as is no counterparty, so its name finds nothing.
     org.acts_as(&[text(&northwind["id"])]).await;
     assert_eq!(found("southwind").await, [""; 0]);
     assert_eq!(found("strasse").await, of_lease, "{}", lease.id());
@@ -246,7 +245,7 @@ async fn no_method_changes_the_ledger_and_no_stranger_sees_a_row() {
     assert_eq!(org.state().await, before);
 }
 
-/// Rows that were written before they had what the ledger looks at.
+/// Rows written before they had what the ledger reads.
 #[tokio::test]
 async fn agreements_with_rows_of_old_are_found_all_the_same() {
     let org = Org::new().await;

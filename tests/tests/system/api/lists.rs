@@ -13,14 +13,14 @@ use crate::{in_list, members};
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 
-/// Set it to a seed that a failed run printed, to have the same cases again.
+/// Set it to a failed run's seed to repeat its cases.
 const SEED: &str = "COUNTERSIGN_TEST_SEED";
 
 #[tokio::test]
 async fn a_page_has_fifty_rows_unless_asked_otherwise() {
     let fixture = Fixture::new().await;
     for list in fixture.lists() {
-        // A list may have rows already that were added with those of another: a proposal is of an agreement.
+        // Adding to another list may have added rows: a proposal belongs to an agreement.
         for _ in fixture.org.total(&list.path).await..52 {
             fixture.add_to(list).await;
         }
@@ -118,7 +118,7 @@ async fn what_was_acknowledged_is_in_every_later_list() {
     }
 }
 
-/// Pairs that search takes for the same or for different, known from Unicode's own tables rather than from code.
+/// Pairs from Unicode's tables, not from code, that search must equate or distinguish.
 #[tokio::test]
 async fn search_folds_as_unicode_says() {
     let org = Org::new().await;
@@ -152,12 +152,12 @@ async fn search_folds_as_unicode_says() {
     }
 }
 
-/// Text as search compares it, by the contract's words: NFC, full default case folding, NFC.
+/// Text as search compares it, by the contract: NFC, full default case folding, NFC.
 fn folded(text: &str) -> String {
     caseless::default_case_fold_str(&text.nfc().collect::<String>()).nfc().collect()
 }
 
-/// What a list answers, by the contract's words.
+/// A list's response by the contract.
 fn model<'a>(rows: &'a [(Value, Vec<String>)], ask: &Ask) -> (Vec<&'a Value>, usize) {
     let needle = folded(ask.needle.trim());
     let matching: Vec<&Value> = rows
@@ -175,7 +175,7 @@ struct Ask {
     offset: usize,
 }
 
-/// Pieces that differ in case, composition and length once folded, and those that look alike and are not.
+/// Pieces that differ in case, composition and folded length, and look-alikes.
 const PIECES: [&str; 26] = [
     "ß", "ss", "SS", "ẞ", "İ", "i\u{307}", "i", "I", "ı", "ﬁ", "fi", "FI", "é", "e\u{301}", "É", "e", "日本", "日",
     "本", "a", "A", " ", "  ", "Σ", "ς", "\u{212a}",
@@ -185,7 +185,6 @@ fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), pieces).prop_map(|pieces| pieces.concat())
 }
 
-/// A name that is not blank, as the service keeps it.
 fn name() -> impl Strategy<Value = String> {
     text(1..7).prop_map(|text| text.trim().to_owned()).prop_filter("not blank", |text| !text.is_empty())
 }
@@ -210,7 +209,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     })
 }
 
-/// Runs cases with a seed that is printed.
+/// Runs cases with a printed seed.
 fn check<Case: Strategy>(cases: u32, strategy: &Case, check: impl AsyncFn(Case::Value)) {
     let given = std::env::var(SEED).ok().map(|seed| seed.parse().expect("a seed is a number"));
     let seed: u64 = given.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().1);

@@ -1,4 +1,4 @@
-//! The API: what each operation answers, and what is common to all of them.
+//! The API: each operation's responses, and common rules.
 
 mod agreements;
 mod audit;

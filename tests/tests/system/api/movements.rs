@@ -1,4 +1,4 @@
-//! Movements over the API: a claim and its proof, apart; nothing secret; nothing that a caller could change.
+//! Movements over the API: claim and proof apart, nothing secret, nothing to change.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -26,7 +26,6 @@ async fn get(org: &Org, id: MovementId) -> Value {
     org.get(format!("{MOVEMENTS}/{id}")).send().await.ok(200)
 }
 
-/// The ids of what a list finds.
 async fn found(org: &Org, query: &[(&str, &str)]) -> Vec<String> {
     let request = query.iter().fold(org.get(MOVEMENTS), |request, (name, value)| request.query(name, value));
     let page = request.send().await.ok(200);
@@ -43,7 +42,7 @@ fn texts(ids: &[MovementId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-/// A draft with a payment whose step waits for its arrival.
+/// A draft with a payment and a step that waits for its arrival.
 async fn paid(org: &Org, name: &str, purpose: &str) -> (Agreement, MovementId) {
     let draft = org.ready_draft(name, |_| {}).await;
     let id = org.payment(draft.id(), terms(&draft, purpose, "INV-117")).await;
@@ -195,7 +194,7 @@ async fn no_method_changes_a_movement_and_no_stranger_sees_one() {
 
 #[tokio::test]
 async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
-    // What the test writes past the service is relayed by the clock: sixty times as soon.
+    // The clock relays what the test writes past the service: sixty times sooner.
     let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber =
         org.subscriber_of(&["movement.sender_reported", "movement.reconciled", "movement.exception"]).await;
@@ -204,7 +203,7 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
     org.open_movement([&maren, &ines], id).await;
     assert_eq!(get(&org, id).await["state"], "instructions_ready");
     for _ in 0..2 {
-        // A form that is sent twice does it once.
+        // A form sent twice acts once.
         org.act_on_movement(&maren, id, MovementAct::RecordClaim(claim())).await;
     }
     let claimed = get(&org, id).await;
@@ -323,7 +322,7 @@ async fn a_cancelled_agreement_cancels_its_open_movements() {
     org.decide_at_once(&maren, draft.id(), ProposalAction::PublishAgreement).await;
     org.open_movement([&maren, &ines], released).await;
     org.decide_at_once(&maren, draft.id(), ProposalAction::CancelAgreement).await;
-    // The agreement says so at once, whatever the record of the movement says.
+    // The agreement says so at once, whatever the movement's record says.
     let refused = org
         .as_member(&maren, "record_claim", async |call| {
             movements::act(call.scope(), call.member(), released, MovementAct::RecordClaim(claim())).await

@@ -1,5 +1,4 @@
-//! Obligations: what the API shows of them, and what people's acts make of them. The acts go through the service's use
-//! cases, which the app's forms call.
+//! Obligations in the API, and people's acts on them through the use cases that the app's forms call.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +29,6 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
 }
 
-/// The id of a part that the API shows.
 fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(part: &Value) -> T {
     text(&part["id"]).parse().expect("an id")
 }
@@ -52,7 +50,7 @@ impl Desk {
         Self { workspace: org.workspace("Harbor").await, people, org }
     }
 
-    /// An agreement whose promises came into force some days ago.
+    /// An agreement whose promises came into force `days` days ago.
     async fn owed(&self, terms: Vec<shared::domain::agreement::promise::PromiseTerms>, days: i64) -> Owed {
         let [ada, ben] = &self.people;
         let force = (terms, days_ago(days));
@@ -77,7 +75,7 @@ impl Desk {
         rows.iter().map(|row| text(&row["id"]).to_owned()).collect()
     }
 
-    /// The obligations of an agreement that ended with it, by the audit rows of the service. Each ended once.
+    /// Obligations that ended with their agreement, by the service's audit rows. Each ended once.
     async fn ends(&self, agreement: &str) -> BTreeSet<String> {
         let ended = self.org.audit().await.into_iter().filter(|row| row["operation"] == "end_obligation");
         let mut ids = BTreeSet::new();
@@ -89,7 +87,6 @@ impl Desk {
         ids
     }
 
-    /// The emitted events of obligations: the type and the data of each.
     async fn told(&self) -> Vec<(String, Value)> {
         let events = self.org.events().await.into_iter();
         let of_obligations = events.filter(|event| text(&event["type"]).starts_with("obligation."));
@@ -103,7 +100,6 @@ struct Owed {
 }
 
 impl Owed {
-    /// Ada, to whom all is owed, and Ben, who owes it.
     fn participants(&self) -> [ParticipantId; 2] {
         [0, 1].map(|n| self.agreement.agreement.participants[n].id)
     }
@@ -184,7 +180,7 @@ async fn an_obligation_shows_when_it_is_due_and_what_was_said() {
     assert_eq!((&standing["state"], &standing["verified_at"]), (&json!("unverified"), &Value::Null));
     assert_eq!((&standing["reverify_every_days"], &standing["next_reverify_at"]), (&json!(90), &shown["next_due_at"]));
 
-    // The agreement shows the promises, and what each has become.
+    // The agreement shows the promises and their obligations.
     let agreement = desk.org.get(owed.agreement.path()).send().await.ok(200);
     let promises = agreement["promises"].as_array().expect("promises");
     let ids: Vec<&Value> = promises.iter().map(|promise| &promise["obligation_id"]).collect();
@@ -263,10 +259,10 @@ async fn nothing_of_the_api_writes_obligations() {
     assert_eq!(desk.org.state().await, before);
 }
 
-/// Each act takes effect once, however often its form is sent, and a subscriber hears of it once.
+/// Each act takes effect once, however often its form is sent, and subscribers hear of it once.
 #[tokio::test]
 async fn members_act_once_and_a_subscriber_hears_of_it() {
-    // What the test writes past the service is relayed by the clock: sixty times as soon.
+    // The clock relays what the test writes past the service: sixty times sooner.
     let desk = Desk::of(Org::with(Needs::OWN.time_scale(60)).await).await;
     let org = &desk.org;
     let types = ["obligation.triggered", "obligation.satisfied", "obligation.confirmed"];
@@ -410,7 +406,7 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
     assert_eq!((receipts(ben).await, receipts(ada).await), (1, 1));
 }
 
-/// Whatever brings the promises into force, and however many do at once, each becomes an obligation once.
+/// Whatever activates the promises, and however many race, each becomes an obligation once.
 #[tokio::test]
 async fn a_projection_that_is_raced_for_happens_once() {
     let desk = Desk::new().await;
@@ -430,7 +426,7 @@ async fn a_projection_that_is_raced_for_happens_once() {
     let versions: Vec<Value> = versions.map(|row| row["v"].clone()).collect();
     assert_eq!(versions, ["1", "1"], "written once");
 
-    // An act on one of them, and another record of how far time has come, change nothing about that.
+    // An act on one, and another record of time's progress, don't change that.
     let maren = desk.org.member("Maren Holt").await;
     let due = desk.occurrence(ids[0].parse().expect("an id"), 0).await;
     let claim = Doing::RecordSatisfaction(done(due));
@@ -439,8 +435,7 @@ async fn a_projection_that_is_raced_for_happens_once() {
     assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
 }
 
-/// The largest transaction: a member publishes an agreement whose first step is done at once, and with it come all the
-/// obligations that an agreement may have.
+/// The largest transaction: publishing with a first step already done creates the most obligations possible.
 #[tokio::test]
 async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellation_ends_them() {
     let desk = Desk::new().await;
@@ -483,7 +478,7 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
 }
 
-/// A filter of the API is on the state of the record; a page lists whatever waits for a confirmation. Each says who said what.
+/// The API filters by the record's state; a page lists all that waits for confirmation, and who said what.
 #[tokio::test]
 async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it() {
     let desk = Desk::new().await;
@@ -520,7 +515,7 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     assert!(all.says("2 to confirm") && all.says(&single.to_string()), "{}", all.body);
 }
 
-/// The process that cancels an agreement dies before it has ended all obligations: until the clock goes on, acts look at the
+/// The process that cancels an agreement dies before ending all obligations: until the clock continues, acts check the
 /// agreement, and each obligation ends once.
 #[tokio::test]
 async fn obligations_end_with_their_agreement_although_a_process_dies_half_way() {

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: the golden copy, what is served and what the declarations say are one.
+//! `GET /openapi.json`: golden copy, served document and declarations agree.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -58,7 +58,7 @@ async fn the_description_takes_no_parameters() {
         several.refused_for(422, &[("limit", "unknown_parameter"), ("search", "unknown_parameter")]);
         document().raw_query("=x").send().await.refused_for(422, &[("query", "unknown_parameter")]);
         document().raw_query("%ff").send().await.refused_for(422, &[("query", "invalid_format")]);
-        // A question mark and nothing behind it asks for nothing.
+        // A bare question mark asks for nothing.
         document().raw_query("").send().await.ok(200);
     }
 }
@@ -68,7 +68,7 @@ fn the_golden_copy_is_what_the_declarations_say() {
     assert!(local::openapi_json() == GOLDEN, "run `make generate`: the declarations have changed");
 }
 
-/// What integrators parse: one body of each type, byte for byte. `UPDATE_GOLDEN=1` writes it anew.
+/// What integrators parse: one body per type, byte for byte. `UPDATE_GOLDEN=1` rewrites it.
 #[test]
 fn event_bodies_are_golden() {
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/events.json");
@@ -105,7 +105,7 @@ fn the_description_is_of_openapi_3_1_and_of_version_1() {
     }
 }
 
-/// Calls `visit` with each object of the document that is no example, and its place.
+/// Visits each object of the document that isn't an example, with its place.
 fn each_object<'a>(value: &'a Value, place: &str, visit: &mut impl FnMut(&'a Value, &str)) {
     match value {
         Value::Object(object) => {
@@ -123,10 +123,10 @@ fn each_object<'a>(value: &'a Value, place: &str, visit: &mut impl FnMut(&'a Val
     }
 }
 
-/// Fewer say nothing of a property that its name does not say.
+/// A shorter description says no more than the property's name.
 const PROPERTY_CHARS_MIN: usize = 14;
 
-/// Tools show the description of a property, not those of its alternatives, and some leave extensions out.
+/// Tools show a property's description, not those of its alternatives, and some omit extensions.
 #[test]
 fn everything_is_described_in_words() {
     let golden = golden();
@@ -175,7 +175,7 @@ fn everything_is_described_in_words() {
     assert_eq!(undescribed, [] as [String; 0]);
 }
 
-/// Whether a schema has an example: its own, that of its type, or that of what a list or a choice has.
+/// Whether a schema has an example: its own, its type's, or that of its items or alternatives.
 fn has_example(golden: &Value, schema: &Value) -> bool {
     let one = [schema.get("example"), schema.pointer("/examples/0"), schema.get("const")];
     let inner = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
@@ -184,7 +184,6 @@ fn has_example(golden: &Value, schema: &Value) -> bool {
         || inner.chain(schema.get("items")).any(|schema| has_example(golden, schema))
 }
 
-/// Readers, generators of clients and testers of interfaces go by examples.
 #[test]
 fn everything_has_an_example_that_fits() {
     let golden = golden();
@@ -214,7 +213,7 @@ fn everything_has_an_example_that_fits() {
         for parameter in object["parameters"].as_array().into_iter().flatten() {
             check(&parameter["schema"], format!("{place}/{}", parameter["name"]));
         }
-        // A body is described by a type, or has an example of its own.
+        // A body has a type or its own example.
         let content = &object["content"]["application/json"];
         if content.is_object() {
             assert!(content["example"].is_object() || has_example(&golden, &content["schema"]), "{place}");
@@ -235,8 +234,8 @@ fn the_description_has_no_inner_words() {
     );
 }
 
-/// What RE2, JavaScript without the flag `u`, Rust and Python read alike: no looking around, no name, no reference back, no
-/// escape that only some know, no character beyond the first plane, and at most a thousand repetitions of one part.
+/// The common subset of RE2, JavaScript without the flag `u`, Rust and Python: no lookaround, names or back-references,
+/// no escape that only some know, no character beyond the first plane, and at most a thousand repetitions.
 #[test]
 fn patterns_are_the_same_in_all_dialects() {
     let golden = golden();
@@ -258,13 +257,13 @@ fn patterns_are_the_same_in_all_dialects() {
         assert!(!pattern.contains("(?"), "{pattern}");
         for times in pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
             let all = times.split(',').map(str::parse::<u32>);
-            // In a class a brace is one of its characters.
+            // In a class, a brace is an ordinary character.
             assert!(all.flatten().all(|number| number <= 1000), "{times} of {pattern}");
         }
     }
 }
 
-/// Some generators make a type of its own of a reference that has more than itself among alternatives.
+/// Some generators create another type for a reference that isn't alone among alternatives.
 #[test]
 fn a_reference_among_alternatives_stands_alone() {
     let mut found = 0;
@@ -279,7 +278,7 @@ fn a_reference_among_alternatives_stands_alone() {
     assert!(found > 50, "{found}");
 }
 
-/// A filter takes the values of the field that it compares, by the same enumeration, and the empty text.
+/// A filter takes its field's enum values, or the empty text.
 #[test]
 fn filters_take_the_values_of_their_fields() {
     for (list, filter, enumeration) in [
@@ -302,10 +301,9 @@ fn filters_take_the_values_of_their_fields() {
     }
 }
 
-/// Those of [`texts`] that show nothing.
+/// Characters of [`texts`] that show nothing.
 const UNSEEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{feff}', '\u{fe0f}', '\u{e0041}', '\u{1d173}'];
 
-/// Texts of characters that matter to the rules, and of some that do not.
 fn texts() -> impl Strategy<Value = String> {
     let characters = [
         'a',
@@ -349,8 +347,8 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// What a pattern describes is what is accepted. A pattern of names takes all characters beyond the first plane for
-    /// visible ones: it matches nothing else that is refused.
+    /// Patterns match exactly what is accepted, except that names' take any character beyond the first plane as
+    /// visible.
     #[test]
     fn patterns_are_what_is_accepted(text in texts()) {
         static PATTERNS: LazyLock<[Validator; 2]> =
@@ -374,7 +372,7 @@ proptest! {
     }
 }
 
-/// The operations of the specification, in its order.
+/// The specification's operations, in order.
 const OPERATIONS: [(&str, &str); 31] = [
     ("GET", "/api/v1/me"),
     ("GET", "/api/v1/contacts"),
@@ -409,8 +407,7 @@ const OPERATIONS: [(&str, &str); 31] = [
     ("POST", "/api/v1/funding-items/{item_id}/park"),
 ];
 
-/// The tests that walk all operations (tokens, scopes, tenancy, capacity, audit) walk those that are described: they are all
-/// of the specification's, and no others.
+/// Tests of all operations (tokens, scopes, tenancy, capacity, audit) walk the described ones: those specified.
 #[test]
 fn the_operations_of_the_specification_are_described() {
     let described: BTreeSet<(String, String)> =
@@ -421,10 +418,10 @@ fn the_operations_of_the_specification_are_described() {
     assert_eq!(spec::all().iter().filter(|operation| !operation.is_write()).count(), 19, "reads");
 }
 
-/// What the gateway answers in place of the service, with a body of its own.
+/// Responses of the gateway, with their own bodies.
 const OF_GATEWAY: [&str; 3] = ["413", "429", "503"];
 
-/// The example of a refusal is one that the operation gives: it has one of the rules, and the header that it takes.
+/// A refusal's example fits its operation: one of its rules, and a header that it takes.
 #[test]
 fn refusals_are_the_operations_own() {
     let golden = golden();
@@ -519,7 +516,7 @@ fn every_operation_says_how_it_succeeds_and_fails() {
 fn lists_say_their_bounds() {
     let all = spec::all();
     let lists: Vec<&Operation> = all.iter().filter(|operation| operation.is_list()).collect();
-    // Lists are recognized by their page too, so a list without bounds is found.
+    // Recognizes lists by their page too, to find one without bounds.
     let pages = |operation: &&Operation| {
         let schema = &operation.about["responses"]["200"]["content"]["application/json"]["schema"];
         schema["$ref"].as_str().is_some_and(|name| name.ends_with("Page"))
@@ -568,7 +565,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
     }
 }
 
-/// What is described is what is answered: the same members, and the example bodies are taken.
+/// Responses have the described members, and the example bodies are accepted.
 #[tokio::test]
 async fn answers_are_as_described() {
     let fixture = Fixture::new().await;
@@ -589,8 +586,7 @@ async fn answers_are_as_described() {
     }
 }
 
-/// The example of a list has null in the members that its rows have null in though the record by itself does not, and nowhere
-/// else: each of them says so.
+/// A list's example has null exactly where list rows have null although the record doesn't; the description says so.
 async fn assert_null_in_rows(fixture: &Fixture, list: &Operation, rows: &[Value]) {
     let document = golden();
     let page = &list.about["responses"]["200"]["content"]["application/json"]["schema"];
@@ -620,13 +616,13 @@ async fn assert_null_in_rows(fixture: &Fixture, list: &Operation, rows: &[Value]
     assert!(unseen.is_empty(), "{} shows null in {unseen:?}, which no record has", list.id);
 }
 
-/// The same members all the way down; of arrays the first element.
+/// Asserts the same members at all depths; of arrays, compares the first element.
 fn assert_like(example: &Value, answer: &Value, place: &str) {
     match (example, answer) {
         (Value::Object(_), Value::Object(_)) => {
             assert_eq!(members(example), members(answer), "{place}");
             for name in members(example) {
-                // Blockers name what they are about, each something else, and assets have facts, each others.
+                // Each blocker and each asset has its own members.
                 if ["publish_blockers", "detail"].contains(&name) {
                     continue;
                 }
@@ -638,7 +634,7 @@ fn assert_like(example: &Value, answer: &Value, place: &str) {
                 assert_like(example, answer, &format!("{place}[0]"));
             }
         }
-        // An optional value may be absent, here or there.
+        // An optional value may be absent in either.
         (_, Value::Null) | (Value::Null, _) => {}
         _ => assert_eq!(std::mem::discriminant(example), std::mem::discriminant(answer), "{place}: {example} {answer}"),
     }

@@ -1,4 +1,4 @@
-//! Papering: an ordinary draft with its items, all or nothing; and what becomes of items with their agreement.
+//! Papering: an ordinary draft with its items, all or nothing; and the items' fate with their agreement.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -160,14 +160,13 @@ async fn twenty_five_items_are_papered_published_and_given_free_together() {
     nothing_is_left_to_review(&org, &maren).await;
 }
 
-/// Proof of each item waits for a member.
 async fn file_proof_of_all(org: &Org, maren: &tests::app::Person, items: &[Value]) {
     for item in items {
         assert_eq!(org.act_on_item(maren, item, FundingAct::FileProof(proof())).await, Ok(()));
     }
 }
 
-/// Home has no proof to review from the end of the agreement on, and its rows are removed soon.
+/// From the agreement's end on, Home has no proof to review, and its rows are removed soon.
 async fn nothing_is_left_to_review(org: &Org, maren: &tests::app::Person) {
     let home = tests::app::Browser::of(org, maren).await.get("/app").await;
     assert!(home.status == 200 && !home.says("Proof of transfers to review"), "{}", home.body);
@@ -180,7 +179,7 @@ async fn nothing_is_left_to_review(org: &Org, maren: &tests::app::Person) {
     .await;
 }
 
-/// Whatever ends an agreement, every read says from then on that its items are open, and no clock has to come by.
+/// Whatever ends an agreement, every read then shows its items as open, without the clock.
 #[tokio::test]
 async fn items_are_open_again_in_the_moment_in_which_their_agreement_ends() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -232,7 +231,7 @@ async fn items_are_open_again_in_the_moment_in_which_their_agreement_ends() {
 
 #[tokio::test]
 async fn a_claim_moves_no_number_and_proof_does() {
-    // What the test writes past the service is relayed by the clock: sixty times as soon.
+    // The clock relays what the test writes past the service: sixty times sooner.
     let org = Org::with(Needs::OWN.time_scale(60)).await;
     let subscriber = org.subscriber_of(&["funding_item.closed", "funding_item.reopened"]).await;
     let (estate, maren) = (org.estate("Harbor").await, org.member("Maren").await);
@@ -244,7 +243,7 @@ async fn a_claim_moves_no_number_and_proof_does() {
     assert!(matches!(closed, Err(NotDone::Papered(_))));
     decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
     for _ in 0..2 {
-        // A form that is sent twice does it once.
+        // A form sent twice acts once.
         assert_eq!(org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await, Ok(()));
     }
     let claimed = org.item(&item).await;
@@ -322,7 +321,7 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
     refused.refused_for(422, &[("agreement_id", "funding_item_changed")]);
     org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
     assert_eq!(codes().await, [] as [Value; 0]);
-    // Its document has the names of its owner and of the trustee.
+    // Its document names its owner and the trustee.
     for (contact, name) in [(&estate.settlor, "Sol"), (&estate.trustee, "Tova")] {
         let path = format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id"));
         org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
@@ -330,7 +329,7 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
         org.patch(&path, &json!({"display_name": name})).send().await.ok(200);
         assert_eq!(codes().await, [] as [Value; 0], "{name}");
     }
-    // Also of whoever takes part no longer.
+    // Even one who no longer takes part.
     let mut edited = Drafted::of(&org, draft["id"].as_str().expect("an id")).await;
     let owner = estate.settlor["id"].as_str().expect("an id");
     edited
@@ -399,7 +398,7 @@ async fn a_papering_that_is_repeated_with_its_key_papers_once() {
     assert_eq!(org.total(ITEMS).await, 1);
 }
 
-/// Each of the eight types arrives, with the data of the specification.
+/// Each of the eight types arrives, with the specification's data.
 #[tokio::test]
 async fn every_event_of_funding_is_seen_at_a_subscriber() {
     let types = [
@@ -450,7 +449,7 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
     };
     let trust_id = &estate.trust["id"];
     let of_trust = json!({"trust_id": trust_id, "workspace_id": estate.workspace["id"]});
-    // What is optional is left out where there is nothing to say.
+    // Optional members are left out if empty.
     let mut expected: Vec<(String, Value)> = [
         ("trust.created", of_trust.clone()),
         ("trust.updated", of_trust),

@@ -1,4 +1,4 @@
-//! How agreements go on once they are published: countdowns, stages, completion and expiry (contract, section 3).
+//! How published agreements progress: countdowns, stages, completion and expiry (contract, section 3).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tests::{Fault, Faults, Needs, Org, Rule, eventually, rows};
 
 use crate::unknown_id;
 
-/// At this pace an hour takes a tenth of a second.
+/// At this pace, an hour takes 100 ms.
 const AN_HOUR_IN_100_MS: u32 = 36_000;
 
 fn text(value: &Value) -> &str {
@@ -37,7 +37,7 @@ async fn until(moment: Timestamp) {
     }
 }
 
-/// Prepares something with a moment in the near future, before that moment; on a busy machine again, with a later moment.
+/// Prepares something before a moment in the near future; retries with later moments on a busy machine.
 async fn with_future_moment<T>(prepare: impl AsyncFn(Timestamp) -> Option<T>) -> (T, Timestamp) {
     for ms in [2_000, 8_000, 32_000, 128_000] {
         let moment = in_ms(ms);
@@ -49,7 +49,6 @@ async fn with_future_moment<T>(prepare: impl AsyncFn(Timestamp) -> Option<T>) ->
     panic!("nothing is ready in time");
 }
 
-/// Stages that ask for nothing but that these pass.
 fn stages(of: &[&[Countdown]]) -> Vec<Stage> {
     let gate = |until: &Countdown| Gate {
         id: GateId::new(),
@@ -66,7 +65,6 @@ fn stages(of: &[&[Countdown]]) -> Vec<Stage> {
     of.iter().map(stage).collect()
 }
 
-/// An organization with a member who publishes.
 struct Deal {
     org: Org,
     person: Person,
@@ -80,12 +78,11 @@ impl Deal {
         Self { org, person, browser }
     }
 
-    /// Publishes an agreement with these stages, as people do.
     async fn publish(&self, of: &[&[Countdown]], expires_at: Option<Timestamp>) -> Agreement {
         self.publish_in_time(of, expires_at).await.expect("it is published before it expires")
     }
 
-    /// The same; nothing when it expires before that is done.
+    /// Returns none if it expires before that is done.
     async fn publish_in_time(&self, of: &[&[Countdown]], expires_at: Option<Timestamp>) -> Option<Agreement> {
         let is_in_time = || expires_at.is_none_or(|moment| Timestamp::now() < moment);
         let change = |draft: &mut Agreement| (draft.stages, draft.expires_at) = (stages(of), expires_at);
@@ -99,14 +96,13 @@ impl Deal {
         Some(draft)
     }
 
-    /// Proposes something and confirms it.
     async fn decide(&self, action: &str, agreement: &Agreement) {
         let proposal = self.org.propose(action, agreement).await;
         let done = self.browser.decide(&review(&proposal), "confirm", "").await;
         assert_eq!(done.status, 303, "{}", done.body);
     }
 
-    /// Proposes to cancel; nothing when the agreement has ended.
+    /// Proposes to cancel; none if the agreement has ended.
     async fn propose_cancellation(&self, agreement: &Agreement) -> Option<Value> {
         let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = self.org.post("/api/v1/proposals", &body).send().await;
@@ -117,7 +113,6 @@ impl Deal {
         self.org.get(format!("/api/v1/agreements/{}", agreement.id())).send().await.ok(200)
     }
 
-    /// Waits until an agreement is in a state.
     async fn wait_for(&self, agreement: &Agreement, lifecycle: &str) -> Value {
         let look = async || Some(self.shown(agreement).await).filter(|shown| shown["lifecycle"] == lifecycle);
         eventually(lifecycle, look).await
@@ -127,14 +122,13 @@ impl Deal {
         self.org.events().await.iter().map(|event| text(&event["type"]).to_owned()).collect()
     }
 
-    /// What is due of an agreement.
     async fn due(&self, agreement: &Agreement) -> Vec<String> {
         let mut due = self.org.due().await;
         due.retain(|key| key.starts_with("AGREEMENT#") && key.contains(&agreement.id().to_string()));
         due
     }
 
-    /// The audit rows of the calls that recorded how far time had advanced an agreement.
+    /// Audit rows of calls that recorded an agreement's progress in time.
     async fn advance_rows(&self, agreement: &Agreement) -> Vec<Value> {
         let mut rows = self.org.audit().await;
         rows.retain(|row| {
@@ -143,7 +137,6 @@ impl Deal {
         rows
     }
 
-    /// How many events and how many audit rows an agreement's completion has.
     async fn completions(&self, agreement: &Agreement) -> (usize, usize) {
         let is_completion = |event: &&Value| {
             event["type"] == "agreement.completed" && event["data"]["agreement_id"] == json!(agreement.id())
@@ -178,7 +171,7 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
     assert_eq!(gate_states(&shown), [vec!["cleared"], vec!["cleared", "cleared"]]);
     let of = |stage: usize, gate: usize| &shown["stages"][stage]["gates"][gate];
     let after = |from: &Value, ms: i64| json!(Timestamp::from_unix_ms(moment(from).unix_ms() + ms).unwrap());
-    // Each at its own moment, however late the clock came by.
+    // Each at its own moment, however late the clock comes.
     let first = after(&shown["published_at"], 200);
     assert_eq!((&of(0, 0)["cleared_at"], &of(0, 0)["due_at"]), (&first, &first));
     assert_eq!((&of(1, 0)["cleared_at"], &of(1, 1)["cleared_at"]), (&after(&first, 100), &after(&first, 300)));
@@ -210,7 +203,7 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
         let page = deal.browser.get(at).await;
         assert!(page.says("Exclusivity") && !page.says("Proceed agreement"), "{at}: {}", page.body);
     }
-    // What is completed can't be cancelled any more.
+    // A completed agreement can't be cancelled.
     let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
     deal.org.post("/api/v1/proposals", &body).send().await.refused_for(422, &[("agreement_id", "wrong_state")]);
 }
@@ -244,7 +237,7 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     assert!(deal.browser.get(&format!("/app/agreements/{}", agreement.id())).await.says("Expired"));
 }
 
-/// Decisions are taken on what is so, not on what the clock has found time to write down.
+/// Decisions follow the facts, not what the clock has recorded so far.
 #[tokio::test]
 async fn a_decision_does_not_wait_for_the_clock() {
     let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
@@ -263,12 +256,12 @@ async fn a_decision_does_not_wait_for_the_clock() {
     for agreement in [&ended, &completed] {
         let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = deal.org.post("/api/v1/proposals", &body).send().await;
-        // One proposal waits already; that the state is wrong comes first.
+        // Another proposal is pending, but the wrong state comes first.
         answer.refused_for(422, &[("agreement_id", "wrong_state")]);
     }
     assert_eq!(deal.shown(&ended).await["lifecycle"], "active", "what is refused changes nothing");
 
-    // Cancelling writes down how far it had come.
+    // Cancelling records the progress so far.
     deal.decide("cancel_agreement", &over).await;
     let shown = deal.shown(&over).await;
     assert_eq!((text(&shown["lifecycle"]), gate_states(&shown)), ("cancelled", vec![vec!["cleared"], vec!["open"]]));
@@ -334,11 +327,10 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
     let (over, moment) =
         with_future_moment(async |moment| Some(deal.publish(&[&[Countdown::At(moment)]], None).await)).await;
     let own = deal.due(&waiting).await;
-    // Of nothing, and of what is not due, in each shard before what is.
+    // Entries of nothing, and not yet due, in each shard before due ones.
     let left_behind = [unknown_id(), waiting.id().to_string()];
     let left_behind = left_behind.map(|id| format!("AGREEMENT#000000000000001#{}#{id}", deal.org.id));
-    // A clock that is behind another one gets an entry whose time is still to come. This one gets it because of a nought
-    // too many, by which it sorts before its time.
+    // A clock that lags another may get an entry that isn't due yet. This one has an extra zero, which sorts it early.
     let early = own[0].replace("AGREEMENT#", "AGREEMENT#0");
     let table = deal.org.stack().table();
     for (pk, sk) in (0..8).flat_map(|shard| left_behind.iter().chain([&early]).map(move |sk| (shard, sk))) {
@@ -361,7 +353,6 @@ async fn the_clock_takes_away_what_was_left_behind_and_leaves_what_is_not_due() 
     assert_eq!(deal.advance_rows(&waiting).await, Vec::<Value>::new());
 }
 
-/// A member cancels at the moment at which the clock completes: one of them is right, and the other one sees that.
 #[tokio::test]
 async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -370,7 +361,7 @@ async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
     let deal = Deal::on(org).await;
     let browser = Browser::new(&stack.base_url);
     assert_eq!(browser.sign_in(&deal.person.email, &deal.person.password, "/app").await.status, 303);
-    // The member confirms in time, and the write arrives after the clock's. It can't be held for long.
+    // The member confirms in time, but the write arrives after the clock's. It can't be held for long.
     for ms in [1_500, 3_000, 4_500, 6_000] {
         let moment = in_ms(ms);
         let agreement = deal.publish(&[&[Countdown::At(moment)]], None).await;
@@ -401,7 +392,7 @@ async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
     panic!("nothing is ready in time");
 }
 
-/// Whatever happens to the clock's calls of the store, it is written down once, with one event and one audit row.
+/// However the store fails the clock, progress is recorded once, with one event and one audit row.
 #[tokio::test]
 async fn a_broken_store_does_not_break_what_time_does() {
     const FAULTS: [(Fault, usize); 6] = [

@@ -30,12 +30,10 @@ fn moment(value: &Value) -> Timestamp {
     text(value).parse().expect("a moment")
 }
 
-/// A moment so many milliseconds from now.
 fn in_ms(ms: i64) -> Timestamp {
     Timestamp::from_unix_ms(Timestamp::now().unix_ms() + ms).expect("a moment")
 }
 
-/// The types of the emitted events, with the ids of their proposals.
 fn proposal_events(events: &[Value]) -> Vec<(&str, &str)> {
     events.iter().map(|event| (text(&event["type"]), text(&event["data"]["proposal_id"]))).collect()
 }
@@ -119,7 +117,7 @@ async fn a_proposal_waits_for_a_decision() {
     assert_eq!(due, [&expiry]);
 }
 
-/// Each kind of blocker whose resource exists, over HTTP; the others are the pure function's.
+/// Each kind of blocker whose resource exists, over HTTP; the pure function's tests have the others.
 #[tokio::test]
 async fn each_kind_of_blocker_refuses_a_publication() {
     type Change = fn(&mut Agreement);
@@ -185,7 +183,7 @@ async fn blockers_refuse_a_publication_which_records_nothing() {
     assert_eq!(row["code"], "invalid_request");
     assert_eq!(rows::objects(row), [draft.id()]);
 
-    // One entry per blocker, also where several have one code; each way on is refused alike until all are mended.
+    // One entry per blocker, even with equal codes; each attempt is refused until all are fixed.
     draft
         .change(&org, |draft| {
             (draft.participants, draft.stages) = (ready.participants.clone(), ready.stages.clone());
@@ -272,7 +270,7 @@ async fn each_action_needs_its_state() {
     }
     let proposal = org.post(PROPOSALS, &cancellation(&live)).send().await.ok(201);
     assert_eq!(proposal["action"], "cancel_agreement");
-    // A draft with nothing in it can be cancelled as well: blockers are of publication.
+    // An empty draft can be cancelled too: blockers are for publication.
     let empty = drafts::write(&org, drafts::empty(&workspace, "Empty")).await;
     org.post(PROPOSALS, &cancellation(&empty)).send().await.ok(201);
     let cancel = |event: &Value| event["data"]["action"] == "cancel_agreement";
@@ -352,10 +350,10 @@ async fn lists_are_filtered_by_the_state_of_the_moment() {
     assert_eq!(org.events().await.len(), 1);
 }
 
-/// No read ever shows it late: not the record, list, filter, total or `proposal_ready`.
+/// No read shows it after its expiry: record, list, filter, total or `proposal_ready`.
 #[tokio::test]
 async fn expiry_is_decided_on_read_to_the_millisecond() {
-    // On a busy machine a short lifetime may be over before the first reads are through.
+    // On a busy machine, a short lifetime may end before the first reads.
     let mut was_seen_before = false;
     for lifetime_ms in [1_500, 6_000, 24_000] {
         was_seen_before = was_seen_before || reads_before_an_expiry(lifetime_ms).await > 0;
@@ -363,7 +361,7 @@ async fn expiry_is_decided_on_read_to_the_millisecond() {
     assert!(was_seen_before, "it was seen before its end, too");
 }
 
-/// Reads a proposal until some time after its expiry. Returns how often all of it was read before.
+/// Reads a proposal until after its expiry; returns how often all reads came before it.
 async fn reads_before_an_expiry(lifetime_ms: i64) -> u32 {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
@@ -397,7 +395,7 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
     let over = drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, in_ms(-1)).await;
-    // Many at once: one takes its place, and one event says that it expired.
+    // Of many at once, one takes its place, and one event says that it expired.
     let answers = join_all((0..8).map(|_| org.post(PROPOSALS, &draft.publication()).send())).await;
     let made: Vec<&tests::Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
     assert_eq!(made.len(), 1);
@@ -414,7 +412,7 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     assert_eq!(events[0]["data"], data);
     assert_eq!(ids(&org, &[("state", "pending")]).await, [text(&made["id"])]);
     assert_eq!(ids(&org, &[("state", "expired")]).await, [over.as_str()]);
-    // A clock that comes by later finds nothing more to tell, and leaves the new one alone.
+    // A later clock finds nothing more, and leaves the new one alone.
     Clockwork::of(&org).tick().await;
     assert_eq!(org.events().await, events);
     org.post(PROPOSALS, &draft.publication()).send().await.refused_for(422, &[("agreement_id", "proposal_pending")]);
@@ -471,7 +469,7 @@ async fn clocks_that_tick_at_once_settle_once() {
     assert_eq!(rows, expected.len());
 }
 
-/// The clock and a new proposal both settle the old one: one event is emitted, and the new one stands.
+/// The clock and a new proposal both settle the old one: one event, and the new one stands.
 #[tokio::test]
 async fn a_clock_and_a_new_proposal_settle_once() {
     let org = Org::new().await;
@@ -499,7 +497,7 @@ async fn the_clock_takes_away_what_was_left_behind_and_goes_on() {
     let draft = drafts::written(&org, "Seed").await;
     let decided = org.post(PROPOSALS, &draft.publication()).send().await.id(201);
     let over = drafts::propose_due(&org, &draft.agreement, ProposalAction::CancelAgreement, in_ms(-1)).await;
-    // Entries of nothing, of what is not due, and one that no version of the service writes, before what is due.
+    // Entries of nothing, not yet due, and in an unknown format, before due ones.
     let mut left_behind: Vec<(String, String)> = Vec::new();
     for shard in 0..8 {
         for id in [unknown_id(), decided.clone()] {

@@ -1,6 +1,6 @@
-//! What only members may do: no operation of the API publishes, cancels, decides, activates or moves a payment, whatever it is
-//! sent. The types say so (see `shared::domain::member`); here it is tried. What a sender does besides is tried in random
-//! histories (`app/movements/histories`).
+//! Acts only for members: no operation of the API publishes, cancels, decides, activates or moves a payment, whatever
+//! is sent. The types ensure it (see `shared::domain::member`); this tries it. Random histories
+//! (`app/movements/histories`) try a sender's other acts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use tests::{Org, drafts};
 
 use crate::unknown_id;
 
-/// What only members may change, of every record: the state of agreements and proposals, activation of workspaces.
+/// What only members may change: the state of agreements and proposals, and workspaces' activation.
 async fn protected(org: &Org) -> BTreeMap<String, Value> {
     let state = |row: &Value| {
-        // The acts of an agreement's history lie beside it.
+        // The acts of an agreement's history are beside it.
         if row["sk"].as_str().is_some_and(|sort| sort.starts_with("ACT#")) {
             return None;
         }
@@ -33,7 +33,7 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
     org.state().await.iter().filter_map(state).collect()
 }
 
-/// The body that the description shows, then one for each protected member that an attacker might add.
+/// The described body, then one per protected member that an attacker might add.
 fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     let now = Timestamp::now();
     let decided = json!({"at": now, "by": {"type": "member", "id": unknown_id(), "display_name": "Maren"}});
@@ -66,7 +66,7 @@ fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     bodies_with(operation, targets, &smuggled)
 }
 
-/// The body that the description shows, then one with each of some members besides.
+/// The described body, then one per additional member.
 pub(crate) fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&str, Value)]) -> Vec<Value> {
     let example = with_ids(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let with = |(name, value): &(&str, Value)| {
@@ -77,7 +77,7 @@ pub(crate) fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&st
     std::iter::once(example.clone()).chain(smuggled.iter().map(with)).collect()
 }
 
-/// All of payments: their records, their evidence and their instructions, and the events that they told.
+/// All records, evidence, instructions and events of payments.
 async fn money(org: &Org) -> (Vec<Value>, Vec<Value>) {
     let mut rows = org.state().await;
     rows.retain(|row| {
@@ -88,7 +88,7 @@ async fn money(org: &Org) -> (Vec<Value>, Vec<Value>) {
     (rows, events)
 }
 
-/// What an attacker might add to reconcile a payment, or to move it at all.
+/// What an attacker might add to reconcile or move a payment.
 pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
     let member = json!({"type": "member", "id": unknown_id(), "display_name": "Maren"});
     let confirmed = json!({"state": "reconciled", "confirmed_at": Timestamp::now(), "confirmed_by": member,
@@ -115,8 +115,7 @@ pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Writes every operation that there is, with all that might reconcile a payment, at payments in every state; and
-/// operations that there are not.
+/// Calls every write operation, and made-up ones, with all that might reconcile a payment, in every state.
 #[tokio::test]
 async fn no_operation_of_the_api_moves_a_payment() {
     let org = Org::new().await;
@@ -157,7 +156,7 @@ async fn no_operation_of_the_api_moves_a_payment() {
                 (org.with_token(&stranger.token.value), 404),
             ] {
                 let answer = client.call(operation.method.clone(), &path).json(&body).send().await;
-                // What names no record of this organization is the stranger's own business.
+                // Calls that name no record may succeed in the stranger's own organization.
                 let is_own = status == 404 && answer.status < 300;
                 assert!(answer.status == status || is_own, "{}: {answer}", operation.id);
             }
@@ -266,7 +265,7 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
     }
 }
 
-/// A token does not open the pages on which members decide.
+/// A token doesn't open the pages where members decide.
 #[tokio::test]
 async fn a_token_does_not_open_the_app() {
     let org = Org::new().await;

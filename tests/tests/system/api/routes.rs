@@ -1,4 +1,4 @@
-//! What is at no route: 404, and 405 with `Allow`, in the envelope too.
+//! Unknown routes: 404, and 405 with `Allow`, in the envelope too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use tests::{Answer, Fixture, Org, raw, spec};
 
 use crate::unknown_id;
 
-/// The methods of an `Allow` header. Whether HEAD is listed beside GET is left open.
+/// An `Allow` header's methods. HEAD may be listed beside GET.
 fn allowed(answer: &Answer) -> BTreeSet<String> {
     answer.header("allow").split(',').map(|method| method.trim().to_owned()).filter(|method| method != "HEAD").collect()
 }
@@ -58,7 +58,7 @@ async fn a_letter_of_a_path_may_be_percent_encoded() {
     let again = org.post("/api/v1/w%6Frkspaces", &workspace).key("spelled").send().await;
     assert_eq!((first.ok(201), again.is_replay()), (again.ok(201), true), "the same path is the same request");
     assert_eq!(org.anonymous().get("/openapi%2Ejson").send().await.ok(200)["openapi"], "3.1.0");
-    // An encoded slash is no slash.
+    // An encoded slash isn't a slash.
     org.get(format!("/api/v1%2Fcontacts/{id}")).send().await.refused(404);
 }
 
@@ -106,7 +106,7 @@ async fn without_a_token_no_route_is_told_from_another() {
                 assert_eq!(answer.header("allow"), "", "{method} {path} tells that there is the path");
             }
         }
-        // The description is public, but what else may be done with it is not.
+        // The description is public, but its other methods aren't.
         let answer = client.call(Method::DELETE, "/openapi.json").send().await;
         answer.refused(401);
         assert_eq!(answer.header("allow"), "");
@@ -136,7 +136,7 @@ async fn only_what_is_public_answers_head() {
             assert_eq!(answered.header(header), got.header(header), "{path}: {header}");
         }
     }
-    // What is on record says which method was refused, not that there was nothing.
+    // The row says that the method was refused, not that nothing was there.
     let audit = org.audit().await;
     let refused: Vec<&Value> = audit.iter().filter(|row| row["code"] == "method_not_allowed").collect();
     assert!(refused.len() == 2 && refused.iter().all(|row| row["operation"] == "wrong_method"), "{refused:?}");
@@ -154,7 +154,7 @@ async fn what_is_no_http_harms_nobody() {
     org.get("/api/v1/me").send().await.ok(200);
 }
 
-/// What was created is at the path that the answer names, or is a part of what is there.
+/// A created record is at its `Location`, or a part of the record there.
 #[tokio::test]
 async fn a_created_record_is_at_its_location() {
     let fixture = Fixture::new().await;
@@ -163,7 +163,7 @@ async fn a_created_record_is_at_its_location() {
     for post in posts {
         let mut body = fixture.body(post).expect("a body");
         if body["contact_id"].is_string() {
-            // One who takes part already would not be created.
+            // An existing participant would not be created.
             body["contact_id"] = fixture.org.contact("Ben").await["id"].clone();
         }
         let answer = fixture.call(post).json(&body).send().await;

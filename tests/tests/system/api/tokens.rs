@@ -1,4 +1,4 @@
-//! Who may call: every operation of the registry × every kind of token.
+//! Who may call: every operation × every kind of token.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,12 @@ async fn operations(org: &Org) -> Vec<Operation> {
     spec::operations(&spec::description(org.base_url()).await)
 }
 
-/// A token with one character changed, at a place.
 fn changed(token: &str, place: usize) -> String {
     let replacement = if token.as_bytes()[place] == b'x' { "y" } else { "x" };
     format!("{}{replacement}{}", &token[..place], &token[place + 1..])
 }
 
-/// A token that is well-formed and was never issued here: it belongs to another table.
+/// A well-formed token of another table.
 async fn unknown_token(org: &Org) -> String {
     let elsewhere = Store::new(org.stack().table().client(), format!("elsewhere-{}", unknown_id()));
     elsewhere.create_table().await.expect("another table");
@@ -31,7 +30,6 @@ async fn unknown_token(org: &Org) -> String {
     ops::create_token(&elsewhere, id, new).await.expect("a token elsewhere").value
 }
 
-/// Asserts the one answer that all who are not known get.
 #[track_caller]
 fn assert_unauthenticated(answer: &Answer, like: &Answer) {
     answer.refused(401);
@@ -186,7 +184,7 @@ async fn a_read_only_token_reads_everything_and_writes_nothing() {
     assert_eq!(org.state().await, before);
 }
 
-/// The answers to calls that name a foreign record and one that does not exist, in the place of the same name.
+/// Responses to calls that name a foreign record and a missing one in the same place.
 async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, foreign: &str) -> [Answer; 2] {
     let call = async |id: &str| {
         let (mut path, mut body) = (ours.ids.clone(), ours.body(operation));
@@ -202,7 +200,7 @@ async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, 
     [call(foreign).await, call(&unknown_id()).await]
 }
 
-/// A record of another organization answers exactly as one that does not exist, in the path and in the body.
+/// A foreign record answers exactly like a missing one, in path and body.
 #[tokio::test]
 async fn a_foreign_record_does_not_exist() {
     let (ours, theirs) = (Fixture::new().await, Fixture::new().await);

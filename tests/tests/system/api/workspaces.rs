@@ -24,7 +24,6 @@ fn reference_to(contact: &Value) -> Value {
     json!({"contact_id": contact["id"]})
 }
 
-/// A workspace without the moment of its last change.
 fn without_update(workspace: &Value) -> Value {
     let mut workspace = workspace.clone();
     workspace.as_object_mut().expect("an object").remove("updated_at");
@@ -78,7 +77,7 @@ async fn each_workspace_has_a_reference_of_its_own() {
     references.sort();
     references.dedup();
     assert_eq!(references, unsorted, "later workspaces have higher numbers");
-    // Numbers are the organization's own: another begins at the beginning.
+    // Numbers are per organization.
     assert_eq!(Org::new().await.workspace("First").await["reference"], "WS-000001");
 }
 
@@ -191,7 +190,7 @@ async fn a_workspace_has_at_most_five_hundred_people() {
     let org = Org::new().await;
     let create = async |n: usize| org.contact(&format!("Person {n}")).await;
     let contacts: Vec<Value> = stream::iter(0..=PEOPLE_MAX).map(create).buffer_unordered(16).collect().await;
-    // All but one are there from the beginning: that many calls would tell no more.
+    // Writes all but one directly: that many calls would add nothing.
     let almost_all = contacts[..PEOPLE_MAX - 1].iter().map(|contact| contact["id"].as_str().expect("an id"));
     let workspace = drafts::crowded(&org, "Crowded", almost_all).await;
 
@@ -201,13 +200,13 @@ async fn a_workspace_has_at_most_five_hundred_people() {
     let before = org.state().await;
     let refused = org.post(people_path(&workspace), &reference_to(&contacts[PEOPLE_MAX])).send().await;
     refused.refused_for(422, &[("contact_id", "limit_reached")]);
-    // Who is there already is no further person.
+    // An existing person doesn't count again.
     assert_eq!(org.post(people_path(&workspace), &reference_to(&contacts[0])).send().await.ok(201), last);
     assert_eq!(org.get(path(&workspace)).send().await.ok(200), last);
     assert_eq!(org.state().await, before);
 }
 
-/// What lists show of people is written after the commit. Where that fails, the clock makes it right.
+/// Lists' people are updated after the commit. If that fails, the clock does it.
 #[tokio::test]
 async fn lists_show_who_joined_at_the_latest_when_the_clock_has_passed() {
     let stack = Stack::with(Needs::OWN.without_background().on_configured_store());
@@ -226,7 +225,7 @@ async fn lists_show_who_joined_at_the_latest_when_the_clock_has_passed() {
     assert_eq!(Clockwork::of(&org).first_tick().await.counted, 0, "once");
 }
 
-/// Who joined before people had items of their own is one of them all the same, and can be removed.
+/// People who joined before they had their own items count too, and can be removed.
 #[tokio::test]
 async fn people_of_earlier_releases_are_people() {
     let org = Org::new().await;

@@ -1,4 +1,4 @@
-//! The page of one's own account: the name, the password, and the sessions.
+//! One's own account: name, password and sessions.
 
 use serde_json::json;
 use shared::domain::time::Timestamp;
@@ -21,7 +21,6 @@ async fn org_and_person() -> (Org, Person) {
     (org, person)
 }
 
-/// Sends a form of the page, with the token of the session.
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get(PAGE).await.hidden("form_token");
     let all: Vec<(&str, &str)> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -32,7 +31,6 @@ async fn change_password(browser: &Browser, current: &str, new: &str) -> Page {
     send(browser, PASSWORD, &[("current_password", current), ("new_password", new)]).await
 }
 
-/// Signs in with a browser that names itself.
 async fn sign_in_as(browser: &Browser, person: &Person, user_agent: &str) {
     let token = browser.get("/app/sign-in").await.hidden("form_token");
     let fields = [("form_token", token.as_str()), ("email", &person.email), ("password", &person.password)];
@@ -44,7 +42,6 @@ fn is_signed_out(page: &Page) -> bool {
     page.status == 303 && page.location().starts_with("/app/sign-in")
 }
 
-/// The ids of the sessions that the page offers to end.
 fn ended_by(page: &Page) -> Vec<String> {
     let values = page.body.split("name=\"session\" value=\"").skip(1);
     values.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
@@ -68,7 +65,7 @@ async fn a_member_saves_their_name_and_every_page_has_the_new_one() {
         assert!(page.says("Maren &#60;Holt&#62; Vance") && !page.says("Maren Holt"), "{path}: {}", page.body);
     }
     assert!(admin.get("/app/audit").await.says("Changed their name"));
-    // The names are in no audit row.
+    // No audit row has the names.
     let rows = org.audit().await;
     let row = rows.iter().find(|row| row["operation"] == "save_name").expect("a row");
     assert!(!row.to_string().contains("Vance") && rows::objects(row) == [person.id.to_string()], "{row}");
@@ -121,10 +118,10 @@ async fn a_new_password_ends_all_other_sessions_and_this_browser_goes_on() {
     for gone in [&elsewhere, &thief] {
         assert!(is_signed_out(&gone.get(PAGE).await));
     }
-    // The twelve hours go on from the sign-in.
+    // The twelve hours still count from the sign-in.
     let sessions = rows::all(table).await.into_iter().filter(|row| row["email"] == person.email.as_str());
     assert!(sessions.into_iter().any(|row| row["created_at"] == begun.to_string()));
-    // The new password is that of the account, on this device, which is still known, and on others.
+    // The account has the new password, on this device, which stays known, and on others.
     for signs_in in [&browser, &Browser::new(org.base_url())] {
         signs_in.post("/app/sign-out", &[("form_token", &page.hidden("form_token"))]).await;
         assert_eq!(signs_in.sign_in(&person.email, &person.password, "/app").await.status, 422);
@@ -161,7 +158,7 @@ async fn a_password_is_not_changed_for_what_is_wrong_with_the_form() {
         let page = change_password(&browser, current, new).await;
         assert!(page.status == 422 && page.says(error), "{error}: {} {}", page.status, page.body);
         assert!(page.title().starts_with("Error: "), "{}", page.title());
-        // Nothing typed is in the page, and the first wrong field has the focus.
+        // The page shows nothing typed, and the first wrong field has the focus.
         assert!(new.is_empty() || new == person.email || !page.says(new), "{}", page.body);
         assert_eq!(page.body.matches("autofocus").count(), 1);
     }
@@ -175,14 +172,14 @@ async fn a_password_is_not_changed_for_what_is_wrong_with_the_form() {
 async fn guesses_at_the_current_password_are_slowed_down() {
     let (org, person) = org_and_person().await;
     let browser = Browser::of(&org, &person).await;
-    // The ten free ones, and then a wait that no machine is too slow for.
+    // Ten free tries, then a wait that no machine is too slow for.
     for _ in 0..10 {
         assert_eq!(change_password(&browser, "wrong", NEW).await.status, 422);
     }
     rows::postpone_login_in(org.stack().table(), &browser, &person.email).await;
     let right = change_password(&browser, &person.password, NEW).await;
     assert!(right.status == 422 && right.says("Current password is incorrect"), "{}", right.body);
-    // They count as failed logins on this device, and on no other.
+    // They count as failed logins on this device only.
     assert_eq!(send(&browser, "/app/sign-out", &[]).await.status, 303);
     assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 422);
     Browser::of(&org, &person).await;
@@ -236,7 +233,7 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     assert!(page.says("Firefox on Windows") && page.says("Unknown browser") && !page.says("no browser"));
     assert!(page.says("Signed in <time") && page.says("Last used <time"), "{}", page.body);
     assert!(other.get(PAGE).await.says("Firefox on Windows <span class=\"badge green\">This device</span>"));
-    // Neither the secrets nor their hashes are in the page; neither header is in the table.
+    // The page has neither secrets nor hashes; the table has neither header.
     let ids = ended_by(&page);
     let rows = rows::all(org.stack().table()).await;
     for row in &rows {
@@ -246,7 +243,7 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     let stored = serde_json::to_string(&rows).unwrap();
     assert!(!stored.contains("Gecko/20100101") && !stored.contains("no browser"));
 
-    // Nobody else ends them, and what is no session is none.
+    // Nobody else ends them, and unknown sessions are refused.
     let unknown_id = unknown_id();
     for (by, id) in [(&colleague, ids[0].as_str()), (&browser, &unknown_id), (&browser, "no id"), (&browser, "")] {
         assert_eq!(send(by, SESSIONS, &[("session", id)]).await.status, 404, "{id}");
@@ -288,7 +285,7 @@ async fn a_session_that_has_ended_is_not_listed() {
     let page = browser.get(PAGE).await;
     assert_eq!(ended_by(&page).len(), 1, "{}", page.body);
     assert!(page.says(&format!("<span class=\"quiet small block\">{}</span>", other_org.name)), "{}", page.body);
-    // One ends a session in another organization of the account too.
+    // Ends a session in the account's other organization too.
     let ended = send(&browser, SESSIONS, &[("session", &ended_by(&page)[0])]).await;
     assert_eq!(ended.status, 303, "{}", ended.body);
     assert!(is_signed_out(&switched.get(PAGE).await));

@@ -1,4 +1,4 @@
-//! Admins who are none any more when what they did is about to be written: their role was taken, or they were removed.
+//! Admins who lose their role, or are removed, just before their act is written.
 
 use ops::Scope;
 use serde_json::json;
@@ -10,15 +10,14 @@ use tests::{Needs, Org, Rule, Shaky, outbox, rows};
 
 const TOKENS: &str = "/app/developers/tokens";
 
-/// An act of an admin: what is done, where, with which form.
+/// An admin's operation, path and form.
 type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
 
-/// An admin with an endpoint, on a stack whose every call of the store can be broken. No clock is near, since the whole
-/// organization is compared.
+/// An admin with an endpoint and breakable store calls. No clock runs: the whole organization is compared.
 struct Admin {
     person: Person,
     subscriber: Subscriber,
-    // Dropped before the stack beside which it is.
+    // Dropped before its stack.
     shaky: Shaky,
     org: Org,
 }
@@ -32,7 +31,6 @@ impl Admin {
         Self { person, subscriber, shaky, org }
     }
 
-    /// Every act that only admins may do. The endpoint is paused first where that is what the act needs.
     async fn acts(&self) -> Vec<AdminAct> {
         let event = outbox::event();
         outbox::insert_relayed(&self.org, std::slice::from_ref(&event)).await;
@@ -64,7 +62,7 @@ impl Admin {
         browser.post(path, &fields.chain([("form_token", token.as_str())]).collect::<Vec<_>>()).await
     }
 
-    /// Sends an act's form, with something that is done when it has been decided and is about to be written.
+    /// Sends an act's form, and does something after the decision, before the write.
     async fn send_after(&self, act: &AdminAct, meanwhile: impl Future<Output = ()>) -> Page {
         let writes = Rule::on("TransactWriteItems").containing(self.org.id);
         self.shaky.meanwhile(writes, self.send(act), meanwhile).await
@@ -75,7 +73,6 @@ impl Admin {
     }
 }
 
-/// The refusal for members who are not admins.
 fn refusal_message(operation: &str) -> &'static str {
     match operation {
         "remove_member" => "No one was removed. Ask an admin of your organization.",
@@ -98,7 +95,7 @@ async fn an_admin_who_loses_the_role_while_their_act_is_written_does_nothing() {
         assert_eq!((&row["operation"], &row["code"]), (&json!(operation), &json!("forbidden")));
         admin.become_a("admin").await;
         assert_eq!(admin.org.state().await, before, "{operation}");
-        // Nothing but the role was in the way, and the next act finds what this one leaves.
+        // Only the role was in the way, and the next act finds what this one leaves.
         assert_eq!(admin.send(&act).await.status, 303, "{operation}");
     }
 }
@@ -119,7 +116,6 @@ async fn an_admin_who_is_removed_while_their_act_is_written_does_nothing() {
     assert_eq!(other.get(&admin.subscriber.path()).await.status, 200, "the endpoint is there");
 }
 
-/// A member who was an admin when the page was shown, and is not when the form arrives, is refused at once.
 #[tokio::test]
 async fn the_forms_of_a_former_admin_are_refused() {
     let admin = Admin::new().await;

@@ -1,4 +1,4 @@
-//! Whom sent answers wait for, since when; and whom they are told to.
+//! Sent answers: who must act, since when, and who may read them.
 
 use shared::domain::agreement::gate::FieldType;
 use shared::domain::time::Timestamp;
@@ -8,7 +8,7 @@ use tests::Org;
 use super::information::{asking, information, judge, name, question, submit};
 use crate::unknown_id;
 
-/// What waits for a member waits since it was sent, and what waits for the other participant since the condition was opened.
+/// Members wait since the answers were sent, the other participant since the condition opened.
 #[tokio::test]
 async fn answers_wait_since_they_were_sent() {
     let live = asking(vec![question("Who are you?", FieldType::Text, true)], true).await;
@@ -34,15 +34,14 @@ async fn answers_wait_since_they_were_sent() {
         assert!(page.says(&format!("since <time datetime=\"{first}\"")), "the first of them: {}", page.body);
     }
 
-    // Once the first was read, the second waits since it was sent.
+    // Once the first is read, the second waits since it was sent.
     assert_eq!(judge(&live, &live.member, northwind.participant, ("accept", "")).await.status, 303);
     let home = live.member.get("/app").await;
     let second = sent_at(1).await;
     assert!(home.says("Answers to read") && home.says(&format!("since <time datetime=\"{second}\"")), "{}", home.body);
 }
 
-/// Goal S1, of answers that are there: only tokens of the organization get them, and a token that reads gets what one that
-/// writes gets.
+/// Goal S1 for answers: only the organization's tokens get them, read-only ones the same as others.
 #[tokio::test]
 async fn answers_are_told_to_tokens_of_their_organization_alone() {
     let live = asking(vec![question("Who are you?", FieldType::Text, true)], true).await;

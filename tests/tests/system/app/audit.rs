@@ -1,4 +1,4 @@
-//! The audit log: members see every call and act, filter them, go on where a page ends, and export them.
+//! The audit log: members see every call and act, filter them, page through them, and export them.
 
 use std::collections::BTreeSet;
 
@@ -21,23 +21,20 @@ async fn member() -> (Org, Browser) {
     (org, browser)
 }
 
-/// What the rows on a page have under a title, in their order.
+/// The values under a title in a page's rows.
 fn details(page: &Page, title: &str) -> Vec<String> {
     let parts = page.body.split("<dt>").filter_map(|part| part.strip_prefix(title)?.strip_prefix("</dt><dd>"));
     parts.filter_map(|part| Some(part.split('<').next()?.to_owned())).collect()
 }
 
-/// The operations of the rows on a page, in their order.
 fn operations(page: &Page) -> Vec<String> {
     details(page, "Operation")
 }
 
-/// The request ids of the rows on a page, in their order.
 fn request_ids(page: &Page) -> Vec<String> {
     details(page, "Request id")
 }
 
-/// The address of a link with a text.
 fn link(page: &Page, text: &str) -> Option<String> {
     let before = page.body.split(&format!("\">{text}</a>")).next().filter(|before| before.len() < page.body.len())?;
     Some(before.rsplit("href=\"").next()?.replace("&#38;", "&"))
@@ -90,7 +87,7 @@ async fn every_call_and_act_is_shown_with_who_did_what_when_and_plain_views_are_
         assert!(page.says(text), "{text}: {}", page.body);
     }
     assert_eq!(request_ids(&page)[2], refused.request_id(), "the id that support asks for");
-    // Reading the log costs as few round trips as any page.
+    // Reading the log takes as few round trips as any page.
     let request_id = page.headers["x-request-id"].to_str().expect("an id").to_owned();
     let line = log::line(org.stack().log_file(), &request_id).await;
     assert!(line["round_trips"].as_u64().is_some_and(|trips| trips <= 5), "{line}");
@@ -125,7 +122,6 @@ async fn the_log_is_filtered_by_actor_operation_object_outcome_and_days() {
     assert!(page.says("<option value=\"success\" selected>"), "{}", page.body);
     let page = browser.get(&format!("{AUDIT}?object={}", id(&ada))).await;
     assert!(page.says("These are the rows about “Ada”.") && page.says("<title>Audit of Ada, "), "{}", page.body);
-    // A record's page leads there.
     let contact = browser.get(&format!("/app/contacts/{}", id(&ada))).await;
     assert_eq!(link(&contact, "Audit trail"), Some(format!("{AUDIT}?object={}", id(&ada))));
 }
@@ -164,7 +160,7 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_as_a_whole(
             assert!(page.status == 422 && operations(&page).is_empty(), "{position}: {}", page.body);
         }
     }
-    // A position of another organization is only a moment, and its objects are not there.
+    // Another organization's position is only a moment, and its objects are absent.
     let call = other.get(CONTACTS).send().await.request_id();
     for page in [
         browser.get(&format!("{AUDIT}?before={call}")).await,
@@ -194,11 +190,11 @@ async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
         assert_eq!(operations(&page), ["create_contact"], "{typed}: {}", page.body);
         assert!(page.says(&format!("value=\"{}\"", id(&ada))), "{}", page.body);
     }
-    // One name has it: the log of that object. The other filters and the days stay.
+    // A unique name leads to that object's log. The other filters and the days stay.
     let page = browser.get(&format!("{AUDIT}?object=aDA&outcome=success")).await;
     assert_eq!((page.status, page.location()), (303, format!("{of_ada}&outcome=success").as_str()));
     assert!(browser.get(&of_ada).await.says("These are the rows about “Ada Okafor”."));
-    // Several have it: they are links that filter.
+    // Several objects with the name become links that filter.
     let page = browser.get(&format!("{AUDIT}?object=okafor")).await;
     assert_eq!((page.status, operations(&page).len()), (200, 0), "{}", page.body);
     assert!(page.says("<title>Choose an object: Audit") && page.says("Several names have “okafor”"), "{}", page.body);
@@ -206,12 +202,12 @@ async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
     assert_eq!(link(&page, "Ben Okafor &#60;b&#62;"), Some(format!("{AUDIT}?object={}", id(&ben))));
     let export = browser.get(&format!("{AUDIT}/export?object=okafor")).await;
     assert!(browser.get(export.location()).await.says("Several names have “okafor”"), "{}", export.body);
-    // More than a page shows are counted.
+    // Those beyond a page are counted.
     for n in 0..limits::SEARCH_ROWS_MAX {
         org.contact(&format!("Okafor {n}")).await;
     }
     assert!(browser.get(&format!("{AUDIT}?object=okafor")).await.says("And 2 more."));
-    // None has it; and what other organizations have is not there.
+    // No object has it; other organizations' objects don't count.
     let theirs = Org::new().await;
     theirs.contact("Zebulon").await;
     let page = browser.get(&format!("{AUDIT}?object=zebulon")).await;
@@ -229,7 +225,7 @@ async fn days_and_times_are_those_of_the_organization_s_zone() {
     let org = Org::new().await;
     let admin = Browser::of(&org, &org.admin("Kim Sato").await).await;
     org.contact("Ada").await;
-    // A zone in which it is another day than in UTC at this hour, and for the next hours.
+    // A zone where the date differs from UTC's now, and for the next hours.
     let now = Timestamp::now();
     let hour = now.unix_s().rem_euclid(24 * 3600) / 3600;
     let name = if hour >= 10 { "Pacific/Kiritimati" } else { "Pacific/Pago_Pago" };
@@ -276,12 +272,12 @@ async fn the_log_goes_on_where_a_page_ends_and_says_how_far_it_looked() {
     let all: BTreeSet<String> = request_ids(&page).into_iter().chain(request_ids(&older)).collect();
     assert_eq!(all.len(), calls + 2, "no row twice, and none left out");
     assert!(link(&older, "Older").is_none() && link(&older, "Newest").is_some(), "{}", older.body);
-    // The week before has the same filters.
+    // The week before keeps the filters.
     let before = link(&older, "Week before").expect("a link");
     let before = browser.get(&before).await;
     assert!(before.status == 200 && before.says("No calls on these days"), "{}", before.body);
 
-    // Views fill what a page reads, so that it stops before it is full.
+    // Views fill up the reading limit, so that the page stops before it is full.
     let views = usize::try_from(limits::AUDIT_ROWS_READ).expect("a count");
     for _ in 0..views {
         browser.get("/app/contacts").await;
@@ -373,7 +369,7 @@ async fn the_history_of_an_agreement_says_who_did_what() {
     assert!(history.contains("Ines Duarte, ") && history.contains("Integration (over the API), "), "{history}");
     assert!(history.contains(&format!("{AUDIT}?object={}", id(&draft))), "{history}");
 
-    // A longer history goes on in the log.
+    // A longer history continues in the log.
     let busy = org.empty_draft(&harbor, "Busy").await;
     let to = format!("/api/v1/agreements/{}/participants", id(&busy));
     for n in 0..limits::ACTS_SHOWN_MAX {
@@ -385,7 +381,7 @@ async fn the_history_of_an_agreement_says_who_did_what() {
     assert_eq!(page.body.matches("<li>Added Person").count(), limits::ACTS_SHOWN_MAX);
     assert!(!page.says("<li>Drafted") && page.says("Older acts in the audit trail"), "{}", page.body);
 
-    // One that was written without a history still says who drafted it.
+    // One without a history still shows who drafted it.
     let old = org.ready_draft("Old", |_| {}).await;
     let page = browser.get(&format!("/app/agreements/{}", old.id())).await;
     assert!(page.says("<li>Drafted"), "{}", page.body);

@@ -1,4 +1,4 @@
-//! Contacts, workspaces and their people, and the list of agreements: over the forms of their pages.
+//! Contacts, workspaces and their people, and the list of agreements, over forms.
 
 use serde_json::{Value, json};
 use tests::Org;
@@ -16,7 +16,6 @@ async fn signed_in() -> (Org, Browser) {
     (org, browser)
 }
 
-/// Sends a form of a page with its CSRF token.
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get(path).await.hidden("form_token");
     let fields: Vec<_> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -33,14 +32,12 @@ pub(super) async fn audit_of(org: &Org, page: &Page) -> Value {
     rows.into_iter().find(|row| row["sk"] == id).unwrap_or_else(|| panic!("no audit row of {id}"))
 }
 
-/// The ids of the people of a workspace.
 async fn people_of(org: &Org, workspace: &str) -> Vec<String> {
     let workspace = org.get(workspace).send().await.ok(200);
     let people = workspace["people"].as_array().expect("people").iter();
     people.map(|person| person["contact_id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// Follows the redirect after an act, and checks the notice on the page, which is shown once.
 async fn notice(browser: &Browser, act: &Page, title: &str) -> Page {
     assert_eq!(act.status, 303, "{}", act.body);
     let shown = browser.get(act.location()).await;
@@ -144,7 +141,7 @@ async fn an_edit_of_a_contact_that_has_changed_keeps_what_was_typed_and_replaces
     assert!(refused.says("ada@new.example"));
     let unchanged = org.get(&api).send().await.ok(200);
     assert_eq!((&unchanged["display_name"], &unchanged["email"]), (&json!("Ada Okafor"), &json!("ada@new.example")));
-    // A form that is refused for a field keeps its version, and so can't overwrite what it did not show.
+    // A form refused for a field keeps its version, so it can't overwrite what it didn't show.
     let mistyped = [("form_token", &*token), ("version", &*version), ("display_name", " "), ("kind", "person")];
     let corrected = browser.post(&path, &mistyped).await;
     assert_eq!((corrected.status, corrected.hidden("version")), (422, version.clone()));

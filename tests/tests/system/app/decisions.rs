@@ -1,5 +1,4 @@
-//! Decisions of members over forms that something comes between: names that change, time that passes, members who are
-//! removed.
+//! Members' decisions that something interferes with: names change, time passes, members are removed.
 
 use futures_util::future::{Either, select};
 use serde_json::{Value, json};
@@ -14,14 +13,14 @@ use tests::{Fault, Org, Rule, Shaky, drafts};
 const WRITE: &str = "TransactWriteItems";
 const AN_HOUR_MS: i64 = 3_600_000;
 
-/// A member who looks at the review page of a proposal, on a stack whose every call of the store can be broken.
+/// A member on the review page of a proposal, on a stack with breakable store calls.
 struct Review {
     browser: Browser,
     person: Person,
     path: String,
     agreement: Agreement,
     expires_at: Timestamp,
-    // Dropped before the stack beside which it is.
+    // Dropped before its stack.
     shaky: Shaky,
     org: Org,
 }
@@ -42,7 +41,6 @@ impl Review {
         Self { browser, person, path, agreement, expires_at, shaky, org }
     }
 
-    /// The calls of the store that write this proposal.
     fn writes(&self) -> Rule {
         Rule::on(WRITE).containing(format!("PROPOSAL#{}", self.proposal()))
     }
@@ -61,7 +59,7 @@ impl Review {
         self.org.patch(format!("/api/v1/contacts/{contact}"), changes).send().await.ok(200);
     }
 
-    /// Where the proposal and the agreement are.
+    /// The states of proposal and agreement.
     async fn states(&self) -> (String, String) {
         let text = |value: &Value| value.as_str().expect("a state").to_owned();
         let proposal = self.org.get(format!("/api/v1/proposals/{}", self.proposal())).send().await.ok(200);
@@ -70,7 +68,6 @@ impl Review {
     }
 }
 
-/// The fields of the form on a page, with a note and a decision.
 fn filled<'a>(page: &Page, note: &'a str, decision: &'a str) -> Vec<(&'static str, String)> {
     let hidden = ["form_token", "version", "member"].map(|name| (name, page.hidden(name)));
     hidden.into_iter().chain([("note", note.to_owned()), ("decision", decision.to_owned())]).collect()
@@ -81,7 +78,6 @@ async fn submit(browser: &Browser, path: &str, form: &[(&'static str, String)], 
     browser.post_with(path, &fields, headers).await
 }
 
-/// Ends all sessions of a person, from another device.
 async fn sign_out_everywhere(org: &Org, person: &Person) {
     let elsewhere = Browser::of(org, person).await;
     let token = elsewhere.get("/app/account").await.hidden("form_token");
@@ -118,7 +114,7 @@ async fn a_note_sent_after_the_session_ended_is_there_after_signing_in() {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     are(&review.states().await, "pending", "draft");
-    // It is shown once, and the form goes on from there.
+    // It shows once, and the form continues from there.
     assert!(browser.cookie("once-note").is_none());
     assert_eq!(submit(browser, &review.path, &filled(&page, note, "confirm"), &[]).await.status, 303);
     are(&review.states().await, "confirmed", "active");
@@ -158,7 +154,7 @@ async fn a_note_is_kept_when_its_member_has_signed_in_again_in_another_window() 
     }
     are(&review.states().await, "pending", "draft");
     assert!(out.title().starts_with("Error:"), "{}", out.title());
-    // Nobody else's form has it, and no form that does not say where it comes from.
+    // It is in nobody else's form, and not for a form of unknown origin.
     let colleague = Browser::of(&review.org, &review.org.member("Okon").await).await;
     for (other, headers) in [(browser, &[][..]), (&colleague, &own)] {
         let refused = submit(other, &review.path, &filled(&page, "Planted", "confirm"), headers).await;
@@ -168,7 +164,7 @@ async fn a_note_is_kept_when_its_member_has_signed_in_again_in_another_window() 
     are(&review.states().await, "confirmed", "active");
 }
 
-/// What another site sends in the name of a member must not stand in their form.
+/// A member's form must not contain what another site sends in their name.
 #[tokio::test]
 async fn only_the_own_form_of_an_ended_session_is_kept() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -270,7 +266,7 @@ async fn the_review_begins_with_the_deal_and_links_to_what_is_in_the_way() {
     let step =
         format!("<a href=\"/app/agreements/{id}/steps/{}#add\">Add a condition to “Closing”</a>", after.stages[2].id);
     assert!(page.says(&step), "{}", page.body);
-    // The file that was proposed has been replaced: once the proposal is declined, its name leads nowhere.
+    // The proposed file has been replaced: once the proposal is declined, its name links nowhere.
     assert_eq!(review.browser.decide(&review.path, "decline", "").await.status, 303);
     let page = review.browser.get(&review.path).await;
     assert!(page.says("What follows is the agreement as it was proposed.") && !page.says(&document), "{}", page.body);
@@ -305,7 +301,7 @@ async fn who_was_renamed_under_the_page_is_shown_again_before_anything_is_confir
     assert_eq!(review.browser.post(&workspace, &[("form_token", &token)]).await.status, 303);
     let refused = review.send(&page, "confirm").await;
     assert!(refused.status == 409 && refused.says(REFUSED), "{}", refused.body);
-    // The page that came with the refusal shows how it is now, and its form is good.
+    // The refusal's page shows the current state, and its form is valid.
     assert_eq!(review.send(&refused, "confirm").await.status, 303);
     are(&review.states().await, "confirmed", "active");
 }
@@ -329,7 +325,7 @@ async fn who_takes_no_part_may_be_renamed_and_declining_needs_no_second_look() {
     are(&review.states().await, "declined", "draft");
 }
 
-/// The rename arrives when the decision has been taken and is about to be written.
+/// The rename arrives after the decision, before the write.
 #[tokio::test]
 async fn who_is_renamed_while_the_decision_is_written_is_shown_again() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -343,7 +339,7 @@ async fn who_is_renamed_while_the_decision_is_written_is_shown_again() {
     assert_eq!(review.org.events().await.len(), 0);
 }
 
-/// More people than a transaction has room to look at.
+/// More people than a transaction can check.
 #[tokio::test]
 async fn a_hundred_people_can_be_confirmed() {
     let org = Org::new().await;
@@ -365,7 +361,7 @@ async fn a_hundred_people_can_be_confirmed() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// As large as one may be, with a hundred names as long as they may be, and nothing that repeats itself.
+/// The largest agreement: a hundred longest names, and nothing repetitive.
 #[tokio::test]
 async fn the_largest_agreement_can_be_proposed_and_confirmed() {
     let org = Org::new().await;
@@ -417,12 +413,11 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// The first attempt comes in time and loses a race; when it is made again, the time is over.
+/// The first attempt is in time and loses a race; time is up at the next.
 #[tokio::test]
 async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
     for decision in ["confirm", "decline"] {
-        // The first attempt has to come before the end, and the last one, up to 9 s later, after it. On a busy machine
-        // that takes more than one try.
+        // The first attempt must be in time, the last (up to 9 s later) too late: on a busy machine, try several times.
         let mut comes_too_late = false;
         for lifetime_ms in [3_000, 5_000, 8_000] {
             comes_too_late = comes_too_late || is_tried_until_it_is_too_late(decision, lifetime_ms).await;
@@ -431,7 +426,7 @@ async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
     }
 }
 
-/// Whether the first attempt at a decision came in time. If so, it was made until it was too late.
+/// Whether the first attempt was in time. If so, attempts continued until too late.
 async fn is_tried_until_it_is_too_late(decision: &str, lifetime_ms: i64) -> bool {
     let review = Review::of(|_| {}, lifetime_ms).await;
     let expires_at = review.expires_at;
@@ -448,7 +443,7 @@ async fn is_tried_until_it_is_too_late(decision: &str, lifetime_ms: i64) -> bool
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         }
     };
-    // No attempt gets through: the one that begins after the end is refused before it writes.
+    // No attempt gets through: the first after the end is refused before it writes.
     let sent = std::pin::pin!(review.send(&page, decision));
     let first = std::pin::pin!(first);
     let refused = match select(sent, first).await {
@@ -465,7 +460,7 @@ async fn is_tried_until_it_is_too_late(decision: &str, lifetime_ms: i64) -> bool
     true
 }
 
-/// A decision that loses a race and is still in time has the moment at which it was taken.
+/// A decision that loses a race but is still in time counts from when it was taken.
 #[tokio::test]
 async fn a_decision_that_is_tried_again_in_time_happens_then() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -486,8 +481,7 @@ async fn a_decision_that_is_tried_again_in_time_happens_then() {
     assert_eq!(rows[0]["member_id"], review.person.id.to_string());
 }
 
-/// Another member confirms between the first and the second read of a decision: the proposal still seemed to wait, and the
-/// agreement is as confirming made it.
+/// Another member confirms between two reads: the proposal seemed pending, but the agreement is confirmed.
 #[tokio::test]
 async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -501,7 +495,6 @@ async fn who_is_overtaken_between_two_looks_is_told_that_it_was_decided() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// A removed member is signed out everywhere in that organization at once, and a form opened before does nothing.
 #[tokio::test]
 async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_does_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -522,7 +515,7 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
     let gone: Vec<&Value> = before.iter().filter(|row| !changed.contains(row)).collect();
     assert_eq!(gone.len(), 1, "nothing but the member's record has changed: {gone:?}");
 
-    // It is on record, and their account goes on, in the other organization only.
+    // The removal is on record, and their account continues in the other organization only.
     let audit = org.audit().await;
     let row = audit.iter().find(|row| row["operation"] == "remove_member").expect("an audit row");
     assert_eq!((&row["code"], tests::rows::objects(row)), (&json!("ok"), vec![review.person.id.to_string()]));
@@ -539,7 +532,7 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
     );
 }
 
-/// The removal arrives when the decision has been taken and is about to be written.
+/// The removal arrives after the decision, before the write.
 #[tokio::test]
 async fn who_is_removed_while_their_decision_is_written_decides_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -573,7 +566,7 @@ async fn of_admins_who_are_removed_at_once_one_stays() {
     assert!(stayed >= 1, "{ended:?}");
     assert_eq!(ended.iter().filter(|removal| removal.is_ok()).count(), 4 - stayed);
     for admin in admins {
-        // The last of them stays; the others are gone, or go now.
+        // The last admin stays; the others are gone, or go now.
         let _ = ops::remove_member(&store, org.id, admin).await;
     }
     assert_eq!(left().await, 1);

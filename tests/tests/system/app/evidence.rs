@@ -1,4 +1,4 @@
-//! The evidence of an agreement: bundles that outsiders verify, and certificates.
+//! An agreement's evidence: bundles that outsiders verify, and certificates.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,24 +19,21 @@ use crate::unknown_id;
 
 const KEYS: &str = "/app/evidence-keys.json";
 
-/// The path of an agreement's bundle.
 pub(super) fn bundle_of(live: &Live) -> String {
     format!("/app/evidence/agreements/{}/bundle", live.agreement.id())
 }
 
-/// The path of an agreement's certificate.
 fn certificate_of(live: &Live) -> String {
     format!("/app/evidence/agreements/{}/certificate", live.agreement.id())
 }
 
-/// The key document of a service, as an outsider gets it.
+/// A service's key document, as an outsider gets it.
 async fn keys(base_url: &str) -> KeyDocument {
     let page = Browser::new(base_url).get(KEYS).await;
     assert_eq!(page.status, 200, "{}", page.body);
     KeyDocument::parse(&page.bytes).expect("a key document")
 }
 
-/// A bundle's manifest, once everything in it is verified.
 pub(super) async fn verified(base_url: &str, page: &Page) -> Manifest {
     assert_eq!(page.status, 200, "{}", page.body);
     assert_eq!(page.headers["content-type"], "application/zip");
@@ -45,7 +42,7 @@ pub(super) async fn verified(base_url: &str, page: &Page) -> Manifest {
     report.manifest.expect("a proven manifest")
 }
 
-/// The files of a zip in which nothing is compressed, by their local headers.
+/// The files of an uncompressed zip, by their local headers.
 pub(super) fn unzipped(zip: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let number = |at: usize, bytes: usize| {
         zip[at..at + bytes].iter().rev().fold(0_usize, |number, byte| number << 8 | usize::from(*byte))
@@ -61,13 +58,12 @@ pub(super) fn unzipped(zip: &[u8]) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The objects of a file with one in each line.
 pub(super) fn lines(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Vec<Value> {
     let text = std::str::from_utf8(&files[path]).expect("UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// An agreement whose one step asks both to sign, and Ada to upload a file.
+/// A one-step agreement: both sign, and Ada uploads a file.
 async fn live_on(org: Org) -> Live {
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
     let draft = org
@@ -82,7 +78,6 @@ async fn live_on(org: Org) -> Live {
     Live::publish(org, member, draft).await
 }
 
-/// Does all that the agreement waits for, and gives the participants.
 async fn complete(live: &Live) -> [Attendee; 2] {
     let [ada, northwind] = live.ids();
     let (ada, northwind) = tokio::join!(live.attend(ada), live.attend(northwind));
@@ -100,7 +95,7 @@ async fn complete(live: &Live) -> [Attendee; 2] {
     [ada, northwind]
 }
 
-/// An agreement without documents, whose one step Ada approves.
+/// An agreement without documents: Ada approves in its one step.
 async fn to_approve(org: Org) -> Live {
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
     let draft = org
@@ -197,7 +192,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
     let log = live.member.get("/app/audit").await;
     assert!(log.says("Exported the evidence"), "{}", log.body);
 
-    // The certificate alone is the one in the bundle, for members and participants alike.
+    // The separate certificate equals the bundle's, for members and participants.
     let certificate = live.member.get(&certificate_of(&live)).await;
     assert_eq!((certificate.status, &certificate.bytes), (200, &files["certificate.pdf"]));
     for attendee in [&ada, &northwind] {
@@ -238,13 +233,12 @@ async fn a_certificate_stays_the_same_and_a_bundle_has_every_later_act() {
     let text = String::from_utf8(after["agreement.json"].clone()).unwrap();
     assert!(text.contains("Ada Someone-Else") && text.contains("else@okafor.example"));
     assert!(text.contains("Renamed Holdings"), "{text}");
-    // The certificate alone is the one in the bundle, however often the organization is renamed.
+    // The separate certificate equals the bundle's, however often the organization is renamed.
     rename(&admin, "Renamed Again").await;
     assert_eq!(live.member.get(&certificate_of(&live)).await.bytes, before["certificate.pdf"]);
 }
 
-/// Renames the organization, as its admin.
-/// Obligations that are due for decades go on adding acts to a completed agreement.
+/// Obligations due for decades keep adding acts to a completed agreement.
 #[tokio::test]
 async fn a_certificate_is_written_however_many_acts_follow_the_completion() {
     let live = live_on(Org::with(Needs::OWN.without_background()).await).await;
@@ -256,7 +250,6 @@ async fn a_certificate_is_written_however_many_acts_follow_the_completion() {
     assert!(after.status == 200 && after.bytes == before.bytes, "{}", after.body);
 }
 
-/// What is too long for one bundle is split, and each act is in one part.
 #[tokio::test]
 async fn the_evidence_of_a_long_history_is_in_parts_that_have_every_act_once() {
     let live = live_on(Org::with(Needs::OWN.without_background()).await).await;
@@ -287,7 +280,7 @@ async fn the_evidence_of_a_long_history_is_in_parts_that_have_every_act_once() {
     once.sort();
     once.dedup();
     assert_eq!(once.len(), timeline.len(), "each act is in one part");
-    // The first part has all that is not an act.
+    // The first part has everything but acts.
     let whole_but_acts =
         whole.keys().filter(|path| !["timeline.jsonl", "audit.jsonl", "README.txt"].contains(&path.as_str()));
     for path in whole_but_acts.filter(|path| !path.starts_with("manifest")) {
@@ -343,7 +336,7 @@ async fn an_agreement_that_is_not_completed_has_a_bundle_without_a_certificate()
     assert_eq!(recorded["recorded_by"]["display_name"], "Maren Holt");
     assert!(readme.contains("(no certificate: the agreement is not completed)"), "{readme}");
 
-    // What was recorded up to a cancellation stays evidence, and that an agent proposed it.
+    // A cancelled agreement keeps what was recorded before as evidence, also that an agent proposed it.
     let cancel = json!({"action": "cancel_agreement", "agreement_id": live.agreement.id()});
     let cancel = Mcp::of(&live.org).call("create_proposal", &cancel).await.answer();
     let review = format!("/app/proposals/{}", cancel["id"].as_str().unwrap());
@@ -408,7 +401,7 @@ async fn strangers_get_nothing() {
         assert!(page.status == 404 && page.says("There is nothing here"), "{path}: {}", page.body);
         let nobody = Browser::new(live.org.base_url()).get(&path).await;
         assert!(nobody.status == 303 && nobody.location().starts_with("/app/sign-in"), "{}", nobody.location());
-        // A participant's session is no member's.
+        // A participant's session isn't a member's.
         assert_eq!(ada.browser.get(&path).await.status, 303, "{path}");
         let unknown = path.replace(&live.agreement.id().to_string(), &unknown_id());
         assert_eq!(live.member.get(&unknown).await.status, 404, "{unknown}");
@@ -420,7 +413,7 @@ async fn strangers_get_nothing() {
     assert_eq!(Browser::new(live.org.base_url()).get("/app/evidence/parts/x/y").await.status, 404);
     let posted = live.member.post(&bundle_of(&live), &[]).await;
     assert_eq!(posted.status, 405, "{}", posted.body);
-    // Nothing of one is in the other's bundle.
+    // Neither bundle has anything of the other agreement.
     let bundle = other.member.get(&bundle_of(&other)).await;
     for id in [live.org.id.to_string(), live.agreement.id().to_string(), ada.participant.to_string()] {
         assert!(!bundle.body.contains(&id), "{id}");
@@ -485,7 +478,7 @@ async fn the_keys_are_public_and_old_bundles_verify_after_a_rotation() {
     assert_eq!(document["keys"].as_array().unwrap().len(), 2);
     let key = serde_json::to_value(&manifest.signing_key).unwrap();
     assert!(document["keys"].as_array().unwrap().contains(&key), "{document}");
-    // The files are the same: only what names the service and its key is another.
+    // The files are equal; only the names of the service and its key differ.
     let certificate = |page: &Page| unzipped(&page.bytes)["timeline.jsonl"].clone();
     assert_eq!(certificate(&old), certificate(&new));
 }
@@ -510,7 +503,7 @@ async fn a_file_that_is_missing_or_damaged_is_told_and_nothing_is_exported() {
         for text in ["A file of this agreement is missing or damaged", "Nothing was exported", "Number for support"] {
             assert!(page.says(text), "{text}: {}", page.body);
         }
-        // The certificate names the documents by their hashes, and needs none of them.
+        // The certificate names documents by hash, and needs none of them.
         assert_eq!(live.member.get(&certificate_of(&live)).await.status, 200);
     }
     std::fs::write(&file, whole).unwrap();

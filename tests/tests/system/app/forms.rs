@@ -1,4 +1,4 @@
-//! The app over its forms: sessions, decisions on proposals, and what is forbidden.
+//! The app's forms: sessions, decisions on proposals, and what is forbidden.
 
 use std::collections::BTreeSet;
 
@@ -23,12 +23,10 @@ async fn state(org: &Org, proposal: &Value) -> Value {
     org.get(format_args!("/api/v1/proposals/{}", proposal["id"].as_str().expect("an id"))).send().await.ok(200)
 }
 
-/// The types of the organization's events, in the order in which they happened.
 async fn events(org: &Org) -> Vec<String> {
     org.events().await.iter().map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
 }
 
-/// The audit row of an answer.
 async fn audit_of(org: &Org, page: &Page) -> Value {
     let id = page.headers["x-request-id"].to_str().expect("an id");
     let rows = org.audit().await;
@@ -80,7 +78,7 @@ async fn a_wrong_password_and_no_account_look_alike() {
         let id = page.headers["x-request-id"].to_str().unwrap();
         let token = page.hidden("form_token");
         let mut body = page.body.replace(&token, "").replace(id, "");
-        // What was typed is kept, and the cursor goes to what is to be typed next.
+        // Typed values are kept, and the cursor goes to the next field.
         body = body.replace(&format!("value=\"{email}\""), "value=\"\"").replace(" autofocus", "");
         pages.insert(body);
     }
@@ -448,13 +446,12 @@ async fn whoever_belongs_to_two_organizations_switches_between_them() {
     assert_ne!(browser.cookie("session"), before);
     assert_eq!(audit_of(&other, &switched).await["operation"], "switch_organization");
     assert!(browser.get(&review(&proposal)).await.says("Their lease"));
-    // The session before is over.
     let old = Browser::new(org.base_url());
     old.set_cookie("session", &before.unwrap());
     assert_eq!(old.get("/app").await.status, 303);
 }
 
-/// Contacts can be changed over the API after a proposal was made; the member who decides has to see that.
+/// Contacts can change over the API after a proposal; the deciding member must see it.
 #[tokio::test]
 async fn people_who_changed_since_the_proposal_are_told_of() {
     let (org, _, browser) = signed_in().await;
@@ -475,7 +472,7 @@ async fn people_who_changed_since_the_proposal_are_told_of() {
     assert!(!page.says("No changes since proposed."));
 }
 
-/// They are not in the agreement any more, only in what was proposed.
+/// They are no longer in the agreement, only in the proposal.
 #[tokio::test]
 async fn who_was_removed_since_the_proposal_is_named() {
     let (org, _, browser) = signed_in().await;
@@ -536,7 +533,7 @@ async fn nobody_is_waited_for_once_an_active_agreement_is_cancelled() {
     assert!(page.says("Not done") && !page.says("Waiting for"), "{}", page.body);
 }
 
-/// Goal: everything works without the script; where there is one, it is a file of the app that browsers keep.
+/// Goal: everything works without the script, which is a file of the app that browsers keep.
 #[tokio::test]
 async fn the_script_and_the_stylesheet_are_public_files_that_are_kept() {
     let (org, _, browser) = signed_in().await;

@@ -1,5 +1,4 @@
-//! Funding as members run it over forms: items from a label to the confirmed transfer, with claim and proof apart, several at
-//! once, and papered with a preview.
+//! Funding over members' forms, from label to confirmed transfer: claim, proof, several at once, paper preview.
 
 mod confirmation;
 mod decisions;
@@ -19,7 +18,7 @@ use tests::attending::hidden;
 use tests::funding::{Estate, funding_path};
 use tests::pdf::pdf;
 
-/// An organization with a trust, and a member who is signed in.
+/// An organization with a trust, and a signed-in member.
 pub(super) struct Desk {
     pub org: Org,
     pub person: Person,
@@ -40,18 +39,15 @@ impl Desk {
         id(&self.estate.workspace)
     }
 
-    /// The page of the workspace's funding.
     pub fn path(&self) -> String {
         format!("/app/funding/{}", self.workspace())
     }
 
-    /// Sends a form of the page of an item, and gives the answer.
     pub async fn act(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Page {
         let page = item_page(item);
         submit(&self.maren, &page, &format!("{page}/{act}"), typed).await
     }
 
-    /// The same, and follows to the outcome.
     pub async fn done(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Page {
         let done = self.act(item, act, typed).await;
         let page = item_page(item);
@@ -59,7 +55,6 @@ impl Desk {
         self.maren.get(&page).await
     }
 
-    /// An item whose agreement is published.
     pub async fn in_progress(&self) -> Value {
         let item = self.org.ready_item(&self.estate, "A painting").await;
         let draft = self.org.paper(&[&item]).await;
@@ -76,7 +71,6 @@ impl Desk {
         self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200)["summary"].clone()
     }
 
-    /// The events of the organization that are about funding, from one on.
     async fn events_since(&self, count: usize) -> Vec<String> {
         let events = self.org.events().await;
         events.iter().skip(count).map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
@@ -91,7 +85,6 @@ pub(super) fn item_page(item: &Value) -> String {
     format!("/app/funding/items/{}", id(item))
 }
 
-/// Opens a page, and sends the form with an action that is on it.
 pub(super) async fn submit(by: &Browser, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
     let page = by.get(page).await;
     let mut own = hidden(&page, action);
@@ -109,7 +102,7 @@ pub(super) fn assert_says(page: &Page, texts: &[&str]) {
     }
 }
 
-/// The column of a page with what is only claimed, and the one with what the receiving side shows.
+/// A page's columns: what is only claimed, and what the receiving side proves.
 fn columns(page: &Page) -> (String, String) {
     let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
     let (claim, proof) = rest.split_once("class=\"track proof\"").expect("a proof");
@@ -148,7 +141,7 @@ async fn an_amount_that_was_sent_without_its_currency_stays_what_it_is() {
     let done = desk.done(&item, "sort", &typed("500000 minor units", "USD")).await;
     assert_says(&done, &["value=\"5,000.00\""]);
     assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 500_000);
-    // The amount is on record with its currency now: whoever takes that away is asked for it.
+    // The amount is now stored with its currency: removing the currency asks for it.
     desk.done(&item, "sort", &typed("6,000", "USD")).await;
     assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 600_000);
 }
@@ -171,7 +164,7 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
 
     let typed =
         |more: &[(&'static str, &'static str)]| -> Vec<(&str, &str)> { SORTED.iter().chain(more).copied().collect() };
-    // Its currency is needed before an amount can be read, and nothing typed is lost.
+    // An amount needs its currency, and nothing typed is lost.
     let refused = desk.act(&item, "sort", &typed(&[("detail.currency", "")])).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Currency must be a currency of ISO 4217", "value=\"1,250.50\"", "value=\"4411\""]);
@@ -187,7 +180,7 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
         json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_050, "currency": "USD"});
     assert_eq!((&read["phase"], &read["detail"]), (&json!("ready"), &detail));
 
-    // A fact is removed by clearing its field.
+    // Clearing a field removes the fact.
     let mut without = fields.clone();
     without.retain(|(name, _)| *name != "detail.institution");
     without.push(("detail.institution", " "));
@@ -323,7 +316,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let again = desk.act(&item, "claim", &[("claim_note", "Again")]).await;
     assert_eq!(again.status, 409, "{}", again.body);
 
-    // What says nothing is no proof.
+    // An empty statement is no proof.
     let refused = desk.act(&item, "proof", &[("source", ""), ("dated", "3/16/2126"), ("proof_note", "")]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Source must be chosen", "Dated must not be in the future", "File is missing"]);
@@ -354,7 +347,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let after = desk.summary().await;
     assert_eq!((&after["done"], &after["funded"], &after["claimed"]), (&json!(1), &json!(1), &json!(0)));
     assert_says(&desk.maren.get(&desk.path()).await, &["1 of 1 done", "1 funded"]);
-    // Its agreement is active: it is not reopened.
+    // Its agreement is active: it isn't reopened.
     assert!(!funded.says(">Reopen</button>"), "{}", funded.body);
     let token = funded.hidden("form_token");
     let refused = desk.maren.post(&format!("{}/reopen", item_page(&item)), &[("form_token", &token)]).await;
@@ -394,7 +387,7 @@ async fn an_item_is_closed_as_unfunded_and_reopened() {
     let opened = desk.done(&item, "reopen", &[]).await;
     assert_says(&opened, &["Reopened", "Unsorted"]);
     assert_eq!(desk.summary().await["done"], 0);
-    // Papered, it is closed only with its agreement.
+    // Once papered, it closes only with its agreement.
     let papered = desk.org.ready_item(&desk.estate, "A painting").await;
     let page = desk.maren.get(&item_page(&papered)).await;
     desk.org.paper(&[&papered]).await;
@@ -498,7 +491,7 @@ async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
     );
     let boat_link = format!("href=\"{}\">Boat</a>", item_page(&boat));
     assert_says(&row("create_funding_item").await, &[&item_link, &trust_link, &boat_link]);
-    // By a part of their names, and under the name that they have now.
+    // By a part of their names, and under their current name.
     desk.org.patch(tests::funding::item_path(&boat), &json!({"label": "Wooden sloop"})).send().await.ok(200);
     let chosen = desk.maren.get("/app/audit?object=wooden").await;
     assert_eq!(chosen.status, 303, "{}", chosen.body);
@@ -582,7 +575,7 @@ async fn nothing_of_another_organization_exists() {
     let trust = format!("/app/trusts/{}/edit", id(&stranger.estate.trust));
     let fields = [("form_token", token.as_str()), ("version", "1"), ("formal_name", "X"), ("external_reference", "")];
     assert_eq!(desk.maren.post(&trust, &fields).await.status, 404);
-    // Nor as a part of what is one's own.
+    // Nor as part of one's own.
     let fields = [("form_token", token.as_str()), ("label", "X"), ("trust_id", id(&stranger.estate.trust))];
     let refused = desk.maren.post(&desk.path(), &fields).await;
     assert_eq!(refused.status, 422, "{}", refused.body);

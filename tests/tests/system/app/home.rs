@@ -20,7 +20,7 @@ async fn signed_in(org: &Org) -> Browser {
     Browser::of(org, &org.member("Maren Holt").await).await
 }
 
-/// The markup of a section, from its heading to the end.
+/// A section's markup, from its heading on.
 #[track_caller]
 fn section<'a>(page: &'a Page, id: &str) -> &'a str {
     let (_, rest) = page.body.split_once(&format!("<h2 id=\"{id}\"")).unwrap_or_else(|| panic!("{id}: {}", page.body));
@@ -31,7 +31,6 @@ fn has_section(page: &Page, id: &str) -> bool {
     page.says(&format!("<h2 id=\"{id}\""))
 }
 
-/// Publishes a draft as a member does.
 async fn publish(org: &Org, browser: &Browser, draft: &Agreement) {
     let proposal = org.propose("publish_agreement", draft).await;
     let path = format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"));
@@ -147,7 +146,7 @@ async fn what_waits_for_the_own_company_needs_attention() {
     assert!(!home.says("All caught up"), "{}", home.body);
 }
 
-/// Each line of an agreement that goes on says of each participant when they last looked: those for whom it waits first.
+/// Each line of an active agreement says when each participant last looked, those it waits for first.
 #[tokio::test]
 async fn home_says_when_each_participant_last_looked() {
     let soon = Some(Timestamp::now().plus_seconds(DAY_S));
@@ -169,7 +168,7 @@ async fn says_when_each_last_looked(place: &str, expires_at: Option<Timestamp>) 
             }
             let waited_for = [draft.participants[1].id, draft.participants[3].id].into();
             draft.stages[0].gates[0].rule = GateRule::ParticipantApproval { participant_ids: waited_for };
-            // What closes soon says it, too.
+            // What closes soon says so too.
             draft.expires_at = expires_at;
         })
         .await;
@@ -204,7 +203,7 @@ async fn what_the_clock_has_not_recorded_yet_is_true_already() {
     drafts::make_due(&org, &id, drafts::Coming::Expiry).await;
     let home = browser.get("/app").await;
     assert!(!has_section(&home, "closing") && !has_section(&home, "waiting"), "{}", home.body);
-    // A proposal that has expired needs no decision, whether or not the clock has been there.
+    // An expired proposal needs no decision, even before the clock comes by.
     let draft = drafts::written(&org, "Old lease").await;
     let past = Timestamp::now().plus_seconds(-60);
     drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, past).await;
@@ -270,7 +269,6 @@ async fn the_latest_changes_are_there_for_every_member_of_the_organization() {
     assert!(!changes.contains("Created a workspace"), "{changes}");
 }
 
-/// The calls to the store that a page made, and the units that they read.
 async fn cost(org: &Org, page: &Page) -> (u64, f64) {
     let id = page.headers["x-request-id"].to_str().expect("an id");
     let line = log::line(org.stack().log_file(), id).await;

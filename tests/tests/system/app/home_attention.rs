@@ -1,12 +1,10 @@
-//! What needs attention on Home: who declined before answers, and answers before the rest, however long it waits; what closes
-//! soon among it; and all of it, if a member asks.
+//! What needs attention on Home: declines, then answers, then the rest; what closes soon; all on request.
 
 use shared::domain::time::Timestamp;
 use tests::Org;
 use tests::app::{Browser, Page, unescaped};
 use tests::attending::{Attendee, link_of};
 
-/// The lines of a section, each from its title on.
 fn lines(page: &Page, id: &str) -> Vec<String> {
     let body = unescaped(&page.body);
     let Some((_, section)) = body.split_once(&format!("<h2 id=\"{id}\">")) else { return Vec::new() };
@@ -63,7 +61,7 @@ async fn who_has_declined_comes_first_also_when_the_agreement_closes_soon() {
     for (line, n) in attention[1..].iter().zip(0..) {
         assert!(line.contains(&format!("Old lease {n}")) && line.contains("Your turn"), "{attention:?}");
     }
-    // All of them, each marked, and no list that marks none.
+    // All are listed and marked, and no list is without marks.
     assert!(page.says("href=\"/app?attention=all#attention\">2 more agreements</a>"), "{}", page.body);
     let all = browser.get("/app?attention=all").await;
     let attention = lines(&all, "attention");

@@ -9,7 +9,7 @@ use tests::subscriber::Subscriber;
 
 const FAILING: &str = "Webhook endpoint: ";
 
-/// Opens Home until it is as it should be: what people see of an endpoint's health comes a moment after the attempt.
+/// Opens Home until it fits: an endpoint's health shows a moment after the attempt.
 async fn home_until(browser: &Browser, fits: impl Fn(&Page) -> bool) -> Page {
     eventually("Home is as it should be", async || Some(browser.get("/app").await).filter(&fits)).await
 }

@@ -1,4 +1,4 @@
-//! Every text field of the app with what nobody should type: it is refused, or shown as the text that it is.
+//! Hostile text in every text field of the app: it is refused, or shown as text.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ use tests::pages::{Form, Furnished, crawl, crawl_from, furnish, visit};
 use tests::pdf::pdf;
 
 const MARKUP: &str = "<script>alert(1)</script>\"'&{{7*7}}<img src=x onerror=alert(2)>";
-/// A name that would be read as another, such as a file's.
+/// A name that reads as another, such as a file's.
 const RIGHT_TO_LEFT: &str = "Seed round \u{202E}fdp.exe";
-/// 200 of the widest characters, without a place to break a line.
+/// The widest character; 200 of them have no place to break a line.
 const WIDE: char = '\u{FDFD}';
 
 fn has_only_text(page: &Page) -> bool {
-    // The pages of a document are pictures of the app's own.
+    // A document's pages are pictures of the app's own.
     let mut pictures = page.body.split("<img").skip(1);
     let has_own_pictures = pictures.all(|rest| rest.starts_with(" src=\"/app/"));
     page.has_only_own_script() && has_own_pictures && !page.body.contains("\"'&{{")
@@ -62,7 +62,7 @@ async fn text_is_refused_or_shown_as_text_wherever_it_is_typed() {
     }
 }
 
-/// One step with everything that a participant does, in which all that has a name is called the same.
+/// One step with every participant act, where everything has the same name.
 fn name_everything(draft: &mut Agreement, name: &str) {
     let label = Label::parse(name).expect("a label");
     draft.name = AgreementName::parse(name).expect("a name");
@@ -98,7 +98,7 @@ fn name_everything(draft: &mut Agreement, name: &str) {
     }
 }
 
-/// An active agreement in which all that has a name is called the same: organization, contacts and member too.
+/// An active agreement where everything has the same name: organization, contacts and member too.
 async fn named(name: &str) -> Live {
     let org = Org::new().await;
     let admin = org.subscriber().await.admin;
@@ -117,11 +117,11 @@ async fn named(name: &str) -> Live {
 fn assert_only_text(page: &Page, at: &str) {
     assert!(page.status < 500, "{at}: {}", page.status);
     assert!(page.body.is_empty() || has_only_text(page), "{at}: {}", page.body);
-    // What is refused stays in its field, to be changed.
+    // Refused text stays in its field, to be changed.
     assert!(page.status == 422 || !page.body.contains('\u{202E}'), "{at}: {}", page.body);
 }
 
-/// Opens all pages of a participant, and gives their forms into which people type.
+/// Opens all pages of a participant; returns forms with text fields.
 async fn look_at_part(live: &Live, attendee: &Attendee) -> BTreeSet<Form> {
     let (mut forms, mut operations) = (BTreeSet::new(), BTreeSet::new());
     for visit in crawl_from(&live.org, &attendee.browser, &attendee.at("")).await {
@@ -133,7 +133,7 @@ async fn look_at_part(live: &Live, attendee: &Attendee) -> BTreeSet<Form> {
     forms
 }
 
-/// The `mailto:` of a page is an address with a subject and a text, and nothing that a name has put there.
+/// A page's `mailto:` has an address, a subject and a text, and nothing injected by a name.
 fn check_mail(page: &Page, name: &str) {
     let link = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let mail = link.into_iter().find(|link| link.starts_with("mailto:")).expect("a message");
@@ -161,7 +161,7 @@ async fn participants_are_shown_names_and_what_they_type_as_text() {
         assert_only_text(&shown, "the link that is shown");
         check_mail(&shown, name);
 
-        // The link, before anyone has a session, and what it leads to, before and after the consent.
+        // The link before anyone has a session, and its target before and after the consent.
         let link = live.link(ada).await;
         let invited = Browser::new(live.org.base_url()).get(&link).await;
         assert!(invited.status == 200 && invited.says("invites you to"), "{}", invited.body);
@@ -172,7 +172,7 @@ async fn participants_are_shown_names_and_what_they_type_as_text() {
         assert_only_text(&consent, "the consent");
         assert_eq!(attendee.submit("", "/consent", &[]).await.status, 303);
 
-        // What is typed is refused, or kept as text. Declining comes last, as nothing else can be done after it.
+        // Typed text is refused, or kept as text. Declining comes last: nothing else works after it.
         let forms = look_at_part(&live, &attendee).await;
         assert!(forms.len() >= 5, "to sign, to answer, and to decline: {forms:?}");
         let (declining, forms): (Vec<Form>, Vec<Form>) =

@@ -1,5 +1,4 @@
-//! Information requests: participants save drafts and send answers, members read, return and accept them, and nobody else
-//! sees them.
+//! Information requests: participants save and send answers, members read, return and accept; others see nothing.
 
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use tests::{Fault, Org, Rule, Shaky};
 
 use crate::unknown_id;
 
-/// An account number that appears nowhere but where it is typed.
+/// An account number that must appear only where it is typed.
 const IBAN: &str = "DE89370400440532013000";
 const CARD: &str = "4111 1111 1111 1111";
 
@@ -27,7 +26,7 @@ pub(super) fn question(label: &str, field_type: FieldType, required: bool) -> In
     InformationField { id: FieldId::new(), label: Label::parse(label).expect("a label"), field_type, required, options }
 }
 
-/// An agreement of one step, in which Ada and, if `both`, Northwind answer these questions.
+/// A one-step agreement where Ada and, if `both`, Northwind answer these questions.
 pub(super) async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
     Live::new(|draft| {
         let count = if both { 2 } else { 1 };
@@ -41,7 +40,6 @@ pub(super) async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
     .await
 }
 
-/// An agreement in which Ada answers one optional and one required question.
 async fn two_questions() -> Live {
     asking(
         vec![question("Who are you?", FieldType::Text, true), question("Since when?", FieldType::Date, false)],
@@ -66,7 +64,6 @@ pub(super) fn name(live: &Live, question: usize) -> String {
     format!("answer.{}", fields(live)[question].id)
 }
 
-/// Sends a form of the page of the request.
 pub(super) async fn submit(live: &Live, ada: &Attendee, act: &str, typed: &[(&str, &str)]) -> Page {
     let at = condition(live);
     ada.submit(&at, &format!("{at}/answers/{act}"), typed).await
@@ -82,7 +79,6 @@ fn answers(live: &Live, participant: ParticipantId) -> String {
     format!("{}/conditions/{}/answers/{participant}", live.path(), gate(live))
 }
 
-/// What a member's form says about the latest answers.
 pub(super) async fn judge(live: &Live, member: &Browser, participant: ParticipantId, act: (&str, &str)) -> Page {
     let at = answers(live, participant);
     let page = member.get(&at).await;
@@ -137,7 +133,7 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     let overview = ada.get("").await;
     assert!(overview.says("Answer questions"), "{}", overview.body);
 
-    // A draft is the participant's alone.
+    // A draft is visible only to the participant.
     let saved = submit(&live, &ada, "save", &typed[..3]).await;
     assert_eq!(saved.status, 303, "{}", saved.body);
     let page = ada.get(&condition(&live)).await;
@@ -145,14 +141,14 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     assert_eq!(information(&live).await, Vec::<Value>::new());
     assert!(live.member.get(&answers(&live, ada.participant)).await.says("has not sent answers yet"));
 
-    // What is missing is named, and what was typed is saved.
+    // Missing answers are named, and typed ones saved.
     let early = submit(&live, &ada, "send", &typed[..6]).await;
     assert!(early.status == 422 && early.says("Some answers need another look"), "{}", early.body);
     assert!(early.title().starts_with("Error: ") && early.says("Your answer is missing"), "{}", early.body);
     assert!(ada.get(&condition(&live)).await.says("6 of 11 answered"));
     assert_eq!(information(&live).await, Vec::<Value>::new());
 
-    // Not even the page that says what else is wrong shows an account number again, but it is kept.
+    // Even the page with other errors doesn't show an account number again, but keeps it.
     let without_name = submit(&live, &ada, "send", &typed[1..]).await;
     assert!(without_name.status == 422 && without_name.says("One answer needs another look"), "{}", without_name.body);
     assert!(!without_name.body.contains(&IBAN[4..16]) && without_name.says("ending in 3000"), "{}", without_name.body);
@@ -194,7 +190,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
         first["answers"].as_array().expect("answers").iter().map(|answer| answer["redacted"] == true).collect();
     assert_eq!((0..11).filter(|at| redacted[*at]).collect::<Vec<_>>(), [1, 9], "a card number and bank details");
 
-    // A member reads them, from Home on.
     let home = live.member.get("/app").await;
     assert!(home.says("Answers to read") && home.says("A member to read the answers of Ada Okafor"), "{}", home.body);
     let page = live.member.get(&live.path()).await;
@@ -218,7 +213,7 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     assert!(page.says("1 Main St") && page.says("Account number ending in 3000"), "what was sent is the draft");
     assert!(ada.get("").await.says("Answer questions"));
 
-    // All as before, but for the city; the account number stays without being shown.
+    // All as before, except the city; the account number stays without being shown.
     let city = part(8, "city");
     let mut again: Vec<(&str, &str)> = typed.clone();
     again.retain(|(name, _)| *name != part(9, "number"));
@@ -249,7 +244,7 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     nobody_knows_the_account_number(&live, &ada).await;
 }
 
-/// What a member downloads has the hash that the receipt names, the newest first, and no account number in clear.
+/// Downloads have the hashes that the receipts name, newest first, and no account number in clear.
 async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, receipts: [&Page; 2]) {
     let page = live.member.get(&answers(live, ada.participant)).await;
     let links = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
@@ -267,7 +262,7 @@ async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, rece
     }
 }
 
-/// The account number is in no page, no response, no record, no audit row and no line of the log.
+/// No page, response, record, audit row or log line has the account number.
 async fn nobody_knows_the_account_number(live: &Live, ada: &Attendee) {
     let middle = &IBAN[4..16];
     let mut told = vec![
@@ -575,7 +570,7 @@ async fn what_was_typed_when_a_session_ended_is_kept_and_sent_after_the_link_is_
     let own = [("origin", live.org.base_url())];
     let (typed, postal_code) = (name(&live, 0), format!("{}.postal_code", name(&live, 1)));
     let form = |page: &Page, action: &str| -> Vec<(String, String)> {
-        // A postal code is no secret, and is sent even if it is empty.
+        // A postal code isn't secret, and is sent even if empty.
         let own = [(typed.clone(), "Ada & co".to_owned()), (postal_code.clone(), String::new())];
         let mut fields = hidden(page, action);
         fields.retain(|(name, _)| own.iter().all(|(own, _)| name != own));
@@ -593,14 +588,14 @@ async fn what_was_typed_when_a_session_ended_is_kept_and_sent_after_the_link_is_
     for text in ["Nothing was saved", "Open your link in another tab", "<dt>Answer</dt>", "Ada & co</dd>"] {
         assert!(unescaped(&kept.body).contains(text), "{text}: {}", kept.body);
     }
-    // Pressed too early, the page stays as it is. What does not come from this origin may be planted, and is not shown.
+    // Pressed too early, the page stays. Forms from another origin may be planted, and aren't shown.
     let early = post(&form(&kept, &ada.at(&action)), &own).await;
     assert!(early.status == 401 && early.says("I’ve opened my link"), "{}", early.body);
     for headers in [&[][..], &[("origin", "https://evil.example")]] {
         let planted = post(&sent, headers).await;
         assert!(planted.status == 401 && !planted.says("Ada &amp; co"), "{}", planted.body);
     }
-    // An account number is in no page: not even in the one that keeps the rest.
+    // No page has an account number, not even the one that keeps the rest.
     let mut with_number = sent.clone();
     with_number.push((format!("{typed}.number"), IBAN.to_owned()));
     let to_enter = post(&with_number, &own).await;

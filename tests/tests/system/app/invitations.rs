@@ -1,4 +1,4 @@
-//! Invitations: an admin makes a link, and whoever has it becomes a member.
+//! Invitations: an admin creates a link, and whoever has it becomes a member.
 
 use serde_json::{Value, json};
 use shared::domain::time::Timestamp;
@@ -11,7 +11,7 @@ use crate::unknown_id;
 const PAGE: &str = "/app/organization";
 const INVITATIONS: &str = "/app/organization/invitations";
 const PASSWORD: &str = "tiger lamp orchid";
-/// That of the admins and members of tests.
+/// The password of the tests' admins and members.
 const OWN_PASSWORD: &str = "correct horse battery";
 
 async fn admin() -> (Org, Person, Browser) {
@@ -28,12 +28,11 @@ fn new_address() -> String {
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     let own = [("form_token", token.as_str()), ("own_password", OWN_PASSWORD)];
-    // What a test sends itself comes in the place of these.
+    // Replaced by a test's own fields.
     let own = own.into_iter().filter(|(name, _)| fields.iter().all(|(given, _)| given != name));
     browser.post(path, &own.chain(fields.iter().copied()).collect::<Vec<_>>()).await
 }
 
-/// Invites an address, and gives the path of the link.
 async fn invite(org: &Org, browser: &Browser, email: &str, role: &str) -> String {
     let made = send(browser, INVITATIONS, &[("email", email), ("role", role)]).await;
     assert_eq!(made.status, 303, "{}", made.body);
@@ -60,7 +59,7 @@ fn is_gone(page: &Page) -> bool {
     page.status == 404 && page.says("This invitation no longer works")
 }
 
-/// A browser that was left open lets nobody in: what does takes the admin's own password.
+/// An unattended browser can't let anyone in: that takes the admin's password.
 #[tokio::test]
 async fn an_admin_confirms_with_their_password_what_lets_someone_in() {
     let (org, ada, browser) = admin().await;
@@ -251,7 +250,7 @@ async fn a_link_that_does_not_work_looks_the_same_whatever_the_reason() {
         assert_eq!(page.headers["referrer-policy"], "strict-origin");
         let id = page.headers["x-request-id"].to_str().expect("an id");
         pages.insert(page.body.replace(id, ""));
-        // The form of an earlier page does nothing either.
+        // An earlier page's form does nothing either.
         let token = visitor.get("/app/sign-in").await.hidden("form_token");
         let form = [("form_token", token.as_str()), ("name", "Mallory"), ("password", "another orchid lamp")];
         let refused = visitor.post(link, &form).await;
@@ -376,7 +375,7 @@ async fn nobody_is_invited_by_members_strangers_or_forms_that_are_wrong() {
     assert_eq!(invitations_of(&other).await.len(), 1);
 }
 
-/// A double click replaces the first invitation by the second, whose link the browser shows.
+/// A double click replaces the first invitation with the second, whose link the browser shows.
 #[tokio::test]
 async fn inviting_twice_leaves_the_link_that_is_shown() {
     let (org, _, admin) = admin().await;

@@ -1,5 +1,4 @@
-//! The page of the ledger and the file that it exports: what is overdue first, totals that keep claims and proofs apart, and
-//! no cell that a spreadsheet runs.
+//! The ledger and its export: overdue first, claims and proofs totaled apart, no cell that a spreadsheet runs.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,6 @@ use crate::unknown_id;
 
 const PAGE: &str = "/app/money";
 
-/// The cells of a page's table of a class, without markup, row by row.
 fn cells(page: &Page, class: &str) -> Vec<Vec<String>> {
     let Some((_, table)) = page.body.split_once(&format!("<table class=\"table {class}\">")) else { return Vec::new() };
     let table = table.split("</table>").next().unwrap_or_default();
@@ -30,7 +28,7 @@ fn cells(page: &Page, class: &str) -> Vec<Vec<String>> {
     body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(text).collect()).collect()
 }
 
-/// The records of a file, as RFC 4180 has them.
+/// A file's records by RFC 4180.
 fn records(file: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let file = file.strip_prefix('\u{feff}').expect("a byte order mark, for spreadsheets");
@@ -53,7 +51,6 @@ fn records(file: &str) -> Vec<Vec<String>> {
     records
 }
 
-/// The rows of a file by the names of its columns.
 fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
     let mut records = records(file).into_iter();
     let head = records.next().expect("a head");
@@ -67,7 +64,7 @@ fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
 /// Owed, claimed and proven.
 pub(super) type Sums = [i128; 3];
 
-/// What payments add up to, by currency and direction, told from what the API says of each movement.
+/// The payments' sums by currency and direction, from each movement in the API.
 async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
     let mut sums: BTreeMap<(String, String), Sums> = BTreeMap::new();
     for row in rows.iter().filter(|row| row["row_type"] == "movement") {
@@ -92,7 +89,6 @@ async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
     sums
 }
 
-/// The totals of a page, as the model has them.
 pub(super) fn totals(page: &Page) -> Vec<Vec<String>> {
     cells(page, "totals")
 }
@@ -164,7 +160,7 @@ async fn the_totals_are_those_of_the_payments_and_a_claim_is_no_proof() {
         assert_eq!(state == "Confirmed received", state_of("reconciled"), "{row:?}");
         assert_eq!(amount.is_empty(), !title.contains("Payment in"), "{row:?}");
     }
-    // What is only claimed is never green.
+    // A mere claim is never green.
     for (at, _) in page.body.match_indices("badge green") {
         let said = page.body[at..].split('>').nth(1).unwrap_or_default();
         assert!(said.starts_with("Confirmed received"), "{said}");
@@ -194,7 +190,7 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
         vec![("workspace_id", &unknown_id())],
     ] {
         let found = org.ledger(&query).await;
-        // The form sends the fields that are empty too.
+        // The form sends empty fields too.
         let mut fields = BTreeMap::from([("search", ""), ("product", ""), ("workspace_id", ""), ("include_done", "")]);
         fields.extend(query.iter().copied());
         let fields: Vec<_> = fields.into_iter().collect();
@@ -221,7 +217,7 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
     let second = browser.get(&format!("{PAGE}?limit=4&offset=4&include_done=false")).await;
     assert_eq!(cells(&second, "ledger").len(), 4);
     assert!(second.says(&format!("href=\"{PAGE}?include_done=false&#38;offset=0\"")), "{}", second.body);
-    // The totals are of all that match, not of the page.
+    // Totals include all matches, not only the page.
     assert_eq!(totals(&second), totals(&browser.get(&format!("{PAGE}?include_done=false")).await));
 }
 
@@ -268,7 +264,7 @@ async fn obligations_are_overdue_from_the_moment_on() {
     assert!(rows[0][1].starts_with("Between others") && rows[0][1].ends_with("Ben to Ada"), "{:?}", rows[0]);
 }
 
-/// Texts that spreadsheets take for formulas, that end a cell or a row, and that are markup.
+/// Texts that spreadsheets take for formulas, that end a cell or row, or that are markup.
 const HOSTILE: [&str; 10] = [
     "=HYPERLINK(\"https://evil.example\",\"Pay\")",
     "+1+1",

@@ -1,5 +1,4 @@
-//! Codes that members read out by phone: where the organization asks for one, a participant's link opens a session only
-//! with it.
+//! Codes that members read out by phone: if required, a participant's link opens a session only with one.
 
 use std::net::IpAddr;
 
@@ -12,7 +11,7 @@ use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live, hidden, shown_code};
 use tests::{Fault, Rule, Shaky, rows};
 
-/// An organization's agreement, with an admin who sets whether participants are asked for codes.
+/// An organization's agreement, with an admin who sets whether participants need codes.
 struct Desk {
     live: Live,
     admin: Browser,
@@ -31,7 +30,6 @@ impl Desk {
         desk
     }
 
-    /// Saves the organization's settings.
     async fn ask(&self, asks: bool) {
         let token = self.admin.get("/app").await.hidden("form_token");
         let form = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "UTC"), ("asks_for_codes", "on")];
@@ -44,7 +42,6 @@ impl Desk {
         format!("{}/participants/{participant}/access", self.live.path())
     }
 
-    /// Makes a code with the form of a page that was opened before.
     async fn send(&self, page: &Page, participant: ParticipantId) -> Page {
         let at = format!("{}/code", self.access(participant));
         let fields = hidden(page, &at);
@@ -52,7 +49,6 @@ impl Desk {
         self.live.member.post(&at, &fields).await
     }
 
-    /// A new browser for a participant, without a session.
     fn browser(&self, participant: ParticipantId) -> Attendee {
         Attendee { browser: Browser::new(self.live.org.base_url()), participant }
     }
@@ -64,12 +60,10 @@ impl Desk {
     }
 }
 
-/// Another code than this one.
 fn other(code: &str) -> &'static str {
     if code.starts_with('9') { "000 000" } else { "999 999" }
 }
 
-/// Opens a link, and presses its button with a code.
 async fn open(attendee: &Attendee, link: &str, code: &str) -> Page {
     let page = attendee.browser.get(link).await;
     assert_eq!(page.status, 200, "{}", page.body);
@@ -94,7 +88,7 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     for text in ["Harbor", "Lease", "Ada Okafor", "Code</label>", "reads out to you by phone"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    // None was made yet.
+    // No code exists yet.
     assert!(is_wrong(&open(&attendee, &link, "123456").await));
     let blank = open(&attendee, &link, "12345").await;
     assert!(blank.status == 422 && blank.says("Code must be six digits"), "{}", blank.body);
@@ -108,7 +102,7 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     assert!(desk.live.member.get(&desk.access(ada)).await.says("4 tries left"));
     assert!(is_open(&open(&attendee, &link, &code.replace(' ', "-")).await));
     assert_eq!(attendee.get("").await.status, 200);
-    // Who comes back within the session's lifetime needs no other code, and the code opens no second session.
+    // Coming back within the session's lifetime needs no other code, and the code opens no second session.
     let back = attendee.browser.get(&link).await;
     assert!(!back.says("Code</label>"), "{}", back.body);
     assert!(is_open(&attendee.browser.post(&link, &[("form_token", &back.hidden("form_token"))]).await));
@@ -117,7 +111,7 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     let card = desk.live.member.get(&desk.access(ada)).await;
     assert!(!card.says(&code) && !card.says("tries left"), "a used code is not shown: {}", card.body);
 
-    // The code and its hash are in no log line, no audit row and no answer; the calls are.
+    // No log line, audit row or response has the code or its hash; the calls are recorded.
     let row = desk.row(ada).await;
     let audit = desk.live.org.audit().await;
     let log = std::fs::read_to_string(desk.live.org.stack().log_file()).unwrap_or_default();
@@ -165,20 +159,20 @@ async fn without_the_setting_nothing_changes_and_turning_it_on_ends_no_session()
     assert!(!page.says("Code</label>"));
     desk.ask(true).await;
     assert_eq!(before.get("").await.status, 200, "a session that began before goes on");
-    // The page was opened before: it asks for the code now.
+    // The page was opened before: now it asks for the code.
     let token = page.hidden("form_token");
     let asked = waiting.browser.post(&link, &[("form_token", &token)]).await;
     assert!(asked.status == 422 && asked.says("You need a code") && asked.says("Code</label>"), "{}", asked.body);
     let code = desk.live.code(northwind).await;
     let form = desk.live.member.get(&desk.access(northwind)).await;
     desk.ask(false).await;
-    // Turned off again: no code is asked for, whatever is typed, and none is made.
+    // Turned off again: no code is needed, whatever is typed, and none can be created.
     assert!(is_open(&waiting.browser.post(&link, &[("form_token", &token), ("code", other(&code))]).await));
     let none = desk.send(&form, northwind).await;
     assert_eq!(none.status, 303, "{}", none.body);
     let page = desk.live.member.get(none.location()).await;
     assert!(page.says("No code was made"), "{}", page.body);
-    // Settings that are saved with an error keep the check.
+    // Settings saved with an error keep the check.
     let token = desk.admin.get("/app").await.hidden("form_token");
     let form = [("form_token", token.as_str()), ("name", " "), ("time_zone", "UTC"), ("asks_for_codes", "on")];
     let refused = desk.admin.post("/app/organization", &form).await;
@@ -211,12 +205,11 @@ async fn a_code_ends_after_five_tries_15_minutes_another_code_or_another_link() 
     let new = desk.live.code(ada).await;
     assert_ne!(old, new, "one in a million");
     assert!(is_wrong(&open(&attendee, &link, &old).await), "another one was made");
-    // Of another participant.
     let of_other = desk.live.code(northwind).await;
     if of_other != new {
         assert!(is_wrong(&open(&attendee, &link, &of_other).await), "another participant's");
     }
-    // The link is reissued: its code ends with it.
+    // Reissuing the link ends its code.
     let page = desk.live.member.get(&desk.access(ada)).await;
     let fields = hidden(&page, &format!("{}/reissue", desk.access(ada)));
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -232,7 +225,7 @@ async fn a_code_opens_one_session_whatever_happens_at_once() {
     let desk = Desk::new().await;
     let ada = desk.live.ids()[0];
     let link = desk.live.link(ada).await;
-    // A form that is sent twice makes one code, and shows it both times.
+    // A form sent twice creates one code, and shows it both times.
     let page = desk.live.member.get(&desk.access(ada)).await;
     let (one, other) = tokio::join!(desk.send(&page, ada), desk.send(&page, ada));
     assert_eq!((one.status, other.status), (303, 303), "{} {}", one.body, other.body);
@@ -244,7 +237,7 @@ async fn a_code_opens_one_session_whatever_happens_at_once() {
     assert!(is_wrong(&one) || is_wrong(&other));
     let open_now = [phone.get("").await.status, desktop.get("").await.status];
     assert_eq!(open_now.iter().filter(|status| **status == 200).count(), 1, "{open_now:?}");
-    // Guesses that come at once are no more than those that follow each other.
+    // Simultaneous guesses count like successive ones.
     let code = desk.live.code(ada).await;
     let crowd: Vec<_> = (0..12).map(|_| desk.browser(ada)).collect();
     let wrong = self::other(&code);
@@ -270,19 +263,19 @@ async fn wrong_codes_slow_down_their_own_link_from_their_network_address() {
     }
     assert!(refused > 0);
     let code = desk.live.code(ada).await;
-    // On a busy machine making the code may have taken longer than the wait: one more guess begins another one.
+    // On a busy machine, creating the code may take longer than the wait: another guess begins another wait.
     let again = guesser.browser.post(&link, &[("form_token", &token), ("code", "123456")]).await;
     assert!(again.status == 422 || again.status == 429, "{}", again.status);
     assert_eq!(guesser.browser.post(&link, &[("form_token", &token), ("code", &code)]).await.status, 429);
     assert!(is_open(&open(&desk.browser(ada), &link, &code).await), "others are not slowed down");
-    // Nor is who has another link and its code, at the same address.
+    // Nor does another link with its code, at the same address.
     let northwind = desk.live.ids()[1];
     let (link, code) = (desk.live.link(northwind).await, desk.live.code(northwind).await);
     let browser = Browser::at(desk.live.org.base_url(), IpAddr::from([127, 77, 4, 9]));
     assert!(is_open(&open(&Attendee { browser, participant: northwind }, &link, &code).await));
 }
 
-/// A session that began although the store seemed to refuse it is answered as open, with its cookie, and used its code once.
+/// A session that began although the store seemed to refuse it is open, with its cookie, and used its code once.
 #[tokio::test]
 async fn a_session_whose_answer_was_lost_is_open() {
     let desk = Desk::new().await;

@@ -1,5 +1,4 @@
-//! The links of participants where they are not meant to work, or not alone: guessed, in two browsers, after completion, and of
-//! someone who was removed.
+//! Participants' links misused: guessed, in two browsers, after completion, and by someone removed.
 
 use std::net::IpAddr;
 
@@ -31,19 +30,18 @@ async fn guessed_links_are_slowed_down_and_tell_nothing() {
         assert!(page.status == 404 || page.status == 429, "{}", page.status);
     }
     assert!(refused > 0);
-    // Who has a link that works did not guess it, and may share the address with those who guess.
+    // Whoever has a valid link didn't guess it, and may share the address with guessers.
     let neighbor = Attendee { browser: Browser::at(live.org.base_url(), address), participant: live.ids()[0] };
     let opened = neighbor.follow(&link).await;
     assert_eq!((opened.status, opened.location()), (303, neighbor.at("").as_str()), "{}", opened.body);
     assert_eq!(guesser.get(&link).await.status, 200);
-    // That makes guessing no faster. On a busy machine the wait may be over: then this guess begins another one.
+    // That doesn't speed up guessing. On a busy machine the wait may be over: then this guess begins another.
     let more = [guesser.get("/app/links/x").await.status, guesser.get("/app/links/x").await.status];
     assert!(more.contains(&429), "{more:?}");
     let elsewhere = Browser::at(live.org.base_url(), IpAddr::from([127, 77, 3, 10]));
     assert_eq!(elsewhere.get("/app/links/x").await.status, 404, "others are not slowed down");
 }
 
-/// Two browsers of one participant sign at the same moment: one signature counts, and the other one is told so.
 #[tokio::test]
 async fn two_browsers_of_one_participant_sign_once() {
     let live = two_signers().await;
@@ -64,7 +62,6 @@ async fn two_browsers_of_one_participant_sign_once() {
     assert_eq!((count("signature.completed"), count("agreement.completed")), (2, 1));
 }
 
-/// The link of a completed agreement opens what is there to read, and no act.
 #[tokio::test]
 async fn a_link_used_after_completion_shows_what_is_finished_and_does_nothing() {
     let live = two_signers().await;
@@ -91,8 +88,8 @@ async fn a_link_used_after_completion_shows_what_is_finished_and_does_nothing() 
     assert_eq!(acts(&live.org.state().await), acts(&before));
 }
 
-/// Someone is taken out of an agreement while their page to sign is open: nothing of theirs counts anymore. No act of the
-/// service does that to an agreement that was published, so it is done past the service.
+/// Someone is removed from an agreement while their page to sign is open: nothing of theirs counts anymore. The service
+/// never does that to a published agreement, so the test bypasses it.
 #[tokio::test]
 async fn whoever_is_removed_while_signing_is_refused() {
     let live = two_signers().await;

@@ -1,4 +1,4 @@
-//! Who belongs to an organization, and an admin who removes one: over the forms of the page.
+//! An organization's members, and an admin who removes one, over the page's forms.
 
 use ops::{NewMember, Role};
 use serde_json::{Value, json};
@@ -10,12 +10,10 @@ use tests::{Fault, Org, Rule, Shaky, rows, subscriber};
 use crate::unknown_id;
 
 const MEMBERS: &str = "/app/organization";
-/// Where the forms that remove members are sent.
 const REMOVE: &str = "/app/organization/members";
-/// The cookie that brings who was removed to the page.
+/// Carries who was removed to the page.
 const OUTCOME: &str = "once-removed";
 
-/// An admin, a member, and their organization.
 struct Team {
     org: Org,
     ada: Person,
@@ -31,7 +29,7 @@ impl Team {
         Self { org, ada, ben, admin }
     }
 
-    /// The ids of the members that there are, in the order in which they came.
+    /// The members' ids in order of joining.
     async fn members(&self) -> Vec<String> {
         members_of(&self.org).await
     }
@@ -128,7 +126,7 @@ async fn a_removal_is_shown_once_and_on_record_as_the_admins() {
     let after = org.state().await;
     let gone: Vec<&Value> = before.iter().filter(|row| !after.contains(row)).collect();
     assert_eq!(gone.len(), 1, "nothing but the member's record has changed: {gone:?}");
-    // The name alone is kept, for the log; and for a while that they left, for who counts as a second member.
+    // Their name is kept for the log; and for a while that they left, for who counts as a second member.
     let new: Vec<&Value> = after.iter().filter(|row| !before.contains(row)).collect();
     assert_eq!(new.len(), 2, "{new:?}");
     assert!(new[0].to_string().contains("Ben Ruiz") && !new[0].to_string().contains(&ben.email), "{new:?}");
@@ -178,7 +176,7 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let opened = here.get(&review).await;
 
     assert_eq!(remove(&admin, ben.id).await.status, 303);
-    // The form that they had open does nothing, and leads to where one signs in.
+    // Their open form does nothing, and leads to sign-in.
     let (token, version) = (opened.hidden("form_token"), opened.hidden("version"));
     let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];
     assert!(is_signed_out(&here.post(&review, &form).await));
@@ -186,10 +184,10 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let state = org.get(format!("/api/v1/proposals/{}", proposal["id"].as_str().expect("an id"))).send().await.ok(200);
     assert_eq!(state["state"], "pending");
 
-    // In the other organization nothing has changed.
+    // The other organization is unchanged.
     let page = there.get(MEMBERS).await;
     assert!(page.status == 200 && page.says(&elsewhere.name) && page.says(&ben.email), "{}", page.body);
-    // After signing in again they are in the other organization, and don't find the one that removed them.
+    // After signing in again, they are in the other organization, and don't find this one.
     let again = Browser::of(&org, &ben).await;
     let account = again.get("/app/account").await;
     assert!(account.says(&elsewhere.name) && !account.says(&org.name), "{}", account.body);
@@ -240,7 +238,7 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
     }
     assert!(not_there.iter().all(|body| *body == not_there[0]), "no hint at who is somewhere else");
 
-    // The same form again, and forms that are not this session's.
+    // The same form again, and forms of another session.
     let replayed = admin.post(REMOVE, &press).await;
     assert!(replayed.status == 404 && replayed.says(unknown), "{}", replayed.body);
     let who = ben.id.to_string();
@@ -279,7 +277,7 @@ async fn names_are_shown_as_what_they_are() {
 async fn many_members_are_shown_page_by_page() {
     let team = Team::new().await;
     let store = team.org.stack().table().store();
-    // With one account, as hashing a password for each takes long.
+    // All with one account: hashing a password for each takes long.
     let names = (0..49).map(|n| format!("Colleague {n}"));
     for name in names {
         ops::add_membership(&store, team.org.id, &name, &team.ben.email, Role::Member).await.expect("a member");
@@ -298,7 +296,7 @@ async fn many_members_are_shown_page_by_page() {
     assert!(none.status == 200 && none.says("No member matches “zebra”"), "{}", none.body);
     assert_eq!(team.admin.get(&format!("{MEMBERS}?search=%07")).await.status, 422);
 
-    // What is done there leads back there, or to the page that is the last one then.
+    // Acts on a page lead back there, or to the then last page.
     let (here, action) = (format!("{MEMBERS}?offset=50"), format!("{REMOVE}?offset=50"));
     assert_eq!(last.body.matches(&format!("<form method=\"post\" action=\"{action}\">")).count(), 1, "{}", last.body);
     let press = async |who: &str| {
@@ -316,7 +314,6 @@ async fn many_members_are_shown_page_by_page() {
     assert!(gone.status == 404 && gone.says("There is no such member") && gone.says("Colleague 47"), "{}", gone.body);
 }
 
-/// The calls of the store that remove a member.
 fn removing(who: MemberId) -> Rule {
     Rule::on("TransactWriteItems").containing("#MEMBERS").containing(who)
 }
@@ -349,7 +346,7 @@ async fn however_many_admins_remove_each_other_at_once_one_stays() {
         let token = browser.get(MEMBERS).await.hidden("form_token");
         admins.push((person, browser, token));
     }
-    // Each removes the next, around in a circle.
+    // Each removes the next, in a circle.
     let removals = (0..ADMINS).map(|n| {
         let (next, (_, browser, token)) = (admins[(n + 1) % ADMINS].0.id.to_string(), &admins[n]);
         async move { browser.post(REMOVE, &[("form_token", token.as_str()), ("member", &next)]).await }
@@ -362,7 +359,7 @@ async fn however_many_admins_remove_each_other_at_once_one_stays() {
     assert!(ended.iter().all(|page| is_signed_out(page) || page.location() == MEMBERS), "{ended:?}");
 }
 
-/// Whether or not they have an account, which would change with the first removal.
+/// With an account or without: an account would change with the first removal.
 #[tokio::test]
 async fn two_who_remove_the_same_member_at_once_remove_them_once() {
     for has_account in [true, false] {
@@ -423,7 +420,6 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     }
 }
 
-/// A removal that was written although the store seemed to refuse it is shown as done.
 #[tokio::test]
 async fn a_removal_whose_answer_was_lost_is_done() {
     let team = Team::new().await;
@@ -437,7 +433,7 @@ async fn a_removal_whose_answer_was_lost_is_done() {
     assert_eq!((&row["operation"], &row["code"]), (&json!("remove_member"), &json!("ok")));
 }
 
-/// A member joins another organization while they are removed from this one.
+/// A member joins another organization while being removed from this one.
 #[tokio::test]
 async fn a_removal_takes_away_this_membership_only() {
     let team = Team::new().await;
@@ -458,7 +454,6 @@ async fn a_removal_takes_away_this_membership_only() {
     assert!(again.get("/app/account").await.says(&elsewhere.name));
 }
 
-/// A removed member can be added again, with their account.
 #[tokio::test]
 async fn who_was_removed_can_be_let_in_again() {
     let team = Team::new().await;
@@ -473,7 +468,7 @@ async fn who_was_removed_can_be_let_in_again() {
     assert_eq!(remove(&team.admin, unknown_id()).await.status, 404);
 }
 
-/// Both are shown once, and each waits for its own page.
+/// Both show once, each on its own page.
 #[tokio::test]
 async fn a_removal_does_not_take_the_place_of_a_secret_that_was_not_seen_yet() {
     let Team { org, ben, admin, .. } = Team::new().await;

@@ -1,4 +1,4 @@
-//! The app: the pages of members and their forms.
+//! The app: members' pages and forms.
 
 mod account;
 mod admins;

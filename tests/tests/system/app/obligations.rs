@@ -1,4 +1,4 @@
-//! Obligations on the pages of members and of their parties: what is due, and the acts, each once and each by whom it may.
+//! Obligations on members' and parties' pages: what is due, and the acts, each once and only by those who may.
 
 use serde_json::{Value, json};
 use shared::crypto::sha256_hex;
@@ -48,13 +48,11 @@ impl Desk {
         self.org.get(format!("/api/v1/obligations/{}", self.ids[n])).send().await.ok(200)
     }
 
-    /// The id of an occurrence.
     async fn occurrence(&self, n: usize, number: usize) -> String {
         self.read(n).await["occurrences"][number]["id"].as_str().expect("an id").to_owned()
     }
 }
 
-/// Sends a form of a page with its token.
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     let fields: Vec<_> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -100,7 +98,6 @@ async fn obligations_are_listed_by_due_date_and_what_is_overdue_comes_first() {
     for n in 0..4 {
         assert!(page.says(&format!("<a href=\"{}\">", desk.path(n))), "the agreement’s page lists them: {}", page.body);
     }
-    // Another organization's do not exist.
     let stranger = Org::new().await;
     let stranger = Browser::of(&stranger, &stranger.member("Otto Brandt").await).await;
     assert!(stranger.get(LIST).await.says("No obligations yet"));
@@ -125,7 +122,7 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     notice(&early, "There is no claim to confirm");
 
     for _ in 0..2 {
-        // The second press of a double click.
+        // A double click's second press.
         let done = send(&desk.maren, &path, &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
         assert_eq!((done.status, done.location()), (303, format!("{path}#notice").as_str()), "{}", done.body);
     }
@@ -141,7 +138,7 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     assert_eq!(own.status, 409);
     notice(&own, "You recorded this claim");
     assert_eq!(desk.read(1).await["occurrences"][0]["state"], "satisfied");
-    // Home asks those who may confirm it, and the one that is overdue is not anymore.
+    // Home asks those who may confirm it, and the overdue one no longer is.
     let homes = [desk.maren.get("/app").await, desk.noah.get("/app").await];
     assert!(!homes[0].says("Obligations to confirm"), "{}", homes[0].body);
     assert!(
@@ -250,7 +247,7 @@ async fn triggers_are_declared_standing_promises_verified_and_obligations_cancel
     let late = send(&desk.noah, &path, &[("act", "cancel"), ("reason", "Me too")]).await;
     assert_eq!(late.status, 409);
     notice(&late, "The obligation was cancelled");
-    // Nothing but these acts is known.
+    // All other acts are unknown.
     for act in ["", "forget", "Confirm"] {
         assert_eq!(send(&desk.maren, &path, &[("act", act)]).await.status, 404, "{act}");
     }
@@ -279,7 +276,7 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
     let olive = desk.org.member("Olive Kern").await;
     let agreement = desk.agreement.agreement.id();
     let occurrence = desk.occurrence(1, 0).await;
-    // The process dies before it has told the obligations.
+    // The process dies before ending the obligations.
     desk.org.decide_at_once(&olive, agreement, ProposalAction::CancelAgreement).await;
     let page = desk.maren.get(&desk.path(1)).await;
     assert!(!page.says("value=\"satisfy\"") && !page.says("Cancel obligation"), "{}", page.body);
@@ -293,7 +290,6 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
     assert!(late.says("The agreement was cancelled") || late.says("The obligation was cancelled"), "{}", late.body);
 }
 
-/// A member's form that records the first occurrence as done, with what is typed and a file.
 async fn record_with(desk: &Desk, typed: &[(&str, &str)], file: (&str, &[u8])) -> Page {
     let path = desk.path(1);
     let page = desk.maren.get(&path).await;
@@ -473,7 +469,7 @@ async fn send_confirm(live: &Live, path: &str, occurrence: &str) -> Page {
     send(&live.member, path, &[("act", "confirm"), ("occurrence", occurrence)]).await
 }
 
-/// A live agreement whose promises Northwind made to Ada Okafor, with both on their pages. Ada's approval completes it.
+/// A live agreement whose promises Northwind made to Ada Okafor, both on their pages. Ada's approval completes it.
 async fn live(
     terms: Vec<shared::domain::agreement::promise::PromiseTerms>,
 ) -> (Live, [Attendee; 2], Vec<ObligationId>) {
@@ -503,7 +499,7 @@ async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
     press_saying(who, id, act, &day(0).to_string()).await
 }
 
-/// The same, saying that a trigger happened on a day.
+/// The same, with the day on which a trigger happened.
 async fn press_saying(who: &Attendee, id: ObligationId, act: &str, happened: &str) -> Page {
     let at = format!("/obligations/{id}");
     let page = who.get(&at).await;
@@ -547,7 +543,7 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     let confirmed = ada.get(&format!("/obligations/{}", ids[0])).await;
     assert!(confirmed.says("Ada Okafor, ") && confirmed.says("class=\"badge green\">Confirmed"), "{}", confirmed.body);
 
-    // Either side declares; the other side of a standing promise verifies it when it is time.
+    // Either side declares; a standing promise's promisee verifies it when due.
     let ancient = press_saying(&ada, ids[2], "declare", "1900-01-01").await;
     assert!(ancient.status == 422 && ancient.says("must not be before "), "{}", ancient.body);
     let declared = press(&ada, ids[2], "declare").await;
@@ -561,7 +557,7 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     assert!(record.says("Said that it is done: “Promise 1”"), "{}", record.body);
 }
 
-/// A participant in the browser of a member, who has followed the link and is there in person.
+/// A participant in a member's browser who follows the link and is there in person.
 async fn hosted(live: &Live, host: &Person, participant: ParticipantId) -> Attendee {
     let attendee = Attendee { browser: Browser::of(&live.org, host).await, participant };
     let opened = attendee.follow(&live.link(participant).await).await;
@@ -579,7 +575,7 @@ async fn what_is_said_in_a_members_browser_is_marked_and_no_second_word_beside_t
     let mark = "in person, in Noah Reyes’s browser";
     let paths = [0, 1].map(|n: usize| format!("{LIST}/{}", ids[n]));
 
-    // With the promisor's link he says that it is done, and then confirms it as himself.
+    // With the promisor's link he claims that it is done, and then confirms it as himself.
     let host = hosted(&live, &person, ben.participant).await;
     let claimed = press(&host, ids[0], "satisfy").await;
     assert_eq!(claimed.status, 303, "{}", claimed.body);
@@ -673,7 +669,7 @@ async fn only_the_parties_see_an_obligation_and_do_what_is_theirs() {
             .as_str()
             .expect("an id")
             .to_owned();
-    // A form of the other side, and one without its sentence.
+    // The other side's form, and one without its sentence.
     let post = async |who: &Attendee, act: &str, statement: &str| {
         let token = who.get("").await.hidden("form_token");
         let fields =
@@ -693,14 +689,14 @@ async fn only_the_parties_see_an_obligation_and_do_what_is_theirs() {
     let shown = live.org.get(format!("/api/v1/obligations/{}", ids[0])).send().await.ok(200);
     assert_eq!(shown["occurrences"][0]["state"], "overdue", "nothing was recorded");
 
-    // Without the consent to electronic records nothing is recorded, and the page asks for it.
+    // Without consent to electronic records nothing is recorded, and the page asks for it.
     let withdrawn = ben.submit("", "/consent/withdraw", &[]).await;
     assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);
     assert!(ben.get(&at).await.says("I agree"));
     drop(other);
 }
 
-/// The ids that a form names are those of its page.
+/// A form's ids are those of its page.
 #[tokio::test]
 async fn a_form_that_is_sent_twice_leaves_one_receipt() {
     let (live, [_, ben], ids) = live(vec![on(&[-1])]).await;

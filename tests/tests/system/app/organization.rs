@@ -1,4 +1,4 @@
-//! The page of the organization: settings, own contacts, roles, and links to set a new password.
+//! The organization's page: settings, own contacts, roles, and password links.
 
 use serde_json::json;
 use shared::domain::time::Timestamp;
@@ -26,7 +26,6 @@ impl Team {
     }
 }
 
-/// Sends a form of the page, with the token of the session.
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     let all: Vec<(&str, &str)> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -41,14 +40,12 @@ async fn create_link(browser: &Browser, who: impl std::fmt::Display) -> Page {
     send(browser, &format!("{PAGE}/members/{who}/password-link"), &[("own_password", OWN_PASSWORD)]).await
 }
 
-/// The path of the link on a page, without the origin.
 pub(super) fn link_on(org: &Org, page: &Page) -> Option<String> {
     let (_, rest) = page.body.split_once("<input id=\"link\" class=\"mono\" type=\"text\" readonly value=\"")?;
     let link = rest.split('"').next()?;
     Some(link.strip_prefix(org.base_url())?.to_owned())
 }
 
-/// Sends the form on a page that takes no session.
 pub(super) async fn send_signed_out(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get(path).await.hidden("form_token");
     let all: Vec<(&str, &str)> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -76,11 +73,11 @@ async fn an_admin_saves_the_name_and_the_time_zone() {
     assert!(page.says("<option value=\"America/New_York\" selected>New York</option>"));
     let me = org.get("/api/v1/me").send().await.ok(200);
     assert_eq!(me["organization_name"], "Harbor & Pine", "{me}");
-    // A zone that is not offered is accepted, and stays when the page is saved again.
+    // A zone that isn't offered is accepted, and survives saving again.
     assert_eq!(send(&admin, PAGE, &[("name", "Harbor"), ("time_zone", "US/Eastern")]).await.status, 303);
     assert!(admin.get(PAGE).await.says("<option value=\"US/Eastern\" selected>"));
 
-    // A member reads the settings, and changes none.
+    // A member can read the settings, but not change them.
     let member = Browser::of(&org, &ben).await;
     let page = member.get(PAGE).await;
     assert!(
@@ -245,7 +242,7 @@ async fn a_password_link_sets_a_password_once_and_ends_all_sessions() {
     assert_eq!(bens.get("/app").await.status, 303, "the session has ended");
     assert_eq!(visitor.sign_in(&ben.email, &ben.password, "/app").await.status, 422);
     assert_eq!(visitor.sign_in(&ben.email, "tiger lamp orchid", "/app").await.status, 303);
-    // Neither works any more, since the password is another one.
+    // Neither works anymore, since the password has changed.
     for link in &links {
         let gone = Browser::new(org.base_url()).get(link).await;
         assert!(gone.status == 404 && gone.says("This password link no longer works"), "{}", gone.body);
@@ -255,7 +252,7 @@ async fn a_password_link_sets_a_password_once_and_ends_all_sessions() {
     assert_eq!((&row["member_id"], &row["code"]), (&json!(ben.id.to_string()), &json!("ok")));
     let made = audit.iter().find(|row| row["operation"] == "create_password_link").expect("an audit row");
     assert_eq!(made["member_id"], ada.id.to_string());
-    // The secret is kept nowhere.
+    // The secret is stored nowhere.
     let secret = link.rsplit('/').next().expect("a secret");
     assert!(!rows::all(org.stack().table()).await.iter().any(|row| row.to_string().contains(secret)));
     assert!(!std::fs::read_to_string(org.stack().log_file()).expect("the log").contains(secret));
@@ -315,7 +312,7 @@ async fn a_password_link_ends_with_its_time_its_member_and_its_admin() {
     }
 }
 
-/// Nobody in the organization can make a link for an only admin, or for a person who belongs to another one too.
+/// Nobody in the organization can create a link for its only admin, or for a person in another organization too.
 #[tokio::test]
 async fn an_operator_makes_a_password_link_for_whoever_has_an_account() {
     let Team { org, ada, admin, .. } = Team::new().await;
@@ -339,7 +336,6 @@ async fn an_operator_makes_a_password_link_for_whoever_has_an_account() {
     assert!(visitor.get("/app/audit").await.says("Made a link to set a new password"));
 }
 
-/// A password that was set although the store seemed to refuse it is answered as set.
 #[tokio::test]
 async fn a_password_whose_answer_was_lost_is_set() {
     let Team { org, ben, admin, .. } = Team::new().await;

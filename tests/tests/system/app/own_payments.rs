@@ -1,5 +1,4 @@
-//! A payment on the pages of its sender and its receiver, over forms: a claim, evidence that a member still has to accept,
-//! and instructions that nobody but the sender sees.
+//! A payment for its parties: claims, evidence that a member must accept, instructions only for the sender.
 
 use serde_json::{Value, json};
 use shared::domain::ids::EvidenceId;
@@ -14,19 +13,16 @@ use tests::attending::{Attendee, hidden};
 use tests::payments::{IBAN, OTHER_IBAN, Paying};
 use tests::pdf::pdf;
 
-/// A file that is sent: its name and content.
 type Sent<'a> = Option<(&'a str, &'a [u8])>;
 
-/// What the sender types.
 const REPORT: [(&str, &str); 3] =
     [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
-/// The fields of evidence of an amount.
 fn arrived(amount: &str) -> [(&str, &str); 4] {
     [("amount", amount), ("currency", "usd"), ("value_date", "Mar 16, 2026"), ("bank_reference", "")]
 }
 
-/// Sends a form of a page with what is typed, and with a file if there is one.
+/// Submits a page's form, with a file if any.
 async fn send(who: &Attendee, page: &Page, action: &str, typed: &[(&str, &str)], file: Option<(&str, &[u8])>) -> Page {
     let Some((name, content)) = file else { return who.send(page, action, typed).await };
     let fields = hidden(page, action);
@@ -36,7 +32,6 @@ async fn send(who: &Attendee, page: &Page, action: &str, typed: &[(&str, &str)],
     who.browser.upload(&who.at(action), &own.collect::<Vec<_>>(), ("file", name, content)).await
 }
 
-/// The receipt to which an act leads.
 async fn receipt(who: &Attendee, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = who.browser.get(done.location()).await;
@@ -57,14 +52,13 @@ fn lacks(page: &Page, texts: &[&str]) {
     }
 }
 
-/// The sender and the receiver.
 async fn parties(paying: &Paying) -> [Attendee; 2] {
     let [sender, receiver] = paying.live.ids();
     let (sender, receiver) = tokio::join!(paying.live.attend(sender), paying.live.attend(receiver));
     [sender, receiver]
 }
 
-/// The receiver reports an amount, and gives the evidence that this filed.
+/// The receiver reports an amount; returns the evidence filed.
 async fn report_arrival(paying: &Paying, receiver: &Attendee, amount: &str) -> EvidenceId {
     let (path, action) = (paying.path(), format!("{}/arrived", paying.path()));
     let page = receiver.get(&path).await;
@@ -81,7 +75,7 @@ async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_reci
     paying.open().await;
     let (path, action) = (paying.path(), format!("{}/arrived", paying.path()));
     let own = northwind.get(&path).await;
-    // Whoever accepts the evidence signs in beside the pages that the receiver's link opened.
+    // The accepting member signs in beside the pages that the receiver's link opened.
     let member = &paying.people[0];
     assert_eq!(northwind.browser.sign_in(&member.email, &member.password, "/app").await.status, 303);
     let question = northwind.get(&path).await;
@@ -101,7 +95,7 @@ async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_reci
     assert_eq!(ada.send(&ada.get(&path).await, "/in-person", &[]).await.status, 303);
     let claimed = ada.submit(&path, &format!("{path}/sent"), &REPORT).await;
     says(&receipt(&ada, &claimed).await, &["In person, in ", "’s browser"]);
-    // So is a document of the sender's bank, also where members see the payment.
+    // So is a document of the sender's bank, even where members see the payment.
     let file = pdf("Wire confirmation", "");
     let action = format!("{path}/document");
     let filed = send(&ada, &ada.get(&path).await, &action, &arrived("250,000"), Some(("wire.pdf", &file))).await;
@@ -135,7 +129,7 @@ async fn a_member_who_has_switched_to_another_organization_is_asked_about_too() 
     says(&page, &["so it has to come from your own"]);
 }
 
-/// The operations of the calls of a participant, as the audit log has them.
+/// The operations of a participant's calls in the audit log.
 async fn operations(paying: &Paying, who: &Attendee) -> Vec<String> {
     let id = who.participant.to_string();
     let rows = paying.live.org.audit().await;
@@ -209,10 +203,10 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
             "A claim. It proves nothing about the arrival.",
         ],
     );
-    // The answer was lost, and the form is sent again.
+    // The response was lost, and the form is sent again.
     let again = ada.send(&page, &action, &REPORT).await;
     assert_eq!((again.status, again.location()), (303, done.location()));
-    // A second report, and another one with the id of the first.
+    // A second report, and another with the first one's id.
     let other = [("sent_on", "3/13/2026"), ("reference_type", ""), ("reference", "")];
     let changed = ada.send(&page, &action, &other).await;
     assert!(changed.status == 409 && changed.says("You have done this already"), "{}", changed.body);
@@ -228,7 +222,6 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
     says(&after, &["You reported this payment as sent", "You reported it as sent", "A document from your bank"]);
     lacks(&after, &[IBAN, "badge green"]);
 
-    // The receiver.
     says(
         &northwind.get("").await,
         &["Say whether $250,000.00 USD from Ada Okafor has arrived", ">Check and report</a>"],
@@ -313,7 +306,7 @@ async fn a_report_that_cannot_be_read_keeps_what_was_typed_and_never_an_account_
             assert_eq!(refused.says(&format!("value=\"{value}\"")), !is_secret, "{name}: {}", refused.body);
         }
     }
-    // A page that answers a form says how the number ends, and leads to the instructions.
+    // The response to a form shows how the number ends, and leads to the instructions.
     let refused = ada.send(&page, &action, &[("sent_on", "")]).await;
     says(&refused, &["They name the account ending in 3000", ">Show the instructions</a>"]);
     assert_eq!(paying.read().await["state"], "instructions_ready");
@@ -440,10 +433,10 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
         &receipt(&ada, &done).await,
         &["You handed in a document from the bank", "It proves nothing about the arrival."],
     );
-    // The answer was lost.
+    // The response was lost.
     let again = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     assert_eq!((again.status, again.location()), (303, done.location()));
-    // The same document in a new form, and another one in the form that was used.
+    // The same document in a new form, and another one in the used form.
     let fresh = ada.get(&path).await;
     let twice = send(&ada, &fresh, &action, &typed, Some(("Copy.pdf", &file))).await;
     assert!(twice.status == 409 && twice.says("You have done this already"), "{}", twice.body);
@@ -460,7 +453,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
         page.body.split("/evidence/").nth(1).and_then(|rest| rest.split('/').next()).expect("evidence").to_owned();
     let own = ada.get(&format!("{path}/evidence/{filed}/file")).await;
     assert_eq!((own.status, own.bytes), (200, file.clone()));
-    // The other side sees none of it, and can do nothing about it.
+    // The other side sees none of it, and can't change it.
     lacks(&northwind.get(&path).await, &["Wire confirmation", &filed]);
     assert_eq!(northwind.get(&format!("{path}/evidence/{filed}/file")).await.status, 404);
     let token = northwind.get(&path).await.hidden("form_token");
@@ -470,7 +463,6 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let evidence: EvidenceId = filed.parse().expect("an id");
     assert_eq!(paying.judge(evidence, EvidenceDecision::Accept(Arrivals::One)).await, Err(NotMoved::SendersSide));
 
-    // Ada withdraws it.
     let withdraw = format!("{path}/evidence/{filed}/withdraw");
     let page = ada.get(&path).await;
     for (reason, text) in [
@@ -520,7 +512,7 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     }
     let [ada, northwind] = paying.live.ids();
     let (path, sent) = (paying.path(), format!("{}/sent", paying.path()));
-    // Before the consent: nothing of the payment is shown, and nothing recorded.
+    // Before the consent, nothing of the payment is shown or recorded.
     let early = paying.live.open(ada).await;
     let page = early.get(&path).await;
     says(&page, &["Do you agree to act electronically?"]);
@@ -532,7 +524,7 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     let ada = early;
     let northwind = paying.live.attend(northwind).await;
 
-    // A payment of another agreement, none at all, and what is no id.
+    // Another agreement's payment, a missing one, and an invalid id.
     for id in [elsewhere.id.to_string(), crate::unknown_id(), "x".to_owned()] {
         let page = ada.get(&format!("/payments/{id}")).await;
         assert!(page.status == 404 && page.says("There is nothing here"), "{}", page.body);
@@ -548,7 +540,7 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
             lacks(&refused, &[IBAN, "INV-117"]);
         }
     }
-    // The receiver does not report for the sender, nor the sender for the receiver.
+    // The receiver can't report for the sender, nor the sender for the receiver.
     let token = |page: &Page| page.hidden("form_token");
     let of_receiver = northwind.get(&path).await;
     let typed = [("form_token", token(&of_receiver)), ("revision", "1".to_owned())];
@@ -565,7 +557,7 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     assert_eq!(forged.status, 403);
     assert_eq!(paying.read().await["state"], "instructions_ready");
 
-    // The link is reissued: the page that is open can do nothing anymore.
+    // The link is reissued: the open page can do nothing anymore.
     let page = ada.get(&path).await;
     let old = Attendee { browser: Browser::new(paying.live.org.base_url()), participant: ada.participant };
     let session = format!("part-{}", ada.participant);
@@ -597,7 +589,6 @@ async fn what_was_cancelled_meanwhile_is_not_reported() {
     assert!(refused.status == 409 && refused.says("This payment was cancelled"), "{}", refused.body);
     lacks(&ada.get(&path).await, &[IBAN]);
 
-    // With its agreement.
     let other = Paying::new().await;
     other.open().await;
     let [ada, northwind] = parties(&other).await;
@@ -608,7 +599,7 @@ async fn what_was_cancelled_meanwhile_is_not_reported() {
     let late = ada.send(&page, &format!("{}/sent", other.path()), &REPORT).await;
     assert!(late.status == 409 && late.says("This payment was cancelled"), "{}", late.body);
     says(&ada.get("").await, &["This agreement was cancelled. Nothing is asked of you anymore."]);
-    // Money that was on its way comes late, which its recipient can still say.
+    // Money that was on its way arrives late, and its recipient can still report it.
     says(&northwind.get(&other.path()).await, &["If money for it arrives nevertheless, report it here"]);
     report_arrival(&other, &northwind, "250,000").await;
     assert_eq!(other.read().await["state"], "cancelled");
@@ -634,7 +625,7 @@ async fn a_recipient_who_has_yet_to_consent_does_so_and_then_reports_late_money(
 async fn a_payment_goes_on_after_its_agreement_is_completed() {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
-    // The one step is an approval, and no condition waits for the payment.
+    // The only step is an approval, and no condition waits for the payment.
     let paying = Paying::set_up(org, people, "Lease", |_, _| {}).await;
     let [ada, northwind] = parties(&paying).await;
     paying.open().await;
@@ -659,7 +650,6 @@ async fn a_payment_goes_on_after_its_agreement_is_completed() {
     assert_eq!(paying.read().await["state"], "reconciled");
 }
 
-/// The same participant in another browser, with a new link.
 async fn reissued(paying: &Paying, before: Attendee) -> Attendee {
     let access = format!("{}/participants/{}/access", paying.live.path(), before.participant);
     let shown = paying.live.member.get(&access).await;
@@ -697,7 +687,7 @@ async fn what_arrives_in_parts_adds_up_and_what_waits_can_be_withdrawn() {
     let page = payee.get(&path).await;
     paying.judge(rest, EvidenceDecision::Accept(Arrivals::One)).await.expect("the rest of it");
     assert_eq!(paying.read().await["state"], "reconciled");
-    // What was accepted is not the receiver's to take back.
+    // The receiver can't withdraw what was accepted.
     let withdraw = format!("{path}/evidence/{rest}/withdraw");
     let late = payee.send(&page, &withdraw, &[("reason", "No")]).await;
     assert!(late.status == 409 && late.says("This was decided already"), "{}", late.body);

@@ -1,4 +1,4 @@
-//! What holds for every page: it answers within five waits for the store and is small (goal P8).
+//! Rules for every page: at most five waits for the store, and a small size (goal P8).
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,12 @@ use tests::pages::{BYTES_MAX, Furnished, Visit, WAITS_MAX, crawl, furnish, visit
 use tests::payments::Paying;
 use tests::{Org, rows};
 
-/// The names of the operations that show a page.
 fn views() -> BTreeSet<String> {
     let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
     named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
 }
 
-/// The pages of a participant, and the page on which a member hands over the link.
+/// A participant's pages, and the page where a member hands over the link.
 async fn visits_of_a_participant() -> Vec<Visit> {
     let live = Live::new(|draft| draft.stages.truncate(2)).await;
     let (org, id) = (&live.org, live.ids()[0]);
@@ -46,8 +45,7 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     visits
 }
 
-/// The page on which a participant answers questions, with a draft and answers that were returned, and the member's page
-/// with these answers.
+/// A participant's questions, with a draft and with returned answers; and the member's page with the answers.
 async fn visits_of_answers() -> Vec<Visit> {
     let question = |label: &str, field_type| InformationField {
         id: FieldId::new(),
@@ -76,7 +74,7 @@ async fn visits_of_answers() -> Vec<Visit> {
     vec![visited, visit(org, &ada.browser, &ada.at(&condition), &ada.at("")).await.1]
 }
 
-/// The page of a payment, of its sender without the instructions and with them, and of its receiver; with evidence, too.
+/// A payment's page, for its sender without and with instructions, and for its receiver; also with evidence.
 async fn visits_of_a_payment() -> Vec<Visit> {
     let paying = Paying::new().await;
     let (org, path) = (&paying.live.org, paying.path());
@@ -94,7 +92,7 @@ async fn visits_of_a_payment() -> Vec<Visit> {
     visits
 }
 
-/// The pages of statements: the list, one whose columns are not known yet, and one with entries that fit and that are filed.
+/// Statements' pages: the list, one with unknown columns, and one with fitting and with filed entries.
 async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     let list = "/app/money/statements";
     let upload = async |name: &str, file: &str| {
@@ -123,7 +121,7 @@ async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
-/// The preview of an import of funding items, and of an agreement that papers some.
+/// Previews of an import of funding items, and of an agreement that papers some.
 async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     let estate = org.estate("Oak").await;
     let item = org.ready_item(&estate, "A painting").await;
@@ -143,7 +141,6 @@ async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
-/// The page of an obligation of a participant.
 async fn visits_of_an_obligation() -> Vec<Visit> {
     let live = Live::new(|draft| {
         let past = Countdown::At(Timestamp::now().plus_seconds(-60));
@@ -187,15 +184,14 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
 
     let visited: BTreeSet<String> = visits.iter().map(|visit| visit.operation.clone()).collect();
     let missing: Vec<_> = views().difference(&visited).cloned().collect();
-    // Links that are shown once lead to these, signing in with a second factor, and the end of a session; their own tests open
-    // them.
+    // One-time links lead to these, sign-in with a second factor, and the end of a session; their own tests open them.
     let by_other_ways = ["view_invitation", "view_password_link", "view_sign_in_code", "view_unsent_form"];
     assert_eq!(missing, by_other_ways, "pages without a way to them");
     let is_too_much = |visit: &&Visit| visit.waits > WAITS_MAX || visit.bytes > BYTES_MAX;
     let faults: Vec<_> = visits.iter().filter(is_too_much).collect();
     assert!(faults.is_empty(), "{faults:#?}");
 
-    // A member who comes back after a while waits no longer, although their session is written down as used.
+    // A member who returns after a while waits no longer, although the session is marked as used.
     let of_members =
         visits.iter().filter(|visit| !visit.path.starts_with("/app/p") || visit.path.starts_with("/app/proposals"));
     let most = of_members.max_by_key(|visit| visit.waits).expect("pages");

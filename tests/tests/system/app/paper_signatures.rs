@@ -1,5 +1,4 @@
-//! Signatures on paper: a member records one with its scan, another one confirms or rejects it, and the agreement goes on as
-//! if it had been given on screen.
+//! Signatures on paper: one member records the scan, another confirms or rejects; it counts like one on screen.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -16,7 +15,7 @@ use crate::unknown_id;
 
 const POST: [(&str, &str); 3] = [("day", "11/20/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
 
-/// An agreement of one step in which both participants sign one document.
+/// A one-step agreement where both participants sign one document.
 async fn two_signers() -> Live {
     Live::new(|draft| {
         draft.stages.drain(..1);
@@ -25,7 +24,7 @@ async fn two_signers() -> Live {
     .await
 }
 
-/// The same in an organization with a second member.
+/// The same, with a second member.
 async fn with_second() -> (Live, Person, Browser) {
     let live = two_signers().await;
     let jonas = live.org.member("Jonas Beck").await;
@@ -41,7 +40,6 @@ fn form_of(live: &Live, participant: impl std::fmt::Display) -> String {
     format!("{}/participants/{participant}/paper/{}", live.path(), live.agreement.documents[0].id)
 }
 
-/// Sends the form of a page that was opened before, with what a member types and a scan.
 async fn send(browser: &Browser, path: &str, page: &Page, typed: &[(&str, &str)], scan: (&str, &[u8])) -> Page {
     let fields = hidden(page, path);
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
@@ -50,7 +48,6 @@ async fn send(browser: &Browser, path: &str, page: &Page, typed: &[(&str, &str)]
     browser.upload(path, &all, ("file", scan.0, scan.1)).await
 }
 
-/// Opens the form, and records a signature on paper.
 async fn record(live: &Live, browser: &Browser, participant: ParticipantId) -> Page {
     let path = form_of(live, participant);
     let page = browser.get(&path).await;
@@ -59,7 +56,6 @@ async fn record(live: &Live, browser: &Browser, participant: ParticipantId) -> P
     send(browser, &path, &page, &POST, ("Scan.pdf", &scan)).await
 }
 
-/// The path of the newest signature on paper of a participant.
 async fn newest(live: &Live, browser: &Browser, participant: ParticipantId) -> String {
     let access = access(live, participant);
     let page = browser.get(&access).await;
@@ -67,13 +63,12 @@ async fn newest(live: &Live, browser: &Browser, participant: ParticipantId) -> S
     format!("{access}/papers/{}", rest.split('/').next().expect("an id"))
 }
 
-/// Sends the form that confirms or rejects a signature on paper.
 async fn decide(browser: &Browser, paper: &str, act: &str, reason: &str) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     browser.post(&format!("{paper}/{act}"), &[("form_token", &token), ("reason", reason)]).await
 }
 
-/// What is said after a form that led back to the participant's page.
+/// The page after a form that leads back to the participant's page.
 async fn outcome(browser: &Browser, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = browser.get(done.location()).await;
@@ -125,10 +120,10 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         "nothing counts yet"
     );
     assert_eq!(signatures(&live).await, Vec::<Value>::new());
-    // Another one for the same places has to wait.
+    // Another for the same places has to wait.
     assert!(!done.says(">Record a paper signature</a>"));
 
-    // Whoever recorded it confirms nothing, also with a form of their own making.
+    // The recording member can't confirm, even with a forged form.
     let paper = newest(&live, &live.member, ada).await;
     let own = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
     assert!(own.says("Nothing was changed") && own.says("another member has to confirm it"), "{}", own.body);
@@ -179,7 +174,7 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         assert!(unescaped(&page.body).contains(text), "{text}: {}", page.body);
     }
     assert_eq!(live.member.get(&form_of(&live, ada)).await.location(), access(&live, ada), "nothing is left to record");
-    // Audit rows name the records, and nothing that was typed.
+    // Audit rows name the records, and nothing typed.
     let audit = live.org.audit().await;
     let rows: Vec<_> =
         audit.iter().filter(|row| row["operation"].as_str().unwrap_or("").ends_with("paper_signature")).collect();
@@ -266,7 +261,7 @@ async fn the_only_member_is_taken_at_their_word() {
         assert!(done.says(text), "{text}: {}", done.body);
     }
     assert_eq!(signatures(&live).await.len(), 1);
-    // A second member comes while the form is open: it has to be confirmed.
+    // A second member joins while the form is open: confirmation is now required.
     let path = form_of(&live, northwind);
     let form = live.member.get(&path).await;
     let jonas = live.org.member("Jonas Beck").await;
@@ -275,7 +270,7 @@ async fn the_only_member_is_taken_at_their_word() {
     assert!(done.says("another member compares it"), "{}", done.body);
     assert!(!live.member.get("/app").await.says("Paper signatures to confirm"), "they wait for another member");
     assert_eq!(signatures(&live).await.len(), 1);
-    // That member is removed before: a week later the one who is left goes on alone, and the record says so.
+    // That member is removed first: a week later, the remaining member continues alone, and the record says so.
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
     let page = live.member.get(&access(&live, northwind)).await;
     assert!(page.says("You recorded it, so another member has to confirm it"), "{}", page.body);
@@ -302,7 +297,7 @@ async fn a_form_that_promised_a_second_member_never_counts_at_once() {
     let scan = pdf("Signed", "");
     outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
     assert_eq!(signatures(&live).await.len(), 0);
-    // And one that was made up counts at once only where there is no other member.
+    // And a made-up one counts at once only if there is no other member.
     let eve = Browser::of(&live.org, &live.org.member("Eve Lind").await).await;
     let paper = newest(&live, &eve, ada).await;
     outcome(&live.member, &decide(&live.member, &paper, "reject", "Again.").await).await;
@@ -324,7 +319,7 @@ async fn a_recorder_who_is_removed_leaves_it_to_the_others() {
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
     let late = browser.post(&format!("{one}/confirm"), &[("form_token", &token)]).await;
     assert!(late.status == 303 && late.location().starts_with("/app/sign-in"), "{}", late.location());
-    // Who comes back is another member; whoever recorded it was someone else than the one who confirms.
+    // A returning person is another member; the recorder was someone else than the confirming member.
     outcome(&live.member, &decide(&live.member, &one, "confirm", "").await).await;
     let done = outcome(&live.member, &decide(&live.member, &other, "reject", "Not legible.").await).await;
     assert!(done.says("Paper signature rejected") && done.says("Not legible."), "{}", done.body);
@@ -364,7 +359,6 @@ async fn what_happened_meanwhile_keeps_it_from_counting() {
         outcome(&live.member, &record(&live, &live.member, participant).await).await;
     }
     let [one, other] = [newest(&live, &jonas, ada).await, newest(&live, &jonas, northwind).await];
-    // Ada signs on screen.
     let attendee = live.attend(ada).await;
     assert_eq!(attendee.sign(&live.agreement, "Ada").await.status, 303);
     let late = outcome(&jonas, &decide(&jonas, &one, "confirm", "").await).await;
@@ -373,7 +367,6 @@ async fn what_happened_meanwhile_keeps_it_from_counting() {
     assert!(overview.says("Signed by you") && !overview.says("on paper"), "{}", overview.body);
     assert!(!live.member.get(&live.path()).await.says("Paper signature of Ada Okafor"));
     outcome(&jonas, &decide(&jonas, &one, "reject", "Signed on screen.").await).await;
-    // Northwind declines, and the condition is reopened.
     let attendee = live.attend(northwind).await;
     let document = format!("/documents/{}", live.agreement.documents[0].id);
     let declined = attendee.submit(&document, &format!("{document}/decline"), &[("reason", "No.")]).await;
@@ -428,7 +421,7 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
         assert!(page.status == 409 && page.says("Nothing was recorded") && page.says(says), "{says}: {}", page.body);
     }
     assert_eq!(live.org.state().await, before);
-    // The session's own token is asked for, and the agreement's own participants and documents.
+    // Requires the session's own token, and the agreement's own participants and documents.
     let token = form.hidden("form_token");
     for at in [
         form_of(&live, unknown_id()),
@@ -447,7 +440,7 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     assert!(late.status == 409 && late.says("The agreement is no longer active"), "{}", late.body);
 }
 
-/// The file that was to be printed and signed is no scan of it.
+/// The file to print and sign is no scan of itself.
 #[tokio::test]
 async fn the_document_itself_is_no_scan_of_it() {
     let live = two_signers().await;
@@ -468,7 +461,7 @@ async fn the_document_itself_is_no_scan_of_it() {
     assert_eq!(recorded.status, 303, "{}", recorded.body);
 }
 
-/// The document that was only saved again has the same pages: it takes a tick, which the member who confirms it reads.
+/// A merely re-saved document has the same pages: it needs a tick, which the confirming member sees.
 #[tokio::test]
 async fn a_scan_with_the_pages_of_the_document_takes_a_tick() {
     let (live, _, jonas) = with_second().await;
@@ -507,7 +500,7 @@ async fn forms_that_are_sent_twice_or_at_once_act_once() {
     );
     let page = jonas.get(&access(&live, ada)).await;
     assert_eq!(page.body.matches("Signed “Purchase agreement” on 20 Nov 2026").count(), 1, "{}", page.body);
-    // Two members confirm at once, and one of them rejects: one of the three wins.
+    // Two members confirm at once, and one rejects: one of the three wins.
     let paper = newest(&live, &jonas, ada).await;
     let (one, other, reject) = tokio::join!(
         decide(&jonas, &paper, "confirm", ""),
@@ -522,13 +515,13 @@ async fn forms_that_are_sent_twice_or_at_once_act_once() {
     assert_eq!(confirmed + usize::from(is_rejected), 1, "{}", page.body);
     assert_eq!(signatures(&live).await.len(), confirmed);
 
-    // One is confirmed while its participant signs on screen: one signature, however it goes.
+    // One is confirmed while its participant signs on screen: either way, one signature.
     outcome(&live.member, &record(&live, &live.member, northwind).await).await;
     let paper = newest(&live, &jonas, northwind).await;
     let attendee = live.attend(northwind).await;
     let (signed, confirmed) =
         tokio::join!(attendee.sign(&live.agreement, "Nora"), decide(&jonas, &paper, "confirm", ""));
-    // Who opens the page after the paper counts finds no form there.
+    // Whoever opens the page after the paper counts finds no form there.
     assert!([303, 409, 404].contains(&signed.status) && confirmed.status == 303, "{} {}", signed.status, signed.body);
     let of = json!(northwind);
     let count = signatures(&live).await.iter().filter(|data| data["participant_id"] == of).count();
@@ -537,7 +530,6 @@ async fn forms_that_are_sent_twice_or_at_once_act_once() {
     assert_eq!(page.says("Confirmed by Jonas Beck"), signed.status != 303, "{}", page.body);
 }
 
-/// A confirmation that took effect although the store seemed to refuse it is answered as done, and counts once.
 #[tokio::test]
 async fn a_confirmation_whose_answer_was_lost_counts_once() {
     let (live, _, jonas) = with_second().await;
@@ -553,7 +545,7 @@ async fn a_confirmation_whose_answer_was_lost_counts_once() {
     assert_eq!(signatures(&live).await.len(), 1);
 }
 
-/// What other organizations' members and other participants' addresses find.
+/// What other organizations' members and other participants' URLs find.
 #[tokio::test]
 async fn strangers_find_nothing() {
     let (live, _, jonas) = with_second().await;
@@ -577,6 +569,5 @@ async fn strangers_find_nothing() {
     assert_eq!(foreign.member.get(&format!("{paper}/scan")).await.status, 404);
     assert_eq!(decide(&foreign.member, &paper, "confirm", "").await.status, 404);
     assert_eq!(live.org.state().await, before);
-    // The API shows nothing of it.
     assert!(!live.read().await.to_string().contains("paper"));
 }

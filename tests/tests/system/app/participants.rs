@@ -1,5 +1,4 @@
-//! Participants on their own pages: they open their link, consent, sign, approve, upload and decline, and the agreement
-//! goes on from step to step until it is completed.
+//! Participants' own pages: they open their link, consent, sign, approve, upload and decline, step by step.
 
 use std::fmt::Write as _;
 
@@ -19,7 +18,7 @@ use tokio::io::AsyncWriteExt;
 use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
-/// An agreement of one step in which both participants sign one document.
+/// A one-step agreement where both participants sign one document.
 pub(super) async fn two_signers() -> Live {
     Live::new(|draft| {
         draft.stages.drain(..1);
@@ -28,7 +27,7 @@ pub(super) async fn two_signers() -> Live {
     .await
 }
 
-/// An agreement of one step in which Ada approves, and both upload a file.
+/// A one-step agreement where Ada approves, and both upload a file.
 pub(super) async fn approval_and_uploads() -> Live {
     Live::new(|draft| {
         let both = draft.participants.iter().map(|participant| participant.id).collect();
@@ -51,7 +50,6 @@ fn condition(agreement: &Agreement, gate: usize) -> String {
     format!("/conditions/{}", agreement.stages[0].gates[gate].id)
 }
 
-/// The receipt to which an act leads.
 async fn receipt(attendee: &Attendee, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = attendee.browser.get(done.location()).await;
@@ -88,7 +86,7 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
     for none in ["0", "2", "101", "x"] {
         assert_eq!(ada.browser.get(&format!("{pictures}/{none}")).await.status, 404, "{none}");
     }
-    // A participant who opens a picture two minutes later has looked again.
+    // Opening a picture two minutes later counts as looking again.
     let (table, secret) = (live.org.stack().table(), ada.browser.cookie(&format!("part-{}", ada.participant)));
     let long_ago = Timestamp::now().plus_seconds(-2 * limits::SESSION_REFRESH_S);
     rows::age_participant_session(table, &secret.expect("a session"), long_ago, long_ago).await;
@@ -169,7 +167,7 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let [ada, northwind] = live.ids();
     let link = live.link(ada).await;
     let ada = live.attend(ada).await;
-    // Another participant's pages, another agreement's, and none at all.
+    // Another participant's pages, another agreement's, and missing ones.
     for stranger in [northwind.to_string(), other.ids()[0].to_string(), unknown_id().clone(), "x".to_owned()] {
         let page = ada.browser.get(&format!("/app/parts/{stranger}")).await;
         assert!(page.status == 401 && page.says("Open your link again"), "{}", page.body);
@@ -180,7 +178,7 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let cookie = ada.browser.cookie(&format!("part-{}", ada.participant)).expect("a session");
     ada.browser.set_cookie(&format!("part-{northwind}"), &cookie);
     assert_eq!(ada.browser.get(&format!("/app/parts/{northwind}")).await.status, 401);
-    // A second browser has a session of its own.
+    // A second browser has its own session.
     let phone = live.open(ada.participant).await;
     assert_eq!((phone.get("").await.status, ada.get("").await.status), (200, 200));
 
@@ -203,7 +201,7 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     assert!(old.status == 404 && old.says("This link no longer works") && !old.says("Lease"), "{}", old.body);
     assert_eq!(ada.follow(&new).await.status, 303);
     assert!(ada.get("").await.says("Do you agree"), "the link before may have been in other hands");
-    // The link is in no log line, no audit row and no answer of the API.
+    // No log line, audit row or API response has the link.
     let secret = new.rsplit('/').next().expect("a secret");
     let told =
         [std::fs::read_to_string(live.org.stack().log_file()).unwrap_or_default(), live.read().await.to_string()];
@@ -211,7 +209,7 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     assert!(told.iter().chain([&rows]).all(|text| !text.contains(secret)));
 }
 
-/// Whoever had the link can't keep out the person whom it was meant for.
+/// Whoever got the link can't lock out the person it was meant for.
 #[tokio::test]
 async fn a_consent_can_be_given_however_often_it_was_withdrawn() {
     let live = two_signers().await;
@@ -245,12 +243,12 @@ async fn a_condition_takes_so_many_files_of_a_participant() {
         let expected = if n < limits::UPLOADS_PER_CONDITION_MAX { 303 } else { 409 };
         assert_eq!(done.status, expected, "{n}: {}", done.body);
     }
-    // Count and room are decided before a file is stored.
+    // Count and space are checked before a file is stored.
     let table = live.org.stack().table();
     let stored = rows::file_bytes(table, ada.participant).await;
     let expected: usize = (0..limits::UPLOADS_PER_CONDITION_MAX).map(|n| pdf(&format!("File {n}"), "").len()).sum();
     assert_eq!(stored, u64::try_from(expected).expect("a size"), "nothing was stored of what was refused");
-    // Nothing is read of a form that is far too large.
+    // A far too large form isn't read.
     let huge = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &vec![0; 5 * 1024 * 1024])).await;
     assert!(huge.status == 422 && huge.says("That is more than 4 MB"), "{}", huge.body);
 }
@@ -272,7 +270,7 @@ async fn a_link_stores_so_many_bytes_whatever_becomes_of_them() {
     }
     let stored = rows::file_bytes(table, ada.participant).await;
     assert_eq!(stored, limits::PARTICIPANT_FILE_BYTES_MAX - bytes + 1, "what finds no room is not counted");
-    // A new link begins anew.
+    // A new link starts over.
     let access = format!("{}/participants/{}/access", live.path(), ada.participant);
     let page = live.member.get(&access).await;
     let fields = [("form_token", page.hidden("form_token")), ("generation", page.hidden("generation"))];
@@ -375,7 +373,7 @@ async fn files_are_uploaded_and_only_members_get_them() {
         .await;
     assert_eq!(live.read().await["stages"][0]["gates"][1]["state"], "cleared");
 
-    // The answer to the last upload was lost: the same form again leads to its receipt. With another file, it does not.
+    // The last upload's response was lost: the same form leads to its receipt, but not with another file.
     let first = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof.pdf", &file)).await;
     assert_eq!((first.status, first.location()), (303, ada.at(&format!("/receipts/{id}")).as_str()), "{}", first.body);
     let another = pdf("Another proof", "");
@@ -412,7 +410,7 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("copy", &another)]).await;
     assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
     assert_eq!(ada.get("").await.body.matches("You signed “Purchase agreement”</a>").count(), 1);
-    // Also when the sentence that was signed would be another one by now.
+    // Even if the signed sentence would be another by now.
     let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
     live.org.patch(contact, &json!({"display_name": "Ada Eze"})).send().await.ok(200);
     assert_eq!(ada.send(&page, &sign, &typed).await.location(), locations[0].1);
@@ -421,7 +419,7 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let other = ada.send(&page, &format!("{path}/decline"), &decline).await;
     assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
 
-    // The answer to the last signature is lost: the receipt shows it, and the agreement is completed once.
+    // The last signature's response is lost: the receipt shows it, and the agreement completes once.
     let shaky = Shaky::beside(&live.org);
     let far = Attendee { browser: shaky.browser(), participant: northwind.participant };
     let cookie = format!("part-{}", northwind.participant);
@@ -472,7 +470,7 @@ async fn a_signature_that_takes_long_to_arrive_follows_the_one_that_overtook_it(
     let head: Vec<&[u8]> = head.iter().map(String::as_bytes).collect();
     let (early, late) = body.as_bytes().split_at(body.len() / 2);
     let mut slow = raw::begin(live.org.base_url(), &head, early).await;
-    // The request has begun once its call has a moment; another page after it takes longer than that.
+    // The request has begun once its call has a time; another page after it takes longer.
     northwind.get(&path).await;
     assert_eq!(northwind.sign(&live.agreement, "Nora Wind").await.status, 303);
     slow.write_all(late).await.expect("the rest is taken");
@@ -489,13 +487,13 @@ async fn a_signature_that_takes_long_to_arrive_follows_the_one_that_overtook_it(
     };
     assert!(at("Nora Wind") < at("Ada") && at("Ada") <= completed_at, "{signed:?} {completed_at}");
     let timeline = lines(&files, "timeline.jsonl");
-    // Two acts of one millisecond are in the order of their requests.
+    // Acts within a millisecond are in the order of their requests.
     let place = |act: &Value| ["at", "request_id"].map(|field| act[field].as_str().map(str::to_owned));
     assert!(timeline.is_sorted_by(|one, next| place(one) < place(next)), "{timeline:?}");
     assert_eq!(timeline.last().expect("acts")["events"], json!(["signature.completed", "agreement.completed"]));
 }
 
-/// Signing, declining and cancelling at once: the agreement ends in one of the states that one order of the three gives.
+/// Simultaneous signing, declining and cancelling end in a state of some sequential order.
 #[tokio::test]
 async fn sign_decline_and_cancel_race_to_one_outcome() {
     for _ in 0..3 {
@@ -515,7 +513,7 @@ async fn sign_decline_and_cancel_race_to_one_outcome() {
         assert!([303, 404, 409].contains(&outcome.0) && [303, 404, 409].contains(&outcome.1), "{outcome:?}");
         let read = live.read().await;
         let is_cancelled = read["lifecycle"] == "cancelled";
-        // The page that the member confirmed on is out of date if a participant was faster.
+        // The member's page is outdated if a participant was faster.
         assert_eq!(is_cancelled, cancelled.status == 303, "{outcome:?} {read}");
         let events = live.org.events().await;
         let signatures = events.iter().filter(|event| event["type"] == "signature.completed").count();
@@ -580,7 +578,7 @@ async fn a_drawn_signature_of_ten_thousand_points_is_kept() {
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .chain([("drawing", drawing.as_str())])
         .collect();
-    // As browsers send it: with parts, since the form of a page without a file has the limit of small forms.
+    // As browsers send it, in parts: the form of a page without a file has the limit of small forms.
     let done = ada.browser.upload(&ada.at(&format!("{path}/sign")), &own, ("none", "", b"")).await;
     let receipt = receipt(&ada, &done).await;
     assert!(receipt.says(&format!("<path d=\"{drawing}\"/>")) && receipt.says("Drawn signature"));

@@ -1,5 +1,4 @@
-//! The people of a workspace: removed where nothing refers to them, whoever begins to refer to them meanwhile; and where a
-//! contact takes part.
+//! A workspace's people: removable unless referred to, even just meanwhile; and where a contact takes part.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use tests::{Org, Rule, drafts};
 
 use crate::unknown_id;
 
-/// An organization with a workspace, a contact who is one of its people, and a member's browser.
+/// An organization with a workspace, one of its people, and a member's browser.
 struct Desk {
     org: Org,
     browser: Browser,
@@ -41,7 +40,6 @@ impl Desk {
         format!("/app/workspaces/{}", id(&self.workspace))
     }
 
-    /// Where the form that removes a contact is sent.
     fn removal(&self, contact: &Value) -> String {
         format!("{}/people/{}/remove", self.page(), id(contact))
     }
@@ -51,26 +49,23 @@ impl Desk {
         browser.post(&self.removal(contact), &[("form_token", &token)]).await
     }
 
-    /// The ids of the people.
     async fn people(&self) -> Vec<String> {
         let workspace = self.org.get(format!("/api/v1/workspaces/{}", id(&self.workspace))).send().await.ok(200);
         let people = workspace["people"].as_array().expect("people").iter();
         people.map(|person| person["contact_id"].as_str().expect("an id").to_owned()).collect()
     }
 
-    /// A draft of the workspace in which Ada takes part.
     async fn draft(&self, name: &str) -> drafts::Drafted {
         drafts::write(&self.org, drafts::ready(&self.workspace, name, &self.ada)).await
     }
 
-    /// Makes a contact a participant of a draft.
     async fn add(&self, draft: &Value, contact: &Value) {
         let path = format!("/api/v1/agreements/{}/participants", id(draft));
         let body = json!({"contact_id": contact["id"], "roles": ["signer"]});
         self.org.post(path, &body).send().await.ok(201);
     }
 
-    /// Whether the workspace's page, and the contact's, show that the contact is one of its people.
+    /// Whether the workspace's and the contact's page show the contact as one of its people.
     async fn is_shown(&self, contact: &Value) -> bool {
         let of_workspace = self.browser.get(&self.page()).await;
         let of_contact = self.browser.get(&format!("/app/contacts/{}", id(contact))).await;
@@ -104,7 +99,7 @@ async fn whom_nothing_refers_to_is_removed_and_can_come_back() {
     let log = desk.browser.get(&format!("/app/audit?object={}", id(&desk.ada))).await;
     assert!(log.says("Removed a contact from a workspace"), "{}", log.body);
 
-    // A form that is sent twice removes once, and nobody else.
+    // A form sent twice removes once, and nobody else.
     assert_eq!(desk.remove(&desk.browser, &desk.ada).await.status, 303);
     assert_eq!(desk.remove(&desk.browser, &ben).await.status, 303);
     assert!(desk.people().await.is_empty() && desk.browser.get(&desk.page()).await.says("No one yet."));
@@ -131,7 +126,7 @@ async fn whom_an_agreement_refers_to_stays_and_the_agreement_is_named() {
     let link = format!("the draft <a href=\"/app/agreements/{}\">“Lease &#60;b&#62;”</a>. Remove them", draft.id());
     refused(&link).await;
 
-    // Discarded, it keeps no one. Published and cancelled, it does.
+    // A discarded draft keeps no one. A published and cancelled one does.
     let discard = async |draft: &drafts::Drafted| {
         let page = format!("/app/agreements/{}", draft.id());
         let shown = desk.browser.get(&page).await;
@@ -193,7 +188,7 @@ async fn nobody_is_removed_from_or_by_another_organization() {
     for desk in [&desk, &other] {
         assert_eq!(desk.people().await, [id(&desk.ada)]);
     }
-    // A contact who is one of the people elsewhere only.
+    // A contact who belongs only to another workspace.
     let elsewhere = desk.org.person("Ben").await;
     assert_eq!(desk.remove(&desk.browser, &elsewhere).await.status, 303);
     assert_eq!(desk.people().await, [id(&desk.ada)]);
@@ -205,7 +200,7 @@ async fn a_removal_that_an_agreement_overtakes_is_refused() {
     let draft = desk.org.empty_draft(&desk.workspace, "Lease").await;
     let shaky = Shaky::beside(&desk.org);
     let browser = shaky.browser_of(&desk.org.member("Ines Duarte").await).await;
-    // The removal is decided, and about to be written.
+    // The removal is decided, but not yet written.
     let person = format!("PERSON#{}", id(&desk.ada));
     let writes = Rule::on("TransactWriteItems").containing(person).containing("\"Delete\"");
     let removal = desk.remove(&browser, &desk.ada);
@@ -232,7 +227,7 @@ async fn who_takes_part_again_while_a_removal_overtakes_is_one_of_the_people() {
     assert!(desk.is_shown(&desk.ada).await);
     assert_eq!(desk.remove(&desk.browser, &desk.ada).await.status, 409);
 
-    // So is whoever takes part from the beginning.
+    // So does an initial participant.
     let begin = "/app/agreements/new";
     let ben = desk.org.person("Ben").await;
     desk.join(&ben).await;
@@ -322,7 +317,7 @@ async fn a_contacts_page_shows_where_they_take_part() {
     assert_eq!(admin.post("/app/organization/contacts", &own).await.status, 303);
     let page = desk.browser.get(&path).await;
     assert!(page.says("Own contact") && page.says("Charter"), "{}", page.body);
-    // A form that is refused keeps what stands beside it.
+    // A refused form keeps what is beside it.
     let fields = [("form_token", page.hidden("form_token")), ("version", page.hidden("version"))];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
     let refused = desk.browser.post(&path, &fields).await;

@@ -1,5 +1,5 @@
-//! Buttons that are pressed twice, by a person who saw nothing happen: what they make is made once, and what is shown once
-//! is shown by the answer to the second press, the only one that a browser hears.
+//! Buttons pressed twice by a person who saw nothing happen: they create one thing, and one-time content is in the
+//! response to the second press, the only one that the browser receives.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -36,8 +36,7 @@ impl<'a> Pressed<'a> {
         browser.post(self.path, &all).await
     }
 
-    /// Presses the button so that the browser hears only the last answer, at first one after the other and then at once.
-    /// Returns the page to which each answer leads.
+    /// Presses twice, in sequence and at once; the browser gets only the last response. Returns where each leads.
     async fn twice(&self, browser: &Browser) -> String {
         let first = self.by(&deaf(browser)).await;
         assert_eq!(first.status, 303, "{}", first.body);
@@ -47,7 +46,7 @@ impl<'a> Pressed<'a> {
     }
 }
 
-/// The same browser, for an answer that it never gets: nothing that the answer sets is in `browser`.
+/// The same browser for a response that it never gets: nothing the response sets is in `browser`.
 fn deaf(browser: &Browser) -> Browser {
     let deaf = Browser::new(browser.base_url());
     for name in ["session", "once-second-factor"] {
@@ -141,7 +140,7 @@ async fn a_secret_is_rotated_once_and_shown() {
     let subscriber = org.subscriber().await;
     let (admin, path) = (&subscriber.admin, subscriber.path());
     let mut secrets = vec![subscriber.secret.clone()];
-    // As often as there is room for secrets that still sign: a second rotation by the second press would leave too few.
+    // As often as there is room for old secrets: another rotation by the second press would leave too few.
     for _ in 0..limits::PREVIOUS_SECRETS_MAX {
         let form = Pressed::on(&admin.get(&path).await, &path, &[("act", "rotate"), ("old", "keep")]);
         let secret = secret_on(&admin.get(&form.twice(admin).await).await).expect("the secret");
@@ -187,7 +186,7 @@ async fn recovery_codes_are_made_once_and_shown() {
     let renewed = codes_on(&shown);
     assert!(renewed.len() == 10 && renewed.iter().all(|code| !codes.contains(code)), "{}", shown.body);
 
-    // Those that are shown are those that work, and once one is used, the form shows nothing any more.
+    // The shown codes work, and once one is used, the form shows nothing anymore.
     let form_token = shown.hidden("form_token");
     let fields = [("form_token", form_token.as_str()), ("code", &renewed[4])];
     assert_eq!(browser.post(CODES, &fields).await.status, 303);

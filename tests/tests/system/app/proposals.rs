@@ -1,4 +1,4 @@
-//! The list of proposals: filters in the address, which the title repeats.
+//! The list of proposals: filters in the URL, repeated in the title.
 
 use serde_json::{Value, json};
 use tests::Org;
@@ -34,7 +34,7 @@ async fn proposals_are_filtered_by_state_action_and_agreement() {
         (format!("?agreement={}", ready.id()), "Proposals: Seed round", 2),
         (format!("?agreement={}&action=publish_agreement", ready.id()), "Proposals to publish: Seed round", 1),
         (format!("?agreement={}", unknown_id()), "Proposals: one agreement", 0),
-        // What a form leaves open filters nothing.
+        // Empty fields don't filter.
         ("?state=&action=&agreement=&search=".to_owned(), "Proposals", 3),
     ] {
         let page = browser.get(&format!("{PROPOSALS}{filter}")).await;
@@ -45,7 +45,6 @@ async fn proposals_are_filtered_by_state_action_and_agreement() {
     assert!(page.says(&format!("href=\"{PROPOSALS}/{}\"", id(&publication))), "{}", page.body);
     let agreement = browser.get(&format!("/app/agreements/{}", ready.id())).await;
     assert!(agreement.says(&format!("href=\"{PROPOSALS}?agreement={}\"", ready.id())), "{}", agreement.body);
-    // Another organization's agreement has no proposals here.
     let other = Org::new().await;
     let stranger = Browser::of(&other, &other.member("Noor Vance").await).await;
     let page = stranger.get(&format!("{PROPOSALS}?agreement={}", ready.id())).await;

@@ -1,12 +1,10 @@
-//! The addresses of pages that list something, and of their exports: what they don't have, have twice or can't be is refused,
-//! as the API refuses it. A typo never shows the whole list.
+//! URLs of lists and exports refuse unknown, repeated and invalid parameters: a typo never shows the whole list.
 
 use serde_json::Value;
 use tests::Org;
 use tests::app::Browser;
 use tests::pages::{Furnished, crawl, furnish};
 
-/// Whether a page is refused, or sends to one that is.
 async fn is_refused(browser: &Browser, path: &str) -> bool {
     let page = browser.get(path).await;
     match page.status {
@@ -16,7 +14,7 @@ async fn is_refused(browser: &Browser, path: &str) -> bool {
     }
 }
 
-/// Pages with what they can be asked for, and a value that it can't have.
+/// Pages with their parameters, and an invalid value for each.
 fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, String)>)> {
     let page = |path: &str, wrong: &[(&'static str, &str)]| {
         (path.to_owned(), wrong.iter().map(|(name, value)| (*name, (*value).to_owned())).collect())
@@ -72,7 +70,7 @@ async fn what_a_list_does_not_know_is_refused_and_never_shows_the_whole_list() {
     }
     let told = admin.get("/app/proposals?state=zzz").await;
     assert!(told.says("state must be one of pending") && !told.says("<table"), "{}", told.body);
-    // A page to which links with parameters lead reads them as strictly, whichever page it is.
+    // Pages reached by links with parameters read them as strictly.
     let mut asked = 0;
     for visit in crawl(&org, admin).await.iter().filter(|visit| visit.path.contains('?')) {
         let (path, query) = visit.path.split_once('?').expect("a query");
@@ -87,5 +85,5 @@ async fn what_a_list_does_not_know_is_refused_and_never_shows_the_whole_list() {
     assert!(asked > 10, "{asked}");
 }
 
-/// The pages whose parameters only say with what an agreement or a trust begins.
+/// Pages whose parameters only prefill an agreement or a trust.
 const BEGINNINGS: [&str; 1] = ["/new"];

@@ -1,4 +1,4 @@
-//! The app's pages in states that are rare: expired, failed, lost on the way, sent twice, very long, or full of markup.
+//! The app's pages in rare states: expired, failed, lost on the way, sent twice, very long, or full of markup.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn label(text: &str) -> Label {
     Label::parse(text).expect("a label")
 }
 
-/// A step that asks everybody who takes part some questions.
+/// A step that asks all participants some questions.
 fn questions(draft: &Agreement) -> Stage {
     let field = |label_text: &str, field_type, options: &[&str]| InformationField {
         id: FieldId::new(),
@@ -98,7 +98,7 @@ async fn a_failure_of_ours_is_a_page_with_a_number_for_support() {
     failing.end();
     assert_eq!(browser.get("/app").await.status, 200);
 
-    // The page is the same when the session can't be read, without the name of the member.
+    // If the session can't be read, the page is the same without the member's name.
     let failing = ["GetItem", "BatchGetItem"].map(|target| broken.faults.inject(Rule::on(target), Fault::ServerError));
     let page = browser.get("/app").await;
     assert_eq!(page.status, 500, "{}", page.body);
@@ -158,7 +158,7 @@ async fn a_form_is_not_more_than_a_form_can_be() {
     let json = browser.post_with(&review(&proposal), &fields, &[("content-type", "application/json")]).await;
     assert_eq!(json.status, 422, "{}", json.body);
     assert_eq!(org.state().await, before);
-    // One field less is none too many.
+    // One field less is within the limit.
     let form: Vec<(&str, &str)> = fields.iter().chain(&too_much[0][1..]).copied().collect();
     assert_eq!(browser.post(&review(&proposal), &form).await.status, 303);
 }
@@ -182,7 +182,7 @@ async fn a_form_that_is_sent_twice_does_nothing_twice() {
     assert_eq!(again.status, 409);
     assert!(again.says("It was already confirmed") && again.says("Confirmed by Maren Holt"), "{}", again.body);
     assert_eq!(org.state().await, after);
-    // A form of an ended session is refused.
+    // An ended session's form is refused.
     assert_eq!(browser.post("/app/sign-out", &[("form_token", &token)]).await.status, 303);
     assert_eq!(browser.post("/app/sign-out", &[("form_token", &token)]).await.location(), "/app/sign-in");
     let other = Browser::new(org.base_url());
@@ -302,7 +302,7 @@ async fn markup_in_any_text_is_text() {
             assert_eq!(browser.decide(&review(&proposal), "confirm", SCRIPT).await.status, 303);
         }
     }
-    // What was typed comes back as text too.
+    // Typed text also returns as text.
     let page = Browser::new(org.base_url()).sign_in(SCRIPT, "wrong", "/app").await;
     assert!(page.status == 422 && page.says("value=\"&#60;script&#62;") && page.has_only_own_script(), "{}", page.body);
 }
@@ -369,7 +369,6 @@ async fn every_proposal_can_be_found() {
     assert_eq!(browser.decide(&review(&proposals[52]), "decline", "").await.status, 303);
     assert_eq!(browser.decide(&review(&proposals[51]), "confirm", "").await.status, 303);
 
-    // The newest first.
     let first = browser.get("/app/proposals").await.body;
     assert!(first.contains("1 to 50 of 54"), "{first}");
     let at = |body: &str, text: &str| body.find(text).unwrap_or_else(|| panic!("{text}: {body}"));

@@ -1,4 +1,4 @@
-//! After the keyring was rotated and what the old key sealed is sealed anew, the old key is dropped and nothing is lost.
+//! After a rotation and resealing, the old key is dropped, and nothing is lost.
 
 use ops::keyring::Retirement;
 use ops::reencrypt::{Reencrypted, reencrypt};
@@ -46,7 +46,7 @@ async fn an_old_key_can_be_dropped_after_what_it_sealed_was_sealed_anew() {
     assert!(before.says("IBAN ending in 3000"), "{}", before.body);
     let proven = hashed(&before, &live.member).await;
 
-    // The endpoint's secret, the answers that were sent, and both drafts: what was sent stays as a draft too.
+    // The endpoint's secret, the sent answers, and both drafts: sent answers also stay as a draft.
     let old = org.stack().keyring().clone();
     let rotated = ops::keyring::rotate(&old.reveal(), Timestamp::now()).expect("a keyring");
     let done = walk(store, &rotated).await;
@@ -73,7 +73,7 @@ async fn an_old_key_can_be_dropped_after_what_it_sealed_was_sealed_anew() {
     let verified = shared::webhook::signature::verify(&subscriber.secret, &arrival.headers, &arrival.body, now);
     assert!(verified.is_ok(), "the same secret signs");
 
-    // All of it opens without the old key: the next key seals it anew.
+    // All of it opens without the old key: the next key reseals it.
     let next = dropped.with_new_key("next").expect("a key");
     assert_eq!(walk(store, &next).await.resealed, 4);
 }
@@ -94,7 +94,7 @@ async fn second_factors_and_payment_instructions_outlive_the_key_that_sealed_the
     let how = Retirement { compromised_since: None, loses_sealed: true };
     let dropped = ops::keyring::retire(&rotated.reveal(), old.current(), how).expect("retired").keyring;
 
-    // Its app's codes still sign the member in.
+    // Their app's codes still sign the member in.
     let after = org.stack().with_keyring(dropped.clone(), false);
     let browser = Browser::new(&after.base_url);
     let halfway = browser.sign_in(&guarded.email, &guarded.password, "/app/contacts").await;
@@ -103,7 +103,7 @@ async fn second_factors_and_payment_instructions_outlive_the_key_that_sealed_the
     let signed_in = send_code(&browser, "code", &secret.code_at(step()).reveal()).await;
     assert_eq!((signed_in.status, signed_in.location()), (303, "/app/contacts"), "{}", signed_in.body);
 
-    // To enter the same instructions again changes nothing, which takes opening those that are there.
+    // Entering the same instructions again changes nothing, which requires opening the existing ones.
     let again = async |keys: &Keyring| {
         org.as_member(payer, "enter_instructions", async |call| {
             movements::enter_instructions(call.scope(), call.member(), keys, paying.id, (0, &instructions())).await

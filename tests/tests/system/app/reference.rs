@@ -1,4 +1,4 @@
-//! The API reference: all that the description of the API says of operations and events is on a page.
+//! The API reference: a page has everything that the API's description says of operations and events.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,12 @@ fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-/// The targets of a page's links that begin with something.
 fn targets<'a>(page: &'a Page, start: &str) -> BTreeSet<&'a str> {
     let targets = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     targets.filter(|target| target.starts_with(start)).collect()
 }
 
-/// Asserts that each link within a page has its place.
+/// Asserts that each link within a page has a target.
 fn assert_anchors(page: &Page, name: &str) {
     for target in targets(page, "#").into_iter().filter(|target| *target != "#main") {
         let id = format!("id=\"{}\"", &target[1..]);
@@ -26,8 +25,7 @@ fn assert_anchors(page: &Page, name: &str) {
     }
 }
 
-/// What a page must show of an operation: its parameters, the fields of what is sent, the statuses, and the values of
-/// the types that it refers to.
+/// What an operation's page must show: parameters, body fields, statuses, and the values of types it refers to.
 fn words(document: &Value, operation: &Value) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let parameters = operation["parameters"].as_array().into_iter().flatten();

@@ -1,5 +1,4 @@
-//! The same record wherever a form or a body may name one: as both parties, twice in a list, in each box. Whatever is said
-//! about it, it is said in a sentence, and never by a failure.
+//! The same record wherever a form or body may name one: the response is a sentence, never a failure.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use tests::app::Browser;
 use tests::pages::{Form, crawl, furnish};
 use tests::spec;
 
-/// The pages of the app with something on each, and people in every workspace, of whom one is chosen everywhere.
+/// The app's pages with content, and people in every workspace, of whom one is chosen everywhere.
 async fn forms(org: &Org, admin: &Browser) -> BTreeSet<Form> {
     crawl(org, admin).await.into_iter().flat_map(|visit| visit.forms).collect()
 }
@@ -57,7 +56,7 @@ async fn no_form_fails_that_names_one_record_wherever_it_can() {
     let with_choices: Vec<Form> = forms.iter().filter(|form| !form.choices.is_empty()).cloned().collect();
     let mut sent = 0;
     for form in with_choices {
-        // Two of the records that it offers are enough: the first, and the last, which other lists may not offer.
+        // Two of the offered records suffice: the first, and the last, which other lists may not offer.
         let records: Vec<String> = form.records().into_iter().map(str::to_owned).collect();
         let ends: BTreeSet<&str> = records.first().into_iter().chain(records.last()).map(String::as_str).collect();
         for record in if ends.is_empty() { BTreeSet::from([""]) } else { ends } {
@@ -100,7 +99,7 @@ async fn no_body_fails_that_names_one_record_wherever_it_can() {
                 names.push(name.clone());
             }
         }
-        // Another reference than the example's, so that each call makes what it asks for.
+        // Another reference than the example's, so that each call creates what it asks for.
         if body.get("external_reference").is_some() {
             body["external_reference"] = json!(format!("twice-{}", operation.id));
         }

@@ -15,7 +15,6 @@ async fn search(browser: &Browser, text: &str) -> Page {
     browser.get(&format!("/app/search?{}", form(&[("q", text)]))).await
 }
 
-/// The markup of a kind's results.
 fn group<'a>(page: &'a Page, id: &str) -> Option<&'a str> {
     let (_, rest) = page.body.split_once(&format!("<h2 id=\"{id}\">"))?;
     rest.split_once("</section>").map(|(group, _)| group)
@@ -72,7 +71,7 @@ async fn everything_that_has_a_name_is_found_by_a_part_of_it() {
     assert!(page.says("<title>Search: qUa · Countersign</title>"), "{}", page.body);
     assert_groups(&search(admin, "qUa").await, &["agreements", "workspaces", "contacts", "proposals", "tokens"]);
 
-    // Whatever the case or composition, and by address, reference and URL.
+    // In any case or composition, and by address, reference and URL.
     for (text, kinds) in [
         ("strasse", ["workspaces"].as_slice()),
         ("Straße", &["workspaces"]),
@@ -111,13 +110,13 @@ async fn of_many_the_first_are_shown_and_a_link_leads_to_all() {
         let list = browser.get(&format!("/app/{path}?search=lease")).await;
         assert_eq!(list.body.matches("<td class=\"main\">").count(), 6, "{kind}: {}", list.body);
     }
-    // Members have a list with a search too.
+    // The members' list has a search too.
     org.member("Marguerite Lease").await;
     let members = group(&search(&browser, "lease").await, "members").expect("a member").to_owned();
     assert!(members.contains("href=\"/app/organization?search=lease\">Marguerite Lease</a>"), "{members}");
     let list = browser.get("/app/organization?search=lease").await;
     assert!(list.says("Marguerite Lease") && list.body.matches("<td class=\"main\">").count() == 1, "{}", list.body);
-    // The link carries the text as it is.
+    // The link has the text unchanged.
     let page = search(&browser, "lease & option").await;
     assert!(page.says("href=\"/app/proposals?search=lease%20%26%20option\""), "{}", page.body);
     let list = browser.get("/app/proposals?search=%20LEASE%20%26%20option%203%20&state=pending").await;
@@ -217,7 +216,7 @@ async fn a_document_is_found_by_its_name_as_long_as_it_has_it() {
     for shown in ["Straße schedule</a>", &link, ">Lease</td>", "count\">1</span>"] {
         assert!(found.contains(shown), "{shown}: {found}");
     }
-    // Under its new name only, and not when it is gone.
+    // Only under its new name, and not once it is gone.
     draft.documents[0].name = name("Exhibit A");
     org.edit(&draft).await;
     assert_groups(&search(&browser, "strasse").await, &[]);
@@ -270,7 +269,7 @@ async fn payments_obligations_and_statements_are_found_by_their_names() {
             assert!(found.contains(&expected), "{text}: {expected}: {found}");
         }
     }
-    // A payment is found by its agreement too, and nothing of another organization is.
+    // A payment's agreement finds it too, and nothing of another organization.
     assert_groups(&search(&browser, "harbor purchase").await, &["agreements", "payments"]);
     let other = Org::new().await;
     let stranger = signed_in(&other).await;

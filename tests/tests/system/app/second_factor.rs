@@ -1,4 +1,4 @@
-//! The second factor: setting it up, signing in with it, and what becomes of it when phones and codes are lost.
+//! The second factor: setup, sign-in, and lost phones and codes.
 
 use std::net::IpAddr;
 
@@ -25,12 +25,11 @@ const SIGN_IN_CODE: &str = "/app/sign-in/code";
 const STEP_S: i64 = 30;
 const WRONG: &str = "is incorrect or was used already";
 
-/// The current step. It may end at any moment: its code is one step old then, and still accepted.
+/// The current step. It may end anytime: then its code is one step old, and still accepted.
 pub(super) fn step() -> u64 {
     u64::try_from(Timestamp::now().unix_s() / STEP_S).expect("a step")
 }
 
-/// Sends a form of a member, with the token of the session.
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get(ACCOUNT).await.hidden("form_token");
     let mut all: Vec<(&str, &str)> = vec![("form_token", token.as_str())];
@@ -40,13 +39,12 @@ async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     browser.post(path, &all).await
 }
 
-/// The key on the page that sets a second factor up.
 pub(super) fn key_on(page: &Page) -> Option<TotpSecret> {
     let (_, rest) = page.body.split_once("<pre id=\"key\"")?;
     TotpSecret::parse(rest.split_once('>')?.1.split('<').next()?)
 }
 
-/// Turns a second factor on. Its secret, and the page after that, with the recovery codes.
+/// Turns a second factor on; returns its secret, and the page with the recovery codes.
 pub(super) async fn turn_on(browser: &Browser, person: &Person) -> (TotpSecret, Page) {
     let begun = send(browser, PAGE, &[("current_password", &person.password)]).await;
     assert_eq!((begun.status, begun.location()), (303, PAGE), "{}", begun.body);
@@ -57,14 +55,12 @@ pub(super) async fn turn_on(browser: &Browser, person: &Person) -> (TotpSecret, 
     (secret, browser.get(PAGE).await)
 }
 
-/// The recovery codes on a page that shows them.
 pub(super) fn codes_on(page: &Page) -> Vec<String> {
     let Some((_, rest)) = page.body.split_once("<pre id=\"codes\"") else { return Vec::new() };
     let codes = rest.split_once('>').and_then(|(_, rest)| rest.split_once("</pre>")).expect("codes").0;
     codes.lines().map(str::to_owned).collect()
 }
 
-/// Sends a code on the second step of a sign-in.
 pub(super) async fn send_code(browser: &Browser, field: &str, code: &str) -> Page {
     let page = browser.get(&format!("{SIGN_IN_CODE}?next=/app/contacts")).await;
     assert_eq!(page.status, 200, "{}", page.location());
@@ -84,9 +80,9 @@ fn needs_password(page: &Page) -> bool {
 struct Guarded {
     org: Org,
     person: Person,
-    /// Where those who guess at codes are, so that no other test has to wait for them.
+    /// Code guessers' address, so that no other test has to wait for them.
     address: IpAddr,
-    /// The browser in which it was turned on.
+    /// The browser that turned it on.
     browser: Browser,
     /// The page after that, with the recovery codes.
     turned_on: Page,
@@ -118,17 +114,14 @@ impl Guarded {
         rows::forget_used_codes(self.table(), &self.person.email).await;
     }
 
-    /// The code of a step relative to the current one.
     fn code(&self, offset: i64) -> String {
         self.secret.code_at(step().checked_add_signed(offset).expect("a step")).reveal()
     }
 
-    /// A browser that nobody has signed in with yet.
     fn visitor(&self) -> Browser {
         Browser::at(self.org.base_url(), self.address)
     }
 
-    /// A browser in which the password was right.
     async fn halfway(&self) -> Browser {
         let browser = self.visitor();
         let page = browser.sign_in(&self.person.email, &self.person.password, "/app/contacts").await;
@@ -157,7 +150,6 @@ async fn a_member_sets_up_a_second_factor_and_signs_in_with_it() {
     assert!(key_on(&page).is_none());
     let guarded = Guarded::of(org, person).await;
 
-    // What is shown once.
     assert_eq!(guarded.codes.len(), 10, "{:?}", guarded.codes);
     assert!(guarded.turned_on.says("Second factor turned on"), "{}", guarded.turned_on.body);
     let page = guarded.browser.get(PAGE).await;
@@ -167,7 +159,7 @@ async fn a_member_sets_up_a_second_factor_and_signs_in_with_it() {
     assert!(page.says("10 of 10") && !page.says(&guarded.codes[0]), "{}", page.body);
     let account = guarded.browser.get(ACCOUNT).await;
     assert!(account.says("10 of 10") && account.says(">Manage second factor</a>"), "{}", account.body);
-    // The other session goes on.
+    // The other session continues.
     assert_eq!(browser.get(ACCOUNT).await.status, 200);
 
     let elsewhere = guarded.halfway().await;
@@ -264,7 +256,7 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
         assert!(page.status == 422 && page.says("Current password is incorrect."), "{}", page.body);
         assert!(page.title() == "Error: Second factor" && !page.says("<b>wrong") && key_on(&page).is_none());
     }
-    // Without a secret there is nothing to turn on.
+    // Without a secret, there is nothing to turn on.
     let page = send(&browser, TURN_ON, &[("code", "123456")]).await;
     assert!(page.status == 422 && page.says("This page was out of date"), "{}", page.body);
 
@@ -289,7 +281,7 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
         assert!(page.says("autofocus") && !page.says("<b>12345"), "{code}");
         assert_eq!(key_on(&page).map(|key| key.expose()), Some(secret.expose()), "the same key");
     }
-    // Whoever copied the cookie elsewhere has nothing.
+    // Copying the cookie elsewhere gains nothing.
     let colleague = Browser::of(&org, &org.member("Ben Ruiz").await).await;
     colleague.set_cookie("once-second-factor", &browser.cookie("once-second-factor").unwrap());
     assert!(key_on(&colleague.get(PAGE).await).is_none());
@@ -302,7 +294,7 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
             .iter()
             .all(|row| row["pk"] != format!("SECONDFACTOR#{}", person.email).as_str())
     );
-    // Forms of nobody, and forged ones.
+    // Forms without a session, and forged ones.
     let stranger = Browser::new(org.base_url());
     for path in [PAGE, TURN_ON, CODES, TURN_OFF] {
         assert!(stranger.post(path, &[("form_token", "x")]).await.location().starts_with("/app/sign-in"), "{path}");
@@ -319,7 +311,7 @@ async fn a_clock_may_be_thirty_seconds_off_and_no_more() {
             let (browser, began) = (guarded.halfway().await, step());
             let code = guarded.secret.code_at(began.checked_add_signed(offset).expect("a step")).reveal();
             let page = send_code(&browser, "code", &code).await;
-            // If the next step has begun meanwhile, the code may have come in either.
+            // If the next step has begun meanwhile, the code may have arrived in either.
             if step() == began {
                 break (browser, page);
             }
@@ -343,7 +335,7 @@ async fn a_code_works_once() {
         let page = send_code(&two, "code", used).await;
         assert!(is_refused(&page), "{}", page.body);
     }
-    // Nor does it do for anything else.
+    // It works for nothing else either.
     let page = send(&one, CODES, &[("code", &code)]).await;
     assert!(page.status == 422 && page.says(WRONG), "{}", page.body);
     let next = guarded.code(1);
@@ -416,7 +408,7 @@ async fn a_recovery_code_signs_in_once_and_few_are_warned_of() {
     let page = guarded.browser.get(ACCOUNT).await;
     assert!(page.says("3 of 10") && page.says("You have few recovery codes left."), "{}", page.body);
 
-    // New ones, for a code of either kind.
+    // New ones need a code of either kind.
     guarded.browser.expire_flashes();
     let refused = send(&guarded.browser, CODES, &[("code", "1")]).await;
     assert!(
@@ -449,7 +441,7 @@ async fn guesses_at_a_code_are_slowed_down_and_the_owner_is_not() {
     rows::postpone_login(guarded.table(), "code", &guarded.person.email).await;
     let page = send_code(&thief, "code", &guarded.code(0)).await;
     assert!(is_refused(&page), "the right one comes too soon: {}", page.body);
-    // The password again, or a recovery code, does not help.
+    // Another password or recovery code doesn't help.
     let again = guarded.halfway().await;
     assert!(is_refused(&send_code(&again, "recovery_code", &guarded.codes[0]).await));
     // The owner has signed in with this browser before.
@@ -471,7 +463,7 @@ async fn a_right_password_is_counted_until_the_code_is_right() {
         let page = known.sign_in(&guarded.person.email, &guarded.person.password, "/app").await;
         assert_eq!(page.location(), "/app/sign-in/code?next=/app");
     }
-    // One of the next comes too soon, however slow the machine is: the wait doubles each time.
+    // One of the next comes too soon, however slow the machine: the wait doubles each time.
     let mut page = known.sign_in(&guarded.person.email, &guarded.person.password, "/app").await;
     for _ in 0..3 {
         if page.status == 303 {
@@ -482,7 +474,7 @@ async fn a_right_password_is_counted_until_the_code_is_right() {
     assert_eq!(browser.get("/app").await.status, 200);
 }
 
-/// Makes the second step in a browser some seconds older.
+/// Ages the second step in a browser.
 fn age_step(guarded: &Guarded, browser: &Browser, seconds: i64) {
     let keys = guarded.org.stack().keyring();
     let form = CookieSecret::parse(&browser.cookie("form").unwrap()).unwrap();
@@ -518,14 +510,14 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     stranger.set_cookie("second-step", "%7B%22key%22%3A%22x%22%2C%22text%22%3A%22x%22%7D");
     assert!(needs_password(&send_code(&stranger, "code", &code).await));
 
-    // It is over after five minutes.
+    // It expires after five minutes.
     age_step(&guarded, &halfway, 301);
     assert!(needs_password(&send_code(&halfway, "code", &code).await));
     let halfway = guarded.halfway().await;
     age_step(&guarded, &halfway, 290);
     assert_eq!(send_code(&halfway, "code", &guarded.code(0)).await.status, 303);
 
-    // Signing out everywhere, and a new password, end it.
+    // Signing out everywhere and a new password end it.
     guarded.forget_used_codes().await;
     let halfway = guarded.halfway().await;
     assert_eq!(send(&guarded.browser, "/app/sign-out-everywhere", &[]).await.status, 303);
@@ -548,7 +540,7 @@ async fn the_code_of_another_account_signs_in_nobody() {
     let browser = one.halfway().await;
     assert!(is_refused(&send_code(&browser, "code", &two.code(0)).await));
     assert!(is_refused(&send_code(&browser, "recovery_code", &two.codes[0]).await));
-    // The step is of the last password that was right.
+    // The step belongs to the last correct password.
     let page = browser.sign_in(&two.person.email, &two.person.password, "/app").await;
     assert_eq!(page.location(), "/app/sign-in/code?next=/app");
     assert!(is_refused(&send_code(&browser, "recovery_code", &one.codes[0]).await));
@@ -583,11 +575,11 @@ async fn turning_off_takes_the_password_and_a_code() {
     let page = guarded.browser.get(PAGE).await;
     assert!(page.says("Second factor turned off") && page.says(">Set up second factor</button>"), "{}", page.body);
     guarded.audit_row("turn_off_second_factor").await;
-    // Sessions go on, and the password is enough. What was halfway begins again.
+    // Sessions continue, and the password suffices. A half-finished sign-in starts over.
     assert_eq!(elsewhere.get(ACCOUNT).await.status, 200);
     Browser::of(&guarded.org, &guarded.person).await;
     assert!(needs_password(&send_code(&halfway, "recovery_code", &guarded.codes[2]).await));
-    // Once more, with another secret.
+    // Again, with another secret.
     let again = Guarded::of(guarded.org, guarded.person).await;
     assert_ne!(again.secret.expose(), guarded.secret.expose());
 }
@@ -658,7 +650,7 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
     assert_eq!(page.body.matches("count as one person for 7 days").count(), 2, "said before: {}", page.body);
 
-    // Neither a member, nor an admin of another organization, nor the person without a code.
+    // Neither a member, nor another organization's admin, nor the person without a code.
     let other = Org::new().await;
     let stranger = Browser::of(&other, &other.admin("Noor Vance").await).await;
     assert_eq!(send(&guarded.browser, &reset(ada.id.to_string()), &[]).await.status, 403);
@@ -739,7 +731,7 @@ async fn whoever_is_invited_and_has_a_second_factor_joins_with_a_code() {
     let visitor = guarded.visitor();
     let wrong = send_signed_out(&visitor, &link, &[("password", "wrong")]).await;
     assert!(wrong.status == 422 && !wrong.says("name=\"code\""), "{}", wrong.body);
-    // A code alone is none.
+    // A code alone doesn't suffice.
     let code = guarded.code(0);
     let alone = send_signed_out(&visitor, &link, &[("code", &code)]).await;
     assert!(alone.status == 422 && alone.says("Enter your password again"), "{}", alone.body);

@@ -1,4 +1,4 @@
-//! Several documents for one signer: gone through one by one, with progress, also by whoever comes back later.
+//! Several documents for one signer: one by one, with progress, also when coming back later.
 
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, Document, DocumentState, Label, SignatureBlock};
@@ -6,7 +6,7 @@ use shared::domain::ids::{DocumentId, SignatureBlockId};
 use tests::app::Page;
 use tests::attending::{Attendee, Live};
 
-/// An agreement of one step in which Ada signs two documents, and Northwind the first of them.
+/// A one-step agreement: Ada signs two documents, Northwind the first.
 fn set_up(draft: &mut Agreement) {
     draft.stages.drain(..1);
     draft.stages.truncate(1);
@@ -39,7 +39,6 @@ async fn sign(attendee: &Attendee, agreement: &Agreement, n: usize) -> Page {
     attendee.browser.get(signed.location()).await
 }
 
-/// Where a page's link that begins with a text leads.
 fn linked<'a>(page: &'a Page, text: &str) -> &'a str {
     let (before, _) = page.body.split_once(&format!(">{text}")).unwrap_or_else(|| panic!("{text}: {}", page.body));
     let link = before.rsplit("<a ").next().and_then(|link| link.split_once("href=\""));
@@ -52,7 +51,7 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let (agreement, [ada, northwind]) = (&live.agreement, live.ids());
     let first = live.attend(ada).await;
 
-    // Both wait for Ada. Each says its place, and Northwind's one document says none.
+    // Both wait for Ada, each with its number; Northwind's only document has none.
     let tasks = first.get("").await;
     assert!(tasks.says("Sign “Purchase agreement”") && tasks.says("Sign “Schedule of deliveries”"), "{}", tasks.body);
     for (n, place) in [(0, "Document 1 of 2 to sign"), (1, "Document 2 of 2 to sign")] {
@@ -63,7 +62,7 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let alone = northwind.get(&document(agreement, 0)).await;
     assert!(alone.says("Your signature") && !alone.says(" to sign</p>"), "{}", alone.body);
 
-    // The receipt of the first leads on to the second, and so does the first document itself.
+    // The first document and its receipt lead to the second.
     let receipt = sign(&first, agreement, 0).await;
     let next = first.at(&document(agreement, 1));
     assert_eq!(linked(&receipt, "Next: Sign “Schedule of deliveries”"), next);
@@ -71,7 +70,7 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     assert!(signed.says("You signed this document") && !signed.says("id=\"sign\""), "{}", signed.body);
     assert_eq!(linked(&signed, "Next: Sign “Schedule of deliveries”"), next);
 
-    // In a new session, on another device, Ada goes on at the second: consent is not asked for again.
+    // In a new session on another device, Ada continues with the second, without another consent.
     let later = live.open(ada).await;
     let tasks = later.get("").await;
     assert!(!tasks.says("Sign “Purchase agreement”") && tasks.says("Sign “Schedule of deliveries”"), "{}", tasks.body);
@@ -84,7 +83,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let tasks = later.get("").await;
     assert!(tasks.says("Nothing waits for you now") && tasks.says("Northwind Robotics, Inc."), "{}", tasks.body);
 
-    // The other signature completes the agreement.
     assert_eq!(live.read().await["lifecycle"], "active");
     assert_eq!(northwind.sign(agreement, "Nora Wind").await.status, 303);
     assert_eq!(live.read().await["lifecycle"], "completed");

@@ -1,4 +1,4 @@
-//! Signing in: the way back to the requested page, guesses that are slowed down, and how sessions end.
+//! Signing in: the way back to the requested page, slowed-down guesses, and ends of sessions.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use crate::unknown_id;
 const WRITE: &str = "TransactWriteItems";
 const HOUR_S: i64 = 3600;
 
-/// An address of this machine that no other test uses, so that guesses from it are this test's own.
+/// A local address that no other test uses, so that guesses from it are this test's own.
 pub(super) fn own_address() -> IpAddr {
     let [.., a, b, c] = uuid::Uuid::new_v4().into_bytes();
     // Not 127.0.0.*, where everything else is.
@@ -25,7 +25,6 @@ async fn org_and_person() -> (Org, Person) {
     (org, person)
 }
 
-/// Guesses wrong so many times, in one browser.
 async fn guess(browser: &Browser, emails: impl IntoIterator<Item = &str>) {
     let token = browser.get("/app/sign-in").await.hidden("form_token");
     for email in emails {
@@ -34,7 +33,7 @@ async fn guess(browser: &Browser, emails: impl IntoIterator<Item = &str>) {
     }
 }
 
-/// Opens a page without a session, and sends the sign-in form that it leads to.
+/// Opens a page without a session, and sends the sign-in form it leads to.
 async fn sign_in_after(browser: &Browser, sent_away: &Page, person: &Person) -> Page {
     assert_eq!(sent_away.status, 303, "{}", sent_away.body);
     let form = browser.get(sent_away.location()).await;
@@ -56,7 +55,7 @@ async fn any_page_is_come_back_to_exactly_as_it_was_asked_for() {
         let browser = Browser::new(org.base_url());
         let back = sign_in_after(&browser, &browser.get(address).await, &person).await;
         assert_eq!((back.status, back.location()), (303, address));
-        // A member who is signed in already is sent on at once.
+        // A signed-in member is redirected at once.
         let sent_away = Browser::new(org.base_url()).get(address).await;
         assert_eq!(browser.get(sent_away.location()).await.location(), address);
     }
@@ -140,7 +139,7 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
     let known = Browser::of(&org, &person).await;
     let nobody = format!("{}@members.example", unknown_id());
     for email in [person.email.as_str(), &nobody] {
-        // No address alone is enough.
+        // No single address has enough guesses.
         for _ in 0..2 {
             guess(&Browser::at(org.base_url(), own_address()), std::iter::repeat_n(email, 50)).await;
         }
@@ -151,7 +150,7 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         if email == nobody {
             continue;
         }
-        // The owner is not kept out by them where they have signed in before, from any address and signed out or not.
+        // Guesses don't lock the owner out where they have signed in before, from any address, signed out or not.
         let secret = known.cookie("browser").unwrap();
         let token = known.get("/app").await.hidden("form_token");
         assert_eq!(known.post("/app/sign-out", &[("form_token", &token)]).await.status, 303);
@@ -163,7 +162,7 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         guess(&elsewhere, [email]).await;
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{}", right.body);
-        // A browser that was lost is not known any more.
+        // A lost browser is no longer known.
         let token = known.get("/app/account").await.hidden("form_token");
         assert_eq!(known.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.status, 303);
         assert_eq!(known.sign_in(email, &person.password, "/app").await.status, 422);
@@ -181,15 +180,15 @@ async fn a_browser_that_is_known_is_no_way_in_and_its_guesses_are_its_own() {
     let thief = Browser::at(org.base_url(), own_address());
     thief.set_cookie("browser", &secret);
     assert_eq!(thief.get("/app").await.status, 303);
-    // The ten free ones, and then a wait that no machine is too slow for.
+    // Ten free tries, then a wait that no machine is too slow for.
     guess(&thief, std::iter::repeat_n(person.email.as_str(), 10)).await;
     rows::postpone_login_in(org.stack().table(), &thief, &person.email).await;
     assert_eq!(thief.sign_in(&person.email, &person.password, "/app").await.status, 422);
-    // It is known to one account only, and what was guessed in it counts nowhere else.
+    // It is known to one account only, and guesses in it count nowhere else.
     assert_eq!(thief.sign_in(&colleague.email, &colleague.password, "/app").await.status, 303);
     Browser::of(&org, &person).await;
 
-    // Signing out leaves it, and a made-up one is none.
+    // Signing out keeps it, and a made-up one isn't known.
     let token = browser.get("/app").await.hidden("form_token");
     let out = browser.post("/app/sign-out", &[("form_token", &token)]).await;
     assert_eq!((out.status, browser.cookie("browser")), (303, Some(secret)));
@@ -220,7 +219,6 @@ async fn a_session_ends_after_two_hours_without_a_request_or_twelve_with() {
         let page = browser.get("/app/account").await;
         assert_eq!(page.status, status, "{created} {seen}");
         if status == 200 {
-            // It goes on from here.
             assert_eq!(browser.get("/app").await.status, 200);
             continue;
         }
@@ -265,7 +263,6 @@ async fn the_cookie_that_names_the_owner_of_a_session_decides_nothing() {
         assert!(page.status == 200 && page.says(&person.email) && !page.says(&other.email), "{wrong}: {}", page.body);
         assert_eq!(browser.cookie("owner").as_deref(), Some(own.as_str()), "{wrong}: it is right again");
     }
-    // Without a session it opens nothing.
     let stranger = Browser::new(org.base_url());
     stranger.set_cookie("owner", &own);
     assert_eq!(stranger.get("/app/account").await.status, 303);

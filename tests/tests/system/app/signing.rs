@@ -1,4 +1,4 @@
-//! The page on which a document is signed: what was typed and drawn there is kept, and every page of the document is shown.
+//! The page where a document is signed: typed names and drawings are kept, and every page of the document is shown.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,6 @@ use tests::app::{Page, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::pdf::pdf_of_pages;
 
-/// One step, in which both participants sign one document.
 fn one_step(draft: &mut Agreement) {
     draft.stages.drain(..1);
     draft.stages.truncate(1);
@@ -17,14 +16,13 @@ fn document(agreement: &Agreement) -> String {
     format!("/documents/{}", agreement.documents[0].id)
 }
 
-/// The receipt to which an act leads.
 async fn receipt(attendee: &Attendee, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     attendee.browser.get(done.location()).await
 }
 
-/// A drawing of ten thousand points, with the name typed beside it, given when the session has ended: both are there when the
-/// link is opened again, in sight of the document, and nothing is signed before.
+/// A drawing of ten thousand points and a typed name, given after the session's end: reopening the link shows both, in
+/// sight of the document, and nothing is signed before.
 #[tokio::test]
 async fn a_signature_given_when_the_session_has_ended_is_kept() {
     let live = Live::new(one_step).await;
@@ -57,7 +55,7 @@ async fn a_signature_given_when_the_session_has_ended_is_kept() {
         }
         assert_eq!(kept.says(&format!("<path d=\"{drawing}\"/>")), typed[1].1 == drawing, "{}", kept.body);
         assert!(!kept.says("Sha256") && !kept.says("Blocks"), "{}", kept.body);
-        // Too early, it stays as it is.
+        // Too early, it stays.
         let early = post(&form(&kept, &[])).await;
         assert!(early.status == 401 && early.says("I’ve opened my link"), "{}", early.body);
         assert_eq!(ada.follow(&live.link(ada.participant).await).await.status, 303);
@@ -78,7 +76,7 @@ async fn a_signature_given_when_the_session_has_ended_is_kept() {
             assert!(both.says(&format!("name=\"drawing\" value=\"{drawing}\"")), "{}", both.body);
         }
     }
-    // What does not come from this origin may be planted: no page shows it.
+    // A form from another origin may be planted: no page shows it.
     let planted =
         ada.browser.post_with(&action, &[("signature", "Mallory")], &[("origin", "https://evil.example")]).await;
     assert!(planted.status == 403 && !planted.says("Mallory"), "{}", planted.body);
@@ -118,7 +116,7 @@ async fn every_page_of_a_long_document_is_shown() {
     for odd in ["0", "131"] {
         assert!(ada.get(&format!("{path}?from={odd}")).await.says("Pages 1–50 of 130."), "{odd}");
     }
-    // Whoever signs from the third part of the document signs all of it.
+    // Signing from the document's third part signs all of it.
     let signed = ada.send(&last, &format!("{path}/sign"), &[("signature", "Ada")]).await;
     assert!(receipt(&ada, &signed).await.says(&last.hidden("sha256")));
 }

@@ -1,4 +1,4 @@
-//! Every form of the app, sent by somebody else: an admin of another organization, and a member who is no admin.
+//! Every form of the app, sent by someone else: another organization's admin, and a member who isn't an admin.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,11 @@ use tests::Org;
 use tests::app::Browser;
 use tests::pages::{Form, Furnished, crawl, furnish};
 
-/// The forms on all pages of an organization, as its admin gets them.
 async fn forms(org: &Org, admin: &Browser) -> BTreeSet<Form> {
     crawl(org, admin).await.into_iter().flat_map(|visit| visit.forms).collect()
 }
 
-/// What an organization has, besides what the background does by itself.
+/// The organization's items, except what the background changes by itself.
 async fn state(org: &Org) -> Vec<Value> {
     let mut rows = org.state().await;
     let is_of_background = |row: &Value| ["DELIVERY", "HEALTH"].iter().any(|part| row["pk"].to_string().contains(part));
@@ -35,7 +34,7 @@ async fn no_form_reaches_another_organization() {
     for form in with_ids {
         let answer = form.send(&stranger, &token).await;
         assert!([404, 422].contains(&answer.status), "{form:?}: {} {}", answer.status, answer.body);
-        // Nothing that the path names is there; what a field names may be refused beside the field.
+        // Nothing named in the path exists; a record in a field may be refused at the field.
         let is_in_path = form.action.split('/').any(|part| form.ids().any(|id| id == part));
         assert!(!is_in_path || answer.status == 404, "{form:?}: {}", answer.status);
     }
@@ -49,7 +48,7 @@ async fn no_form_of_admins_works_for_a_member() {
     let forms = forms(&org, &subscriber.admin).await;
     let is_of_admins =
         |form: &&Form| ["/app/organization", "/app/developers"].iter().any(|path| form.action.starts_with(path));
-    // Every member says which accounts are the organization's.
+    // Any member may name the organization's accounts.
     let is_of_members = |form: &&Form| form.action.starts_with("/app/organization/accounts");
     let of_admins: Vec<&Form> = forms.iter().filter(is_of_admins).filter(|form| !is_of_members(form)).collect();
     assert!(of_admins.len() > 10, "{of_admins:#?}");

@@ -1,4 +1,4 @@
-//! Access tokens: an admin creates and revokes them in the app.
+//! Access tokens: admins create and revoke them in the app.
 
 use serde_json::json;
 use shared::domain::time::Timestamp;
@@ -28,7 +28,6 @@ async fn revoke(browser: &Browser, id: &str) -> Page {
     browser.post(&format!("{TOKENS}/{id}/revoke"), &[("form_token", &token)]).await
 }
 
-/// The value on the page of a token that was just created.
 pub(super) fn value(page: &Page) -> Option<String> {
     let (_, rest) = page.body.split_once("<input id=\"value\" class=\"mono\" type=\"text\" readonly value=\"")?;
     Some(rest.split('"').next()?.to_owned())
@@ -76,7 +75,7 @@ async fn a_token_from_the_app_calls_the_api_until_it_is_revoked() {
     assert!(page.says("Token revoked") && page.says(">Revoked</span>"), "{}", page.body);
     writer.get("/api/v1/me").send().await.refused(401);
     org.with_token(&reader).get("/api/v1/me").send().await.ok(200);
-    // Again, it changes nothing.
+    // Repeating it changes nothing.
     assert_eq!(revoke(&browser, id).await.status, 303);
     let operations = org.audit().await.into_iter().filter(|row| row["member_id"].is_string());
     let operations: Vec<_> = operations.map(|row| row["operation"].as_str().unwrap_or_default().to_owned()).collect();
@@ -144,7 +143,6 @@ async fn a_token_without_a_name_or_a_scope_is_refused_beside_its_field() {
     assert!(value(&page).is_none() && !page.says("Zebra"), "{}", page.body);
 }
 
-/// The part of the page about a token.
 fn row<'a>(page: &'a Page, name: &str) -> &'a str {
     let rows = page.body.split("<td class=\"main\">");
     rows.into_iter().find(|row| row.contains(name)).unwrap_or_else(|| panic!("no {name}: {}", page.body))
@@ -156,7 +154,7 @@ async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
     let token = org.issue("CRM sync", Scope::Read, Timestamp::now()).await;
     assert!(row(&browser.get(TOKENS).await, "CRM sync").contains("Never used"));
     let client = org.with_token(&token.value);
-    // Many processes at the turn of the hour: all are answered.
+    // Many processes at the turn of the hour all get answers.
     let calls = (0..8).map(|_| client.get("/api/v1/me").send());
     for answer in futures_util::future::join_all(calls).await {
         answer.ok(200);
@@ -167,13 +165,13 @@ async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
         used.contains("data-label=\"Last used\"><time") && used.contains(":00–") && used.contains(":59 UTC"),
         "{used}"
     );
-    // A token just used costs no more than its read and its row.
+    // A token just used costs only its read and its row.
     let answer = client.get("/api/v1/me").send().await;
     let line = log::line(org.stack().log_file(), &answer.request_id()).await;
     let hour = Timestamp::now().start_of_hour();
     let is_same_hour = used.contains(&format!("datetime=\"{hour}\""));
     assert!(!is_same_hour || line["round_trips"] == 3, "{line}");
-    // A refused call is a use too; one with a token that works no more is not.
+    // A refused call is a use too; one with an expired or revoked token isn't.
     let refused = org.issue("Refused", Scope::Read, Timestamp::now()).await;
     org.with_token(&refused.value).post("/api/v1/contacts", &json!({})).send().await.refused(403);
     let expired = org.issue("Expired", Scope::Read, Timestamp::now().plus_seconds(-91 * 24 * 3600)).await;

@@ -1,4 +1,4 @@
-//! What is typed in a form whose session has ended is kept, and can be submitted again after signing in.
+//! Input in a form whose session has ended is kept, and can be submitted again after signing in.
 
 use tests::Org;
 use tests::app::{Browser, Page, Person};
@@ -20,7 +20,6 @@ impl Desk {
         Self { org, person, browser }
     }
 
-    /// Ends all sessions, from another device.
     async fn end_sessions(&self) {
         let elsewhere = Browser::of(&self.org, &self.person).await;
         let token = elsewhere.get("/app/account").await.hidden("form_token");
@@ -31,7 +30,6 @@ impl Desk {
         self.browser.sign_in(&self.person.email, &self.person.password, next).await
     }
 
-    /// The number of contacts with a name.
     async fn contacts(&self, name: &str) -> serde_json::Value {
         let found = self.org.get(format!("/api/v1/contacts?search={name}")).send().await.ok(200);
         found["pagination"]["total"].clone()
@@ -54,7 +52,7 @@ async fn post(
     browser.post_with(path, &fields, headers).await
 }
 
-/// The fields of the form that the page submits again, as it has them.
+/// The fields of the form that the page submits again.
 fn again(page: &Page) -> Vec<(String, String)> {
     let (_, form) = page.body.split_once("action=\"/app/contacts\"").expect("the form again");
     let (form, _) = form.split_once("</form>").expect("the end of the form");
@@ -77,7 +75,7 @@ async fn a_form_of_an_ended_session_is_there_after_signing_in() {
     assert_eq!(desk.sign_in("/app/unsent").await.location(), "/app/unsent");
     assert_eq!(desk.contacts("Okafor").await, 0);
 
-    // A page that is loaded again has lost nothing.
+    // Reloading the page loses nothing.
     for _ in 0..2 {
         let kept = desk.browser.get("/app/unsent").await;
         for shown in [ENDED, "<dt>Display name</dt>", "Ada Okafor</dd>", "Submit again", "href=\"/app/contacts\""] {
@@ -107,7 +105,7 @@ async fn whoever_signed_in_again_in_another_window_submits_it_at_once() {
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(browser.post(CONTACTS, &fields).await.status, 303);
     assert_eq!(desk.contacts("Okafor").await, 1);
-    // What does not say that it comes from this origin may be planted.
+    // A form of unknown origin may be planted.
     for headers in [&[][..], &[("origin", "https://evil.example")]] {
         let refused = post(&browser, CONTACTS, &contact(&page, "Planted"), headers).await;
         assert!(refused.status == 403 && !refused.says("Planted"), "{}", refused.body);
@@ -161,7 +159,7 @@ async fn a_form_that_fits_in_no_cookie_is_shown_to_be_copied() {
     let out = post(&desk.browser, CONTACTS, &contact(&page, &long), &[]).await;
     assert_eq!(out.status, 401, "{}", out.body);
     assert!(out.says(ENDED) && out.says(&long) && out.says("Copy it, then sign in"), "{}", out.body);
-    // A browser that no longer has the session's cookies says only where the form comes from.
+    // A browser without the session's cookies says only where the form comes from.
     let stranger = Browser::new(desk.org.base_url());
     let own = [("origin", desk.org.base_url())];
     let out = post(&stranger, CONTACTS, &contact(&page, "Ada Okafor"), &own).await;

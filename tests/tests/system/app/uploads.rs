@@ -1,4 +1,4 @@
-//! Uploaded files: what a record names is kept, and the rest is removed after a day.
+//! Uploaded files: those that a record names are kept, the rest is removed after a day.
 
 use shared::domain::agreement::DocumentContent;
 use shared::domain::agreement::gate::FieldType;
@@ -11,12 +11,11 @@ use tests::{Org, drafts, eventually, rows};
 use super::information::{asking, name, question};
 use super::participants::approval_and_uploads;
 
-/// Whether a file of an organization is stored.
 async fn is_stored(org: &Org, file: &[u8]) -> bool {
     org.stack().files().get(org.id, &DocumentContent::of(file)).await.is_ok()
 }
 
-/// A day passes, and the clock ticks until it has nothing more to do about uploads.
+/// A day passes, and the clock ticks until uploads are settled.
 async fn a_day_passes(org: &Org) {
     drafts::make_uploads_due(org).await;
     let is_done = || async {
@@ -26,7 +25,7 @@ async fn a_day_passes(org: &Org) {
     eventually("the clock has looked at what was uploaded", is_done).await;
 }
 
-/// Uploads files by one form of a page, which is sent once for each, and gives the statuses.
+/// Uploads files with one form of a page, sent once for each; returns the statuses.
 async fn upload_each(ada: &Attendee, at: &str, files: &[&[u8]]) -> Vec<u16> {
     let action = format!("{at}/upload");
     let page = ada.get(at).await;
@@ -45,7 +44,7 @@ async fn what_a_participant_stored_and_nothing_names_is_removed_after_a_day() {
     let (ada, org) = (live.attend(live.ids()[0]).await, &live.org);
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[1].id);
     let [named, refused, named_later] = ["Named", "Refused", "Named later"].map(|text| pdf(text, ""));
-    // A form whose receipt is there records no other file.
+    // A form with a receipt records no other file.
     assert_eq!(upload_each(&ada, &at, &[&named, &refused, &named_later]).await, [303, 409, 409]);
     assert_eq!(upload_each(&ada, &at, &[&named_later]).await, [303]);
     for file in [&named, &refused, &named_later] {
@@ -56,7 +55,7 @@ async fn what_a_participant_stored_and_nothing_names_is_removed_after_a_day() {
     for file in [&named, &named_later] {
         assert!(is_stored(org, file).await, "a receipt names it");
     }
-    // What is named stays, also when it is uploaded again and refused.
+    // Named files stay, even if uploaded again and refused.
     assert_eq!(upload_each(&ada, &at, &[&refused, &named]).await, [303, 409]);
     a_day_passes(org).await;
     for file in [&named, &refused, &named_later] {
@@ -64,7 +63,7 @@ async fn what_a_participant_stored_and_nothing_names_is_removed_after_a_day() {
     }
 }
 
-/// Saves or sends Ada's answers with a file, and gives the status.
+/// Saves or sends Ada's answers with a file; returns the status.
 async fn answer(live: &Live, ada: &Attendee, act: &str, (version, text, file): (&str, &str, &[u8])) -> u16 {
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[0].id);
     let action = format!("{at}/answers/{act}");
@@ -85,7 +84,7 @@ async fn answers_that_are_not_saved_store_no_file() {
     let [saved, other, sent] = ["Saved", "Other", "Sent"].map(|text| pdf(text, ""));
     assert_eq!(answer(&live, &ada, "save", ("", "First.", &saved)).await, 303);
     let stored = rows::file_bytes(org.stack().table(), ada.participant).await;
-    // Another tab has an older draft, or what was typed finds no room in one.
+    // Another tab has an older draft, or the text is too long for one.
     let too_long = "x".repeat(shared::limits::ANSWERS_BYTES_MAX);
     for act in ["save", "send"] {
         for (version, text) in [("0", "Second."), ("", too_long.as_str())] {
@@ -95,7 +94,7 @@ async fn answers_that_are_not_saved_store_no_file() {
     }
     assert!(!is_stored(org, &other).await);
     assert_eq!(rows::file_bytes(org.stack().table(), ada.participant).await, stored, "nor is it counted");
-    // A form that is sent twice saves once, and counts its file once.
+    // A form sent twice saves once, and counts its file once.
     for _ in 0..2 {
         assert_eq!(answer(&live, &ada, "save", ("1", "Second.", &saved)).await, 303);
     }

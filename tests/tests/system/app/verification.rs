@@ -1,4 +1,4 @@
-//! Verified identities: members record them, and the gates that wait for them clear.
+//! Verified identities: members record them, and waiting gates clear.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use tests::{Fault, Org, Rule, Shaky};
 
 use crate::unknown_id;
 
-/// An active agreement that waits for the identities of both participants only.
+/// An active agreement that waits only for both participants' identities.
 async fn live() -> (Org, Browser, Agreement) {
     let org = Org::new().await;
     let browser = Browser::of(&org, &org.member("Maren Holt").await).await;
@@ -45,7 +45,6 @@ fn ids(agreement: &Agreement) -> [ParticipantId; 2] {
     [agreement.participants[0].id, agreement.participants[1].id]
 }
 
-/// The fields of the form on a page, with what a member types.
 async fn record(browser: &Browser, path: &str, typed: &[(&str, &str)]) -> Page {
     let page = browser.get(path).await;
     assert_eq!(page.status, 200, "{}", page.location());
@@ -105,7 +104,7 @@ async fn verified_identities_clear_the_gate_and_complete_the_agreement() {
     assert_eq!((&lifecycle, &after["state"]), (&json!("completed"), &json!("cleared")));
     let completed = |event: &&Value| event["type"] == "agreement.completed";
     assert_eq!(org.events().await.iter().filter(completed).count(), 1);
-    // A completed agreement records nothing more.
+    // A completed agreement records no more.
     assert_eq!(browser.get(&path(&agreement, ada)).await.location(), page_of(&agreement));
     let audit = org.audit().await;
     let rows = audit.iter().filter(|row| row["operation"] == "record_verification");
@@ -184,7 +183,7 @@ async fn strangers_and_ended_agreements_record_nothing() {
     let refused = browser.post(&of_draft, &fields).await;
     assert!(refused.status == 422 && refused.says("This agreement is not active"), "{}", refused.body);
 
-    // While a member types, another one cancels the agreement.
+    // While a member types, another cancels the agreement.
     let form = browser.get(&path(&agreement, ada)).await;
     let proposal = org.propose("cancel_agreement", &agreement).await;
     assert_eq!(browser.decide(&review(&proposal), "confirm", "").await.status, 303);
@@ -205,7 +204,6 @@ async fn a_participant_has_ten_verifications_at_most() {
     assert!(refused.status == 422 && refused.says("10 verifications of a participant"), "{}", refused.body);
 }
 
-/// A verification that was recorded although the store seemed to refuse it is answered as recorded.
 #[tokio::test]
 async fn a_verification_whose_answer_was_lost_is_recorded_once() {
     let (org, browser, agreement) = live().await;

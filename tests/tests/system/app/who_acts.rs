@@ -1,5 +1,4 @@
-//! Who acts is who was invited: links are shown on record, what is done in a member's browser is marked, and whatever is no
-//! person signs by one.
+//! Proof of who acts: shown links are recorded, acts in members' browsers marked, and entities sign by a person.
 
 use serde_json::json;
 use shared::domain::time::Timestamp;
@@ -11,12 +10,11 @@ use tests::{Org, Rule, Shaky, rows};
 
 use super::evidence::{lines, unzipped};
 
-/// An agreement that both have to sign, and a member's sign-in.
+/// An agreement that both must sign, and a member's sign-in.
 async fn to_sign() -> (Live, Person) {
     to_sign_by("person").await
 }
 
-/// The same, in which Northwind is of this kind.
 async fn to_sign_by(kind: &str) -> (Live, Person) {
     let org = Org::new().await;
     let person = org.member("Maren Holt").await;
@@ -51,7 +49,6 @@ fn access_of(live: &Live) -> String {
     format!("{}/participants/{}/access", live.path(), live.ids()[0])
 }
 
-/// The texts of a bundle's file with an object in each line.
 async fn exported(live: &Live, file: &str) -> Vec<serde_json::Value> {
     let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;
     assert_eq!(bundle.status, 200, "{}", bundle.body);
@@ -77,13 +74,13 @@ async fn a_link_is_shown_on_demand_and_on_record() {
     let rows = live.org.audit().await;
     assert_eq!(rows.iter().filter(|row| row["operation"] == "show_link").count(), 1);
 
-    // Nobody else sees it, and neither does the same member once the two minutes are over.
+    // Nobody else sees it, nor the same member after two minutes.
     let kim = Browser::of(&live.org, &live.org.member("Kim Sato").await).await;
     lacks(&kim.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
     live.member.expire_flashes();
     lacks(&live.member.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
 
-    // A link that was reissued since the page was opened is not the one that was asked for.
+    // A link reissued since the page was opened isn't the requested one.
     let page = live.member.get(&access_of(&live)).await;
     let fields = [("form_token", page.hidden("form_token")), ("generation", "1".to_owned())];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -97,7 +94,7 @@ async fn a_link_is_shown_on_demand_and_on_record() {
 async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     let (live, person) = to_sign().await;
     let [ada, northwind] = live.ids();
-    // A member follows the link that was shown to them.
+    // A member follows the link shown to them.
     let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: ada };
     let opened = host.follow(&live.link(ada).await).await;
     assert_eq!(opened.status, 303, "{}", opened.body);
@@ -124,11 +121,11 @@ async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     says(&host.browser.get(signed.location()).await, &[&format!("I{mark}")]);
     says(&live.member.get(&access_of(&live)).await, &[&format!("Signed “Purchase agreement”, i{mark}")]);
 
-    // Signing the member out does not turn the browser into hers.
+    // Signing the member out doesn't make the browser hers.
     sign_out(&host.browser).await;
     assert_eq!(host.submit("", "/consent/withdraw", &[]).await.status, 303);
 
-    // In a browser of their own, nobody is asked, and nothing is marked; nor with a session of another organization.
+    // In one's own browser, the question isn't asked and nothing is marked; nor with another organization's session.
     let other = Org::new().await;
     let stranger = other.member("Ida Berg").await;
     let theirs = Attendee { browser: Browser::of(&other, &stranger).await, participant: northwind };
@@ -145,7 +142,6 @@ async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     assert_eq!(by("withdrew"), [&maren]);
 }
 
-/// The path of a page about the agreement's document.
 fn document(live: &Live, path: &str) -> String {
     format!("/documents/{}{path}", live.agreement.documents[0].id)
 }
@@ -161,17 +157,17 @@ async fn signing_out_does_not_answer_the_question() {
     let (live, person) = to_sign().await;
     let ada = live.ids()[0];
     let asked = ["Is Ada Okafor here with you?", "Maren Holt of"];
-    // A member opens the link, and signs out before any page was shown.
+    // A member opens the link, and signs out before any page is shown.
     let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: ada };
     let link = live.link(ada).await;
     assert_eq!(host.follow(&link).await.status, 303);
     sign_out(&host.browser).await;
     says(&host.get("").await, &asked);
-    // Pressing the link's button again answers it no more.
+    // Pressing the link's button again no longer answers it.
     assert_eq!(host.follow(&link).await.status, 303);
     says(&host.get("").await, &asked);
 
-    // One who signs in beside open pages was seen once the question was shown.
+    // Whoever signs in beside open pages was seen once the question was shown.
     let own = live.attend(ada).await;
     assert_eq!(own.browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
     says(&own.get("").await, &asked);
@@ -278,7 +274,7 @@ async fn a_contact_that_becomes_a_person_after_the_publication_still_signs_by_on
     says(&refused, &["signer_name-error", "signer_title-error"]);
     says(&live.member.get(&paper).await, &["Signer’s name", "Signer’s title"]);
 
-    // Who made a person of it, and when, is told, until a member says that it is one.
+    // The page says who made it a person, and when, until a member confirms that it is one.
     let page = live.member.get(&access).await;
     let (was, is) = ("Northwind Robotics, Inc. (Corporation)", "Northwind Robotics, Inc. (Person)");
     says(&page, &["Name or kind changed since publication", was, &format!("(over the API) changed it to {is}")]);
@@ -327,10 +323,10 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
         says(&page, &[said, "Confirm the change first"]);
         lacks(&page, &["/app/links/", "mailto:", "id=\"code\""]);
     }
-    // Another participant is not concerned.
+    // Another participant isn't affected.
     says(&shown_link(&live.member, live.agreement.id(), northwind).await, &["mailto:"]);
 
-    // What is confirmed is what the page showed.
+    // A member confirms what the page showed.
     let confirm = hidden(&page, &format!("{access}/contact"));
     let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     live.org.patch(&contact, &json!({"email": "ada@third.example"})).send().await.ok(200);
@@ -400,7 +396,6 @@ async fn a_changed_name_is_told_and_a_change_that_was_taken_back_is_none() {
     lacks(&live.member.get(&access_of(&live)).await, &["changed since publication"]);
 }
 
-/// The page with what Northwind did, for members.
 async fn nora_receipts(live: &Live) -> Page {
     live.member.get(&format!("{}/participants/{}/access", live.path(), live.ids()[1])).await
 }

@@ -1,5 +1,4 @@
-//! A whole deal, from its publication to its evidence: driven over forms, as its people do it; and where nothing of what was
-//! secret in it may be found (goal S3).
+//! A whole deal over forms, from publication to evidence; and where none of its secrets may appear (goal S3).
 
 use std::fmt::Write as _;
 
@@ -17,14 +16,14 @@ use tests::{Org, rows};
 
 use super::evidence::unzipped;
 
-/// An account number that appears nowhere but where it is typed.
+/// An account number that must appear only where it is typed.
 const IBAN: &str = "GB33BUKB20201555555555";
 
 fn word(name: &str) -> String {
     format!("canary-{name}-{}", uuid::Uuid::new_v4().simple())
 }
 
-/// A deal of two steps: both sign; then Northwind approves, and Ada uploads a file and answers two questions.
+/// A two-step deal: both sign; then Northwind approves, and Ada uploads a file and answers two questions.
 fn set_up(draft: &mut Agreement) {
     let [ada, northwind] = [draft.participants[0].id, draft.participants[1].id];
     draft.stages.drain(..1);
@@ -51,7 +50,7 @@ fn set_up(draft: &mut Agreement) {
     *draft = after;
 }
 
-/// Opens a participant's link with the code that the member reads out, and agrees to electronic records.
+/// Opens a participant's link with the code that the member reads out, and consents to electronic records.
 async fn arrive(live: &Live, participant: ParticipantId) -> (Attendee, [String; 2]) {
     let (link, code) = (live.link(participant).await, live.code(participant).await);
     let attendee = Attendee { browser: Browser::new(live.org.base_url()), participant };
@@ -65,7 +64,6 @@ async fn arrive(live: &Live, participant: ParticipantId) -> (Attendee, [String; 
     (attendee, [secret, code])
 }
 
-/// Sends answers to both questions.
 async fn answer(ada: &Attendee, gate: GateId, fields: &[InformationField], (act, text): (&str, &str)) -> Page {
     let names = [format!("answer.{}", fields[0].id), format!("answer.{}", fields[1].id)];
     let part = |part: &str| format!("{}.{part}", names[1]);
@@ -88,7 +86,7 @@ async fn judge(live: &Live, page: &str, (act, reason): (&str, &str)) {
     assert_eq!(judged.status, 303, "{}", judged.body);
 }
 
-/// What every operation of the registry that reads answers about the deal, to either token, headers included.
+/// Every read operation's response about the deal, to either token, headers included.
 async fn responses(live: &Live) -> String {
     let (org, agreement) = (&live.org, &live.agreement);
     let proposals = org.get("/api/v1/proposals").send().await.ok(200);
@@ -117,7 +115,7 @@ async fn responses(live: &Live) -> String {
     told
 }
 
-/// A deal that is published, in an organization that asks participants for codes.
+/// A published deal in an organization that asks participants for codes.
 async fn begin(org: Org, admin: &Browser) -> Live {
     let token = admin.get("/app").await.hidden("form_token");
     let settings = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "UTC"), ("asks_for_codes", "on")];
@@ -145,7 +143,7 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let read = live.read().await;
     assert_eq!((&read["stages"][0]["state"], &read["stages"][1]["state"]), (&json!("done"), &json!("current")));
 
-    // Northwind approves; Ada uploads a file, and saves answers before she sends them.
+    // Northwind approves; Ada uploads a file, and saves answers before sending them.
     assert_eq!(northwind.approve(&live.agreement, (1, 0)).await.status, 303);
     let gates: Vec<GateId> = live.agreement.stages[1].gates.iter().map(|gate| gate.id).collect();
     let at = format!("/conditions/{}", gates[1]);
@@ -169,7 +167,7 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     assert_eq!(live.read().await["lifecycle"], "completed");
     assert_eq!(live.member.get(&live.path()).await.status, 200);
 
-    // Subscribers hear of it, and its evidence is there for everyone who took part.
+    // Subscribers hear of it, and all participants can get its evidence.
     let arrivals = subscriber
         .receiver
         .wait_until(|arrivals| arrivals.iter().any(|arrival| arrival.event_type() == "agreement.completed"))
@@ -187,7 +185,7 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
         assert_eq!(attendee.browser.get(&path).await.bytes, evidence["certificate.pdf"]);
     }
 
-    // What was secret is nowhere; what people wrote is in no log, audit row or event.
+    // Secrets appear nowhere; what people wrote is in no log, audit row or event.
     let sessions = [&ada, &northwind].map(|attendee| {
         let cookie = attendee.browser.cookie(&format!("part-{}", attendee.participant));
         cookie.expect("a session")

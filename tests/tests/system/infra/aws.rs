@@ -1,4 +1,4 @@
-//! SQS, Secrets Manager and S3 themselves, or an emulator of them: `make test-aws` runs these tests, `make test` does not.
+//! SQS, Secrets Manager and S3 themselves, or an emulator: for `make test-aws`, not `make test`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::webhooks::lambda::{Cloud, body, call, failures, in_s, sqs_batch, star
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The template's queues, but that what was received and not deleted shows again at once.
+/// The template's queues, except that received messages show again at once unless deleted.
 struct Queues {
     client: aws_sdk_sqs::Client,
     deliveries: String,
@@ -64,7 +64,7 @@ impl Queues {
         delete.receipt_handle(message.receipt_handle().unwrap()).send().await.expect("the queue answers");
     }
 
-    /// What comes out within a time, each once, with its group.
+    /// What comes out in time, without duplicates, with its group.
     async fn drain(&self, url: &str, count: usize, within: Duration) -> Vec<(DeliveryMessage, String)> {
         let until = tokio::time::Instant::now() + within;
         let mut drained = Vec::new();
@@ -142,7 +142,7 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
     let mut sender = start("webhook-sender", &environment).await;
-    // What Lambda does between a queue and a function: what did not fail is deleted.
+    // Acts as Lambda does between a queue and a function: deletes what didn't fail.
     let mut receives = 0;
     let dead = loop {
         let messages = queues.receive(&queues.deliveries).await;
@@ -165,7 +165,7 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     assert_eq!(receives, usize::try_from(limits::MESSAGE_RECEIVES_MAX).unwrap());
     let delivery = cloud.delivery(wakes[0]).await;
     assert_eq!((delivery.state(), delivery.attempted), (DeliveryState::Waiting, 1));
-    // What comes before its time goes on to the queue whose messages wait, by way of the function.
+    // An early message goes on to the retry queue, through the function.
     let early = DeliveryMessage { due_at: in_s(2), ..wakes[0] };
     assert!(failures(&call(&mut sender, &sqs_batch(&[body(early)]).0).await).is_empty());
     let sent_on = queues.drain(&queues.retries, 1, PATIENCE).await;
@@ -196,7 +196,7 @@ async fn keys_are_read_kept_and_found_again_after_a_rotation() {
     opens_both(&keys.keyring().await.expect("the keys"));
     opens_both(&SecretsManagerKeys::new(client.clone(), name.clone()).keyring().await.expect("the keys"));
 
-    // Without the secret, a function that has the keys goes on with them; one that has none says why.
+    // Without the secret, a function that has the keys continues with them; one that has none says why.
     client.delete_secret().secret_id(&name).force_delete_without_recovery(true).send().await.expect("it is deleted");
     opens_both(&keys.keyring().await.expect("the keys"));
     for failed in [keys.newest().await, SecretsManagerKeys::new(client, name).keyring().await] {
@@ -222,7 +222,7 @@ async fn files_come_back_from_a_bucket_and_large_ones_by_a_link() {
     let found = files.get(org, &shorter).await;
     assert!(matches!(found, Err(FilesError::Damaged)), "{found:?}");
 
-    // What no response can carry.
+    // Too large for any response.
     let mut large = vec![0; limits::FILE_BYTES_MAX + 1];
     fastrand::fill(&mut large);
     let large = Bytes::from(large);
@@ -232,7 +232,7 @@ async fn files_come_back_from_a_bucket_and_large_ones_by_a_link() {
     assert_eq!(got.status(), 200);
     assert_eq!(got.headers()["content-disposition"], "attachment; filename=\"M_ller _ Co (1).zip\"");
     assert!(got.bytes().await.expect("a file") == large);
-    // The link is for that file alone, and as it was made.
+    // The link is for that file alone, unchanged.
     let (path, query) = link.split_once('?').expect("a signature");
     let (exports, _) = path.split_once("/exports/").expect("a path below `exports`");
     let document = format!("{exports}/{org}/{}", content.sha256);

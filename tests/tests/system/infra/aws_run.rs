@@ -1,4 +1,4 @@
-//! The program that runs the tests at an endpoint of AWS: its credentials, and what it deletes.
+//! The program that runs tests at an endpoint of AWS: its credentials, and what it deletes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,13 +19,12 @@ use tokio::process::Command;
 
 const AWS_RUN: &str = env!("CARGO_BIN_EXE_aws_run");
 
-/// What `aws_run show` says in an environment that has nothing else of AWS.
 async fn show(environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(AWS_RUN);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
         command.env_remove(name);
     }
-    // A machine of AWS would give its own role, and others would be asked for one over the network.
+    // An AWS machine would provide its own role; other machines would ask for one over the network.
     command.env("AWS_EC2_METADATA_DISABLED", "true");
     // Nor the profile of the person who runs the tests.
     command.env("AWS_CONFIG_FILE", "/dev/null").env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
@@ -39,7 +38,6 @@ fn shown(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The one line that a refusal is.
 #[track_caller]
 fn refusal(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -51,7 +49,7 @@ const AWS: &str = "https://dynamodb.eu-central-1.amazonaws.com";
 const ELSEWHERE: &str = "http://localstack:4566";
 const LOOPBACK: &str = "http://127.0.0.1:4566";
 
-/// A profile with a region and credentials, as the AWS command line writes it.
+/// A profile with region and credentials, as the AWS command line writes it.
 struct Profile(TempDir);
 
 impl Profile {
@@ -76,7 +74,7 @@ async fn credentials_come_from_the_environment_the_profile_or_a_role() {
     let of_environment =
         [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "of-environment"), ("AWS_SECRET_ACCESS_KEY", "secret")];
 
-    // The role of a container, which it asks at an address that it is given.
+    // A container's role, requested from a given address.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let role_url = format!("http://{}/role", listener.local_addr().unwrap());
     let role = json!({"AccessKeyId": "of-role", "SecretAccessKey": "secret", "Token": "token", "Expiration": "2099-01-01T00:00:00Z"});
@@ -115,7 +113,6 @@ async fn an_emulator_on_this_machine_gets_placeholders_and_no_other_endpoint_doe
     }
 }
 
-/// The names of all tables, queues and secrets.
 async fn names(client: &aws_sdk_dynamodb::Client) -> BTreeSet<String> {
     let (sqs, secrets) = (aws::sqs(&real()), aws::secrets_manager(&real()));
     let tables = client.list_tables().into_paginator().items().send().collect::<Result<Vec<_>, _>>().await.unwrap();

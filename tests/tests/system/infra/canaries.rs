@@ -1,4 +1,4 @@
-//! A whole deal with marked words and secrets, and where none of them may be found (goal S3).
+//! A whole deal with marked words and secrets, and where none of them may appear (goal S3).
 
 use serde_json::{Value, json};
 use shared::domain::agreement::AgreementName;
@@ -57,7 +57,7 @@ async fn a_deal_leaves_nothing_that_people_wrote_in_rows_and_logs_and_no_secret_
         assert!(!records.contains(canary.as_str()), "{canary} in an audit row");
         assert!(!log.contains(canary.as_str()), "{canary} in the log");
     }
-    // The name of a published agreement is what its event says; notes and people are in no event.
+    // Events have a published agreement's name, but neither notes nor people.
     for canary in [&note, &answer, &person] {
         assert!(told.iter().all(|body| !body.contains(canary.as_str())), "{canary} in an event");
     }

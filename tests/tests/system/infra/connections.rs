@@ -1,4 +1,4 @@
-//! The local server: connections that bring no request, and requests that reach no function.
+//! The local server: connections without a request, and requests that reach no function.
 
 use std::time::Duration;
 
@@ -8,7 +8,6 @@ use tests::{Org, raw, wait};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Waits until the server has closed a connection.
 async fn closed(mut socket: TcpStream) {
     let end = async {
         let mut bytes = [0; 4096];
@@ -49,7 +48,7 @@ async fn a_connection_without_a_request_is_closed() {
     org.get("/api/v1/me").send().await.ok(200);
 }
 
-/// Asserts a refusal of the server itself: an envelope with a request id, whatever the client sent.
+/// Asserts the server's own refusal: an envelope with a request id, whatever the client sent.
 async fn refused(org: &Org, request: &[u8], status: u16) {
     let (found, headers, body) = raw::answer_to(org.base_url(), request).await;
     let start = String::from_utf8_lossy(&request[..request.len().min(80)]).into_owned();
@@ -87,7 +86,7 @@ async fn a_request_names_its_host_once() {
         refused(&org, &request(&format!("GET {path} HTTP/1.1"), ""), 400).await;
         refused(&org, &request(&format!("GET {path} HTTP/1.1"), "host: a\r\nhost: b\r\n"), 400).await;
     }
-    // HTTP/1.0 knows no such header.
+    // HTTP/1.0 has no such header.
     let (status, ..) = raw::answer_to(org.base_url(), &request("GET /api/v1/me HTTP/1.0", "")).await;
     assert_eq!(status, 200);
 }

@@ -1,5 +1,5 @@
-//! `scripts/stack` over a stand-in for the AWS command line: what it shows, asks, and refuses. What it calls is held against
-//! the models of the real one. And `scripts/smoke`, the first session, against the local stack.
+//! `scripts/stack` with a stand-in for the AWS command line: what it shows, asks and refuses. Its calls are checked
+//! against AWS's models. And `scripts/smoke`, the first session, against the local stack.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,20 +16,19 @@ use tokio::process::Command;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts");
 const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
-/// How much one argument of a command may have on Linux.
+/// Linux's limit on one argument of a command.
 const ARGUMENT_BYTES_MAX: usize = 131_072;
-/// How `aws` says that there is no such stack.
+/// The error of `aws` for a missing stack.
 const NO_STACK: &str = "An error occurred (ValidationError): Stack with id x does not exist";
 
-/// A folder with a program `aws` that writes down what it is called with, and answers with the file of that name.
+/// A folder with a program `aws` that records its calls, and answers from files.
 struct Aws {
     folder: TempDir,
-    /// How many calls earlier runs have made.
+    /// Calls of earlier runs.
     seen: Cell<usize>,
 }
 
-/// An `aws` that answers with the next line of `COMMAND in turn`, or with the file `COMMAND`, or fails with what is in
-/// `COMMAND fails`.
+/// Answers with the next line of `COMMAND in turn`, or the file `COMMAND`, or fails with `COMMAND fails`.
 const PROGRAM: &str = r#"#!/usr/bin/env python3
 import json, pathlib, sys
 folder = pathlib.Path(__file__).parent
@@ -49,7 +48,7 @@ print(answer, end="")
 "#;
 
 impl Aws {
-    /// With a deployed stack that is empty, and has a keyring.
+    /// With an empty deployed stack that has a keyring.
     fn new() -> Self {
         let aws = Self { folder: TempDir::new().expect("a folder"), seen: Cell::new(0) };
         aws.program("aws", PROGRAM);
@@ -67,7 +66,6 @@ impl Aws {
         aws
     }
 
-    /// The stack is in a state, and has these parameters.
     fn is(&self, status: &str, parameters: &[(&str, &str)]) {
         let outputs = [("TableName", "the-table"), ("FilesBucket", "the-bucket"), ("KeyringSecret", "the-secret")];
         let outputs = outputs.map(|(key, value)| match parameters.iter().find(|(name, _)| *name == key) {
@@ -82,14 +80,14 @@ impl Aws {
         self.says("cloudformation describe-stacks", &json!({ "Stacks": [stack] }));
     }
 
-    /// The stack is in a state of a first deployment that failed, when it is asked for once. Later it is deployed.
+    /// Reports the state of a failed first deployment once, then a deployed stack.
     fn was(&self, status: &str) {
         let stack =
             json!({"StackStatus": status, "Parameters": [{"ParameterKey": "DomainName", "ParameterValue": "a"}]});
         self.says_in_turn("cloudformation describe-stacks", &[json!({ "Stacks": [stack] })]);
     }
 
-    /// The stack has made its stores, which are in a state.
+    /// The stack has created its stores, which are in a state.
     fn owns(&self, status: &str) {
         let stores =
             [("Table", "the-table"), ("Files", "the-bucket"), ("Keyring", "the-secret"), ("ReadApi", "a-function")];
@@ -150,7 +148,7 @@ impl Aws {
         for name in ["AWS_ENDPOINT_URL", "LOSE_DATA", "KEEP_DATA", "ARCH", "PARAMETERS", "MAKEFLAGS", "MAKELEVEL"] {
             command.env_remove(name);
         }
-        // Other programs that the test has put there come before the real ones.
+        // Programs from the test precede the real ones.
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", self.folder.path().display())).env("AWS_CLI", self.path("aws"));
         command.env("AWS_REGION", "eu-north-1").env("CODE_BUCKET", "code").envs(environment.iter().copied());
@@ -167,14 +165,14 @@ impl Aws {
     }
 }
 
-/// Every call that a test has made is one that AWS takes, and every answer that the stand-in gave one that AWS gives.
+/// Checks that AWS takes every recorded call, and gives every answer of the stand-in.
 impl Drop for Aws {
     fn drop(&mut self) {
         let calls = self.path("calls");
         if std::thread::panicking() || !calls.is_file() {
             return;
         }
-        // `make check` installs it. Tests install nothing by themselves.
+        // `make check` installs it. Tests install nothing.
         if !Path::new(SCRIPTS).join("../target/tools/template/installed").is_file() {
             eprintln!(
                 "SKIPPED: the calls of `aws` were not held against its models; `scripts/tools template` installs them"
@@ -187,8 +185,7 @@ impl Drop for Aws {
     }
 }
 
-/// Whether there is to be a Python 3: a test that is left out must not look like one that passed, so only the environment
-/// says so.
+/// Whether Python 3 is required. Only the environment may waive it: a skipped test must not look like a passed one.
 fn is_wanted() -> bool {
     let is_left_out = std::env::var("COUNTERSIGN_PYTHON_TEST").is_ok_and(|wanted| wanted == "no");
     if is_left_out {
@@ -199,7 +196,7 @@ fn is_wanted() -> bool {
 
 struct Ran {
     output: Output,
-    /// The calls of `aws`, one a line.
+    /// The calls of `aws`, one per line.
     calls: String,
     recorded: Vec<Value>,
 }
@@ -209,7 +206,6 @@ impl Ran {
         self.calls.lines().any(|line| line.starts_with(command))
     }
 
-    /// The only call that begins so.
     #[track_caller]
     fn call(&self, command: &str) -> &str {
         let calls: Vec<&str> = self.calls.lines().filter(|line| line.starts_with(command)).collect();
@@ -217,7 +213,6 @@ impl Ran {
         calls[0]
     }
 
-    /// Each of these was called, in this order.
     #[track_caller]
     fn called_in_order(&self, commands: &[&str]) {
         let at = |command: &&str| self.calls.lines().position(|line| line.starts_with(*command));
@@ -262,24 +257,24 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
     ] {
         assert!(create.contains(part), "{part}: {create}");
     }
-    // The stores are protected against other ways of changing the stack too.
+    // The policy protects the stores from other ways of changing the stack too.
     let policy = ran.call("cloudformation set-stack-policy");
     for part in ["Update:Replace", "Update:Delete", "Deny", "Id/Table\"", "Id/Files\"", "Id/Keyring\""] {
         assert!(policy.contains(part), "{part}: {policy}");
     }
     ran.called_in_order(&["cloudformation set-stack-policy", "cloudformation execute-change-set"]);
-    // Without anyone who agrees, the change set is gone again and nothing else has happened.
+    // Without consent, the change set is deleted, and nothing else happens.
     let ran = aws.run(&["deploy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called("cloudformation execute-change-set"), "{}", ran.calls);
     assert!(ran.has_called("cloudformation delete-change-set"), "{}", ran.calls);
     aws.run(&["deploy", "prod", "Arhitecture=arm64", "--yes"], &[]).await.refused("no parameter Arhitecture");
-    // A stage that is not there yet has no values to keep.
+    // A new stage has no values to keep.
     aws.fails("cloudformation describe-stacks", NO_STACK);
     let ran = aws.run(&["deploy", "new", "--yes"], &[]).await;
     assert!(ran.calls.contains("--change-set-type CREATE") && !ran.calls.contains("UsePreviousValue"), "{}", ran.calls);
     ran.called_in_order(&["cloudformation wait stack-create-complete", "cloudformation set-stack-policy"]);
-    // Whether it is there is not known if AWS does not say so.
+    // If AWS doesn't say whether it exists, nobody knows.
     aws.fails("cloudformation describe-stacks", "Unable to locate credentials");
     let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
     ran.refused("Unable to locate credentials");
@@ -294,9 +289,9 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
     let aws = Aws::new();
     aws.program("cargo", "#!/bin/sh\necho a-new-keyring\n");
     let store = "secretsmanager put-secret-value";
-    // With a value: nothing to store, and nothing is.
+    // With a value: nothing is stored.
     aws.run(&["keyring", "prod"], &[]).await.refused("has a keyring");
-    // Nobody can say: the deployment ends with the reason, and tells no one to store a key.
+    // Unknown: the deployment ends with the reason, and tells no one to store a key.
     aws.fails("secretsmanager describe-secret", "An error occurred (AccessDeniedException)");
     for arguments in [&["deploy", "prod", "--yes"][..], &["keyring", "prod"]] {
         let ran = aws.run(arguments, &[]).await;
@@ -349,14 +344,14 @@ async fn a_first_deployment_that_failed_can_be_repeated() {
         ]);
         let create = ran.call("cloudformation create-change-set");
         assert!(create.contains("--change-set-type CREATE") && !create.contains("UsePreviousValue"), "{create}");
-        // Records there, however that came: nothing is removed.
+        // If there are records, however they came, nothing is removed.
         aws.says("dynamodb scan", &json!({"Count": 1}));
         aws.was(status);
         let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
         ran.refused("the table the-table has records");
         assert!(!ran.has_called(removal) && !ran.has_called("dynamodb delete-table"), "{}", ran.calls);
     }
-    // What CloudFormation has removed itself is not looked for.
+    // Stores that CloudFormation has removed aren't looked for.
     let aws = Aws::new();
     aws.is("ROLLBACK_COMPLETE", &[]);
     aws.owns("DELETE_COMPLETE");
@@ -401,7 +396,7 @@ async fn a_deployment_that_fails_says_why_and_what_comes_next() {
     }
 }
 
-/// An earlier release does not know all parameters of the one that is rolled back.
+/// An earlier release lacks some parameters of the rolled-back one.
 #[tokio::test]
 async fn a_rollback_keeps_what_the_earlier_release_knows() {
     if !is_wanted() {
@@ -424,7 +419,7 @@ async fn a_rollback_keeps_what_the_earlier_release_knows() {
     }
 }
 
-/// Before anything is built, made or removed.
+/// Before anything is built, created or removed.
 #[tokio::test]
 async fn a_stage_without_a_fitting_name_is_refused_at_once() {
     if !is_wanted() {
@@ -450,7 +445,7 @@ async fn a_stage_keeps_its_processor_unless_told() {
         return;
     }
     let deploy = async |aws: &Aws, given: &[&str]| {
-        // `make package` takes minutes, and is not what is asked here.
+        // `make package` takes minutes, and isn't the subject.
         aws.program("packager", "#!/bin/sh\necho packager \"$@\"\n");
         let mut command = Command::new("make");
         command.current_dir(Path::new(SCRIPTS).join("..")).arg(format!("MAKE={}", aws.path("packager").display()));
@@ -537,7 +532,7 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     let ran = aws.run(&["destroy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called(removal), "{}", ran.calls);
-    // AWS deletes no secret that has replicas. That is known before anything is gone.
+    // AWS deletes no secret with replicas. That is checked before anything is deleted.
     let secret = "secretsmanager describe-secret";
     aws.says(secret, &json!({"ReplicationStatus": [{"Region": "eu-west-1", "Status": "InSync"}]}));
     let ran = aws.run(&["destroy", "prod", "--yes"], &[("LOSE_DATA", "countersign-prod")]).await;
@@ -545,7 +540,7 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     assert!(!lost.iter().any(|call| ran.has_called(call)), "{}", ran.calls);
     aws.says(secret, &json!({"VersionIdsToStages": {"1": ["AWSCURRENT"]}}));
     aws.run(&["destroy", "prod", "--yes"], &[]).await.succeeded();
-    // Stores that were given to the stage are not the stack's: it removes its own.
+    // Given stores aren't the stack's: it removes its own.
     aws.is("UPDATE_COMPLETE", &[("TableName", "restored")]);
     let ran = aws.run(&["destroy", "prod", "--yes"], &[]).await;
     ran.succeeded();
@@ -555,7 +550,7 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     aws.run(&["destroy", "prod", "--yes"], &[]).await.refused("there is no stack countersign-prod");
 }
 
-/// As many files as a call deletes, with keys as long as those of the service.
+/// As many files as one call deletes, with keys as long as the service's.
 #[tokio::test]
 async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     if !is_wanted() {
@@ -569,7 +564,7 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     let full = json!({"Versions": files});
     let marker = json!({"DeleteMarkers": [{"Key": "a", "VersionId": "2"}]});
     let lose = [("LOSE_DATA", "countersign-prod")];
-    // One file can't be deleted: that is said, and the stack is still there to come back to.
+    // One file can't be deleted: the script says so, and the stack remains for another run.
     aws.says(list, &full);
     let error = json!({"Key": "a-key", "Code": "AccessDenied", "Message": "locked"});
     aws.says("s3api delete-objects", &json!({ "Errors": [error] }));
@@ -577,7 +572,7 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     ran.refused("1 of 1000 files in the-bucket can't be deleted").refused("a-key: AccessDenied locked");
     ran.called_in_order(&["dynamodb delete-table", "s3api delete-objects"]);
     assert!(!ran.has_called("cloudformation delete-stack") && !ran.has_called("s3api delete-bucket"), "{}", ran.calls);
-    // The second run finds the table gone, and the rest of the files.
+    // The second run finds the table gone, and the remaining files.
     aws.fails("dynamodb describe-table", "An error occurred (ResourceNotFoundException)");
     aws.fails("dynamodb scan", "An error occurred (ResourceNotFoundException)");
     aws.says("s3api delete-objects", &json!({}));
@@ -594,17 +589,17 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
         serde_json::from_str::<Value>(content).expect("JSON")["Objects"].as_array().expect("keys").len()
     });
     assert_eq!(deleted.collect::<Vec<_>>(), [1000, 1000, 1]);
-    // A third finds nothing but the stack.
+    // A third finds only the stack.
     aws.fails(list, "An error occurred (NoSuchBucket)");
     aws.fails("s3api delete-bucket", "An error occurred (NoSuchBucket)");
     aws.fails("secretsmanager delete-secret", "An error occurred (InvalidRequestException): marked for deletion");
     aws.run(&["destroy", "prod", "--yes"], &lose).await.succeeded();
-    // What fails for another reason ends it.
+    // Any other failure ends it.
     aws.fails(list, "An error occurred (AccessDenied)");
     aws.run(&["destroy", "prod", "--yes"], &lose).await.refused("AccessDenied");
 }
 
-/// The command line tells how far each upload is, over and over, in one line of a terminal.
+/// The command line reports each upload's progress repeatedly, on one line of a terminal.
 #[tokio::test]
 async fn a_deployment_shows_no_progress_of_uploads() {
     if !is_wanted() {
@@ -633,7 +628,7 @@ async fn localstack_is_not_started_without_its_token() {
     aws.run(&["localstack"], &[("LOCALSTACK_AUTH_TOKEN", "")]).await.refused("LOCALSTACK_AUTH_TOKEN");
 }
 
-/// All of `make localstack`, over stand-ins for Docker and AWS; the first session is a real one.
+/// All of `make localstack`, with stand-ins for Docker and AWS; the first session is real.
 #[tokio::test]
 async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
     if !is_wanted() {
@@ -641,7 +636,7 @@ async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
     }
     let aws = Aws::new();
     aws.says("secretsmanager describe-secret", &json!({}));
-    // It is there once it has been made.
+    // It exists once created.
     let deployed = r#"#!/bin/sh
 if [ "$1 $2 $3" = "cloudformation wait stack-create-complete" ]; then rm "$(dirname "$0")/cloudformation describe-stacks fails"; fi
 exec "$(dirname "$0")/aws" "$@"
@@ -652,7 +647,7 @@ exec "$(dirname "$0")/aws" "$@"
     let email = format!("localstack-{}@harbor.example", uuid::Uuid::new_v4().simple());
     let made = ops::create_organization_with_invitation(&stack.table().store(), "Harbor & Pine", &email).await;
     let link = format!("{}{}", stack.base_url, made.expect("an organization").invitation_path);
-    // Outputs that a deployment has and the other tests do not look at.
+    // Outputs that only this test needs.
     let mut described: Value =
         serde_json::from_str(&std::fs::read_to_string(aws.path("cloudformation describe-stacks")).expect("an answer"))
             .expect("JSON");
@@ -665,7 +660,7 @@ exec "$(dirname "$0")/aws" "$@"
     let cargo =
         format!("#!/bin/sh\ncase \"$*\" in *create-organization*) echo '{link}' ;; *) echo a-keyring ;; esac\n");
     aws.program("cargo", &cargo);
-    // Its health, on a port of this test's own.
+    // Its health endpoint, on this test's own port.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port().to_string();
     let health = tokio::spawn(async move {
@@ -710,7 +705,7 @@ exec "$(dirname "$0")/aws" "$@"
     assert!(HANDBOOK.contains("-e PROVIDER_OVERRIDE_DYNAMODB=v2 -e PROVIDER_OVERRIDE_DYNAMODBSTREAMS=v2"));
 }
 
-/// A stage can be deployed where what lists the parts of a function can't be compiled.
+/// A stage can be deployed even if the tool that lists a function's dependencies can't be compiled.
 #[tokio::test]
 async fn zips_without_a_list_of_their_parts_are_still_packaged() {
     if !is_wanted() {
@@ -745,7 +740,7 @@ async fn zips_without_a_list_of_their_parts_are_still_packaged() {
     }
 }
 
-/// What the handbook tells an operator to deploy with is what the template takes.
+/// The handbook's deployments use the template's parameters.
 #[test]
 fn the_handbooks_deployments_name_parameters_of_the_template() {
     let declared: BTreeSet<&str> =
@@ -768,7 +763,7 @@ fn the_handbooks_deployments_name_parameters_of_the_template() {
     }
 }
 
-/// What `make localstack` runs against what it has deployed.
+/// What `make localstack` runs against its deployment.
 #[tokio::test]
 async fn the_first_session_works_from_an_invitation_on() {
     if !is_wanted() {

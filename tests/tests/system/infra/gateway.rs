@@ -1,10 +1,10 @@
-//! What the two kinds of API Gateway do to a request on its way to a function: headers listed twice, stages in paths.
+//! What the two kinds of API Gateway do to requests: headers listed twice, stages in paths.
 
 use serde_json::{Value, json};
 use tests::runtime_api::{self, Function, event};
 use tests::{Answer, Org};
 
-/// Names that a stage may have. Those that a path of ours has too must not be taken for it.
+/// Stage names. Some are also in our paths, and must not be confused.
 const STAGES: [&str; 5] = ["prod", "api", "v1", "contacts", "production"];
 
 async fn start(function: &str, org: &Org) -> Function {
@@ -20,7 +20,7 @@ fn recorded(name: &str, org: &Org) -> Value {
     serde_json::from_str(&event(name, org, "")).expect("an event is JSON")
 }
 
-/// Gives an event of a REST API a header as often as there are values. The list has all of them, the map the last.
+/// Adds a header to a REST API's event, once per value. The list has all of them, the map the last.
 fn set_header(event: &mut Value, name: &str, values: &[&str]) {
     event["multiValueHeaders"][name] = json!(values);
     event["headers"][name] = json!(values.last());
@@ -43,7 +43,7 @@ async fn a_token_that_a_rest_api_lists_twice_is_none() {
     event["multiValueHeaders"]["authorization"] = json!([read_only]);
     event["headers"]["authorization"] = json!(read_only);
     invoke(&mut function, &event).await.refused(401);
-    // One is one, also where the event has no map beside the list.
+    // One is one, even if the event has no map beside the list.
     event = recorded("rest-list-contacts", &org);
     invoke(&mut function, &event).await.ok(200);
     event["headers"] = Value::Null;
@@ -74,7 +74,6 @@ async fn a_parameter_that_a_rest_api_lists_twice_is_refused() {
     invoke(&mut start("read-api", &org).await, &event).await.refused_for(422, &[("limit", "invalid_value")]);
 }
 
-/// The path of such an event has no stage, whatever the stage is called.
 #[tokio::test]
 async fn the_stage_of_a_rest_api_is_no_part_of_the_path() {
     let org = Org::new().await;
@@ -96,7 +95,7 @@ async fn the_stage_of_a_rest_api_is_no_part_of_the_path() {
     }
 }
 
-/// The path of such an event has the stage before it, and the query is not touched.
+/// An HTTP API's path begins with the stage; the query is unchanged.
 #[tokio::test]
 async fn the_stage_of_an_http_api_is_cut_from_the_path() {
     let org = Org::new().await;

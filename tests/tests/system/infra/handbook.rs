@@ -1,6 +1,5 @@
-//! The operators' handbook: its commands of `ops` are run in [`ops::documented`](super::ops), and those of AWS by
-//! `make test-stack`; the others need a tool of someone else, and are listed with the reason. And its bill is what was
-//! measured.
+//! The operators' handbook: [`ops::documented`](super::ops) runs its commands of `ops`, and `make test-stack` those of
+//! AWS; the others need third-party tools, and are listed with the reason. And its bill matches the measurements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +9,7 @@ use tests::template;
 const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
 const CAPACITY: &str = include_str!("../../../golden/capacity.json");
 
-/// What is not run in these tests, by how it begins, and why.
+/// Commands that these tests don't run, by their beginning, and why.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("aws ", "`make test-stack` runs it at an emulator; `scripts/check-aws-calls` holds it against the models of AWS"),
     ("make deploy ", "`make test-stack` runs its script at an emulator, and `deploy.rs` over a stand-in for `aws`"),
@@ -23,7 +22,6 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("curl -o evidence-keys.json ", "asks an address that is an example; the test asks the stack for the same file"),
 ];
 
-/// The commands of the handbook, each in one line.
 fn commands() -> Vec<String> {
     let blocks = HANDBOOK.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
     let joined = blocks.map(|block| block.replace("\\\n", " ").replace("|\n", "| ")).collect::<Vec<_>>().join("\n");
@@ -44,14 +42,13 @@ fn what_is_no_command_of_ops_says_why_it_is_not_run_here() {
     }
 }
 
-/// The price per million that a row of the handbook names.
+/// The price per million in a row of the handbook.
 fn price(what: &str) -> f64 {
     let row = HANDBOOK.lines().find(|line| line.starts_with(&format!("| {what}")));
     let cell = row.and_then(|row| row.split('|').nth(2)).unwrap_or_else(|| panic!("no price of {what}"));
     cell.trim().trim_start_matches('$').parse().expect("a price")
 }
 
-/// The units are the measured ones, and the sums are right.
 #[test]
 fn the_bill_follows_from_what_was_measured() {
     let measured: BTreeMap<String, Value> = serde_json::from_str(CAPACITY).expect("JSON");
@@ -77,7 +74,7 @@ fn the_bill_follows_from_what_was_measured() {
     assert!(compared >= 8, "{compared} rows");
 }
 
-/// What a stage costs without calls: the alarms and metrics are those of the template, and the products are right.
+/// A stage's cost without calls: alarms and metrics match the template, and the products are right.
 #[test]
 fn what_a_stage_costs_without_calls_is_multiplied_right() {
     let watched = |alarm: &Value| {
@@ -105,7 +102,7 @@ fn what_a_stage_costs_without_calls_is_multiplied_right() {
         compared += 1;
     }
     assert_eq!(compared, 4);
-    // Those by route are metrics of their own in the bill, and nothing reads them.
+    // Metrics by route would be extra in the bill, and nothing reads them.
     let stages: Vec<&Value> = template::resources("AWS::ApiGatewayV2::Stage").map(|(_, stage)| stage).collect();
     assert_eq!(stages.len(), 1);
     assert_eq!(stages[0]["DefaultRouteSettings"]["DetailedMetricsEnabled"], false);

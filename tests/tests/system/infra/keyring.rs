@@ -9,7 +9,6 @@ use tests::receiver::Arrival;
 use tests::subscriber::{Subscriber, secret_on};
 use tests::{Needs, Org, Stack, drafts, rows};
 
-/// The names of the keys that an endpoint's secrets are sealed with: the current one's, and that of the one before.
 async fn sealed_with(org: &Org, subscriber: &Subscriber) -> (Value, Value) {
     let rows = rows::of_organization(org.stack().table(), org.id).await;
     let id = subscriber.id.to_string();

@@ -1,5 +1,4 @@
-//! The functions as Lambda runs them: processes that take API Gateway's events from a Runtime API, on the same store as
-//! the local stack.
+//! The functions as processes that take API Gateway's events from a Runtime API, on the local stack's store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +18,8 @@ use tests::{Answer, Org, drafts, hostile_pdf};
 use crate::unknown_id;
 use crate::webhooks::lambda::{self as webhook_lambda, Cloud};
 
-/// Where the links of the answers lead.
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// A recorded event, the function that the gateway gives it to, and what that answers.
 struct Recorded {
     event: &'static str,
     function: &'static str,
@@ -144,7 +141,7 @@ const RECORDED: [Recorded; 17] = [
     },
 ];
 
-/// The recorded events of a browser.
+/// A browser's recorded events.
 const PAGES: [&str; 2] = ["view-sign-in", "sign-in"];
 
 fn finds_zoe(answer: &Answer, _: &Org) {
@@ -176,7 +173,7 @@ async fn every_recorded_event_gets_its_answer() {
     for function in ["read-api", "write-api", "proposals", "mcp"] {
         functions.insert(function, (start(function, &org).await, Vec::new()));
     }
-    // It writes documents, and so has a bucket.
+    // It writes documents, so it has a bucket.
     let mut environment = runtime_api::environment(org.stack().table(), BASE_URL);
     environment.extend(services.environment());
     functions.insert("documents", (webhook_lambda::start("documents", &environment).await, Vec::new()));
@@ -187,7 +184,7 @@ async fn every_recorded_event_gets_its_answer() {
         check(&answer, &org);
         answered.push(answer.request_id());
     }
-    // The local stack's own server sees what the functions have written.
+    // The local stack's own server sees what the functions wrote.
     assert_eq!(org.total("/api/v1/contacts").await, 7);
     assert_eq!(org.total("/api/v1/workspaces").await, 3);
     assert_eq!(org.total("/api/v1/proposals").await, 2);
@@ -200,13 +197,13 @@ async fn every_recorded_event_gets_its_answer() {
     assert_eq!(json!(files[&path].len()), document["size_bytes"]);
     let text = pdf::reading::text(&files[&path]).expect("a PDF");
     assert!(text.contains("The Harbor Trust") && text.contains("A painting"), "{text}");
-    // The log is CloudWatch's: one line of JSON for each call, and nothing else.
+    // For CloudWatch, the log has one JSON line per call, and nothing else.
     for (name, (process, answered)) in &functions {
         assert_eq!(logged(process), *answered, "{name}");
     }
 }
 
-/// A REST API hands base64 on as text, unless it is set up for binary types.
+/// A REST API passes base64 on as text, unless configured for binary types.
 #[tokio::test]
 async fn a_rest_api_gets_no_compressed_body() {
     let org = Org::new().await;
@@ -224,7 +221,7 @@ async fn a_rest_api_gets_no_compressed_body() {
     assert_eq!((&answer.ok(200)["openapi"], answer.header("content-encoding").as_str()), (&json!("3.1.0"), ""));
 }
 
-/// API Gateway hands a form on as base64, and cookies apart from the other headers, in both directions.
+/// API Gateway passes a form on as base64, and cookies apart from other headers, in both directions.
 #[tokio::test]
 async fn a_browser_signs_in_over_the_recorded_events() {
     let cloud = Cloud::new().await;
@@ -257,7 +254,7 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form", "__Host-owner"]);
 
-    // A member who is signed in needs no form.
+    // A signed-in member needs no form.
     let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
     again["cookies"] = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let away = open(&mut process, again.to_string()).await;
@@ -273,7 +270,7 @@ async fn the_apps_functions_share_its_pages() {
     let person = cloud.org.admin("Maren Holt").await;
     let browser = Browser::of(&cloud.org, &person).await;
     let session = browser.cookie("session").expect("a session");
-    // Participants have sessions of their own.
+    // Participants have their own sessions.
     let part = format!("/app/parts/{}", unknown_id());
     let pictures = format!("/app/pictures/{0}/{0}", unknown_id());
     let (receipt, picture) = (format!("{part}/receipts/{}", unknown_id()), format!("{pictures}/1"));
@@ -304,7 +301,7 @@ async fn the_apps_functions_share_its_pages() {
     }
 }
 
-/// A PDF is read in a process of its own, by the same program.
+/// The same program reads each PDF in a separate process.
 #[tokio::test]
 async fn what_opens_pdfs_starts_itself_for_each() {
     let (sound, page) = (Bytes::from(tests::pdf::pdf("sound", "")), Picture { page: 0, width_px: 400 });
@@ -312,7 +309,7 @@ async fn what_opens_pdfs_starts_itself_for_each() {
         let reader = PdfReader::of(runtime_api::program(function));
         assert_eq!(reader.check(sound.clone()).await.expect("a process"), Ok(1), "{function}");
         assert_eq!(reader.page_sizes(sound.clone()).await.expect("a process"), [(595.0, 842.0)], "{function}");
-        // Built with the whole workspace, the others have what draws pages too.
+        // Built with the whole workspace, the others can draw pages too.
         let drawn = reader.picture(sound.clone(), page).await.expect("a process");
         assert!(drawn.is_ok() || function != "pictures", "{function}: {drawn:?}");
         let deep = Bytes::from(hostile_pdf::deep(12_000, hostile_pdf::hidden));
@@ -356,7 +353,6 @@ async fn a_bundle_of_the_documents_verifies_with_the_keys_that_it_publishes() {
     assert!(report.is_verified(), "{report}");
 }
 
-/// The cookies that an answer sets, with their values.
 fn cookies(page: &Page) -> Vec<(String, String)> {
     let lines = page.headers.get_all("set-cookie").iter().map(|line| line.to_str().expect("a cookie"));
     let pairs =
@@ -376,8 +372,7 @@ async fn a_key_is_remembered_by_the_next_process() {
     assert_eq!(org.total("/api/v1/contacts").await, 2);
 }
 
-/// In a REST API the path of an event has no stage, in an HTTP API it has; the links of neither API have another origin
-/// for it.
+/// A REST API's path has no stage, an HTTP API's has one; in both, links keep their origin.
 #[tokio::test]
 async fn a_named_stage_is_no_part_of_the_path() {
     let org = Org::new().await;
@@ -389,7 +384,7 @@ async fn a_named_stage_is_no_part_of_the_path() {
     assert_eq!(answer.ok(200)["organization_id"], org.id.to_string());
 }
 
-/// API Gateway's HTTP APIs join repeated headers with a comma; a caller who sent two tokens is not identified.
+/// HTTP APIs join repeated headers with a comma; a caller with two tokens isn't identified.
 #[tokio::test]
 async fn a_doubled_token_is_refused() {
     let org = Org::new().await;
@@ -447,7 +442,6 @@ fn recorded_files() -> BTreeSet<String> {
     names.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect()
 }
 
-/// The request ids of the calls that a function has logged, in their order.
 fn logged(function: &Function) -> Vec<String> {
     let lines = function.log();
     let parsed = lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));

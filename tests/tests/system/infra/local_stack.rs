@@ -1,4 +1,4 @@
-//! The local stack as a person meets it: ready file, banner, clean refusals, a clean end.
+//! The local stack as people see it: ready file, banner, clean refusals, clean end.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -18,7 +18,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
 }
 
-/// Asserts a refusal to start that a person can act on: one line that says what and where, no trace of a panic.
+/// Asserts a useful refusal to start: one line that says what and where, without a panic.
 #[track_caller]
 fn assert_clean(refused: &Output, words: &[&str]) {
     let stderr = String::from_utf8_lossy(&refused.stderr);
@@ -102,7 +102,7 @@ async fn an_empty_seed_is_empty_and_a_demo_is_not() {
     let second = Client::new(demo.base_url()).with_token(text(&demo.ready["organizations"][1]["read_only_token"]));
     assert_eq!(second.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"], 0);
 
-    // Where data exist, the seed is ignored.
+    // Existing data ignore the seed.
     demo.kill().await;
     let again = serve.clone().seed("empty").start().await;
     assert_eq!(everything(&again).await, before);
@@ -134,7 +134,6 @@ async fn the_documents_of_the_demo_have_their_files() {
     assert!(read >= 3, "two agreements of the seed round and one that runs: {read}");
 }
 
-/// The demo's completed agreement exports a bundle that an outsider verifies.
 #[tokio::test]
 async fn the_completed_agreement_of_the_demo_has_its_bundle() {
     let dir = TempDir::new().expect("a directory");
@@ -198,7 +197,7 @@ async fn a_call_that_is_being_answered_is_finished_before_the_end() {
         }
         acknowledged
     });
-    // Some calls first, so that the end meets one.
+    // Some calls first, so that the end interrupts one.
     let client = process.client();
     while client.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"].as_u64() < Some(20) {}
     let (status, ..) = process.signal("INT").await;
@@ -231,7 +230,7 @@ async fn a_data_directory_in_use_is_said() {
     let process = serve.start().await;
     let refused = serve.refuse().await;
     assert_clean(&refused, &[data_dir.to_str().expect("text"), "in use", process.base_url(), "--data-dir"]);
-    // The one that runs is left alone.
+    // The running one is left alone.
     process.client().get("/api/v1/me").send().await.ok(200);
     assert!(data_dir.join("ready.json").exists());
 }
@@ -280,7 +279,7 @@ async fn a_data_directory_that_cannot_be_written_is_said() {
     let locked = dir.path().join("locked");
     std::fs::create_dir(&locked).expect("a directory");
     std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o555)).expect("permissions");
-    // Nothing is unwritable for root, so that the refusal cannot be seen there.
+    // Root can write everywhere, so the refusal doesn't occur.
     if std::fs::metadata(&locked).expect("the directory").uid() != 0 {
         let refused = Serve::over(STACK, &locked).ready_file(dir.path().join("r.json")).refuse().await;
         assert_clean(&refused, &[locked.to_str().expect("text")]);

@@ -1,4 +1,4 @@
-//! The log: one line of JSON per call with its figures, and those of work in the background.
+//! The log: one JSON line with figures per call, and for background work.
 
 use serde_json::{Value, json};
 use tests::{Answer, Fault, Faults, Org, Rule, log};

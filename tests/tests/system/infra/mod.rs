@@ -1,4 +1,4 @@
-//! What runs the service and what it emits: the local stack, Lambda, gateways, keys, the log.
+//! The local stack, Lambda, gateways, keys and the log.
 
 mod aws;
 mod aws_run;

@@ -1,5 +1,4 @@
-//! The README and the pages beside it. Their walkthroughs are pasted as they stand into a shell beside a stack with its
-//! demo; the code, the links and the paths that they show must exist.
+//! README and sibling pages: walkthroughs are pasted unchanged into a shell; code, links and paths must exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,17 +14,16 @@ use tokio::process::Command;
 
 use crate::STACK;
 
-/// The page on which admins create tokens.
+/// The page where admins create tokens.
 const TOKENS: &str = "/app/developers/tokens";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const README: &str = "README.md";
-/// The README is a front door: what does not fit goes to a page beside it.
+/// The README is a front door: longer content goes to other pages.
 const README_BYTES_MAX: usize = 9 * 1024;
-/// The pages whose shell blocks the tests paste. No other page has one: what a reader types by hand is `console`.
+/// Pages whose shell blocks the tests paste. No other page has any: what readers type by hand is `console`.
 const PASTED: [&str; 5] =
     [README, "docs/first-session.md", "docs/draft-to-completion.md", "docs/trust-funding.md", "docs/agents.md"];
 
-/// Every page, by its path from the root.
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = fs::read_dir(Path::new(ROOT).join("docs"))
         .expect("the folder docs")
@@ -40,24 +38,22 @@ fn read(page: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// A page's blocks of code in a language.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let (text, fence) = (read(page), format!("```{language}\n"));
     let blocks = text.split(&fence).skip(1);
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// A page's text without its blocks of code.
 fn prose(page: &str) -> String {
     read(page).split("```").step_by(2).collect()
 }
 
-/// What blocks print when they are pasted into one shell.
+/// The output of blocks pasted into one shell.
 async fn paste(folder: &Path, blocks: &[&str]) -> String {
     paste_with(folder, blocks, "").await
 }
 
-/// What they print when a line is typed where they ask for one.
+/// The same, with a line typed where they ask for one.
 async fn paste_with(folder: &Path, blocks: &[&str], typed: &str) -> String {
     let mut shell = Command::new("bash");
     shell.arg("-c").arg(blocks.join("\n")).current_dir(folder);
@@ -117,7 +113,7 @@ async fn first_deal(folder: &Path, process: &Process) {
     assert_eq!(admin.get(path).await.status, 200);
     assert_eq!(admin.decide(path, "confirm", "").await.status, 303);
 
-    // In the same terminal, where the variables are set already.
+    // In the same terminal, which has the variables.
     let address = propose.lines().next().expect("the address");
     let agreement = format!("AGREEMENT={}", proposal["agreement_id"].as_str().expect("an id"));
     let said = paste_with(folder, &[ask, address, &agreement, active], value).await;
@@ -146,8 +142,7 @@ async fn draft_to_completion(folder: &Path) {
     // The first deal waits for its people. The browser test plays them, as the page says.
     assert!(said.ends_with("\"lifecycle\":\"active\"\n"), "{said}");
 
-    // The page starts a faster stack in another folder. This one keeps true time, so the agreement is active still; the
-    // browser test sees it complete.
+    // The page starts a faster stack. Here, in real time, the agreement stays active; the browser test completes it.
     fs::create_dir(folder.join(".local-fast")).expect("a folder");
     fs::copy(folder.join(".local/ready.json"), folder.join(".local-fast/ready.json")).expect("the ready file");
     assert_eq!(paste(folder, &[complete]).await.trim(), "\"lifecycle\":\"active\"");
@@ -158,7 +153,7 @@ async fn trust_funding(folder: &Path, process: &Process) {
     let [list, sort, paper, proven] = &blocks[..] else { panic!("four blocks: {blocks:?}") };
     let tell = "echo \"$WORKSPACE $ACCOUNT $AGREEMENT\"";
     let mut pasted = Vec::new();
-    // Pasted again, it begins anew and says the same.
+    // Pasted again, it starts over and prints the same.
     for _ in 0..2 {
         let said = paste(folder, &[list, sort, paper, tell]).await;
         let (lines, ids) = said.trim_end().rsplit_once('\n').expect("the ids");
@@ -171,7 +166,7 @@ async fn trust_funding(folder: &Path, process: &Process) {
     assert!(pasted[0].0 != pasted[1].0 && pasted[0].1 != pasted[1].1 && pasted[0].2 != pasted[1].2, "{pasted:?}");
     let (workspace, account, agreement) = &pasted[1];
     prove(folder, process, account, agreement).await;
-    // In the same terminal, where the variables are set already.
+    // In the same terminal, which has the variables.
     let address: String = list.lines().take(2).flat_map(|line| [line, "\n"]).collect();
     let said = paste(folder, &[&address, &format!("WORKSPACE={workspace}"), proven]).await;
     assert!(said.trim().ends_with("\"funded\":1,\"unfunded\":0,\"done\":1}"), "{said}");
@@ -190,7 +185,7 @@ fn assert_funding_was_papered(said: &str) {
     );
 }
 
-/// What an agent does by hand prints what the page says, and the link leads a member to the decision.
+/// An agent's commands print what the page says, and the link leads a member to the decision.
 async fn agents(folder: &Path, process: &Process) {
     let (session, printed) = (blocks("docs/agents.md", "sh"), blocks("docs/agents.md", "text"));
     let ([session], [printed]) = (&session[..], &printed[..]) else {
@@ -213,7 +208,7 @@ async fn agents(folder: &Path, process: &Process) {
     assert_eq!(browser.decide(path, "confirm", "").await.status, 303, "a member confirms what the agent proposed");
 }
 
-/// The part of the walkthrough in the browser: publication, a claim, proof, and its acceptance.
+/// The walkthrough's part in the browser: publication, a claim, proof, and its acceptance.
 async fn prove(folder: &Path, process: &Process, account: &str, agreement: &str) {
     let ready = fs::read(folder.join(".local/ready.json")).expect("the ready file");
     let ready: Value = serde_json::from_slice(&ready).expect("JSON");
@@ -254,14 +249,12 @@ fn the_readme_is_a_front_door() {
     assert!(bytes <= README_BYTES_MAX, "{bytes} bytes; at most {README_BYTES_MAX}");
 }
 
-/// The targets of a page's links.
 fn links(page: &str) -> Vec<String> {
     let text = prose(page);
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// The anchors of a page's headings.
 fn anchors(page: &str) -> BTreeSet<String> {
     let text = prose(page);
     let headings = text
@@ -277,7 +270,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(anchor).collect()
 }
 
-/// A path without its `.` and `..`, so that two ways to one file are the same.
+/// Resolves `.` and `..`, so that two paths to one file are equal.
 fn normal(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut whole, part| {
         match part {
@@ -308,7 +301,7 @@ fn links_between_pages_lead_somewhere() {
     }
 }
 
-/// Paths stand in backquotes, from the root, alone or as the start of a command. `shared/src/domain/sentences` may be a
+/// Paths are in backquotes, from the root, alone or at the start of a command. `shared/src/domain/sentences` may be a
 /// file or a folder; of a path with a placeholder, such as `<resource>`, the folder must exist.
 #[test]
 fn paths_that_the_pages_name_exist() {

@@ -1,4 +1,4 @@
-//! `infra/template.yaml` against the code: the table, the routes, the settings, the time-outs, the filter of the stream.
+//! `infra/template.yaml` against the code: table, routes, settings, time-outs, and the stream's filter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tests::runtime_api::{self, Function, recorded};
 use tests::template::{self, functions, properties, resources, routes};
 use tests::{Needs, Org, Stack};
 
-/// The functions without an HTTP entrance, each with an event that it gets.
+/// Functions without an HTTP entrance, with a sample event.
 const BACKGROUND: [(&str, &str); 3] =
     [("event-relay", r#"{"Records": []}"#), ("webhook-sender", r#"{"Records": []}"#), ("clock", "{}")];
 
@@ -39,7 +39,7 @@ async fn the_table_is_the_one_of_the_local_stack() {
     let expiry = client.describe_time_to_live().table_name(name).send().await.expect("the store answers");
     let expiry = expiry.time_to_live_description.and_then(|it| it.attribute_name);
     assert_eq!(defined["TimeToLiveSpecification"], json!({"AttributeName": expiry, "Enabled": true}));
-    // What only AWS has.
+    // Settings that only AWS has.
     assert_eq!(defined["StreamSpecification"]["StreamViewType"], "KEYS_ONLY", "the relay reads keys");
     assert_eq!(defined["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], true);
     assert_eq!(
@@ -98,14 +98,12 @@ fn every_operation_and_page_reaches_the_function_that_answers_it() {
     }
 }
 
-/// A path with something in the place of each parameter.
 fn filled(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.starts_with('{') { "019aa5d0" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// A function per crate in `functions/`, each with a log that ends, an integration if it answers HTTP, and the metrics that
-/// alarms are made of.
+/// One function per crate in `functions/`: an expiring log, an integration if it answers HTTP, alarm metrics.
 #[test]
 fn every_function_is_deployed_and_watched() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../functions");
@@ -145,7 +143,7 @@ fn every_function_is_deployed_and_watched() {
     }
 }
 
-/// API Gateway's time-out of an integration of an HTTP API, which can't be raised.
+/// API Gateway's fixed time-out for integrations of HTTP APIs.
 const GATEWAY_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[test]
@@ -167,7 +165,7 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
         if BACKGROUND.iter().any(|(background, _)| background == name) {
             assert!(timeout >= limits::SWEEP_DEADLINE + limits::WRITE_DEADLINE + limits::AWS_CALL_TIMEOUT, "{name}");
         } else {
-            // A call that overran still gets its audit row, which fences what is under way, before the gateway ends it.
+            // Before the gateway ends an overrunning call, its audit row fences what is in progress.
             assert!(timeout > limits::CALL_DEADLINE + limits::AUDIT_DEADLINE && timeout < GATEWAY_TIMEOUT, "{name}");
             assert_eq!(timeout, runtime_api::TIMEOUT, "{name}");
         }
@@ -189,10 +187,10 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
     assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
 }
 
-/// What a function does without: each adds to what holds anyway.
+/// Variables that functions can do without.
 const OPTIONAL: [&str; 3] = ["CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
 
-/// Each function starts with the environment that the template gives it, and needs all of it but what is optional.
+/// Each function starts with the template's environment, and needs all of it but what is optional.
 #[tokio::test]
 async fn functions_get_the_settings_that_they_need_and_no_others() {
     let org = Org::new().await;
@@ -235,7 +233,7 @@ fn value_of(variable: &str, org: &Org) -> String {
         "BASE_URL" => "https://countersign.example".to_owned(),
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
-        // Nothing answers there, and none of the events needs it.
+        // Nothing answers there, and no event needs it.
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
         "FILES_BUCKET" | "KEYRING_SECRET" | "DOCUMENTS_FUNCTION" => "none".to_owned(),
         "MCP_HOSTS" => "d111.cloudfront.example".to_owned(),
@@ -244,7 +242,7 @@ fn value_of(variable: &str, org: &Org) -> String {
     }
 }
 
-/// The stream wakes the relay for entries of the due index that were written, and for nothing else.
+/// The stream wakes the relay for written entries of the due index, and nothing else.
 #[test]
 fn the_streams_filter_lets_through_what_the_relay_takes() {
     let source = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"];
@@ -262,7 +260,7 @@ fn the_streams_filter_lets_through_what_the_relay_takes() {
     for other in [&batch["Records"][0], &batch["Records"][2]] {
         assert!(!matches(&pattern, other), "{other}");
     }
-    // The code's own beginning of such keys.
+    // The prefix of such keys in the code.
     assert!(DueEntry::of(Key::from_parts("DUE#3", "nonsense")).is_none(), "a key that only begins like one");
     assert!(shared::store::keys::due_of_kind(shared::store::keys::Due::Event).starts_with("EVENT#"));
     assert_eq!(
@@ -272,7 +270,7 @@ fn the_streams_filter_lets_through_what_the_relay_takes() {
     assert_eq!(source["DestinationConfig"]["OnFailure"]["Type"], "SQS");
 }
 
-/// Whether a pattern of Lambda fits an event: each member that it names has one of the values, or begins with a prefix.
+/// Whether a Lambda filter pattern fits an event: each member that it names has one of the values or prefixes.
 fn matches(pattern: &Value, event: &Value) -> bool {
     pattern.as_object().expect("a pattern").iter().all(|(name, wanted)| match wanted.as_array() {
         Some(values) => values.iter().any(|value| match value["prefix"].as_str() {
@@ -283,11 +281,11 @@ fn matches(pattern: &Value, event: &Value) -> bool {
     })
 }
 
-/// What is kept when a stack goes, what no one else may read, and what alarms tell.
+/// What a deleted stack retains, what no one else may read, and what alarms report.
 #[test]
 fn data_outlive_the_stack_and_stay_private() {
     let all = &template::template()["Resources"];
-    // A table that is protected against deletion can't go with a first deployment that fails.
+    // A table with deletion protection can't be removed with a failed first deployment.
     let unless_it_fails_at_once = "RetainExceptOnCreate";
     for (id, policy) in [
         ("Table", "Retain"),
@@ -296,13 +294,13 @@ fn data_outlive_the_stack_and_stay_private() {
         ("Keyring", unless_it_fails_at_once),
     ] {
         assert_eq!((&all[id]["DeletionPolicy"], &all[id]["UpdateReplacePolicy"]), (&json!(policy), &json!("Retain")));
-        // A name of ours would be in the way of a second deployment.
+        // A fixed name would block a second deployment.
         let names = ["TableName", "BucketName", "Name"];
         let none = [json!(null), json!({"Ref": "AWS::NoValue"})];
         let made = template::with_conditions(properties(id), &[]);
         assert!(names.iter().all(|name| none.contains(&made[*name])), "{id} has a fixed name");
     }
-    // A stage that had one when names were fixed keeps it: another name replaces the secret.
+    // A stage whose secret has a fixed name from earlier keeps it: another name would replace the secret.
     let named = template::with_conditions(properties("Keyring"), &["HasKeyringName"]);
     assert_eq!(named["Name"], json!({"Ref": "KeyringName"}));
     assert_eq!(template::template()["Parameters"]["KeyringName"]["Default"], "");
@@ -318,7 +316,7 @@ fn data_outlive_the_stack_and_stay_private() {
     for (id, alarm) in resources("AWS::CloudWatch::Alarm") {
         let target = json!({"Fn::If": ["HasAlarmTarget", [{"Ref": "AlarmTarget"}], []]});
         assert_eq!(alarm["AlarmActions"], target, "{id}");
-        // The handbook says what each alarm means.
+        // The handbook explains each alarm.
         let name = alarm["AlarmName"]["Fn::Sub"].as_str().and_then(|name| name.strip_prefix("${AWS::StackName}-"));
         let name = name.expect("a name that begins with the stack's");
         let handbook = include_str!("../../../../infra/OPERATIONS.md");
@@ -326,20 +324,19 @@ fn data_outlive_the_stack_and_stay_private() {
     }
 }
 
-/// The stores that a stage can be given in place of its own: the parameter, the condition under which it counts, and the
-/// resource whose place it takes.
+/// Stores that a stage may be given: the parameter, its condition, and the resource it replaces.
 const GIVEN_STORES: [(&str, &str, &str); 3] = [
     ("TableName", "HasOtherTable", "Table"),
     ("FilesBucket", "HasOtherFiles", "Files"),
     ("KeyringArn", "HasOtherKeyring", "Keyring"),
 ];
 
-/// Restored and copied stores: roles, variables, mappings, alarms, the dashboard and the outputs follow, all of them.
+/// For restored and copied stores: roles, variables, mappings, alarms, dashboard and outputs must all follow.
 #[test]
 fn everything_follows_to_a_store_that_is_given() {
     let all = template::template();
     let users = all["Resources"].as_object().expect("resources").iter().filter(|(id, _)| {
-        // The stores themselves, which stay.
+        // The stores themselves stay.
         !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str())
     });
     let users: Vec<(&str, &Value)> = users
@@ -362,12 +359,12 @@ fn everything_follows_to_a_store_that_is_given() {
         }
         assert!(followed >= 15, "{resource}: {followed}");
     }
-    // The relay reads the stream of the table that it is given.
+    // The relay reads the given table's stream.
     let stream = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"]["Stream"];
     let stream = template::with_conditions(stream, &["HasOtherTable"]);
     let arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}";
     assert_eq!(stream, json!({"Fn::Sub": format!("{arn}/stream/${{TableStreamLabel}}")}));
-    // A role that had a call on the table has it on the other.
+    // A role with a call on the table has it on the given one.
     for (name, function) in functions() {
         let role = properties(function.properties["Role"]["Fn::GetAtt"][0].as_str().expect("a role"));
         let role = template::with_conditions(role, &["HasOtherTable"]);
@@ -394,15 +391,14 @@ fn one_parameter_stops_all_that_runs_by_itself() {
     }
     assert_eq!(sources, 4);
     let parameter = &template::template()["Parameters"]["BackgroundWork"];
-    // A rule of EventBridge has the same words for its state.
+    // A rule of EventBridge uses the same words for its state.
     assert_eq!(parameter["AllowedValues"], json!(["ENABLED", "DISABLED"]));
-    // And calls: a rate of none at all.
+    // And calls: a rate of zero.
     for name in ["RequestsPerSecond", "RequestsAtOnce"] {
         assert_eq!(template::template()["Parameters"][name]["MinValue"], 0);
     }
 }
 
-/// The dashboard has the figures of its own stage.
 #[test]
 fn the_dashboard_shows_this_stage_only() {
     let body = properties("Dashboard")["DashboardBody"]["Fn::Sub"][0].as_str().expect("a text");
@@ -422,12 +418,12 @@ fn the_dashboard_shows_this_stage_only() {
         }
     }
     assert_eq!(shown, ours, "each metric of a filter is shown");
-    // What moves messages back takes the queue's ARN.
+    // Moving messages back takes the queue's ARN.
     let queues = &template::template()["Outputs"];
     assert_eq!(queues["DeadLetterQueueArn"]["Value"], json!({"Fn::GetAtt": ["DeadLetters", "Arn"]}));
 }
 
-/// A client's address is taken from a header only beside a secret: the API can be reached past what sends the header.
+/// A header gives the client's address only with a secret: callers can bypass what sets the header.
 #[test]
 fn a_header_for_the_address_needs_its_secret() {
     let rule = &template::template()["Rules"]["AnAddressHasASecret"];

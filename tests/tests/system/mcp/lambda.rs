@@ -1,4 +1,4 @@
-//! The endpoint as Lambda runs it: in its own process, with the one operation that it hands on to another function.
+//! The endpoint as Lambda runs it: in its own process, with the operation that it hands on to another function.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -19,14 +19,12 @@ use crate::webhooks::lambda::{call, start};
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// It runs the function.
 const UP: u8 = 0;
-/// It refuses to run the function.
 const FULL: u8 = 1;
-/// It runs the function, and loses its answer.
+/// Runs the function, but loses its response.
 const LOSING: u8 = 2;
 
-/// A stand-in for Lambda's own API: it invokes one function, or does what it is told. Returns its address.
+/// A stand-in for Lambda's own API, with one function. Returns its address.
 async fn lambda_of(papers: Function, how: Arc<AtomicU8>) -> String {
     let papers = Arc::new(Mutex::new(papers));
     let invoke = move |headers: HeaderMap, event: Bytes| {
@@ -57,7 +55,6 @@ async fn invoked(papers: &Mutex<Function>, how: &AtomicU8, headers: &HeaderMap, 
     axum::Json(answer).into_response()
 }
 
-/// The event of a tool call, and the result in the answer.
 async fn tool(mcp: &mut Function, org: &Org, name: &str, arguments: &Value) -> (u64, Value) {
     let recorded = recorded("mcp-get-identity", &[("read_write_token", &org.token.value)]);
     let mut event: Value = serde_json::from_str(&recorded).expect("an event is JSON");
@@ -105,7 +102,7 @@ async fn papering_is_handed_on_with_the_callers_token() {
     let codes: Vec<_> = of_papering.iter().map(|row| (row["code"].as_str(), row["via"].as_str())).collect();
     let by_mcp = Some("mcp");
     assert_eq!(codes, [(Some("internal_error"), by_mcp), (Some("ok"), by_mcp), (Some("replayed"), by_mcp)]);
-    // An answer that got lost on its way: what was done is on record once, and the caller is told to look.
+    // A lost response: the audit log has the act once, and the caller is told to look.
     let other = org.ready_item(&org.estate("Elm").await, "A drawing").await;
     let arguments = json!({"item_ids": [other["id"]], "idempotency_key": "l"});
     how.store(LOSING, Ordering::Relaxed);
@@ -120,7 +117,7 @@ async fn papering_is_handed_on_with_the_callers_token() {
     let rows = org.audit().await;
     let mut codes: Vec<&str> =
         rows.iter().filter(|row| row["operation"] == paper).filter_map(|row| row["code"].as_str()).skip(3).collect();
-    // The two rows of the call are of one moment or two.
+    // The call's two rows may have the same or different moments.
     codes[..2].sort_unstable();
     assert_eq!(codes, ["ok", "unknown", "replayed"]);
     assert!(rows::objects(of_papering[1]).contains(&item["id"].as_str().expect("an id").to_owned()));

@@ -1,4 +1,4 @@
-//! The agent endpoint, `/mcp`: the protocol, the tools, and tasks of agents.
+//! The agent endpoint, `/mcp`: protocol, tools, and agents' tasks.
 
 mod lambda;
 mod protocol;

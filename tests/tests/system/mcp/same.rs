@@ -1,4 +1,4 @@
-//! The same call over HTTP and over MCP: the same result, the same effect, the same row in the audit log.
+//! The same call over HTTP and over MCP: equal results, effects and audit rows.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use tests::{Answer, Fixture, Org, rows};
 
 use super::tools::results;
 
-/// Something in which the ids, the moments and the name of an organization are general, so that it compares with another's.
+/// Generalizes ids, moments and the organization's name, to compare organizations.
 fn general(value: &Value, fixture: &Fixture) -> Value {
     match value {
         Value::String(text) => json!(general_text(text, fixture)),
         Value::Array(values) => values.iter().map(|value| general(value, fixture)).collect(),
         Value::Object(members) => {
             let member = |(name, value): (&String, &Value)| match name.as_str() {
-                // That of a paper, which has the id of its item in it.
+                // The size of a paper, which contains its item's id.
                 "size_bytes" => (name.clone(), json!("size")),
                 _ => (name.clone(), general(value, fixture)),
             };
@@ -27,7 +27,6 @@ fn general(value: &Value, fixture: &Fixture) -> Value {
     }
 }
 
-/// The length of an id as text.
 const ID_CHARS: usize = 36;
 
 fn general_text(text: &str, fixture: &Fixture) -> String {
@@ -36,7 +35,7 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     if rest.len() == 24 && rest.ends_with('Z') && rest.as_bytes()[10] == b'T' {
         return "moment".to_owned();
     }
-    // The same is true of its hash.
+    // The same goes for its hash.
     if rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return "hash".to_owned();
     }
@@ -53,7 +52,7 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     whole
 }
 
-/// The arguments of the call that a fixture makes of an operation.
+/// The arguments of a fixture's call of an operation.
 fn arguments(fixture: &Fixture, operation: &Operation) -> Map<String, Value> {
     let mut all = fixture.body(operation).and_then(|body| body.as_object().cloned()).unwrap_or_default();
     for parameter in operation.parameters("path") {
@@ -62,7 +61,6 @@ fn arguments(fixture: &Fixture, operation: &Operation) -> Map<String, Value> {
     all
 }
 
-/// What is said about a call in the audit log.
 async fn row(org: &Org, request_id: &str) -> Value {
     let audit = org.audit().await;
     let found: Vec<&Value> = audit.iter().filter(|row| row["sk"] == request_id).collect();
@@ -70,7 +68,7 @@ async fn row(org: &Org, request_id: &str) -> Value {
     found[0].clone()
 }
 
-/// A row without what is the call's own.
+/// A row without what differs per call.
 fn told(row: &Value, fixture: &Fixture) -> Value {
     let tokens = [(fixture.org.token.id, "writer"), (fixture.org.read_only_token.id, "reader")];
     let token = tokens.iter().find(|(id, _)| row["token_id"] == id.to_string()).map(|(_, name)| *name);
@@ -80,7 +78,7 @@ fn told(row: &Value, fixture: &Fixture) -> Value {
     })
 }
 
-/// Compares a call over HTTP in one organization with the same over MCP in another.
+/// Compares an HTTP call in one organization with the same MCP call in another.
 async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called): (&Fixture, &Called)) {
     let mut body = answer.json();
     if body.is_array() {
@@ -104,8 +102,8 @@ async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called):
     assert_eq!((rows.0.get("via"), rows.1.get("via")), (None, Some(&json!("mcp"))), "{name}");
 }
 
-/// Two organizations with the same records: one is called over HTTP, the other by tools. Each operation is called as it
-/// works, with its key again, by who may only read, with nothing, and with too much.
+/// Two organizations with equal records: one called over HTTP, the other by tools. Each operation is called properly,
+/// again with its key, with a read-only token, without arguments, and with too many.
 #[tokio::test]
 async fn every_operation_does_the_same_as_its_tool() {
     let (http, of_tools) = (Fixture::new().await, Fixture::new().await);
@@ -156,7 +154,6 @@ async fn every_operation_does_the_same_as_its_tool() {
             assert!(results[name].is_valid(&called.0["structuredContent"]), "{name}: {}", called.0);
         }
     }
-    // What was done is the same in both.
     let effects = async |fixture: &Fixture| -> BTreeMap<String, Value> {
         let mut all = BTreeMap::new();
         for list in fixture.lists() {
@@ -219,8 +216,7 @@ async fn what_is_wrong_with_a_call_is_said_as_the_api_says_it() {
     assert!(found["code"] == "conflict" && next.contains("Read it again"), "{found} {next}");
 }
 
-/// A client that checks arguments against the schema and one that does not get on equally well: what the schema refuses is
-/// refused here too, however close it comes to what would do, and nothing of it takes effect.
+/// Whether or not clients check the schema: what it refuses is refused, however close, without effect.
 #[tokio::test]
 async fn arguments_are_as_strict_as_their_schema() {
     let fixture = Fixture::new().await;
@@ -268,13 +264,12 @@ async fn arguments_are_as_strict_as_their_schema() {
     }
     assert!(refused > 500, "{refused}");
     assert_eq!(fixture.org.state().await, before);
-    // Who may not write is told that first.
+    // A caller who may not write is told that first.
     let reading = Mcp::of(&fixture.org.read_only());
     let called = reading.call("create_contact", &json!({"email": null})).await;
     assert_eq!(called.answer()["error"]["code"], "forbidden", "{}", called.0);
 }
 
-/// Members see what agents did, and how it came.
 #[tokio::test]
 async fn members_see_that_a_call_came_over_mcp() {
     let org = Org::new().await;
@@ -293,7 +288,7 @@ async fn members_see_that_a_call_came_over_mcp() {
     assert!(by_mcp[0].contains("Integration (over MCP),create_contact,"), "{export}");
 }
 
-/// A page of the app is no tool, and no way through the endpoint leads to one.
+/// No page of the app is a tool, and the endpoint leads to none.
 #[tokio::test]
 async fn nothing_of_the_app_is_reachable() {
     let org = Org::new().await;

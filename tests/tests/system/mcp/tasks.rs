@@ -1,8 +1,7 @@
-//! Tasks of agents, played from recorded tool calls: `tests/fixtures/agent-tasks/`, a file each.
+//! Agents' tasks, played from recorded tool calls: `tests/fixtures/agent-tasks/`, one file each.
 //!
-//! A step is a call with what it has to give. Its `because` is the sentence by which an agent knows to make it: it has to
-//! stand in the description or the schema of the tool or of the one called before, in what that gave, or in what agents are
-//! told first.
+//! A step is a call and its expected result. Its `because`, the sentence that makes an agent call, must be in the
+//! tool's or the last tool's description or schema, in the last result, or in the initial instructions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +18,7 @@ use tests::payments::{Paying, dollars, evidence};
 
 const TASKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/agent-tasks");
 
-/// The records that tasks begin with, by the names that their files have for them.
+/// The records that tasks start with, by their names in the files.
 async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
     let org = &fixture.org;
     let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
@@ -49,7 +48,7 @@ async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
     all
 }
 
-/// A value with the records in the place of their names: `{contact_id}`.
+/// Fills in records for names: `{contact_id}`.
 fn filled(value: &Value, known: &BTreeMap<String, Value>) -> Value {
     match value {
         Value::String(text) => match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
@@ -64,7 +63,7 @@ fn filled(value: &Value, known: &BTreeMap<String, Value>) -> Value {
     }
 }
 
-/// Holds an answer to what a step says of it. `{"has": text}` is a part of the value as JSON.
+/// Checks a response against its step. `{"has": text}` matches a part of the value's JSON.
 fn check(place: &str, step: &Value, called: &Called, known: &BTreeMap<String, Value>) {
     let answer = called.answer();
     assert_eq!(called.response()["status"], step["status"], "{place}: {answer}");

@@ -1,4 +1,4 @@
-//! The tools: which there are, what they say, and how much room they take.
+//! The tools: which exist, what they say, and their size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tests::mcp::Mcp;
 use tests::{Fixture, Org, spec};
 
-/// What an agent's context gives to the list of tools.
+/// The most of an agent's context that the list of tools may take.
 const TOKENS_MAX: usize = 12_000;
-/// So many bytes of the list are at least a token, whatever the model. Three tokenizers gave it 4.0, 4.2, and 4.4 bytes a
-/// token (Claude's published one 10,459 tokens, `o200k_base` 9,917, `cl100k_base` 9,542, on 2026-11-25).
+/// A lower bound on the list's bytes per token in any model. Three tokenizers measured 4.0, 4.2, and 4.4 (Claude's
+/// published one 10,459 tokens, `o200k_base` 9,917, `cl100k_base` 9,542, on 2026-11-25).
 const BYTES_OF_A_TOKEN: f64 = 3.5;
 
 /// The tools as `make generate` writes them.
@@ -37,7 +37,7 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
             jsonschema::draft202012::meta::validate(schema).unwrap_or_else(|error| panic!("{}: {error}", operation.id));
             assert_eq!(schema["type"], "object", "{}", operation.id);
         }
-        // Its arguments are what the operation takes, each once.
+        // Its arguments are the operation's, each once.
         let mut takes: Vec<String> = ["path", "query"]
             .iter()
             .flat_map(|place| operation.parameters(place))
@@ -57,7 +57,6 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
             .collect();
         let listed = input["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), required, "{}", operation.id);
-        // What it says of itself.
         assert_eq!((&hints["readOnlyHint"], &hints["openWorldHint"]), (&json!(!operation.is_write()), &json!(false)));
         let destroys = operation.is_write().then(|| json!(DESTRUCTIVE.contains(&operation.id.as_str())));
         assert_eq!(hints.get("destructiveHint"), destroys.as_ref(), "{}", operation.id);
@@ -68,7 +67,7 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
         assert_eq!(about.contains("Needs the scope `read_write`."), operation.is_write(), "{about}");
         assert_eq!(about.contains("10 rows a page"), operation.is_list(), "{about}");
         assert!((80..600).contains(&about.len()), "{}: {about}", operation.id);
-        // Every tool that it sends the agent to exists.
+        // Every tool it mentions exists.
         let sent_to = about.split('`').skip(1).step_by(2).filter(|word| {
             ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"]
                 .iter()
@@ -103,7 +102,7 @@ fn the_list_leaves_room_for_the_conversation() {
     assert!(tokens <= TOKENS_MAX, "{tokens} tokens: {sizes:?}");
 }
 
-/// The operations that write and do nothing more when they are called again with the same arguments, and without a key.
+/// Writing operations that do nothing more when repeated with the same arguments, without a key.
 const REPEATABLE: [&str; 5] = [
     "add_workspace_contact",
     "add_agreement_participant",
@@ -112,10 +111,9 @@ const REPEATABLE: [&str; 5] = [
     "update_funding_item",
 ];
 
-/// The operations that write over what is there. The others add to it.
+/// Operations that overwrite. The others add.
 const DESTRUCTIVE: [&str; 4] = ["create_trust", "park_funding_item", "update_contact", "update_funding_item"];
 
-/// What is announced as repeatable is: the second call, without a key, changes no record and no event.
 #[tokio::test]
 async fn a_repeat_of_what_is_repeatable_changes_nothing() {
     for name in REPEATABLE {
@@ -137,7 +135,6 @@ async fn a_repeat_of_what_is_repeatable_changes_nothing() {
     }
 }
 
-/// Pages are short unless an agent asks for more.
 #[tokio::test]
 async fn a_list_is_short_by_default() {
     let fixture = Fixture::new().await;
@@ -152,7 +149,7 @@ async fn a_list_is_short_by_default() {
     }
 }
 
-/// The validators of what tools give, by their names.
+/// Validators of tools' results, by name.
 pub(super) fn results(tools: &[Value]) -> BTreeMap<String, Validator> {
     let validator = |tool: &Value| jsonschema::validator_for(&tool["outputSchema"]).expect("a schema");
     tools.iter().map(|tool| (tool["name"].as_str().expect("a name").to_owned(), validator(tool))).collect()

@@ -1,6 +1,5 @@
-//! What each operation costs: capacity units and round trips, golden in `tests/golden/capacity.json`, each with its
-//! arithmetic. A change of the bill is a change of that file. `UPDATE_GOLDEN=1` writes the figures anew; the arithmetic
-//! is a person's to mend.
+//! Each operation's cost in capacity units and round trips: golden in `tests/golden/capacity.json`, with arithmetic, to
+//! review each change of the bill. `UPDATE_GOLDEN=1` rewrites the figures; a person fixes the arithmetic.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,19 +27,18 @@ const LEDGER: &str = "/api/v1/ledger";
 
 const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 
-/// Measures calls one at a time.
 struct Meter<'a> {
     faults: &'a Faults,
     stack: &'a Stack,
-    /// One for each token that is measured.
+    /// One per measured token.
     clients: [Client; 2],
-    /// The hour in which the use of the tokens was recorded.
+    /// The hour when the tokens' use was recorded.
     used_in: Option<Timestamp>,
     figures: Map<String, Value>,
 }
 
 impl Meter<'_> {
-    /// Sends a call, takes down what it cost, and holds the log to it.
+    /// Sends a call, records its cost, and compares the log with it.
     async fn measure(&mut self, case: &str, status: u16, request: Request) -> Value {
         self.record_use().await;
         drop(self.faults.take_traffic());
@@ -62,8 +60,8 @@ impl Meter<'_> {
 }
 
 impl Meter<'_> {
-    /// The first call of a token in an hour records its use, for 1 write unit and 1 round trip beside those that the golden
-    /// file has. The tokens are used here, so that what is measured is a token just used.
+    /// A token's first call in an hour records its use: 1 write unit and 1 round trip more than in the golden file.
+    /// Uses the tokens now, so that measurements start with recently used ones.
     async fn record_use(&mut self) {
         let hour = Timestamp::now().start_of_hour();
         if self.used_in != Some(hour) {
@@ -80,7 +78,7 @@ impl Meter<'_> {
     }
 }
 
-/// What is measured besides operations.
+/// Cases besides operations.
 const OTHER_CASES: [(&str, &str); 5] = [
     ("refused input", "costs the same at every operation: nothing is read but the token"),
     ("refused scope", "costs the same at every operation: nothing is read but the token"),
@@ -89,7 +87,7 @@ const OTHER_CASES: [(&str, &str); 5] = [
     ("description", "is the description itself, which reads nothing"),
 ];
 
-/// Asserts that each operation of the description is measured, and each case is of one.
+/// Asserts that each described operation is measured, and each case has one.
 fn assert_complete(figures: &Map<String, Value>) {
     let operations: BTreeSet<String> = spec::all().into_iter().map(|operation| operation.id).collect();
     let cases = figures.keys().map(|case| case.split(':').next().unwrap_or(case));
@@ -116,13 +114,12 @@ async fn every_operation_costs_what_it_should() {
     let mut meter = Meter { faults: &faults, stack: &stack, clients, used_in: None, figures: Map::new() };
     measure_all(&mut meter, &org, &client).await;
     assert_complete(&meter.figures);
-    // Other stores differ in what they say a transaction costs. How many calls are made is the service's own.
+    // Stores differ in the reported cost of a transaction. The number of calls is the service's.
     let is_embedded = std::env::var_os(tests::stack::DYNAMODB).is_none();
     compare(&meter.figures, if is_embedded { &FIGURES } else { &["round_trips"] });
 }
 
-/// A ledger, nearly all of whose rows are payments, takes the units of any other list (goals, P3). `make bench` has one of
-/// 10,000 rows.
+/// A ledger of payments takes the units of any other list (goals, P3). `make bench` has one of 10,000 rows.
 #[tokio::test]
 async fn a_long_ledger_costs_no_more_than_other_lists() {
     const ROWS: u32 = 2_000;
@@ -136,7 +133,7 @@ async fn a_long_ledger_costs_no_more_than_other_lists() {
     let client = org.at(&stack);
     client.get("/api/v1/me").send().await.ok(200);
     let of_rows = f64::from((160 * ROWS).div_ceil(4096));
-    // Token, organization, and the rows of the other lists; and of the page the payments, their agreement and its people.
+    // Token, organization, and the other lists' rows; for the page the payments, their agreement and its people.
     let beside = f64::from(2 + 2 + PAGE + 1 + 2);
     for (query, total) in [
         (&[][..], ROWS),
@@ -375,7 +372,7 @@ async fn measure_funding(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("paper_funding_items: 25 of them", 201, many).await;
 }
 
-/// Holds figures to the golden file.
+/// Compares figures with the golden file.
 fn compare(figures: &Map<String, Value>, held: &[&str]) {
     let known: Value =
         std::fs::read(golden_file()).ok().and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default();

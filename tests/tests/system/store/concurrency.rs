@@ -54,7 +54,7 @@ async fn fifty_creates_of_one_reference_are_one_contact() {
     assert_eq!(org.total(CONTACTS).await, 1);
 }
 
-/// Put in the order of their versions, the answers differ from one another by one field each.
+/// In the order of their versions, the responses differ by one field each.
 #[tokio::test]
 async fn fifty_patches_of_one_contact_are_all_kept() {
     const FIELDS: [&str; 3] = ["display_name", "email", "external_reference"];
@@ -70,7 +70,7 @@ async fn fifty_patches_of_one_contact_are_all_kept() {
         assert_eq!(answer.ok(200)[FIELDS[n % 3]], value(n), "a change is in its own answer");
     }
 
-    // A tag is the number of a version; the first was 1.
+    // A tag is the version's number, from 1.
     let version = |answer: &Answer| answer.etag().trim_matches('"').parse::<u64>().expect("a version's number");
     let mut in_order: Vec<(u64, usize, Value)> =
         answers.iter().enumerate().map(|(n, answer)| (version(answer), n, answer.json())).collect();
@@ -138,7 +138,7 @@ async fn fifty_people_added_at_once_are_all_there() {
     assert_eq!(people.len(), 50);
 }
 
-/// People share no item of a transaction: on AWS, and in tests, transactions that do conflict.
+/// People share no item of a transaction: on AWS, and in these tests, such transactions conflict.
 #[tokio::test]
 async fn those_who_join_at_once_do_not_wait_for_each_other() {
     let org = Org::new().await;
@@ -149,7 +149,7 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     let counting = org.stack().through(&faults);
     let client = org.at(&counting);
     let people = format!("{path_of_workspace}/contacts");
-    // What the second stack wrote when it started.
+    // What the second stack wrote at its start.
     drop(faults.take_traffic());
     let add = |contact: &Value| client.post(&people, &json!({"contact_id": contact["id"]})).send();
     for answer in join_all(contacts.iter().map(add)).await {
@@ -160,7 +160,7 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     assert_eq!((&found["people_count"], found["people"].as_array().map(Vec::len)), (&json!(20), Some(20)));
     assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 20);
 
-    // Those who change one contact do wait.
+    // Those who change the same contact do wait.
     let ada = path(&contacts[0]);
     let patch = |n: usize| client.patch(&ada, &json!({"display_name": format!("Ada {n}")})).send();
     for answer in join_all((0..20).map(patch)).await {
@@ -169,7 +169,6 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     assert!(faults.take_traffic().calls_of("TransactWriteItems") > 20, "transactions on one item conflict");
 }
 
-/// Two processes of the service on one table lose nothing between them.
 #[tokio::test]
 async fn patches_through_two_processes_are_all_kept() {
     let org = Org::new().await;

@@ -1,4 +1,4 @@
-//! What ends with an agreement, although the process that began to end it is gone.
+//! Whatever ends with an agreement ends, although the process that began it is gone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,6 @@ use tests::clockwork::Clockwork;
 use tests::payments::terms;
 use tests::{Needs, Org, eventually, obligations};
 
-/// How many movements of an agreement the API tells to be in a state.
 async fn told(org: &Org, agreement: AgreementId, state: &str) -> usize {
     let id = agreement.to_string();
     let request = org.get("/api/v1/movements").query("agreement_id", &id).query("state", state).query("limit", "1");
@@ -21,12 +20,11 @@ async fn told(org: &Org, agreement: AgreementId, state: &str) -> usize {
     usize::try_from(total).expect("a count")
 }
 
-/// How many movements were ended in a call of their own.
+/// Counts movements that were ended in their own call.
 async fn written(org: &Org) -> usize {
     org.audit().await.iter().filter(|row| row.to_string().contains("end_movement")).count()
 }
 
-/// Whether the record of a movement itself says that it is cancelled.
 async fn is_written(org: &Org, id: MovementId) -> bool {
     let table = org.stack().table();
     let key = shared::store::keys::movement(org.id, id).into_item();
@@ -39,7 +37,7 @@ async fn has_ending(org: &Org) -> bool {
     org.due().await.iter().any(|due| due.contains("ENDING"))
 }
 
-/// The most movements that an agreement can have.
+/// The most movements of an agreement.
 #[tokio::test]
 async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies_half_way() {
     let org = Arc::new(Org::with(Needs::OWN.without_background()).await);
@@ -70,10 +68,10 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     let ended = written(&org).await;
     assert!((20..all).contains(&ended), "half-way: {ended}");
     assert!(has_ending(&org).await, "what is left is still due");
-    // Half of the records say so by now. Readers are told the same of all.
+    // Half of the records say so by now. Readers see all as ended.
     assert_told_as_ended(&org, draft.id()).await;
 
-    // A tick ends within its time, so the last ones may be for the next.
+    // A tick has a time limit, so the last ones may take another.
     let clock = Clockwork::of(&org);
     let mut by_clock = 0;
     eventually("the clock ends the rest", async || {
@@ -83,12 +81,12 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     .await;
     assert_eq!(written(&org).await, all, "an audit row for each");
     assert_told_as_ended(&org, draft.id()).await;
-    // The one that was in progress may have been recorded without anybody having heard of it.
+    // The interrupted one may have been recorded without anyone learning of it.
     let left = all - ended;
     assert!([left, left - 1].contains(&(by_clock as usize)), "{by_clock} of {left}");
 }
 
-/// Filters, totals, list items, single reads and the ledger agree that all of an agreement's movements are cancelled.
+/// Asserts that filters, totals, lists, reads and the ledger show all the agreement's movements as cancelled.
 async fn assert_told_as_ended(org: &Org, agreement: AgreementId) {
     let all = limits::AGREEMENT_MOVEMENTS_MAX;
     assert_eq!((told(org, agreement, "draft").await, told(org, agreement, "cancelled").await), (0, all));
@@ -113,7 +111,7 @@ async fn assert_told_as_ended(org: &Org, agreement: AgreementId) {
     }
 }
 
-/// The same for obligations of an agreement that was cancelled, and of one that expired.
+/// The same for obligations, of a cancelled and of an expired agreement.
 #[tokio::test]
 async fn obligations_are_told_as_ended_before_their_own_records_say_so() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -151,7 +149,7 @@ async fn obligations_are_told_as_ended_before_their_own_records_say_so() {
         (!has_ending(&org).await).then_some(())
     })
     .await;
-    // Only when it was written is said differently.
+    // Only the time of writing differs.
     let without_times = |mut all: Vec<Value>| {
         for one in &mut all {
             one["updated_at"] = Value::Null;

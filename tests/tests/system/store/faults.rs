@@ -1,4 +1,4 @@
-//! What a table does under load, injected: conflicts, throttling, answers lost on the way, reads overtaken by writes.
+//! A table under load, simulated: conflicts, throttling, lost responses, stale reads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +18,11 @@ use crate::{in_list, unknown_id};
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 const WRITE: &str = "TransactWriteItems";
-/// Refusals of an item that a transaction holds for as long as a transaction may take. The pauses between so many take
-/// 4.6 s at most.
+/// Refusals of an item held by the longest transaction. The pauses between so many take at most 4.6 s.
 const HELD: usize = 9;
 
-/// An organization, and a way to it through a table that can be broken.
 pub struct Broken {
-    // Dropped before the proxy that it goes through.
+    // Dropped before its proxy.
     pub stack: Arc<Stack>,
     pub client: Client,
     pub faults: Faults,
@@ -39,12 +37,12 @@ impl Broken {
         Self { client: org.at(&stack), stack, faults, org }
     }
 
-    /// Calls of the store that concern the organization.
+    /// The organization's store calls.
     pub fn on(&self, target: &'static str) -> Rule {
         Rule::on(target).containing(self.org.id)
     }
 
-    /// The service itself, through the table that can be broken.
+    /// The service itself, on the breakable table.
     pub fn system(&self) -> SystemContext {
         SystemContext::begin(&self.stack.table().store(), self.org.id, "fixture", TimeScale::default())
     }
@@ -53,7 +51,6 @@ impl Broken {
         self.client.post(CONTACTS, &ada()).send().await
     }
 
-    /// The audit rows of a call.
     pub async fn audit_of(&self, request_id: &str) -> Vec<Value> {
         self.org.audit().await.into_iter().filter(|row| row["sk"] == request_id).collect()
     }
@@ -74,7 +71,7 @@ async fn an_unknown_caller_is_refused_although_the_trail_cannot_be_written_and_t
     let refused = Client::new(&broken.stack.base_url).get(CONTACTS).send().await;
     refused.refused(401);
     assert!(trail.count() > 0);
-    // What the template's filter for audit failures looks for.
+    // The template's filter for audit failures looks for this.
     let line = log::line(broken.stack.log_file(), &refused.request_id()).await;
     assert!(line["cause"].as_str().is_some_and(|cause| cause.starts_with("no trail entry: ")), "{line}");
 }
@@ -156,7 +153,7 @@ async fn endless_throttling_fails_a_call_with_retry_after_and_leaves_nothing_hal
     assert!(!again.is_replay());
 }
 
-/// A transaction that timed out for the service can still hold the audit row of its call.
+/// A transaction that timed out for the service may still hold its call's audit row.
 #[tokio::test]
 async fn an_audit_row_that_a_transaction_holds_is_written_after_it() {
     let broken = Broken::new().await;
@@ -168,8 +165,7 @@ async fn an_audit_row_that_a_transaction_holds_is_written_after_it() {
     assert_eq!(broken.audit_of(&read.request_id()).await.len(), 1);
 }
 
-/// Items that are written outside of transactions may be held by one as well: a session, a claimed delivery, an entry of
-/// the due index.
+/// A transaction may hold items that are written alone: a session, a claimed delivery, a due entry.
 #[tokio::test]
 async fn a_write_of_one_item_waits_for_the_transaction_that_holds_it() {
     let org = Org::new().await;
@@ -189,7 +185,7 @@ async fn a_write_of_one_item_waits_for_the_transaction_that_holds_it() {
     }
 }
 
-/// Goal R2, with conflicts that the embedded store never has by itself.
+/// Goal R2, with conflicts that the embedded store never has.
 #[tokio::test]
 async fn fifty_at_once_succeed_though_every_third_transaction_conflicts() {
     let broken = Broken::new().await;
@@ -273,7 +269,7 @@ async fn an_answer_lost_after_the_commit_is_one_effect() {
     assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([in_list(&workspace)]), &json!(1)));
 }
 
-/// The caller gets the one record that a late commit made, and the audit row names it.
+/// Asserts that the caller gets the one record of a late commit, and the audit row names it.
 async fn assert_one_record(broken: &Broken, answer: &Answer, list: &str) {
     let created = answer.ok(201);
     let page = broken.client.get(list).send().await.ok(200);
@@ -285,7 +281,7 @@ async fn assert_one_record(broken: &Broken, answer: &Answer, list: &str) {
     assert_eq!(rows::objects(&audit[0]), [created["id"].as_str().expect("an id")]);
 }
 
-/// An attempt that was given up lands all the same, and the next attempt finds it done.
+/// An abandoned attempt takes effect, and the next one finds it done.
 #[tokio::test]
 async fn the_caller_gets_the_record_of_a_commit_that_lands_late() {
     for (list, body) in [
@@ -318,7 +314,7 @@ async fn a_commit_that_lands_late_is_what_a_repeat_gets() {
     }
 }
 
-/// A request that was sent once is not answered as a replay, whatever became of our attempts at it.
+/// A request sent once doesn't get a replay, however its attempts went.
 #[tokio::test]
 async fn a_commit_that_lands_late_is_no_replay() {
     let broken = Broken::new().await;
@@ -331,7 +327,7 @@ async fn a_commit_that_lands_late_is_no_replay() {
     assert_eq!(line["code"], broken.audit_of(&answer.request_id()).await[0]["code"], "log and audit row agree");
 }
 
-/// Nothing is heard of a commit but what its own audit row tells.
+/// Only the commit's own audit row proves it.
 #[tokio::test]
 async fn the_caller_gets_the_record_of_a_commit_whose_every_response_is_lost() {
     let broken = Broken::new().await;
@@ -366,7 +362,7 @@ async fn a_change_that_lands_late_is_one_change() {
     assert_eq!(broken.audit_of(&added.request_id()).await.len(), 1);
 }
 
-/// The version that `If-Match` names is gone because this very call has changed it.
+/// The version in `If-Match` is gone because this very call changed it.
 #[tokio::test]
 async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
     let broken = Broken::new().await;
@@ -384,9 +380,8 @@ async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
     assert_eq!((audit.len(), &audit[0]["status"]), (1, &json!("200")));
 }
 
-/// Every read takes 1.5 s, which no single call of the table is given up for, and the first commit conflicts: the
-/// second one begins 7.5 s after the call did or later, so that the call's 12 s end while it is under way. It lands
-/// behind the answer, where the audit row keeps it from taking effect.
+/// Every read takes 1.5 s and the first commit conflicts: the second begins at least 7.5 s into the call, whose 12 s
+/// end while it is in progress. Arriving after the response, it is stopped by the audit row.
 #[tokio::test]
 async fn a_call_that_takes_too_long_fails_and_has_no_effect_later() {
     const READ: Duration = Duration::from_millis(1500);
@@ -433,7 +428,7 @@ async fn a_stale_read_loses_no_update() {
     let broken = Broken::new().await;
     let contact = broken.create().await.ok(201);
     let id = contact["id"].as_str().expect("an id");
-    // The proxy sees the first version, and answers with it once more after it is gone.
+    // The proxy sees the first version, and returns it again after it is gone.
     broken.client.patch(path(&contact), &json!({"email": "ada@okafor.example"})).send().await.ok(200);
     broken.org.patch(path(&contact), &json!({"display_name": "Ada Lindqvist"})).send().await.ok(200);
     let stale = broken.faults.inject(Rule::on("GetItem").containing(id).times(1), Fault::Stale);
@@ -459,7 +454,7 @@ async fn a_stale_version_is_not_taken_for_the_one_that_if_match_names() {
     assert_eq!(broken.org.get(path(&contact)).send().await.ok(200)["kind"], "person");
 }
 
-/// A key that is looked up in vain and then found to be used: the repeat gets the first answer all the same.
+/// A look-up misses a used key: the repeat gets the first response anyway.
 #[tokio::test]
 async fn a_key_that_a_stale_read_misses_has_one_effect() {
     let broken = Broken::new().await;
@@ -474,7 +469,7 @@ async fn a_key_that_a_stale_read_misses_has_one_effect() {
     assert_eq!(broken.org.total(CONTACTS).await, 1);
 }
 
-/// A page that ends early and a batch that is done in part are normal: the rest is asked for.
+/// Partial pages and batches are normal: the rest is requested.
 #[tokio::test]
 async fn lists_that_come_in_parts_are_whole() {
     let broken = Broken::new().await;
@@ -533,7 +528,7 @@ async fn an_unknown_token_is_refused_though_its_trail_cannot_be_written() {
     broken.client.with_token("cs_nonsense").get("/api/v1/me").send().await.refused(401);
     assert!(failing.count() >= 2);
     failing.end();
-    // A 401 does not wait for its trail.
+    // A 401 doesn't wait for its trail.
     let held = broken.faults.inject(Rule::on("PutItem").containing("TRAIL#"), Fault::Held);
     anonymous.get("/api/v1/me").send().await.refused(401);
     held.wait_for_hits(1).await;

@@ -1,4 +1,4 @@
-//! Stored files: what calls, clocks and failures that meet leave of them.
+//! Stored files: what colliding calls, clocks and failures leave of them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
@@ -19,18 +19,16 @@ use tests::{Org, rows};
 
 const DEED: Bytes = Bytes::from_static(b"A deed");
 
-/// An organization whose files nothing removes unless the test does.
 async fn alone() -> Org {
     Org::with(Needs::OWN.without_background()).await
 }
 
-/// A call uploads the deed.
 async fn upload(org: &Org) -> Result<SystemContext, Error> {
     let call = org.system();
     keep_one(&call, &**org.stack().files(), DEED).await.map(|_| call)
 }
 
-/// A call ended with an audit row: what was asked took effect, or was refused.
+/// Ends a call with an audit row: it took effect, or was refused.
 async fn end(org: &Org, call: &SystemContext, took_effect: bool) {
     let table = org.stack().table();
     let (partition, call) = (format!("ORG#{}#AUDIT#1", org.id), call.call().request_id().to_string());
@@ -41,7 +39,6 @@ async fn end(org: &Org, call: &SystemContext, took_effect: bool) {
     attempt.into_iter().fold(put, |put, (name, value)| put.item(name, value)).send().await.expect("a row");
 }
 
-/// A call uploads the deed and is refused.
 async fn upload_in_vain(org: &Org) {
     end(org, &upload(org).await.expect("it is stored"), false).await;
 }
@@ -51,7 +48,7 @@ async fn entries(org: &Org) -> Vec<DueEntry> {
     items.iter().filter_map(Key::of).filter_map(DueEntry::of).collect()
 }
 
-/// What the clock does about each upload, in whatever order.
+/// Processes each due upload as the clock does.
 async fn tick(org: &Org, files: &dyn FileStore) -> Vec<Result<Removed, Error>> {
     let mut done = Vec::new();
     for entry in entries(org).await {
@@ -64,7 +61,7 @@ async fn is_stored(org: &Org) -> bool {
     org.stack().files().get(org.id, &DocumentContent::of(&DEED)).await.is_ok()
 }
 
-/// The time of the clock that removes the deed is over.
+/// Expires the claim of the clock that removes the deed.
 async fn the_clock_is_lost(org: &Org) {
     let table = org.stack().table();
     let partition = format!("ORG#{}#STOREDFILE#{}", org.id, DocumentContent::of(&DEED).sha256);
@@ -81,13 +78,13 @@ async fn the_clock_is_lost(org: &Org) {
 enum Removal {
     /// A call uploads the same file just before.
     Met,
-    /// The clock is lost just before.
+    /// The clock dies just before.
     LostBefore,
-    /// The clock is lost just after.
+    /// The clock dies just after.
     LostAfter,
 }
 
-/// The stack's files, on whose removal something happens.
+/// The stack's files, with an event at removal.
 #[derive(Debug)]
 struct Meeting<'a> {
     org: &'a Org,
@@ -142,7 +139,7 @@ async fn an_upload_that_meets_the_removal_of_the_same_file_is_not_lost() {
         tick(&org, &**org.stack().files()).await;
         assert!(is_stored(&org).await);
     }
-    // One that waits only as long as the removal takes goes on by itself.
+    // A call that waits only during the removal succeeds by itself.
     let org = alone().await;
     upload_in_vain(&org).await;
     let (_, met) = join(tick(&org, &**org.stack().files()), upload(&org)).await;
@@ -212,7 +209,7 @@ async fn any_number_of_refused_calls_may_upload_the_same_file() {
     assert!(!is_stored(&org).await);
 }
 
-/// The time has come for every upload of an organization to be looked at.
+/// Makes all of an organization's uploads due.
 async fn make_due(org: &Org) {
     let (table, now) = (org.stack().table(), format!("{:015}", Timestamp::now().unix_ms()));
     for item in rows::due_items(table, org.id, Due::Upload).await {
@@ -228,7 +225,7 @@ async fn make_due(org: &Org) {
     }
 }
 
-/// By the clock of a stack, with its function's role.
+/// By a stack's clock, with its function's role.
 #[tokio::test]
 async fn the_clock_removes_what_no_call_named() {
     // The clock ticks each second.

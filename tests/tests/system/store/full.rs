@@ -1,5 +1,4 @@
-//! Every limit of an agreement that papers items at its maximum at once: what a transaction has no room for follows it, and
-//! nothing is stuck.
+//! A papering agreement at every limit: the rest of a full transaction follows, and nothing gets stuck.
 
 use futures_util::stream::{StreamExt, iter};
 use serde_json::{Value, json};
@@ -15,8 +14,7 @@ use tests::drafts::{self, Coming, Drafted};
 use tests::funding::{Estate, PAPER, funding_path, item_path};
 use tests::{Needs, Org, eventually, obligations};
 
-/// An organization with a draft that papers as many items and has as many promises as one may have. The promises come into
-/// force with a countdown.
+/// An organization with a draft of as many papered items and promises as possible. A countdown activates the promises.
 struct Full {
     org: Org,
     maren: Person,
@@ -55,14 +53,14 @@ impl Full {
         self.id.parse().expect("an id")
     }
 
-    /// Decides in one act, in which a proposal of the same that has expired is settled too.
+    /// Decides in one act that also settles an expired proposal of the same action.
     async fn decide(&self, action: ProposalAction) {
         let agreement = Drafted::of(&self.org, &self.id).await.agreement;
         drafts::propose_until(&self.org, &agreement, action, Timestamp::now()).await;
         self.org.decide_at_once(&self.maren, self.id(), action).await;
     }
 
-    /// Lets the clock do what is left, until the due index has no entries of a kind any more.
+    /// Runs the clock until the due index has no entries of this kind.
     async fn follow_up(&self, kind: &str) {
         let clock = Clockwork::of(&self.org);
         eventually("nothing is left", async || {
@@ -77,13 +75,11 @@ impl Full {
         assert_eq!(agreement["lifecycle"], lifecycle);
     }
 
-    /// How many of the items are in a phase.
     async fn items_in(&self, phase: &str) -> u64 {
         let schedule = self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200);
         schedule["summary"][phase].as_u64().expect("a count")
     }
 
-    /// How many obligations the agreement has in a state.
     async fn obligations_in(&self, state: &str) -> u64 {
         let request = self.org.get("/api/v1/obligations").query("agreement_id", &self.id).query("state", state);
         request.query("limit", "1").send().await.ok(200)["pagination"]["total"].as_u64().expect("a total")
@@ -103,7 +99,7 @@ impl Full {
 const ITEMS: u64 = limits::PAPERED_ITEMS_MAX as u64;
 const PROMISES: u64 = limits::AGREEMENT_PROMISES_MAX as u64;
 
-/// With as many people as an agreement may have, who all join the workspace.
+/// With as many participants as possible, who all join the workspace.
 #[tokio::test]
 async fn the_largest_papering_is_made() {
     let org = Org::new().await;

@@ -1,4 +1,4 @@
-//! The funding of a workspace at its limit: exact, read at once, and no item that those who add share.
+//! A workspace's funding at its limit: exact, read at once, and no item is shared by concurrent additions.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn new(workspace: &Value, n: usize) -> NewFundingItem {
     read(json!({"workspace_id": workspace["id"], "label": format!("Asset {n}")})).expect("an item")
 }
 
-/// Adds items past the API, as an import does, some at a time.
+/// Adds items as an import does, some at a time.
 async fn add(org: &Org, workspace: &Value, count: usize) {
     let id: WorkspaceId = workspace["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
     let all: Vec<_> = (0..count).map(|n| (FundingItemId::new(), new(workspace, n))).collect();
@@ -85,13 +85,13 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     let client = org.at(&stack);
     client.get("/api/v1/me").send().await.ok(200);
     drop(faults.take_traffic());
-    // What is refused takes no place.
+    // A refusal takes no place.
     let sensitive = json!({"workspace_id": workspace["id"], "label": "Account 000123456789"});
     for _ in 0..3 {
         client.post(ITEMS, &sensitive).send().await.refused_for(422, &[("label", "sensitive_value")]);
     }
     assert_eq!(faults.take_traffic().calls_of("UpdateItem"), 0);
-    // Each attempt that lost a race has.
+    // Each attempt that lost a race takes one.
     let conflicts = faults.inject(Rule::on("TransactWriteItems").times(3), Fault::Conflict);
     client.post(ITEMS, &body).send().await.ok(201);
     assert_eq!(conflicts.count(), 3);
@@ -104,8 +104,7 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     assert_eq!(summary["total"], json!(most));
 }
 
-/// What an import asks of the store does not grow with what its rows name: the workspace and the trusts are looked up once,
-/// and each transaction has two calls before it.
+/// An import looks up workspace and trusts once, however many rows; each transaction has two calls before it.
 #[tokio::test]
 async fn a_thousand_rows_are_checked_once_and_added_in_three_calls_for_each_transaction() {
     const CHECKS: u64 = 3;
@@ -149,7 +148,7 @@ async fn a_thousand_rows_are_checked_once_and_added_in_three_calls_for_each_tran
     assert_eq!(summary["total"], json!(rows));
 }
 
-/// What could change after the check is looked at again with each transaction; what is of another workspace never passes.
+/// What may change after the check is checked again in each transaction; other workspaces' records never pass.
 #[tokio::test]
 async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     let (org, other) = (Org::new().await, Org::new().await);
@@ -205,7 +204,7 @@ async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     }
     assert_eq!((org.state().await, other.state().await), before);
 
-    // A reference that another call has taken since.
+    // Another call has taken the reference since.
     let batches = check(&estate.workspace, vec![own(), row(&estate.workspace, &estate.trust, &json!("a-1"))]).await;
     let batches = batches.expect("they are of the workspace");
     let body = json!({"workspace_id": pine.workspace["id"], "label": "First", "external_reference": "a-1"});
@@ -218,8 +217,8 @@ async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     assert_eq!(org.total(ITEMS).await, 1, "all or none");
 }
 
-/// A thousand items with all the facts that they may have are several megabytes, of which `DynamoDB` gives one in a response.
-/// The rest is asked for at the same time: no read waits for more than one other.
+/// A thousand items with all possible facts have several megabytes, of which `DynamoDB` returns one per response. The
+/// rest is requested at once: no read waits for more than one other.
 #[tokio::test]
 async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     let broken = Broken::new().await;
@@ -242,7 +241,7 @@ async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     }
     broken.client.get("/api/v1/me").send().await.ok(200);
     drop(broken.faults.take_traffic());
-    // All reads of the first wait are held until there are no more of them; then those of the second.
+    // Holds all reads of the first wait until there are no more, then those of the second.
     let first = broken.faults.inject(broken.on("Query").times(2), Fault::Held);
     let second = broken.faults.inject(broken.on("Query"), Fault::Held);
     let told = async {
@@ -264,5 +263,5 @@ async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     assert_eq!(schedule["trusts"][0]["item_count"], json!(most));
 }
 
-/// The ranges behind the first response of that schedule.
+/// The ranges after that schedule's first response.
 const RANGES: usize = 31;

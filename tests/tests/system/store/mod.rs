@@ -1,4 +1,4 @@
-//! The table: what each call costs, what calls leave behind, and what happens when calls meet or the store fails.
+//! The table: each call's cost, what calls leave behind, and what happens when calls collide or the store fails.
 
 mod capacity;
 mod concurrency;

@@ -1,7 +1,6 @@
-//! Data of earlier releases: read as they are, migrated, and refused where they are of a later one.
+//! Earlier releases' data are read as they are and migrated; later releases' data are refused.
 //!
-//! The fixtures are data directories that the local stack wrote at earlier commits (`tests/fixtures/README.md`), with what
-//! its API answered then.
+//! The fixtures are local data directories of earlier commits, with API responses (`tests/fixtures/README.md`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ use tests::{Client, Needs, Org, Stack, rows};
 /// The attribute with a record's schema version.
 const SCHEMA: &str = "sv";
 
-/// The facts of each list's records that no later release and no passing of time changes.
+/// Facts of each list's records that neither later releases nor time change.
 const FACTS: [(&str, &[&str]); 7] = [
     ("contacts", &["id", "display_name", "kind", "email", "external_reference", "created_at", "updated_at"]),
     ("workspaces", &["id", "name", "reference", "activated_at", "created_at"]),
@@ -51,7 +50,6 @@ const FACTS: [(&str, &[&str]); 7] = [
 /// Lists whose full records the fixtures have.
 const IN_FULL: [&str; 4] = ["contacts", "workspaces", "agreements", "proposals"];
 
-/// A data directory as an earlier release left it.
 struct OldData {
     folder: TempDir,
     answers: Value,
@@ -77,13 +75,13 @@ impl OldData {
         std::fs::read_to_string(self.path().join("format")).expect("a format").trim().to_owned()
     }
 
-    /// The same, taken for migrated, so that a stack reads its records as they are.
+    /// Marks it as migrated, so that a stack reads its records as they are.
     fn unmigrated(self) -> Self {
         std::fs::write(self.path().join("format"), format!("{}\n", 3 + NEWEST)).expect("a format");
         self
     }
 
-    /// Asserts that a stack answers what the earlier release answered.
+    /// Asserts that a stack returns the earlier release's responses.
     async fn assert_answered_by(&self, stack: &Stack, token: &str) {
         let client = Client::new(&stack.base_url).with_token(token);
         for (list, facts) in FACTS {
@@ -128,7 +126,7 @@ fn ids_of(parts: &Value) -> Vec<Value> {
     parts.as_array().expect("parts").iter().map(|part| part["id"].clone()).collect()
 }
 
-/// The contacts of a workspace; none of other records.
+/// A workspace's contacts; empty for other records.
 fn people_of(record: &Value) -> BTreeSet<&str> {
     let people = record["people"].as_array().into_iter().flatten();
     people.map(|person| person["contact_id"].as_str().expect("a contact")).collect()
@@ -138,7 +136,6 @@ fn reader(stack: &Stack) -> String {
     stack.ready.organizations[0].read_only_token.clone()
 }
 
-/// All items of a table.
 pub(super) async fn items(table: &Table) -> Vec<Item> {
     let client = table.client();
     let (mut items, mut start) = (Vec::new(), None);
@@ -153,7 +150,6 @@ pub(super) async fn items(table: &Table) -> Vec<Item> {
     }
 }
 
-/// Writes items into a table as they are.
 pub(super) async fn put_all(table: &Table, items: Vec<Item>) {
     let client = table.client();
     for item in items {
@@ -165,7 +161,7 @@ fn text<'a>(item: &'a Item, name: &str) -> &'a str {
     item[name].as_s().expect("a text")
 }
 
-/// Asserts that every record has the newest version of its kind, and every row the layout that goes with it.
+/// Asserts that every record has its kind's newest version, and every row the matching layout.
 fn assert_migrated(items: &[Item]) {
     let mut kinds = BTreeSet::new();
     for item in items {
@@ -197,7 +193,7 @@ async fn home(stack: &Stack) -> tests::app::Page {
     browser.get("/app").await
 }
 
-/// The local stack migrates what it finds, and says in its data directory that it has.
+/// The local stack migrates what it finds, and records that in its data directory.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_local_stack_migrates_its_own_data() {
     for format in [3, 4] {
@@ -210,8 +206,7 @@ async fn the_local_stack_migrates_its_own_data() {
     }
 }
 
-/// Until they are migrated, records and rows of an earlier release are read as they are; a payment to authorize is on Home
-/// once its agreement's row has it.
+/// Old records are read as they are until migrated; Home shows a payment once its agreement's row is.
 #[tokio::test(flavor = "multi_thread")]
 async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs() {
     for format in [3, 4] {
@@ -235,7 +230,7 @@ async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs(
     }
 }
 
-/// Migrates in small pages, each of them twice, while contacts join a workspace and answers are read.
+/// Migrates in small pages, each twice, while contacts join a workspace and answers are read.
 async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
     let counted = ops::migration::count(store).await.expect("a count");
     assert!(counted.older() > 0 && counted.rewritten == 0, "{counted:?}");
@@ -257,7 +252,7 @@ async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
     let migrate = async {
         let (mut behind, mut rewritten) = (None, 0);
         loop {
-            // What is lost when a run is killed is done again by the next one.
+            // The next run repeats what a killed run lost.
             let page = || Operator::new(store).migrate_page(behind.as_ref(), 40, false);
             let (done, _) = page().await.expect("a page");
             let (again, next) = page().await.expect("the same page");
@@ -276,7 +271,7 @@ async fn migrate_under_traffic(old: &OldData, stack: &Stack, store: &Store) {
     assert!(joined.iter().all(|id| people.contains(id.as_str())), "{now}");
 }
 
-/// On the store that the run is configured with: a table with the items of an earlier release.
+/// On the configured store: a table with an earlier release's items.
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_elsewhere_are_migrated_too() {
     let old = OldData::of_format(4).unmigrated();
@@ -299,7 +294,7 @@ async fn tables_elsewhere_are_migrated_too() {
     old.assert_answered_by(&stack, &reader).await;
 }
 
-/// A record that a newer release wrote is refused with its reason in the log, and keeps what it has.
+/// A newer release's record is refused with its reason in the log, and stays unchanged.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_of_a_newer_version_is_refused_with_its_reason() {
     let stack: Arc<Stack> = Stack::with(Needs::OWN.without_background().on_configured_store());
@@ -329,7 +324,7 @@ async fn a_record_of_a_newer_version_is_refused_with_its_reason() {
     assert!(refusal.to_string().contains("a newer release wrote it"), "{refusal}");
 }
 
-/// An older program refuses the data of a newer one before it changes anything.
+/// An older program refuses newer data before it changes anything.
 #[tokio::test]
 async fn newer_data_are_refused_by_the_local_stack() {
     let old = OldData::of_format(3);

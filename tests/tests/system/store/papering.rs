@@ -1,5 +1,5 @@
-//! Papering that meets other calls at a chosen moment, and papering whose response does not arrive: items belong to one
-//! agreement or to none, and what a call is told is what has happened.
+//! Papering that collides with other calls at a chosen moment, or whose response is lost: items belong to one agreement
+//! or none, and a call learns what has happened.
 
 use futures_util::future::join;
 use serde_json::{Value, json};
@@ -17,12 +17,11 @@ use super::races::overtaken;
 const AGREEMENTS: &str = "/api/v1/agreements";
 const WRITE: &str = "TransactWriteItems";
 
-/// What others can do with an item while it is papered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
     /// A member closes it.
     Close,
-    /// A caller takes its verb back.
+    /// A caller clears its verb.
     Unsort,
     /// A caller puts it on hold.
     Park,
@@ -48,7 +47,7 @@ impl Desk {
         &self.broken.org
     }
 
-    /// The writes of the organization through the table that can be broken.
+    /// The organization's writes on the breakable table.
     fn writes(&self) -> Rule {
         self.broken.on(WRITE)
     }
@@ -57,7 +56,6 @@ impl Desk {
         self.org().events().await.iter().filter(|event| event["type"] == "funding_item.papered").count()
     }
 
-    /// An item that is in the agreement it names, whose draft names it.
     async fn assert_of_one_agreement(&self, item: &Value) {
         let item = self.org().item(item).await;
         let drafts = self.org().all(AGREEMENTS).await;
@@ -87,7 +85,7 @@ fn park(client: &tests::Client, item: &Value) -> Request {
     client.post(format!("{}/park", item_path(item)), &json!({"waiting_on": "counsel"}))
 }
 
-/// Whoever overtakes a papering, it is decided again, refused for what is true then, and leaves nothing behind.
+/// An overtaken papering is decided again, refused for the new facts, and leaves nothing behind.
 #[tokio::test]
 async fn a_papering_that_is_overtaken_is_refused_for_what_is_true_then() {
     let desk = Desk::new().await;
@@ -123,8 +121,7 @@ async fn a_papering_that_is_overtaken_is_refused_for_what_is_true_then() {
     }
 }
 
-/// Whatever a papering overtakes is decided again too: what is papered is neither closed nor sorted nor papered twice. A hold
-/// fits it.
+/// What a papering overtakes is decided again: papered items can't be closed, sorted or papered. Holds are fine.
 #[tokio::test]
 async fn what_a_papering_overtakes_is_refused_for_what_is_true_then() {
     let desk = Desk::new().await;
@@ -169,7 +166,7 @@ async fn what_a_papering_overtakes_is_refused_for_what_is_true_then() {
     assert_eq!(closed, 0);
 }
 
-/// A member's form that closes an item, held up until a caller has papered it.
+/// A member's form that closes an item, delayed until a caller has papered it.
 async fn close_overtaken(desk: &Desk, browser: &Browser, item: &Value) -> (Page, Value) {
     let page = format!("/app/funding/items/{}", item["id"].as_str().expect("an id"));
     let action = format!("{page}/close");
@@ -187,7 +184,7 @@ async fn close_overtaken(desk: &Desk, browser: &Browser, item: &Value) -> (Page,
     join(browser.post(&action, &fields), overtake).await
 }
 
-/// What leaves an item ready does not refuse the papering, whose documents say what is true then.
+/// Changes that leave an item ready don't refuse the papering, whose documents have the new facts.
 #[tokio::test]
 async fn a_papering_that_is_overtaken_by_a_new_label_and_a_new_name_has_both() {
     let desk = Desk::new().await;
@@ -216,7 +213,7 @@ async fn a_papering_that_is_overtaken_by_a_new_label_and_a_new_name_has_both() {
     assert_eq!(desk.papered_events().await, 1);
 }
 
-/// The answer that its first attempt would have had, whether the store's answer was lost or the caller went away.
+/// The repeat gets the first attempt's response, whether the store's response was lost or the caller left.
 #[tokio::test]
 async fn a_papering_whose_response_is_lost_is_repeated_with_its_key_and_papers_once() {
     let desk = Desk::new().await;
@@ -230,7 +227,7 @@ async fn a_papering_whose_response_is_lost_is_repeated_with_its_key_and_papers_o
     assert!(again.is_replay() && again.bytes == first.bytes, "{again}");
     assert_eq!(desk.org().item(&item).await["agreement_id"], first.json()["id"]);
 
-    // The caller goes away while the transaction is under way, which takes effect all the same.
+    // The caller leaves during the transaction, which takes effect anyway.
     let held = desk.broken.faults.inject(desk.writes(), Fault::Held);
     tokio::select! {
         answer = call(&desk.broken.client, &other, "paper-2").send() => panic!("it was held: {answer}"),

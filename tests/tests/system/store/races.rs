@@ -1,4 +1,4 @@
-//! Two calls that meet at a chosen moment: one is held up between two of its steps until the other is through.
+//! Two calls that collide at a chosen moment: one is held between two of its steps until the other is done.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -25,12 +25,12 @@ fn with_reference(reference: &str) -> Value {
     json!({"display_name": "Ada", "kind": "person", "external_reference": reference})
 }
 
-/// The number of a contact's version, which its tag is.
+/// A contact's version, which is its tag.
 fn version(answer: &Answer) -> u64 {
     answer.etag().trim_matches('"').parse().expect("a version's number")
 }
 
-/// Sends a call whose step, with its retries, is held up until `meanwhile` is done.
+/// Sends a call whose step is held, with its retries, until `meanwhile` is done.
 pub(super) async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwhile: impl AsyncFnOnce(&Org)) -> Answer {
     let held = broken.faults.inject(step, Fault::Held);
     let overtake = async {
@@ -41,7 +41,7 @@ pub(super) async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwh
     join(call.send(), overtake).await.0
 }
 
-/// A moment that is later than any call that has come so far, at the clock's resolution.
+/// Waits until the clock shows a later time than any call so far.
 async fn later() {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }
@@ -113,7 +113,7 @@ async fn a_reference_that_its_own_contact_was_just_given_is_not_taken() {
     let broken = Broken::new().await;
     let contact = broken.org.contact("Ada").await;
     let change = json!({"external_reference": "new"});
-    // The contact has been read without the reference; who holds it is read next.
+    // The contact was read without the reference; its holder is read next.
     let reads_holder = Rule::on("GetItem").containing("#CONTACTREF#new");
     let patch = broken.client.patch(path(&contact), &change);
     let answer = overtaken(&broken, patch, reads_holder, async |org| {
@@ -168,7 +168,7 @@ async fn the_moments_of_thirty_changes_at_once_are_in_the_order_of_the_versions(
     assert!(versions.is_sorted_by_key(|(_, updated_at)| updated_at), "{versions:?}");
 }
 
-/// Those who add people at once do not wait for each other; the moment is no exception.
+/// People are added without waiting for each other; their times too must not go backward.
 #[tokio::test]
 async fn a_person_who_was_added_first_and_arrives_last_does_not_turn_the_clock_back() {
     let broken = Broken::new().await;

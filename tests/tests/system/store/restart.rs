@@ -1,4 +1,4 @@
-//! The stack as a process: what was acknowledged is there after a restart and after `kill -9`, once.
+//! The stack as a process: what was acknowledged survives a restart and `kill -9`, exactly once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,6 @@ use crate::STACK;
 
 const CONTACTS: &str = "/api/v1/contacts";
 
-/// All records of a list.
 async fn all(client: &Client, path: &str) -> Vec<Value> {
     let mut records: Vec<Value> = Vec::new();
     loop {
@@ -47,7 +46,7 @@ async fn a_restart_goes_on_where_it_stopped() {
     let got = client.get(&contact_path).send().await;
     assert_eq!((got.ok(200), got.etag()), (contact.clone(), created.etag()));
 
-    // Links are composed when read: they lead to where the stack is now.
+    // Links are built on read: they lead to the stack's current address.
     let workspaces = all(&client, "/api/v1/workspaces").await;
     assert_eq!(workspaces.len(), 1);
     assert_eq!(workspaces[0]["reference"], workspace["reference"]);
@@ -61,12 +60,11 @@ async fn a_restart_goes_on_where_it_stopped() {
     assert_eq!(client.post(CONTACTS, &body).send().await.ok(200), contact);
 }
 
-/// What the writers know when the process dies.
 #[derive(Default)]
 struct Storm {
-    /// Contacts by reference, as they were acknowledged.
+    /// Acknowledged contacts by reference.
     acknowledged: Mutex<BTreeMap<String, Value>>,
-    /// References whose call got no answer.
+    /// References of calls without a response.
     unanswered: Mutex<Vec<String>>,
     count: AtomicUsize,
 }
@@ -138,7 +136,7 @@ async fn what_was_acknowledged_before_a_kill_is_there_once() {
     };
     check(&all(&client, CONTACTS).await);
 
-    // An unanswered call may have taken effect or not; repeated with its key, it is there once.
+    // An unanswered call may have taken effect; repeated with its key, it exists once.
     for reference in &unanswered {
         client.post(CONTACTS, &body(reference)).key(format!("key-{reference}")).send().await.ok(201);
     }
@@ -153,8 +151,7 @@ async fn what_was_acknowledged_before_a_kill_is_there_once() {
     assert_eq!(records.len(), acknowledged.len() + unanswered.len());
     process.kill().await;
 
-    // Each of them has an audit row: the change and its row are one transaction. Opened in this process, the table
-    // can be looked into.
+    // Each has an audit row: the change and its row are one transaction. This process opens the table to look.
     let stack = Stack::on_data_of(&data_dir);
     let organization = stack.ready.organizations[0].id.parse().expect("an organization's id");
     let audit = rows::audit(stack.table(), organization).await;
@@ -172,7 +169,7 @@ async fn what_was_acknowledged_before_a_kill_is_there_once() {
 async fn a_kill_while_the_first_data_are_made_is_made_good() {
     let dir = TempDir::new().expect("a directory");
     let data_dir = dir.path().join("data");
-    // Killed at several moments of the first start; some hit the middle of it on any machine.
+    // Kills it at several moments of its first start, some of which hit the middle on any machine.
     for delay_ms in [1, 5, 20, 50, 100] {
         let mut child = tokio::process::Command::new(STACK)
             .args(["serve", "--port", "0", "--seed", "empty", "--data-dir"])

@@ -1,4 +1,4 @@
-//! A table with all items of another one, as DynamoDB restores them.
+//! A table with all items of another, as DynamoDB restores them.
 
 use ops::verify::{Verification, Verified, verify};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use tests::{Client, Stack};
 
 use super::old_data::{items, put_all};
 
-/// What each operation that reads answers: the lists, and for each of their records what is asked with its id.
+/// Responses of all read operations: lists, and reads by their records' ids.
 async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
     let client = Client::new(&stack.base_url).with_token(token);
     let reads: Vec<Operation> = spec::all().into_iter().filter(|operation| !operation.is_write()).collect();
@@ -36,7 +36,7 @@ async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
     answers
 }
 
-/// An answer as any stack gives it: links without their origin.
+/// A response without the stack's origin.
 fn told(stack: &Stack, answer: &Value) -> Value {
     serde_json::from_str(&answer.to_string().replace(&stack.base_url, "https://service")).expect("JSON")
 }
@@ -47,8 +47,7 @@ async fn empty_table_beside(stack: &Stack) -> Table {
     table
 }
 
-/// Everything that a restored table has been through: it answers as the first one did, and `ops` finds nothing to
-/// migrate and nothing wrong.
+/// A restored table with full history responds like the original; `ops` finds nothing to migrate or repair.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restored_table_answers_as_the_first() {
     let first = Stack::with_demo();

@@ -23,7 +23,7 @@ fn verified(secret: &SigningSecret, arrival: &Arrival) -> Result<(), Unverified>
         .and_then(|()| signature::verify_standard(secret, &arrival.headers, &arrival.body, now))
 }
 
-/// How many signatures an arrival carries: exactly the specification's format, with one `v1` for each.
+/// The number of signatures on an arrival, in exactly the specification's format, with one `v1` each.
 fn signatures(arrival: &Arrival) -> usize {
     let header = arrival.header("service-webhook-signature");
     let (time, sums) = header.split_once(',').expect("t=…,v1=…");
@@ -86,7 +86,7 @@ async fn every_type_of_event_arrives_as_the_specification_has_it() {
     let first = org.subscriber().await;
     let second = org.subscriber().await;
     let admin = &first.admin;
-    // The very first attempt fails: what is sent again is the same, signed anew.
+    // The first attempt fails: the repeat is identical, signed anew.
     first.receiver.answer_once(Reaction::status(500));
 
     let published = org.ready_draft("Lease", |_| {}).await;
@@ -179,7 +179,7 @@ async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organizat
     assert_eq!(all.receiver.wait_for(2).await.len(), 2);
     some.receiver.wait_for(1).await;
     late.receiver.wait_for(1).await;
-    // A test goes to its endpoint only, whatever that wants.
+    // A test goes only to its endpoint, whatever that subscribes to.
     let test = some.test().await;
     some.receiver.wait_until(|arrivals| arrivals.iter().any(|arrival| arrival.event_id() == test)).await;
     let from_there = stranger.test().await;
@@ -228,7 +228,7 @@ async fn a_secret_that_is_kept_for_a_day_signs_too_until_it_is_replaced_for_good
     }
     assert_eq!(previous_secrets(&subscriber).await, 1);
 
-    // The first one goes on until its own end.
+    // The first one continues until its own end.
     let third = subscriber.rotate("keep").await;
     subscriber.test().await;
     let arrival = subscriber.receiver.wait_for(2).await.remove(1);
@@ -246,7 +246,6 @@ async fn a_secret_that_is_kept_for_a_day_signs_too_until_it_is_replaced_for_good
     assert_eq!(previous_secrets(&subscriber).await, 0);
 }
 
-/// How many previous secrets the endpoint's page names with their ends.
 async fn previous_secrets(subscriber: &Subscriber) -> usize {
     subscriber.admin.get(&subscriber.path()).await.body.matches("Previous secret valid until <time").count()
 }
@@ -274,17 +273,17 @@ async fn a_sixth_previous_secret_is_refused() {
     assert_eq!(previous_secrets(&subscriber).await, 0);
 }
 
-/// Goal S3, of signing secrets.
+/// Goal S3 for signing secrets.
 #[tokio::test]
 async fn a_signing_secret_is_on_the_page_that_shows_it_once_and_nowhere_else() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
-    // A failure, with a response on record, and a success.
+    // A failure, with a recorded response, and a success.
     subscriber.receiver.answer_once(Reaction { body: "no".to_owned(), ..Reaction::status(500) });
     let event = subscriber.test().await;
     subscriber.wait_for(&org, event, "delivered").await;
     let kept = subscriber.rotate("keep").await;
-    // The two minutes of a new secret are over.
+    // A new secret's two minutes are over.
     subscriber.admin.expire_flashes();
     let edited = subscriber.edit("https://10.0.0.7/", &[]).await;
     assert_eq!(edited.status, 422);

@@ -1,4 +1,4 @@
-//! What the buttons of an endpoint do to its deliveries that wait or are under way, and how its deliveries are listed.
+//! What an endpoint's buttons do to its waiting and running deliveries, and how its deliveries are listed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,7 +23,7 @@ async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     assert_eq!(subscriber.press("pause", &[]).await.status, 303);
-    // Written in another order than that of their time.
+    // Written out of order.
     let later: Vec<_> = (0..COUNT).map(|_| outbox::event()).collect();
     let mut shuffled = later.clone();
     shuffled.reverse();
@@ -48,14 +48,14 @@ async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_
     let places: Vec<usize> =
         order.iter().map(|id| later.iter().position(|event| event.id == *id).expect("one of them")).collect();
     assert_eq!(places.iter().collect::<BTreeSet<_>>().len(), COUNT, "{places:?}");
-    // Attempts are made side by side, and a busy machine lets some pass others: not the last third the first one, though.
+    // Attempts run in parallel, and a busy machine lets some overtake others, but not the last third the first one.
     let at = |place: usize| places.iter().position(|found| *found == place).expect("it arrived");
     let (first, last) = ((0..COUNT / 3).map(at).max(), (COUNT - COUNT / 3..COUNT).map(at).min());
     assert!(first < last, "{places:?}");
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("Deliveries are held"));
 }
 
-/// A subscriber with an attempt at a test under way, which is answered when the hold is dropped.
+/// A subscriber with a running attempt at a test, which is answered when the hold is dropped.
 async fn under_way(org: &Org, status: u16) -> (Subscriber, EventId, Hold) {
     let subscriber = org.subscriber().await;
     let (event, hold) = begin(&subscriber, status).await;
@@ -85,7 +85,7 @@ async fn an_attempt_that_is_under_way_when_the_endpoint_is_paused_is_recorded() 
 async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let (subscriber, other) = (org.subscriber().await, org.subscriber().await);
-    // One of each kind besides the one under way.
+    // One of each kind besides the running one.
     subscriber.receiver.answer(Reaction::status(503));
     let waiting = subscriber.test().await;
     subscriber.wait_until(&org, waiting, "attempted", |delivery| delivery.attempted > 0).await;
@@ -106,7 +106,7 @@ async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     let before = subscriber.receiver.arrivals().len();
     other.test().await;
     other.receiver.wait_for(2).await;
-    // Also after the attempt that was under way has ended.
+    // Also after the running attempt has ended.
     drop(hold);
     tokio::time::sleep(Duration::from_millis(500)).await;
     eventually("nothing is left", async || subscriber.rows(&org).await.is_empty().then_some(())).await;
@@ -142,7 +142,7 @@ async fn a_replay_while_an_attempt_is_under_way_makes_one_more() {
     assert_eq!(both.state().as_str(), "delivered", "the failure of the one that was overtaken changes nothing");
 }
 
-/// What became of a test is said on the page that follows, if it is known within three seconds.
+/// The next page has a test's outcome, if known within three seconds.
 #[tokio::test]
 async fn a_test_waits_for_its_outcome_for_a_moment() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -170,7 +170,7 @@ async fn a_test_waits_for_its_outcome_for_a_moment() {
     }
 }
 
-/// The name of the agreement, or of the workspace.
+/// The name of the agreement or workspace.
 #[tokio::test]
 async fn the_list_of_deliveries_names_what_each_is_about() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -191,7 +191,7 @@ async fn the_list_of_deliveries_names_what_each_is_about() {
     }
 }
 
-/// Five attempts after a replay are five, however many there were before; only the latest response is open.
+/// A replay gets five attempts, however many there were before; only the latest response is expanded.
 #[tokio::test]
 async fn attempts_are_grouped_by_replay() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -248,13 +248,13 @@ async fn a_rotation_keeps_the_old_secret_for_a_day_unless_told_otherwise() {
     assert_eq!(rotated.status, 303, "{}", rotated.body);
     let page = subscriber.admin.get(rotated.location()).await;
     assert!(page.says("Previous secret valid until"), "{}", page.body);
-    // With the secret comes what verifies with it.
+    // The secret comes with code to verify it.
     for text in ["data-copy=\"secret\" hidden>Copy<", "def verify(secret, headers, body", "id=\"verify-ts\""] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
 
-/// An endpoint with deliveries in all states, one a minute, the oldest first.
+/// An endpoint with deliveries in all states, one per minute, oldest first.
 struct History {
     org: Org,
     subscriber: Subscriber,
@@ -291,7 +291,6 @@ impl History {
         self.deliveries.iter().filter(|delivery| delivery.state().as_str() == state).collect()
     }
 
-    /// The deliveries on a page, in its order.
     fn on(&self, page: &Page) -> Vec<EventId> {
         let start = format!("href=\"{}/deliveries/", self.subscriber.path());
         let mut found = Vec::new();
@@ -303,7 +302,6 @@ impl History {
         found
     }
 
-    /// All pages of a filter.
     async fn pages(&self, query: &str) -> Vec<Vec<EventId>> {
         let mut pages = Vec::new();
         let mut path = format!("{}?{query}", self.subscriber.path());
@@ -390,7 +388,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     }
     assert_eq!(subscriber.press("replay", &[("since", &behind)]).await.status, 303);
     assert!(subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
-    // One that is delivered meanwhile stays so.
+    // One delivered meanwhile stays so.
     let clockwork = Clockwork::of(org);
     clockwork.first_tick().await;
     let mut due = Vec::new();
@@ -405,7 +403,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     }
     assert!(due.is_sorted(), "in the order of time");
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
-    // The due index agrees: each is woken when its time has come, and arrives once.
+    // The due index agrees: each is woken when due, and arrives once.
     let sender = clockwork.sender(org);
     let arriving = async {
         while subscriber.receiver.arrivals().len() < replayed.len() {
@@ -421,7 +419,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     assert_eq!(arrived.into_iter().collect::<BTreeSet<_>>(), replayed);
 }
 
-/// From the event on, as long as the relay has yet to make it; afterwards only if it was made.
+/// From the event on while the relay has yet to create it; afterwards only if it was created.
 #[tokio::test]
 async fn the_page_of_a_delivery_that_is_not_made_is_there_only_while_the_relay_is_due() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -440,7 +438,7 @@ async fn the_page_of_a_delivery_that_is_not_made_is_there_only_while_the_relay_i
     assert_eq!(subscriber.admin.get(&path).await.status, 404, "nobody will make it again");
 }
 
-/// A replay of all that was not delivered includes what was being attempted, once that attempt has failed.
+/// A replay of all undelivered includes a running attempt, once that has failed.
 #[tokio::test]
 async fn a_replay_of_all_waits_for_an_attempt_that_began_before_it() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -454,7 +452,7 @@ async fn a_replay_of_all_waits_for_an_attempt_that_began_before_it() {
     let mut due_at = event.created_at;
     let queued = Delivery::new(subscriber.id, event.id, event.event_type, due_at, due_at);
     store.create_delivery(key, &queued, due_at).await.expect("the table answers");
-    // Its last attempt fails: no other one would follow by itself.
+    // Its last attempt fails: no other would follow by itself.
     let schedule = Schedule { time_scale: TimeScale::default(), jitter: 0.0 };
     let failed_at = |at| Attempt {
         number: 0,

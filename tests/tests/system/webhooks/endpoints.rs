@@ -1,4 +1,4 @@
-//! Endpoints in the hands of admins: which addresses are accepted, how many endpoints there may be, and who may do what.
+//! Admins' endpoints: accepted addresses, the limit on endpoints, and who may do what.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
 use tests::{Fault, Needs, Org, Rule, Shaky, eventually, outbox, rows};
 
-/// Ways into a network, and what is no endpoint for another reason.
+/// Addresses within networks, and otherwise invalid endpoints.
 const REFUSED: [&str; 26] = [
     "",
     "hooks.example.com/countersign",
@@ -46,7 +46,7 @@ fn said(page: &Page, url: &str) {
     assert!(page.says(&format!("value=\"{url}\"")), "{url} is kept: {}", page.body);
 }
 
-/// Goal S2, at the app.
+/// Goal S2, in the app.
 #[tokio::test]
 async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -66,7 +66,7 @@ async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
     assert_eq!(org.state().await, before);
 }
 
-/// Whoever unticks the last type has not asked for all of them.
+/// Unticking the last type doesn't ask for all.
 #[tokio::test]
 async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -77,7 +77,7 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     }
     let url = subscriber.receiver.url();
     let before = org.state().await;
-    // What is no type is no choice.
+    // An unknown type is no choice.
     for types in [&[][..], &["movement.dreamt_of"], &["webhook.test"]] {
         let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
         for path in [DEVELOPERS.to_owned(), format!("{}/edit", subscriber.path())] {
@@ -95,7 +95,6 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
         }
     }
     assert_eq!(org.state().await, before);
-    // Both fields at once.
     let both = subscriber.admin.get(DEVELOPERS).await.hidden("form_token");
     let both = [("form_token", both.as_str()), ("url", "https://10.0.0.7/"), ("events", "selected")];
     let both = subscriber.admin.post(DEVELOPERS, &both).await;
@@ -106,14 +105,14 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     assert!(page.says("Changes saved") && page.says("<span>proposal.created</span>"), "{}", page.body);
     let edit = subscriber.admin.get(&format!("{}/edit", subscriber.path())).await;
     assert!(edit.says("id=\"events-selected\" name=\"events\" value=\"selected\" checked"), "{}", edit.body);
-    // With all events, what is ticked beside it does not count.
+    // With all events, ticks beside it don't count.
     let token = edit.hidden("form_token");
     let all = [("form_token", token.as_str()), ("url", &url), ("events", "all"), ("event:proposal.created", "on")];
     assert_eq!(subscriber.admin.post(&format!("{}/edit", subscriber.path()), &all).await.status, 303);
     assert!(subscriber.admin.get(&subscriber.path()).await.says("<span>All events</span>"));
 }
 
-/// An endpoint whose address was fine once: its name leads elsewhere now, or the guard has become stricter.
+/// An endpoint whose address was once fine: its name resolves elsewhere now, or the guard has become stricter.
 #[tokio::test]
 async fn an_address_is_judged_again_by_a_test_and_by_every_attempt() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
@@ -170,7 +169,7 @@ async fn there_is_room_for_twenty() {
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 303);
 }
 
-/// An admin who is overtaken still sees what they typed, to enter it again where there is room.
+/// An overtaken admin still sees what they typed, to enter it again when there is room.
 #[tokio::test]
 async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -199,7 +198,6 @@ async fn what_was_typed_stays_when_somebody_else_takes_the_last_place() {
     }
 }
 
-/// However many admins find room at the same moment.
 #[tokio::test]
 async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     const ADMINS: usize = 3;
@@ -224,7 +222,7 @@ async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     for page in rest {
         assert!(is_refused(page), "{}", page.body);
     }
-    // Those that go at once leave as much room as they took.
+    // Simultaneous deletions free as much room as they took.
     let gone = join_all(added.iter().take(3).map(async |page| {
         let (admin, token) = &admins[0];
         admin.post(page.location(), &[("form_token", token), ("act", "delete")]).await
@@ -236,7 +234,7 @@ async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     assert_eq!(ended.iter().filter(|page| is_refused(page)).count(), 3);
 }
 
-/// The twentieth is added, though the store seems to refuse it: it does not stand in its own way.
+/// The twentieth is added, though the store seems to refuse it: it doesn't block itself.
 #[tokio::test]
 async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lost() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -254,7 +252,7 @@ async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lo
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 422);
 }
 
-/// A form: its path, and its fields.
+/// A form's path and fields.
 type Form = (String, Vec<(String, String)>);
 
 fn form_of(path: &str, token: &str, fields: &[(&str, &str)]) -> Form {
@@ -262,7 +260,6 @@ fn form_of(path: &str, token: &str, fields: &[(&str, &str)]) -> Form {
     (path.to_owned(), all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// The forms of an endpoint's pages.
 fn forms(subscriber: &Subscriber, event: EventId, token: &str) -> Vec<Form> {
     let edit = form_of(&format!("{}/edit", subscriber.path()), token, &[("url", "https://8.8.8.8/")]);
     let replay = form_of(&subscriber.delivery_path(event), token, &[]);
@@ -284,7 +281,7 @@ async fn only_admins_of_the_organization_come_near() {
     subscriber.wait_for(&org, event, "delivered").await;
     let edit = format!("{}/edit", subscriber.path());
     let delivery = subscriber.delivery_path(event);
-    // How the attempt went is noted a moment after it.
+    // An attempt's outcome is noted a moment after it.
     let noted = async || subscriber.admin.get(&subscriber.path()).await.says(">Working</span>").then_some(());
     eventually("the success is noted", noted).await;
     let before = org.state().await;

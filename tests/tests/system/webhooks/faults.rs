@@ -1,4 +1,4 @@
-//! Goal R3: whatever fails or dies between the commit of an event and its acknowledgement, it arrives, at most twice.
+//! Goal R3: whatever fails or dies between an event's commit and its acknowledgement, it arrives, at most twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use uuid::Uuid;
 
 use crate::STACK;
 
-/// A stack at work on a table that can be broken, with a subscriber.
+/// A running stack on a breakable table, with a subscriber.
 struct Broken {
     subscriber: Subscriber,
     org: Org,
-    // Dropped before the proxy that it goes through, and that before the table that it leads to.
+    // Dropped before the proxy, and that before its table.
     _stack: Arc<Stack>,
     faults: Faults,
     quiet: Arc<Stack>,
@@ -41,7 +41,6 @@ impl Broken {
         Self { subscriber, org, _stack: stack, faults, quiet }
     }
 
-    /// A delivery's record, read past the proxy.
     async fn delivery(&self, event: EventId) -> Option<Delivery> {
         let key = DeliveryKey { org: self.org.id, endpoint: self.subscriber.id, event };
         self.quiet
@@ -64,19 +63,19 @@ impl Broken {
     }
 }
 
-/// Lets every fault befall a call between the commit of an event and its acknowledgement: a call of `target` whose text
-/// has `needle`. Nothing is lost, and no attempt is on record twice.
+/// Applies every fault to a call between an event's commit and its acknowledgement: a call of `target` that contains
+/// `needle`. Nothing is lost, and no attempt is recorded twice.
 async fn survives_every_fault_of(target: &'static str, needle: &str) {
     survives_every_fault_after(&[], target, needle).await;
 }
 
-/// The same where the subscriber answers each event with some failures first.
+/// The same, with a subscriber that first fails each event.
 async fn survives_every_fault_after(failures: &[u16], target: &'static str, needle: &str) {
     let broken = Broken::new(60).await;
-    // A read is never refused for what others write.
+    // Others' writes never make a read fail.
     let is_read = matches!(target, "GetItem" | "Query" | "BatchGetItem");
     let can_be = |fault: &Fault| !(is_read && matches!(fault, Fault::Conflict | Fault::LateCommit));
-    // Of transactions there are two: the one that makes the delivery, and the one that settles it.
+    // There are two transactions: one creates the delivery, one settles it.
     let calls = if target == "TransactWriteItems" { 2 } else { 1 };
     let faults = [Fault::Conflict, Fault::LateCommit, Fault::LostResponse, Fault::Throttling, Fault::ServerError];
     let mut wrong = Vec::new();
@@ -90,9 +89,9 @@ async fn survives_every_fault_after(failures: &[u16], target: &'static str, need
             }
             let event = broken.emit(workspace).await;
             let what = format!("{fault:?} of {target} {needle} {every}");
-            // A delivery that is claimed by a call whose answer was lost waits for the end of the claim.
+            // A delivery claimed by a call whose response was lost waits for the claim's end.
             broken.delivered(event, &what).await;
-            // What is written a second time comes a moment later.
+            // A second write comes a moment later.
             tokio::time::sleep(Duration::from_millis(150)).await;
             let found = broken.delivery(event).await.expect("a delivery");
             let arrivals = broken.arrivals_of(event);
@@ -138,17 +137,15 @@ async fn a_read_of_the_endpoint_may_fail() {
 
 #[tokio::test]
 async fn the_health_of_an_endpoint_may_not_be_written() {
-    // It is written when it changes: a success after a success is no news.
+    // It is written on change: a success after a success is no news.
     survives_every_fault_after(&[500], "UpdateItem", "#HEALTH").await;
 }
 
 impl Broken {
-    /// The workspace of the next event.
     async fn next_workspace(&self) -> Value {
         self.org.workspace("Quay").await
     }
 
-    /// Activates a workspace, which emits an event.
     async fn emit(&self, workspace: Value) -> EventId {
         let path = format!("/app/workspaces/{}", workspace["id"].as_str().expect("an id"));
         let token = self.subscriber.admin.get(&path).await.hidden("form_token");
@@ -159,7 +156,7 @@ impl Broken {
     }
 }
 
-/// A claim that is over soon: what would be waited for takes half a minute.
+/// A claim that ends soon: a real one would take half a minute.
 async fn claimed_for_a_moment(org: &Org, wake: DeliveryMessage) {
     let store = org.stack().table().store();
     let before = store.delivery(wake.delivery).await.expect("the table answers").expect("a delivery");
@@ -168,7 +165,7 @@ async fn claimed_for_a_moment(org: &Org, wake: DeliveryMessage) {
     assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table takes it"));
 }
 
-/// Each point at which everything can stop, as it leaves the table; then a stack is started over it.
+/// Leaves the table at each point where everything may stop; then a stack starts on it.
 #[tokio::test]
 async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -218,14 +215,14 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let wake = relayed(settled.id).await;
     assert!(sender.handle(wake).await.is_ok());
     assert!(sender.handle(wake).await.is_ok());
-    // The relay did nothing at all.
+    // The relay did nothing.
     let committed = next().await;
 
     let _working = org.stack().scaled(60);
     let mut expected: BTreeMap<EventId, usize> = BTreeMap::new();
     for (event, times) in [(half_relayed, 1), (unwoken, 1), (claimed, 1), (sent, 2), (settled, 1), (committed, 1)] {
         let delivered = subscriber.wait_for(&org, event.id, "delivered").await;
-        // An attempt whose process died before it recorded it is not on record.
+        // An attempt whose process died before recording it isn't on record.
         assert_eq!(delivered.attempted, 1);
         expected.insert(event.id, times);
     }
@@ -237,7 +234,6 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     assert_eq!(org.due().await, Vec::<String>::new());
 }
 
-/// Makes workspaces and activates them until the process no longer answers. Gives those that were acknowledged.
 async fn activations(process: &Process, admin: &Browser, told: &mut Vec<String>, count: usize) {
     for _ in 0..count {
         let workspace = process.client().post("/api/v1/workspaces", &json!({"name": "Quay"})).send().await.id(201);
@@ -268,7 +264,7 @@ async fn what_happened_before_a_kill_arrives_after_it() {
         }
         if round < ROUNDS {
             activations(&process, &admin, &mut told, A_ROUND).await;
-            // Some have arrived, some are under way, some were not relayed yet.
+            // Some have arrived, some are in progress, some weren't relayed yet.
             process.kill().await;
             continue;
         }
@@ -280,7 +276,7 @@ async fn what_happened_before_a_kill_arrives_after_it() {
             }
             times
         };
-        // Claims of those who died are over after half a minute.
+        // Dead processes' claims end after half a minute.
         eventually("all arrive", async || (told.len() <= by_workspace().len()).then_some(())).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         let times = by_workspace();
@@ -295,7 +291,7 @@ async fn what_happened_before_a_kill_arrives_after_it() {
     }
 }
 
-/// What is wrong with one is put aside, shown, and mended; the others go out.
+/// A broken delivery is set aside, shown, and fixed; the others go out.
 #[tokio::test]
 async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_mended() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
@@ -344,7 +340,7 @@ async fn deliveries_whose_secret_does_not_open_are_quarantined_and_replayed_toge
     assert!(subscriber.receiver.arrivals().is_empty());
     assert_eq!(subscriber.admin.get(DEVELOPERS).await.status, 200);
 
-    // A new secret mends it.
+    // A new secret fixes it.
     subscriber.rotate("replace").await;
     let page = subscriber.admin.get(&subscriber.path()).await;
     assert!(page.says("2 events since") && page.says("Replay all undelivered since"), "{}", page.body);

@@ -1,4 +1,4 @@
-//! The keys that seal signing secrets: a look-up that fails is no missing key, and a rotation loses nothing.
+//! The keys that seal signing secrets: a failed look-up doesn't mean a missing key, and a rotation loses nothing.
 
 use std::sync::Arc;
 
@@ -20,14 +20,13 @@ use tests::subscriber::{DEVELOPERS, Subscriber, add, secret_on};
 use tests::{Needs, Org, Stack, outbox};
 use webhook_sender::{Failure, Handled};
 
-/// Secrets Manager with a keyring.
 async fn secrets_manager(keyring: &Keyring) -> AwsServices {
     let service = AwsServices::new().await;
     service.put_secret(KEYRING, keyring.reveal());
     service
 }
 
-/// The keys of a function that has not looked them up yet.
+/// A function's keys before the first look-up.
 fn cold_keys(service: &AwsServices) -> Arc<SecretsManagerKeys> {
     SecretsManagerKeys::new(aws::secrets_manager(&service.settings()), KEYRING.to_owned())
 }
@@ -79,7 +78,6 @@ async fn a_key_is_found_however_soon_after_a_look_up_it_was_made_and_calls_share
     assert_eq!(service.look_ups(), 2);
 }
 
-/// Signs a person in to another stack over the same table.
 async fn at(stack: &Stack, person: &Person) -> Browser {
     let browser = Browser::new(&stack.base_url);
     assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
@@ -133,7 +131,7 @@ async fn a_delivery_waits_while_its_key_can_not_be_looked_up() {
     let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery");
     assert_eq!((delivered.state(), delivered.attempted), (DeliveryState::Delivered, 1));
 
-    // The look-up succeeds, and the key is not there.
+    // The look-up succeeds, without the key.
     let lost = before.with_keyring(Keyring::new("lost").expect("randomness"), false);
     let subscriber = Subscriber::add(at(&lost, &person).await, Receiver::new().await, &[]).await;
     let wake = wake_for(&org, &clockwork, &subscriber).await;
@@ -166,7 +164,7 @@ async fn without_keys_nothing_is_added_or_rotated_and_nothing_typed_is_lost() {
     assert_eq!(added.status, 303, "{}", added.body);
     let secret = secret_on(&admin.get(added.location()).await).expect("the secret is shown");
 
-    // The next requests meet a function that has not looked up the keys yet.
+    // The next requests go to a function that has not looked up the keys yet.
     service.set_down(true);
     let other = org.stack().with_keys(cold_keys(&service));
     let colder = Browser::new(&other.base_url);

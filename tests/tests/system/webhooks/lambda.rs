@@ -1,5 +1,5 @@
-//! The functions without an HTTP entrance, as Lambda runs them: processes that take events of the table's stream, of the
-//! queues and of the schedule, with a stand-in for SQS and Secrets Manager.
+//! Functions without an HTTP entrance as Lambda runs them: processes that take events from the table's stream, the
+//! queues and the schedule, with a stand-in for SQS and Secrets Manager.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,12 +23,11 @@ use tests::runtime_api::{self, Function, recorded};
 use tests::subscriber::Subscriber;
 use tests::{Needs, Org, Stack, drafts, rows};
 
-/// The recorded events that these functions get.
 pub const RECORDED: [&str; 3] = ["schedule", "sqs-deliveries", "stream-batch"];
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// Three functions on the table of a stack on which nothing else happens.
+/// Three functions on the table of an otherwise idle stack.
 pub(crate) struct Cloud {
     pub(crate) org: Org,
     services: AwsServices,
@@ -56,12 +55,12 @@ impl Cloud {
         start(function, &self.environment()).await
     }
 
-    /// An endpoint on this machine, which the app of the local stack lets through.
+    /// A local endpoint, which the local stack's app allows.
     pub(crate) async fn subscriber(&self, types: &[&str]) -> Subscriber {
         self.org.subscriber_of(types).await
     }
 
-    /// Proposes something, which is an event of the type `proposal.created`.
+    /// Makes a proposal, which causes a `proposal.created` event.
     pub(crate) async fn happens(&self) -> EventId {
         let draft = drafts::written(&self.org, "Seed round").await;
         self.org.post("/api/v1/proposals", &draft.publication()).send().await.ok(201);
@@ -69,17 +68,17 @@ impl Cloud {
         events.last().expect("an event")["id"].as_str().expect("an id").parse().expect("a uuid")
     }
 
-    /// What is due of a kind, with the whole keys.
+    /// Due entries of a kind, with their full keys.
     async fn due(&self, what: Due) -> Vec<(String, String)> {
         let mut keys = rows::due_keys(self.org.stack().table(), self.org.id).await;
         keys.retain(|(_, sort)| sort.starts_with(&keys::due_of_kind(what)));
         keys
     }
 
-    /// Lets an event become deliveries, without a function, and gives the message for each.
+    /// Turns an event into deliveries without a function, and returns their messages.
     pub(crate) async fn relayed(&self) -> Vec<DeliveryMessage> {
         let clockwork = Clockwork::of(&self.org);
-        // Deliveries come first in a tick: those that one makes are woken by the next.
+        // Deliveries come first in a tick: the next one wakes those that this one creates.
         clockwork.first_tick().await;
         clockwork.first_tick().await;
         clockwork.queue.wakes()
@@ -108,7 +107,7 @@ pub(crate) async fn call(function: &mut Function, event: &str) -> Value {
     function.call(event.to_owned()).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The recorded batch of the stream, with a record for each key in the place of the one that it leaves open.
+/// The recorded stream batch, with a record for each key instead of its placeholder.
 fn stream_batch(keys: &[(String, String)]) -> String {
     let mut batch: Value = Value::Null;
     for (partition, sort) in keys {
@@ -132,7 +131,7 @@ fn parts(key: Key) -> (String, String) {
     (text(keys::PARTITION), text(keys::SORT))
 }
 
-/// The recorded batch of a queue with a message for each text, and the ids of the messages.
+/// The recorded queue batch, with a message for each text, and the messages' ids.
 pub(crate) fn sqs_batch(bodies: &[String]) -> (String, Vec<String>) {
     let texts = [("first", ""), ("second", "")];
     let mut batch: Value = serde_json::from_str(&recorded("sqs-deliveries", &texts)).expect("an event is JSON");
@@ -151,7 +150,7 @@ pub(crate) fn body(wake: DeliveryMessage) -> String {
     serde_json::to_string(&wake).expect("a message")
 }
 
-/// The ids of the messages that the queue has to show again.
+/// Ids of messages that the queue must show again.
 pub(crate) fn failures(answer: &Value) -> Vec<&str> {
     let failures = answer["batchItemFailures"].as_array().unwrap_or_else(|| panic!("no batchItemFailures: {answer}"));
     failures.iter().map(|failure| failure["itemIdentifier"].as_str().expect("an id")).collect()
@@ -172,7 +171,7 @@ async fn the_relay_makes_the_deliveries_of_an_event_and_then_their_messages() {
 
     let mut relay = cloud.start("event-relay").await;
     let batch = stream_batch(&due);
-    // The same records a second time, as the stream may tell them: nothing is doubled.
+    // The stream may repeat records: nothing is doubled.
     for _ in 0..2 {
         assert_eq!(call(&mut relay, &batch).await, Value::Null);
         assert_eq!(cloud.due(Due::Event).await, [], "the event's entry is gone");
@@ -213,7 +212,7 @@ async fn messages_wait_in_the_retry_queue_and_go_ten_at_a_time() {
     assert!(waiting.iter().all(|sent| (sent.queue.as_str(), &sent.group) == ("retries", &slow.to_string())));
     for (key, in_s, delay_s) in later {
         let sent = waiting.iter().find(|sent| sent.wake().delivery == key).expect("a message");
-        // Off goes what has passed since the key was made, of which a longer wait than the queue's shows nothing.
+        // Less the time since the key was made, which doesn't show if the wait exceeds the queue's longest.
         let passed = i64::try_from(started.elapsed().as_secs()).expect("seconds") + 1;
         assert!((delay_s - passed..=delay_s).contains(&sent.delay_s), "{in_s} s: {sent:?}");
     }
@@ -237,7 +236,7 @@ async fn a_message_that_the_queue_does_not_take_is_told_and_left_to_the_clock() 
     let mut with_others = due.clone();
     let other = cloud.key(EndpointId::new());
     with_others.push(due_delivery(other, in_s(-1)));
-    // A batch that fails would hold up the stream: the function never does.
+    // A failing batch would block the stream: the function never fails.
     assert_eq!(call(&mut relay, &stream_batch(&with_others)).await, Value::Null);
     assert_eq!(woken(&cloud.services.sent()), [other].into());
     assert_eq!(cloud.due(Due::Delivery).await, due, "it is due as before");
@@ -247,7 +246,7 @@ async fn a_message_that_the_queue_does_not_take_is_told_and_left_to_the_clock() 
     assert_eq!((&line["operation"], &line["faults"]), (&json!("relay"), &json!(1)));
     assert!(line["cause"].as_str().is_some_and(|cause| cause.contains("InternalError")), "{line}");
 
-    // The clock fails, so that an alarm rings, and goes on trying.
+    // The clock fails, which raises an alarm, and keeps trying.
     let mut clock = cloud.start("clock").await;
     let failed = clock.call(recorded("schedule", &[])).await.expect_err("its queue takes nothing");
     assert!(failed.to_string().contains("1 acts failed"), "{failed}");
@@ -267,7 +266,7 @@ async fn no_function_delivers_to_this_machine() {
 
     let started = Instant::now();
     let mut sender = cloud.start("webhook-sender").await;
-    // The record's own message stands between two; a message of nonsense keeps neither.
+    // The record's own message is in the middle; a nonsensical one blocks neither neighbor.
     let event = recorded("sqs-deliveries", &[("first", &body(wakes[0])), ("second", &body(wakes[1]))]);
     let answer = call(&mut sender, &event).await;
     let poison = serde_json::from_str::<Value>(&event).expect("JSON")["Records"][1]["messageId"].clone();
@@ -280,11 +279,11 @@ async fn no_function_delivers_to_this_machine() {
         assert_eq!((attempt.outcome, attempt.dialled), (refused, None));
     }
     assert!(plain.receiver.arrivals().is_empty() && encrypted.arrivals().is_empty());
-    // The stream's record of the failure brings the message of the next attempt.
+    // The stream's record of the failure brings the next attempt's message.
     let mut relay = cloud.start("event-relay").await;
     call(&mut relay, &stream_batch(&cloud.due(Due::Delivery).await)).await;
     let sent = cloud.services.sent();
-    // A minute and up to a tenth, less what has passed since the attempt.
+    // A minute and up to a tenth, less the time since the attempt.
     let passed = i64::try_from(started.elapsed().as_secs()).expect("seconds") + 1;
     let is_in_a_minute = |sent: &Sent| ((60 - passed).max(0)..=67).contains(&sent.delay_s);
     assert!(sent.iter().all(|sent| sent.queue == "retries" && is_in_a_minute(sent)), "{sent:?}");
@@ -300,7 +299,7 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let wakes = cloud.relayed().await;
     let of = |endpoint| *wakes.iter().find(|wake| wake.delivery.endpoint == endpoint).expect("a message");
     let (good, unreadable) = (of(subscriber.id), of(other.id));
-    // An unreadable record: the poison of a batch.
+    // An unreadable record poisons a batch.
     let key = keys::delivery(cloud.org.id, other.id, unreadable.delivery.event);
     let table = cloud.org.stack().table();
     let update = table.client().update_item().table_name(&table.name).set_key(Some(key.into_item()));
@@ -319,10 +318,10 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let sent = cloud.services.sent();
     let [message] = &sent[..] else { panic!("what came early goes on: {sent:?}") };
     assert_eq!((message.queue.as_str(), message.delay_s, message.wake()), ("retries", 900, early));
-    // The unreadable one is off the due index: the clock does not wake it for ever.
+    // The unreadable one is off the due index: the clock won't wake it forever.
     let due = cloud.due(Due::Delivery).await;
     assert!(due.iter().all(|(_, sort)| !sort.ends_with(&other.id.to_string())), "{due:?}");
-    // The same batch again: nothing is done twice, and the unreadable message fails until the queue gives it up.
+    // The same batch again: nothing is done twice, and the unreadable message fails until the queue gives up.
     let again = call(&mut sender, &batch).await;
     assert_eq!(failures(&again).into_iter().collect::<BTreeSet<_>>(), failed);
     assert_eq!(cloud.delivery(good).await.attempted, 1);
@@ -345,7 +344,7 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     assert!(told.contains("no keys") && !told.contains("no keyring"), "{told}");
     assert_eq!(cloud.due(Due::Delivery).await.len(), 2, "it is due as before");
 
-    // No later attempt could go better: it is put aside, where the organization sees it.
+    // No later attempt could succeed: it is quarantined, where the organization sees it.
     cloud.services.put_secret(KEYRING, Keyring::new("another").expect("a keyring").reveal());
     let (batch, ids) = sqs_batch(&[body(wakes[1])]);
     assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
@@ -356,7 +355,7 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
 }
 
-/// The message of what is quarantined shows again a few times, and an operator can move it back.
+/// A quarantined delivery's message shows again a few times, and an operator can move it back.
 #[tokio::test]
 async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     let cloud = Cloud::new().await;
@@ -369,7 +368,7 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
         endpoints.iter().map(|state| state.quarantined.len()).sum::<usize>()
     };
     let mut now = Timestamp::now();
-    // A second one, whose end is that its endpoint is paused, is due no more.
+    // A second one ends because its endpoint is paused, and is no longer due.
     for (is_paused, due) in [(false, 1), (true, 0)] {
         let claim = Claim::begin(now);
         store.claim_delivery(wake.delivery, claim, now).await.expect("the store answers").expect("it is due");
@@ -386,7 +385,7 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
         assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, due));
         assert!(!cloud.delivery(wake).await.is_quarantined);
     }
-    // A message that failed late says nothing about what the delivery has become: it is held, and stays so.
+    // A message that failed late says nothing about the delivery's current state: it is held, and stays so.
     store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
     let delivery = cloud.delivery(wake).await;
     assert_eq!((quarantined().await, delivery.state(), delivery.is_quarantined), (0, DeliveryState::Held, false));
@@ -398,7 +397,7 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, 1));
 }
 
-/// A function keeps the keys for minutes; what was sealed meanwhile with a newer one does not wait for that.
+/// A function caches keys for minutes; a secret sealed meanwhile with a newer key doesn't wait for that.
 #[tokio::test]
 async fn a_sender_looks_for_a_key_that_it_does_not_know_yet() {
     let cloud = Cloud::new().await;
@@ -428,7 +427,7 @@ async fn the_clock_wakes_what_is_due_and_passes_on_what_nobody_heard_of() {
     let cloud = Cloud::new().await;
     cloud.subscriber(&[]).await;
     let event = cloud.happens().await;
-    // As if it had been written two minutes ago.
+    // As if written two minutes ago.
     let [(partition, sort)] = &cloud.due(Due::Event).await[..] else { panic!("one event is due") };
     let table = cloud.org.stack().table();
     let delete = table.client().delete_item().table_name(&table.name);

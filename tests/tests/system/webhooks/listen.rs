@@ -1,4 +1,4 @@
-//! `local listen`: a subscriber to try things with. What it verifies comes from our own client, as deliveries do.
+//! `local listen`: a subscriber for trying things out. Our own client sends its deliveries.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -46,7 +46,6 @@ impl Listener {
         Self { child, stdout, port, secret }
     }
 
-    /// Delivers an event, signed with a secret so many seconds ago.
     async fn deliver(&self, secret: &SigningSecret, age: i64, event: EventId, body: &str) -> AttemptResult {
         let headers =
             signature::headers(std::slice::from_ref(secret), event, Timestamp::now().unix_s() - age, body.as_bytes());
@@ -60,7 +59,7 @@ impl Listener {
         client.with_deadline(tests::wait::PATIENCE).post(&url, headers, body.to_owned().into()).await
     }
 
-    /// Ends it as Ctrl-C does, and gives what it printed.
+    /// Ends it as Ctrl-C does, and returns its output.
     async fn stop(mut self) -> String {
         let id = self.child.id().expect("a running process").to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().await.expect("kill").success());

@@ -1,5 +1,4 @@
-//! Forms of endpoints whose commit is answered late or not at all: each takes effect once, and leads to a page that shows
-//! the outcome.
+//! Endpoint forms whose commit is answered late or never take effect once, and lead to the outcome's page.
 
 use std::time::Duration;
 
@@ -10,16 +9,16 @@ use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add, secret_on};
 use tests::{Fault, Needs, Org, Rule, Shaky};
 
-/// What befalls the commit of a form, and how often.
+/// Faults of a form's commit, and how often they occur.
 const FAULTS: [(Fault, usize); 4] = [
-    // The SDK gives up the first attempt, which lands behind the second.
+    // The SDK abandons the first attempt, which arrives after the second.
     (Fault::Delay(Duration::from_secs(4)), 1),
     (Fault::LateCommit, 1),
     (Fault::LostResponse, 1),
     (Fault::LostResponse, usize::MAX),
 ];
 
-/// An organization with an endpoint, set up through a store that can be broken.
+/// An organization with an endpoint, set up through a breakable store.
 struct Setup {
     // Dropped before the organization's own stack.
     shaky: Shaky,
@@ -124,7 +123,7 @@ async fn an_endpoint_is_added_once_and_its_secret_is_shown() {
         let page = admin.get(answer.location()).await;
         assert!(page.says(&url) && secret_on(&page).is_some(), "{fault:?}: {}", page.body);
         let listed = admin.get(DEVELOPERS).await;
-        // Addresses may break between their parts.
+        // URLs may break between their parts.
         assert_eq!(listed.body.replace("<wbr>", "").matches(&url).count(), 1, "{fault:?}: {}", listed.body);
     }
 }

@@ -16,7 +16,7 @@ use tests::subscriber::{DEVELOPERS, Subscriber};
 use tests::{Needs, Org, Stack, eventually, outbox};
 use webhook_sender::Handled;
 
-/// Goal R4, with time passing 600 times as fast: 100 ms, 500 ms, 3 s, 12 s.
+/// Goal R4, 600 times faster: 100 ms, 500 ms, 3 s, 12 s.
 #[tokio::test]
 async fn five_attempts_on_the_schedule_and_then_by_hand() {
     const WAITS_MS: [i64; 4] = [100, 500, 3000, 12_000];
@@ -55,7 +55,7 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
     let numbers: Vec<u32> = exhausted.attempts.iter().map(|attempt| attempt.number).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
     for (pair, wait) in exhausted.attempts.windows(2).zip(WAITS_MS) {
-        // How late it may be is a matter of the machine, and proven where time is simulated.
+        // Lateness depends on the machine; the simulation proves its limit.
         let waited = pair[1].at.unix_ms() - ended_ms(&pair[0]);
         assert!(wait <= waited + 1, "{waited} ms instead of {wait}");
     }
@@ -80,12 +80,12 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
     assert!(arrivals.iter().all(|arrival| arrival.body == arrivals[0].body));
 }
 
-/// A delivery that is due, on a stack where nothing runs, and what the clock would wake it with.
+/// A due delivery on an idle stack, and the clock's message for it.
 async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, DeliveryMessage) {
     let event = outbox::event();
     outbox::emit(org, std::slice::from_ref(&event)).await;
     let clockwork = Clockwork::of(org);
-    // The first relays it, the second finds its delivery.
+    // The first tick relays it, the second finds its delivery.
     clockwork.first_tick().await;
     assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").state().as_str(), "queued");
     clockwork.first_tick().await;
@@ -127,7 +127,7 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
     assert_eq!(sender.handle(unknown).await.ok(), Some(Handled::Skipped));
     assert!(!sender.handle_message("{\"no\": \"delivery\"}").await && !sender.handle_message("").await);
     assert!(subscriber.receiver.arrivals().is_empty());
-    // What a queue that reorders shows as due is so by the record, not by the message.
+    // A reordering queue shows it early: the record decides what is due, not the message.
     subscriber.receiver.answer(Reaction::status(500));
     assert!(matches!(sender.handle(wake).await, Ok(Handled::Attempted(_))));
     for _ in 0..3 {
@@ -139,7 +139,6 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
 /// Longer than a test lasts.
 const NEVER: Duration = Duration::from_hours(1);
 
-/// How many different events have arrived.
 fn distinct(receiver: &Receiver) -> usize {
     receiver.arrivals().iter().map(Arrival::event_id).collect::<BTreeSet<_>>().len()
 }
@@ -191,7 +190,7 @@ async fn all_endpoints_of_one_organization_being_dead_does_not_slow_another() {
     assert!(begun < ENDPOINTS * EVENTS, "the other one arrived after {begun} attempts");
 }
 
-/// The issue asks for 10,000; a build for tests on a shared machine does a part of that.
+/// The goal is 10,000; a test build on a shared machine does a part.
 #[tokio::test]
 async fn thousands_that_become_due_at_once_arrive_once_each() {
     const COUNT: usize = 1000;
@@ -220,8 +219,7 @@ async fn thousands_that_become_due_at_once_arrive_once_each() {
     println!("{COUNT} in {took:?}");
 }
 
-/// Ten thousand that wait for one moment: what the store takes for so many is left out, the queue, the sender and the
-/// connections are real.
+/// Ten thousand due at one moment: omits the store's time for so many; queue, sender and connections are real.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     use std::collections::HashMap;
@@ -260,7 +258,7 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let time_scale = shared::domain::time_scale::TimeScale::default();
     let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale, log.clone());
     let worker = DeliveryWorker::start(queue.clone(), sender, log);
-    // Twice, as when the clock comes by too.
+    // Twice, as when the clock sends them too.
     queue.send(&wakes).await.expect("the queue takes them");
     queue.send(&wakes).await.expect("the queue takes them");
 

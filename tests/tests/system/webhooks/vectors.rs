@@ -1,5 +1,4 @@
-//! The code that subscribers copy, in three languages, and our own, over signatures that openssl made
-//! (`events/verify/make-vectors`).
+//! Subscribers' code in three languages, and ours, with signatures by openssl (`events/verify/make-vectors`).
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -36,7 +35,7 @@ fn line(vector: &Value, valid: bool) -> String {
     format!("{} {} {}\n", if valid { "valid" } else { "refused" }, text(vector, "scheme"), text(vector, "name"))
 }
 
-/// What every program is to print: each vector, then a delivery, its repeat, and the same with another secret.
+/// Every program's output: each vector, then a delivery, its repeat, and the same with another secret.
 fn expected() -> String {
     let mut lines: String = vectors().iter().map(|vector| line(vector, vector["valid"] == true)).collect();
     lines += "handled 204 1\nhandled 204 1\nhandled 401 1\n";
@@ -135,7 +134,7 @@ fn typescript_verifies_them() {
     assert_prints_expected(Command::new("node").arg(program));
 }
 
-/// The program for Node.js: compiled, types checked, where the compiler is; else as it is, if Node.js takes that.
+/// The Node.js program: type-checked and compiled if the compiler is there; else unchanged, if Node.js takes that.
 fn javascript(into: &Path) -> Option<PathBuf> {
     if !succeeds(Command::new("node").arg("--version")) {
         return None;
@@ -149,7 +148,6 @@ fn javascript(into: &Path) -> Option<PathBuf> {
     takes_types.then(|| Path::new(FOLDER).join("check.ts"))
 }
 
-/// Signed by us as openssl signs.
 #[test]
 fn our_signatures_are_those_of_the_vectors() {
     let vector = &vectors()[0];

@@ -1,4 +1,4 @@
-//! A client of the API, in process: the organization's integration, with its real token.
+//! An in-process API client with the organization's real token: its integration.
 
 use axum::Router;
 use axum::body::Body;
@@ -9,25 +9,24 @@ use tower::ServiceExt;
 
 use crate::error::in_one_line;
 
-/// A client with a token.
 pub(crate) struct ApiClient<'a> {
     pub(crate) router: &'a Router,
     pub(crate) token: &'a str,
 }
 
 impl ApiClient<'_> {
-    /// Creates a record with `POST`, and returns its id.
+    /// Creates a record with `POST` and returns its id.
     pub(crate) async fn create(&self, path: &str, body: &Value) -> Result<String, String> {
         let record = self.post(path, body).await?;
         record["id"].as_str().map(str::to_owned).ok_or_else(|| format!("a record without an id: {record}"))
     }
 
-    /// Sends a `POST`, which must answer 201, and returns the response.
+    /// Sends a `POST` that must answer 201.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
         self.expect(StatusCode::CREATED, "POST", path, body).await
     }
 
-    /// Sends a change, which must answer 200, and returns the response.
+    /// Sends a change that must answer 200.
     pub(crate) async fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         self.expect(StatusCode::OK, method, path, body).await
     }

@@ -1,4 +1,4 @@
-//! Where the demo is created, and for whom.
+//! What the demo's steps share.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,9 @@ use shared::web::member_call::MemberCall;
 use crate::data::{Member, OrganizationCredentials};
 use crate::functions::Functions;
 
-/// The ids of the contacts, by external reference.
+/// By external reference.
 pub(crate) type ContactIds = HashMap<&'static str, String>;
 
-/// Where the demo is created.
 pub(crate) struct Demo<'a> {
     pub(crate) functions: &'a Functions,
     pub(crate) store: &'a Store,
@@ -23,7 +22,6 @@ pub(crate) struct Demo<'a> {
 }
 
 impl Demo<'_> {
-    /// Begins a call of a member.
     pub(crate) async fn call(&self, member: &Member, operation: &'static str) -> Result<MemberCall, Error> {
         let email = Email::parse(&member.email).map_err(|(_, why)| Error::Internal(why))?;
         let call = MemberCall::begin(&self.functions.app, operation, &email, &member.password).await?;

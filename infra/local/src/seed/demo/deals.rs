@@ -1,4 +1,4 @@
-//! What the demo consists of: four deals with their contacts, agreements, documents and payments.
+//! The demo's four deals: contacts, agreements, documents and payments.
 
 use shared::domain::movement::state::MovementState;
 use shared::domain::movement::terms::Direction;
@@ -7,40 +7,37 @@ use crate::seed::demo::drafts::{self, DraftEdit};
 use crate::seed::demo::money::NewPayment;
 use crate::seed::demo::participants::PartAct;
 
-/// A contact of the organization.
 pub(crate) struct NewContact {
     pub(crate) display_name: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) email: Option<&'static str>,
-    /// The organization's own number for the contact, by which the deals name it.
+    /// The organization's number for the contact, with which the deals refer to it.
     pub(crate) external_reference: &'static str,
 }
 
-/// A deal.
 pub(crate) struct NewWorkspace {
     pub(crate) name: &'static str,
-    /// The external references of its contacts.
+    /// By external reference.
     pub(crate) contacts: &'static [&'static str],
     pub(crate) agreements: &'static [NewAgreement],
 }
 
-/// An agreement of a deal, and how far it has come.
+/// An agreement and its progress.
 pub(crate) struct NewAgreement {
     pub(crate) name: &'static str,
     pub(crate) kind: &'static str,
-    /// The external reference and the roles of each participant.
+    /// Each participant's external reference and roles.
     pub(crate) participants: &'static [(&'static str, &'static [&'static str])],
-    /// The lines of its document, if that has a file.
+    /// Lines of the document's file, if it has one.
     pub(crate) document: Option<&'static [&'static str]>,
-    /// Its payments, which the draft has before it is filled in.
+    /// Added before the draft is filled in.
     pub(crate) payments: &'static [NewPayment],
-    /// Fills in the draft.
     pub(crate) edit: DraftEdit,
-    /// The note of the proposal to publish it, if there is one.
+    /// Note of the proposal to publish, if proposed.
     pub(crate) proposal_note: Option<&'static str>,
-    /// The note of the member who confirmed that proposal, if it is confirmed.
+    /// The confirming member's note, if confirmed.
     pub(crate) confirmation_note: Option<&'static str>,
-    /// What participants have done since, each by their place among the participants.
+    /// What participants have done since, each by index.
     pub(crate) acts: &'static [(usize, PartAct)],
 }
 
@@ -222,8 +219,7 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
     },
 ];
 
-/// A payment with purpose and reference, an amount in cents, direction and places of payer and payee, the days until it is
-/// due, and how far it comes.
+/// Purpose and reference; cents; direction and indexes of payer and payee; days until due and final state.
 const fn payment(
     (purpose, reference): (&'static str, &'static str),
     amount_minor: i64,
@@ -233,7 +229,7 @@ const fn payment(
     NewPayment { purpose, reference, amount_minor, direction, parties: (from, to), due_in_days, state }
 }
 
-/// Payments in every state. `drafts::purchase` waits for the first and the second.
+/// Payments in every state. `drafts::purchase` waits for the first two.
 const PURCHASE_PAYMENTS: &[NewPayment] = {
     use MovementState as State;
     const TO_ESCROW: (Direction, usize, usize) = (Direction::Incoming, 0, 2);
@@ -253,7 +249,7 @@ const PURCHASE_PAYMENTS: &[NewPayment] = {
     ]
 };
 
-/// The company that issues the SAFEs of the seed round, and the person who signs for it.
+/// The company that issues the seed round's SAFEs, and the person who signs for it.
 const ISSUER: (&str, &[&str]) = ("CRM-1001", &["issuer"]);
 const ISSUERS_SIGNER: (&str, &[&str]) = ("CRM-1002", &["signer"]);
 

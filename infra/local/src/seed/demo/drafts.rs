@@ -1,4 +1,4 @@
-//! The draft edits of the demo. The API leaves them to members; the demo commits them as the service's own act.
+//! The demo's draft edits. The API leaves them to members; the demo commits them as the service.
 
 use std::collections::BTreeSet;
 
@@ -22,10 +22,9 @@ use shared::service::system::SystemContext;
 use shared::store::Store;
 use shared::wire::fields::FieldErrors;
 
-/// Fills in a draft, with the file of its document if it has one.
+/// Fills in a draft, with its document's file if any.
 pub(crate) type DraftEdit = fn(&Agreement, Option<DocumentContent>, Timestamp) -> Result<Agreement, FieldErrors>;
 
-/// Edits a draft.
 pub(crate) async fn commit_edit(
     (store, files): (&Store, &dyn FileStore),
     org: OrgId,
@@ -35,15 +34,14 @@ pub(crate) async fn commit_edit(
 ) -> Result<(), Error> {
     let system = SystemContext::begin(store, org, "set_up_demo", TimeScale::default());
     let file = match file {
-        // A file is written before the record that names it.
+        // Write a file before the record that names it.
         Some(file) => Some(files::keep_one(&system, files, file).await?),
         None => None,
     };
     system.run(1, || agreements::edit(&system, id, |draft, now| edit(draft, file.clone(), now))).await.map(|_| ())
 }
 
-/// A complete SAFE: the issuer approves the terms, both sides sign, the investor answers a question, and the agreement
-/// completes a day later.
+/// A complete SAFE: the issuer approves, both sides sign, the investor answers, and it completes a day later.
 pub(crate) fn safe(
     draft: &Agreement,
     investment_amount_minor: i64,
@@ -55,8 +53,7 @@ pub(crate) fn safe(
     Ok(draft.add_gate(closing, GateRule::Countdown { until }, now)?.0)
 }
 
-/// The same, but the investor uploads a file too, and nothing waits for the calendar: newcomers take it from its
-/// publication to its completion, with every kind of thing that participants do.
+/// A SAFE with an upload and no waits, which newcomers can complete with every kind of participant act.
 pub(crate) fn safe_of_newcomers(
     draft: &Agreement,
     file: Option<DocumentContent>,
@@ -68,7 +65,7 @@ pub(crate) fn safe_of_newcomers(
     await_payment(&draft, funding, 0, now)
 }
 
-/// A complete draft of one step, which waits for the arrival of its payment.
+/// A complete one-step draft that waits for its payment.
 pub(crate) fn retainer(
     draft: &Agreement,
     _: Option<DocumentContent>,
@@ -78,7 +75,7 @@ pub(crate) fn retainer(
     await_payment(&draft, stage, 0, now)
 }
 
-/// A complete draft: both sides sign, the deposit arrives, which brings what they promise into force, then the balance.
+/// A complete draft: both sides sign, the deposit arrives and activates the promises, then the balance.
 pub(crate) fn purchase(
     draft: &Agreement,
     file: Option<DocumentContent>,
@@ -96,14 +93,14 @@ pub(crate) fn purchase(
     await_payment(&draft, closing, 1, now)
 }
 
-/// Lets a stage wait for the arrival of a payment, counted from 0.
+/// Makes a stage wait for the payment at index `place`.
 fn await_payment(draft: &Agreement, stage: StageId, place: usize, now: Timestamp) -> Result<Agreement, FieldErrors> {
-    // Their ids are in the order in which they were added.
+    // Ids are in the order of addition.
     let movement_id = draft.movements().keys().nth(place).copied();
     Ok(draft.add_gate(stage, GateRule::MovementReconciled { movement_id }, now)?.0)
 }
 
-/// What the buyer and the seller of an office owe each other beyond the closing: a promise of each kind.
+/// A promise of each kind between buyer and seller.
 fn promises_of_purchase(draft: &Agreement, now: Timestamp) -> Result<Agreement, FieldErrors> {
     let [buyer, seller, ..] = draft.participants.as_slice() else { return Ok(draft.clone()) };
     let parties = |from: &Participant, to: &Participant| Parties::new([from.id].into(), [to.id].into());
@@ -126,7 +123,7 @@ fn promises_of_purchase(draft: &Agreement, now: Timestamp) -> Result<Agreement, 
     Ok(draft.add_promise(label("Building insurance in force")?, insurance, parties(buyer, seller)?, now)?.0)
 }
 
-/// A SAFE up to its last step, in which the investors answer a question: with that step, and with them.
+/// A SAFE up to its last step, where the investors answer a question. Returns that step and the investors.
 fn safe_to_closing(
     draft: &Agreement,
     investment_amount_minor: i64,
@@ -176,7 +173,7 @@ pub(crate) fn advisory(
     Ok(draft.add_stage(label("Onboarding")?, BTreeSet::new(), now)?.0)
 }
 
-/// A complete draft: the approver approves, then the document is signed.
+/// A complete draft: an approval, then signatures.
 pub(crate) fn engagement(
     draft: &Agreement,
     file: Option<DocumentContent>,
@@ -191,7 +188,7 @@ pub(crate) fn engagement(
     Ok(draft.add_gate(signing, GateRule::DocumentSigned { document_id: Some(document) }, now)?.0)
 }
 
-/// A complete draft of one step: both sides sign.
+/// A complete one-step draft: both sides sign.
 pub(crate) fn two_signers(
     draft: &Agreement,
     name: &str,
@@ -230,7 +227,7 @@ pub(crate) fn grant(
     Ok(draft.add_gate(report, GateRule::InformationRequest { participant_ids, fields }, now)?.0)
 }
 
-/// A complete draft of one step: everyone answers questions of every kind.
+/// A complete one-step draft: everyone answers questions of every kind.
 pub(crate) fn questionnaire(
     draft: &Agreement,
     _: Option<DocumentContent>,
@@ -259,8 +256,7 @@ fn question(text: &str, field_type: FieldType, options: &[&str]) -> Result<Infor
     Ok(InformationField { id: FieldId::new(), label: label(text)?, field_type, required: true, options })
 }
 
-/// A complete draft without participants' steps: the first countdown is over when the agreement starts, and the second
-/// ends two weeks later.
+/// A complete draft that needs no participants: its first countdown ends at the start, its second two weeks later.
 pub(crate) fn notice(draft: &Agreement, _: Option<DocumentContent>, now: Timestamp) -> Result<Agreement, FieldErrors> {
     let (draft, objections) = draft.add_stage(label("Objections")?, BTreeSet::new(), now)?;
     let until = Some(Countdown::At(now));
@@ -270,7 +266,6 @@ pub(crate) fn notice(draft: &Agreement, _: Option<DocumentContent>, now: Timesta
     Ok(draft.add_gate(notice, GateRule::Countdown { until }, now)?.0)
 }
 
-/// Adds a signature block to a document for each signer.
 fn add_signature_blocks(
     mut draft: Agreement,
     document: DocumentId,

@@ -1,5 +1,5 @@
-//! The trust of the demo, with items in every phase: the integration lists, sorts and papers them, and two members publish,
-//! record what the owner says, and accept what the receiving side confirms.
+//! The demo's trust, with items in every phase: the integration lists, sorts and papers them; two members publish,
+//! record the owner's claims, and accept the receiving side's confirmations.
 
 use serde_json::{Value, json};
 use shared::domain::day::Day;
@@ -15,15 +15,14 @@ use crate::seed::demo::api_client::ApiClient;
 use crate::seed::demo::context::{ContactIds, Demo};
 use crate::seed::demo::participants::done;
 
-/// The workspace that runs the funding.
 pub(crate) const WORKSPACE: &str = "Ellery family trust funding";
-/// Who settled the trust, acts for it, and owns everything.
+/// The trust's settlor, trustee and owner of every asset.
 const FAMILY: &str = "CRM-1007";
 
-/// An item: its label, its kind, what is to be done with it, and its facts.
+/// Label, kind, verb, facts.
 type NewItem = (&'static str, &'static str, &'static str, Value);
 
-/// Lists the trust's items, and takes each to its phase.
+/// Lists the trust's items and takes each to its phase.
 pub(crate) async fn create(
     demo: &Demo<'_>,
     api: &ApiClient<'_>,
@@ -61,7 +60,7 @@ pub(crate) async fn create(
     act_on(demo, &published, &sold).await.map_err(|error| in_one_line(&error))
 }
 
-/// What members do about the items of the published agreement, and about one that was sold.
+/// Members' acts on the published agreement's items, and on a sold one.
 async fn act_on(demo: &Demo<'_>, published: &[String; 3], sold: &str) -> Result<(), Error> {
     let note = |text: &str| SafeNote::parse(text).map_err(|(_, why)| Error::Internal(why));
     let [waiting, claimed, funded] = published;
@@ -109,7 +108,6 @@ fn vehicle(label: &'static str, model: &str) -> NewItem {
     (label, "vehicle", "retitle", json!({"make_model_year": model, "vin": "1FTBW2CM5MKA00001", "state": "New York"}))
 }
 
-/// Where items are listed.
 struct Listing<'a> {
     api: &'a ApiClient<'a>,
     workspace_id: &'a str,
@@ -118,7 +116,7 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// Adds an item, sorts it unless nothing is decided, and gives its id.
+    /// Adds an item, sorts it unless it has no verb yet, and returns its id.
     async fn add(&self, (label, kind, verb, facts): &NewItem) -> Result<String, String> {
         let new =
             json!({"workspace_id": self.workspace_id, "trust_id": self.trust_id, "label": label, "asset_kind": kind});

@@ -1,16 +1,16 @@
-//! The four deals that `--seed demo` adds to an organization. Each step is done by the party that does it in production,
-//! in process, so that it is checked, audited and stored like any other:
+//! The four deals that `--seed demo` adds to an organization. Whoever does a step in production does it here, in
+//! process, so that it is checked, audited and stored like any other:
 //!
 //! | Who | What | Module |
 //! |---|---|---|
 //! | the organization's integration | creates contacts, workspaces and agreements, proposes to publish | `api_client` |
 //! | the service | fills in drafts, as members do in the app | `drafts` |
 //! | participants | consent, approve and sign, with the use cases of their pages | `participants` |
-//! | two members and payers | authorize payments, release instructions, report and prove, with the use cases of their forms | `money` |
+//! | two members and payers | authorize, release, report and prove payments, as their forms do | `money` |
 //! | the integration and a member | list, paper and prove what has to move into a trust | `funding` |
 //! | a member | reviews and confirms proposals, with the use case of the app's form | here |
 //!
-//! `deals` is what they create.
+//! `deals` lists what they create.
 
 mod api_client;
 mod context;
@@ -38,11 +38,10 @@ use crate::seed::demo::context::ContactIds;
 pub(crate) use crate::seed::demo::context::Demo;
 use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, OWN_CONTACT, WORKSPACES};
 
-/// How often the demo proposes to publish an agreement.
+/// Most proposals to publish one agreement.
 const PROPOSALS_MAX: usize = 10;
 
 impl Demo<'_> {
-    /// Creates the deals in the organization.
     pub(crate) async fn create(&self) -> Result<(), String> {
         let api = ApiClient { router: &self.functions.router, token: self.organization.read_write_token.value() };
         let contact_ids = create_contacts(&api).await?;
@@ -63,7 +62,7 @@ impl Demo<'_> {
         Ok(())
     }
 
-    /// Fills in a draft, and takes the agreement as far as the demo has it.
+    /// Fills in a draft and advances the agreement to its state in the demo.
     async fn bring_to_state(&self, api: &ApiClient<'_>, new: &NewAgreement, agreement_id: &str) -> Result<(), String> {
         let id = agreement_id.parse().map_err(|error| in_one_line(&error))?;
         let mut payments = Vec::new();
@@ -96,7 +95,7 @@ impl Demo<'_> {
             .map_err(|error| in_one_line(&error))
     }
 
-    /// Says which contact the organization acts as, which gives its payments their direction. Its first member is an admin.
+    /// Sets the contact the organization acts as, which gives payments a direction. The first member is an admin.
     async fn add_own_contact(&self, contact_ids: &ContactIds) -> Result<(), String> {
         let added = async {
             let id = contact_ids.get(OWN_CONTACT).and_then(|id| id.parse().ok()).ok_or_else(Error::not_found)?;
@@ -110,8 +109,7 @@ impl Demo<'_> {
         added.await.map(|_| ()).map_err(|error| in_one_line(&error))
     }
 
-    /// Proposes to publish an agreement and confirms it. At a fast pace, on a busy machine, a proposal may expire in
-    /// between.
+    /// Proposes to publish and confirms. At a fast pace on a busy machine, the proposal may expire in between.
     async fn publish(
         &self,
         (api, agreement_id): (&ApiClient<'_>, &str),
@@ -168,7 +166,7 @@ async fn propose_publication(api: &ApiClient<'_>, agreement_id: &str, note: &str
     api.create("/api/v1/proposals", &proposal).await
 }
 
-/// Confirms a proposal as the organization's first member, who has reviewed it. False if it has expired.
+/// Confirms a proposal as the organization's first member. False if it has expired.
 async fn confirm_proposal(demo: &Demo<'_>, proposal_id: &str, note: &str) -> Result<bool, String> {
     let Some(member) = demo.organization.members.first() else { return Ok(true) };
     let id: ProposalId = proposal_id.parse().map_err(|error| in_one_line(&error))?;

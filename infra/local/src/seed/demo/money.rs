@@ -1,5 +1,4 @@
-//! The payments of the demo's agreements, and how far each has come: what the payer and two members do about it, each with
-//! the use case of their form.
+//! The demo's payments: payer and two members advance each to its state with the use cases of their forms.
 
 use shared::domain::bank_account::BankAccount;
 use shared::domain::file_type::FileType;
@@ -26,22 +25,21 @@ use crate::seed::demo::context::Demo;
 use crate::seed::demo::participants::{Attending, done, occasion};
 use crate::seed::demo::pdf;
 
-/// A payment of an agreement.
 pub(crate) struct NewPayment {
     pub(crate) purpose: &'static str,
     pub(crate) reference: &'static str,
-    /// In cents of a US dollar.
+    /// US cents.
     pub(crate) amount_minor: i64,
     pub(crate) direction: Direction,
-    /// The places of the payer and the payee among the participants.
+    /// Indexes of payer and payee among the participants.
     pub(crate) parties: (usize, usize),
-    /// How many days after today it is due.
+    /// Counted from today.
     pub(crate) due_in_days: i32,
-    /// How far it comes.
+    /// The state it reaches.
     pub(crate) state: MovementState,
 }
 
-/// What people do about a payment, in the order in which they do it.
+/// What people do about a payment, in order.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Authorize,
@@ -57,7 +55,7 @@ enum Step {
     Cancel,
 }
 
-/// The way of a payment that arrives.
+/// The steps of a payment that arrives.
 const TO_ARRIVAL: [Step; 8] = [
     Step::Authorize,
     Step::EnterInstructions,
@@ -69,7 +67,7 @@ const TO_ARRIVAL: [Step; 8] = [
     Step::AcceptEvidence,
 ];
 
-/// The steps that bring a payment to a state: the first ones of the way to its arrival, and one that leaves it.
+/// The steps to a state: a prefix of [`TO_ARRIVAL`], and one that leaves it.
 fn steps_to(state: MovementState) -> impl Iterator<Item = Step> {
     let (count, aside) = match state {
         MovementState::Draft => (0, None),
@@ -86,7 +84,6 @@ fn steps_to(state: MovementState) -> impl Iterator<Item = Step> {
     TO_ARRIVAL.into_iter().take(count).chain(aside)
 }
 
-/// Adds a payment to a draft.
 pub(crate) async fn add(demo: &Demo<'_>, agreement_id: AgreementId, new: &NewPayment) -> Result<MovementId, Error> {
     let system = SystemContext::begin(demo.store, demo.organization.id, "set_up_demo", TimeScale::default());
     let agreement = system.store().agreement(agreement_id).await?.ok_or_else(Error::not_found)?;
@@ -107,7 +104,7 @@ pub(crate) async fn add(demo: &Demo<'_>, agreement_id: AgreementId, new: &NewPay
     Ok(id)
 }
 
-/// Brings a payment of an active agreement to its state: the first two members and the payer do what it takes.
+/// Brings an active agreement's payment to its state, as the first two members and the payer.
 pub(crate) async fn bring_to_state(
     demo: &Demo<'_>,
     ids: (AgreementId, MovementId),
@@ -143,13 +140,12 @@ pub(crate) async fn bring_to_state(
     Ok(())
 }
 
-/// The revision of the instructions: nobody changes them.
+/// The instructions' revision: nobody changes them.
 const REVISION: u32 = 1;
 
-/// The payee's account, and the routing number of its bank.
+/// The payee's account and its bank's routing number.
 const ACCOUNT: (&str, &str) = ("000123456789", "021000021");
 
-/// A payment that people act on.
 struct Case<'a> {
     demo: &'a Demo<'a>,
     ids: (AgreementId, MovementId),
@@ -188,7 +184,7 @@ impl Case<'_> {
         done(call.commit(plan).await?)
     }
 
-    /// A second member calls the payee, and types what they read out.
+    /// A second member calls the payee and types what they read out.
     async fn verify_instructions(&self, member: &Member) -> Result<(), Error> {
         let keys = self.demo.functions.app.webhooks()?.keys.keyring().await?;
         let typed = |part: &str| match part {
@@ -209,7 +205,7 @@ impl Case<'_> {
         done(call.commit(plan).await?)
     }
 
-    /// The payer says on their own page that they sent it.
+    /// The payer reports the payment as sent, on their own page.
     async fn report_sent(&self) -> Result<(), Error> {
         let (agreement, id) = self.ids;
         let ids = (self.demo.organization.id, agreement);
@@ -224,7 +220,6 @@ impl Case<'_> {
         done(call.commit(own_movements::act(call.scope(), call.participant(), occasion(), act).await?).await?)
     }
 
-    /// Files a notification of the payee's bank.
     async fn file_evidence(&self, member: &Member) -> Result<(), Error> {
         let money = amount(self.new)?;
         let lines = [

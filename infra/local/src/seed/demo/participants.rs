@@ -1,4 +1,4 @@
-//! What participants of the demo do, each with their link, as on their own pages.
+//! Acts of the demo's participants, each with their link, as on their own pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -22,7 +22,6 @@ use shared::web::participant_link::ParticipantCall;
 
 use crate::functions::Functions;
 
-/// What a participant does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PartAct {
     Approve,
@@ -30,7 +29,7 @@ pub(crate) enum PartAct {
     Answer,
 }
 
-/// A participant with their link, who has consented to electronic records.
+/// A participant who has consented to electronic records.
 pub(crate) struct Attending<'a> {
     functions: &'a Functions,
     agreement: Agreement,
@@ -38,7 +37,7 @@ pub(crate) struct Attending<'a> {
 }
 
 impl<'a> Attending<'a> {
-    /// Opens the link of the participant at a place of the demo's list, and consents.
+    /// Opens the link of the participant at index `place`, and consents.
     pub(crate) async fn begin(
         functions: &'a Functions,
         (organization_id, agreement_id): (OrgId, AgreementId),
@@ -56,13 +55,12 @@ impl<'a> Attending<'a> {
         Ok(attending)
     }
 
-    /// A call of the participant.
     pub(crate) async fn call(&self, operation: &'static str) -> Result<ParticipantCall, Error> {
         ParticipantCall::begin(&self.functions.app, operation, &self.link).await?.ok_or(Error::Unauthenticated)
     }
 }
 
-/// Lets a participant consent to electronic records and act. They take part in the place of the demo's list.
+/// Makes the participant at an index consent and act.
 pub(crate) async fn act(
     functions: &Functions,
     ids: (OrgId, AgreementId),
@@ -85,19 +83,19 @@ pub(crate) async fn act(
     done(call.commit(participants::act(call.scope(), by, occasion(), doing).await?).await?)
 }
 
-/// What the rules of the demo's own acts say: nothing is refused.
+/// The demo expects no refusal.
 pub(crate) fn done<T, R: Debug>(outcome: Result<T, R>) -> Result<T, Error> {
     outcome.map_err(|refused| Error::Internal(format!("an act of the demo was refused: {refused:?}")))
 }
 
-/// An act with a receipt of its own, which says from where it comes: this program, and nobody's browser.
+/// An act from this program, not a browser, with its own receipt.
 pub(crate) fn occasion() -> Occasion {
     let (address, browser) = (Some("127.0.0.1".to_owned()), Some("Countersign demo".to_owned()));
     let origin = Origin { address, browser, in_person: None };
     Occasion { id: ReceiptId::new(), origin }
 }
 
-/// Answers to all questions of the information request that waits for a participant.
+/// Answers all questions of the participant's open information request.
 fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Option<AnswerForm> {
     let mut gates = agreement.stages.iter().flat_map(|stage| &stage.gates);
     let is_own = |gate: &&Gate| matches!(&gate.rule, GateRule::InformationRequest { participant_ids, .. } if participant_ids.contains(&by));
@@ -141,7 +139,7 @@ fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Opti
     Some(AnswerForm { gate, version: 0, typed })
 }
 
-/// Who signs for a participant of the demo that is no person.
+/// The signatory for a participant that isn't a person.
 fn signatory(agreement: &Agreement, by: &ActingParticipant) -> Option<Signatory> {
     let (name, title) = (DisplayName::parse("Alex Morgan").ok()?, Label::parse("Managing Member").ok()?);
     (!by.is_person(agreement)).then_some(Signatory { name, title })

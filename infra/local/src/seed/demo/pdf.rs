@@ -1,8 +1,7 @@
-//! A minimal PDF of one page of text, for the demo's documents: one font, no compression.
+//! Writes a minimal one-page PDF for the demo's documents: one font, no compression.
 
 use std::fmt::Write as _;
 
-/// A PDF with a title and lines of text.
 pub(crate) fn page(title: &str, lines: &[&str]) -> Vec<u8> {
     let mut text = format!("BT /F1 16 Tf 56 780 Td ({}) Tj /F1 11 Tf 0 -16 Td ", escaped(title));
     for line in lines {
@@ -28,7 +27,7 @@ pub(crate) fn page(title: &str, lines: &[&str]) -> Vec<u8> {
     file.into_bytes()
 }
 
-/// Text escaped for a PDF string, in plain ASCII. A character that the font's encoding lacks becomes a question mark.
+/// Escapes text for a PDF string in plain ASCII. Characters outside the font's encoding become question marks.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut escaped, char| {
         let _ = match char {

@@ -1,20 +1,19 @@
-//! Names in all scripts that certificates have fonts for.
+//! Names in every script that certificates have fonts for.
 
 use super::*;
 use crate::{fonts, reading};
 
-/// How a name is shaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shaping {
-    /// Each character has its own glyph.
+    /// One glyph per character.
     Plain,
-    /// Its characters need other glyphs or another order.
+    /// Characters need other glyphs or another order.
     Shaped,
 }
 
 use Shaping::{Plain, Shaped};
 
-/// A name in each script, and whether letters join, stack or change places.
+/// A name in each script, and whether its letters join, stack or reorder.
 const NAMES: [(&str, &str, Shaping); 43] = [
     ("Latin", "Łukasz Żółć", Plain),
     ("Vietnamese", "Nguyễn Thị Ánh", Plain),
@@ -102,13 +101,12 @@ fn names_in_every_script_can_be_searched_and_copied() {
     }
 }
 
-/// A name as it is copied: joiners of right-to-left lines are only in the structure.
+/// A name as copied: right-to-left joiners are only in the structure.
 fn copied(name: &str) -> String {
     name.replace('\u{200c}', "")
 }
 
-/// Poppler, where installed, is the engine that most readers search with. It returns vowel signs, which names hardly
-/// have, beside their letters.
+/// Most readers search with Poppler's engine, tested where installed. It returns vowel signs beside their letters.
 #[test]
 fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     let mut certificate = certificate(0);
@@ -139,14 +137,13 @@ fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     }
 }
 
-/// Characters without a font appear as code points.
 #[test]
 fn no_character_is_left_out() {
     let every = |range: std::ops::RangeInclusive<u32>| range.filter_map(char::from_u32);
     let fonts = fonts::all();
     let faces = text::Faces::load(&fonts).unwrap();
     let mut missing = 0;
-    // Each character of the scripts with fonts, and some of the thousands of others.
+    // Every character of the scripts with fonts, and a sample of the rest.
     let some = every(0x20..=0x2FFF).chain(every(0x3000..=0x2_FFFF).step_by(23)).chain(every(0xE_0000..=0xE_01FF));
     for c in some {
         let (text, runs) = (c.to_string(), faces.single_line(&c.to_string(), text::Style::Text, 10.0, 10_000.0).runs);

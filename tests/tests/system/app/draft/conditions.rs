@@ -1,4 +1,4 @@
-//! Steps and their conditions, with the questions of an information request.
+//! Steps and their conditions, with information requests' questions.
 
 use serde_json::{Value, json};
 use tests::app::FormCopy;
@@ -40,7 +40,7 @@ async fn every_type_of_condition_is_added_set_and_removed() {
         let fields: Vec<_> = [("copy", copy.as_str()), ("type", &kind)].into_iter().chain(fields).collect();
         let added = desk.send(&format!("{steps}/conditions"), &fields).await;
         assert_eq!(added.status, 303, "{kind}: {}", added.body);
-        // The second press of a double click.
+        // A double click's second press.
         assert_eq!(desk.send(&format!("{steps}/conditions"), &fields).await.status, 303);
         let gates = desk.agreement(&page).await["stages"][0]["gates"].as_array().cloned().expect("gates");
         let gate = gates.iter().filter(|gate| gate["id"] == json!(id)).collect::<Vec<_>>();
@@ -105,7 +105,7 @@ async fn questions_are_added_edited_moved_and_removed() {
     let moved = desk.send(&path, &[("act", "move_question"), ("id", &ids[1]), ("to", "0"), ("seen", seen_order)]).await;
     assert_eq!(moved.status, 303, "{}", moved.body);
     assert_eq!(fields().await[0]["label"], "Anything else?");
-    // The same order moved by another member in the meantime.
+    // Another member has made the same move meanwhile.
     let late = desk.send(&path, &[("act", "move_question"), ("id", &ids[1]), ("to", "1"), ("seen", seen_order)]).await;
     assert_eq!(late.status, 409, "{}", late.body);
     let wrong = [("act", "add_question"), ("question", "Which?"), ("answer", "choice"), ("options", "")];
@@ -178,7 +178,7 @@ async fn what_others_refer_to_stays() {
     assert!(refused.says("condition of the step “Signing”"), "{}", refused.body);
     assert_eq!(desk.agreement(&page).await["participants"].as_array().map(Vec::len), Some(2));
 
-    // A participant whom only a condition names: without a signature block, but with an approval.
+    // A participant named only by a condition: without a signature block, but with an approval.
     let blank = desk.begin("blank", &[]).await;
     let added = [("contact_id", desk.people[0].as_str()), ("role.approver", "on")];
     assert_eq!(desk.send(&format!("{blank}/participants"), &added).await.status, 303);

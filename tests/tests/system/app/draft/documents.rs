@@ -1,4 +1,4 @@
-//! Documents: what is taken for one.
+//! Documents: which files are accepted.
 
 use serde_json::json;
 use tests::app::FormCopy;
@@ -7,7 +7,7 @@ use tests::pdf::pdf;
 use super::Desk;
 use crate::unknown_id;
 
-/// What a signer would see otherwise than others do.
+/// A signer might see something else than others do.
 #[tokio::test]
 async fn a_file_that_programs_show_differently_is_refused_with_what_to_do() {
     const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pdf");
@@ -42,7 +42,7 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     let path = format!("{page}/documents");
     let whole = pdf("whole", "");
     let padded = |bytes: usize| {
-        // It is in the file twice, and the trailer once.
+        // The note is in the file twice, the trailer once.
         let mut note = "n".repeat(bytes / 2 - 1000);
         let missing = bytes - pdf(&note, "").len();
         note.push_str(&"n".repeat(missing / 2));
@@ -79,11 +79,10 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     assert_eq!(documents.as_array().map(Vec::len), Some(1));
     assert_eq!((&documents[0]["name"], &documents[0]["size_bytes"]), (&json!("deed"), &json!(FOUR_MIB)));
 
-    // A body that breaks off in the middle of the file.
+    // A body that breaks off within the file.
     let head = "------x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.4";
     let broken = desk.browser.send_body(&path, "multipart/form-data; boundary=----x", head.as_bytes().to_vec()).await;
     assert_eq!(broken.status, 422, "{}", broken.body);
-    // Nothing of another organization is there.
     let stranger = Desk::new().await;
     for act in ["view", "download"] {
         assert_eq!(stranger.browser.get(&format!("{page}/documents/{id}/{act}")).await.status, 404);

@@ -1,4 +1,4 @@
-//! What is edited in a form of its own: name, participants and terms, also by two members at once.
+//! Edits in separate forms: name, participants and terms, also by two members at once.
 
 use serde_json::json;
 use tests::app::FormCopy;
@@ -22,13 +22,13 @@ async fn members_who_edit_different_parts_both_keep_their_edits() {
     let stepped =
         other.post(&steps, &[("form_token", &other_token), ("seen", &step_page), ("name", "Signatures")]).await;
     assert_eq!((named.status, stepped.status), (303, 303), "{}{}", named.body, stepped.body);
-    // The second press of a double click finds what the first one did.
+    // A double click's second press finds the first one's result.
     let again = [("form_token", other_token.as_str()), ("seen", &step_page), ("name", "Signatures")];
     assert_eq!(other.post(&steps, &again).await.status, 303);
     let agreement = desk.agreement(&page).await;
     assert_eq!((&agreement["name"], &agreement["stages"][0]["name"]), (&json!("Refit"), &json!("Signatures")));
 
-    // The same part: the second one is told, keeps what they typed, and can then replace it.
+    // The same part: the second member is told, keeps what they typed, and can then replace it.
     let stale = desk.send(&steps, &[("seen", &step_page), ("name", "Closing <b>dinner</b>")]).await;
     assert_eq!(stale.status, 409);
     notice(&stale, "Ines Duarte changed this while you were typing");
@@ -66,7 +66,6 @@ async fn a_participant_is_added_with_roles() {
     let participants = desk.agreement(&page).await["participants"].clone();
     assert_eq!(participants.as_array().map(Vec::len), Some(1), "roles merge");
     assert_eq!(participants[0]["roles"], json!(["signer", "approver"]));
-    // A contact of another organization is none.
     let stranger = Desk::new().await;
     let foreign = desk.send(&path, &[("contact_id", &stranger.people[0]), ("role.signer", "on")]).await;
     assert_eq!(foreign.status, 404);
@@ -190,7 +189,7 @@ async fn an_expiry_is_read_as_people_type_it_and_shown_as_it_was_understood() {
             "{typed}"
         );
     }
-    // A date in the past is no error, but it keeps the draft from being published.
+    // A past date is no error, but blocks publication.
     assert_eq!(save("1/2/2020").await.status, 303);
     let shown = desk.browser.get(&page).await;
     assert!(shown.says("class=\"notice warn\"") && shown.says("That is in the past"), "{}", shown.body);
@@ -214,7 +213,7 @@ async fn two_who_rename_one_draft_are_told_of_each_other() {
     {
         assert!(stale.says(text), "{text}: {}", stale.body);
     }
-    // A change of one's own, in another window.
+    // One's own change in another window.
     let seen = desk.seen(&path).await;
     assert_eq!(desk.send(&path, &[("seen", &seen), ("name", "Tender"), ("kind", "safe")]).await.status, 303);
     let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "safe")]).await;
@@ -242,7 +241,7 @@ async fn histories_name_the_part_that_was_edited() {
     let proposal = json!({"action": "cancel_agreement", "agreement_id": id});
     desk.org.post("/api/v1/proposals", &proposal).send().await.ok(201);
 
-    // What was removed keeps the name that it had.
+    // Removed parts keep their names.
     let edits = [
         "Removed the step “Closing &#60;b&#62;”",
         "Removed Cleo from the participants",
@@ -259,12 +258,11 @@ async fn histories_name_the_part_that_was_edited() {
         let line = log::line(desk.org.stack().log_file(), &request_id).await;
         assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{place}: {line}");
     }
-    // An edit about a person is in that person's audit trail, and the part is not counted as another record.
+    // An edit about a person is in their audit trail, and the part doesn't count as another record.
     let trail = desk.browser.get(&format!("/app/audit?object={}", cleo.as_str().expect("an id"))).await;
     assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);
 }
 
-/// A step that one member moves while another one types in its form: both keep what they did.
 #[tokio::test]
 async fn a_step_that_is_moved_while_another_member_edits_it_keeps_both() {
     let desk = Desk::new().await;
@@ -287,7 +285,7 @@ async fn a_step_that_is_moved_while_another_member_edits_it_keeps_both() {
     assert_eq!((&stages[0]["name"], &stages[1]["name"]), (&json!("Closing"), &json!("One")));
 }
 
-/// Who takes part joins the people of the workspace, whichever workspace knew them before (contract, section 2).
+/// A participant joins the workspace's people, whichever workspace knew them before (contract, section 2).
 #[tokio::test]
 async fn a_contact_of_another_workspace_joins_this_one() {
     let desk = Desk::new().await;

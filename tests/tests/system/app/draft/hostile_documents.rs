@@ -1,4 +1,4 @@
-//! Documents that were made to take their reader with them: they are refused, and nothing else ends.
+//! Documents made to crash their reader: they are refused, and nothing else ends.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tests::hostile_pdf::{deep, hidden, large, plain};
 
 use super::Desk;
 
-/// The rows of the audit log about uploads, as their statuses.
+/// Statuses of audit rows about uploads.
 async fn uploads(desk: &Desk) -> Vec<Value> {
     let rows = desk.org.audit().await;
     let uploads = rows.iter().filter(|row| row["operation"] == "add_document");
@@ -57,7 +57,7 @@ async fn what_hides_its_objects_ends_the_process_that_reads_it_and_no_other() {
     assert_eq!(added.status, 303, "{}", added.body);
 }
 
-/// Fifty forms that each draw the next one twice.
+/// Fifty forms, each drawing the next one twice.
 fn page_without_end() -> Vec<u8> {
     let mut objects = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),

@@ -44,7 +44,6 @@ impl Desk {
         Self { org, browser, token, workspace, people }
     }
 
-    /// A second member's browser.
     async fn colleague(&self) -> (Browser, String) {
         let browser = Browser::of(&self.org, &self.org.member("Ines Duarte").await).await;
         let token = browser.get("/app").await.hidden("form_token");
@@ -66,7 +65,7 @@ impl Desk {
         self.browser.upload(path, &fields, ("file", "deed.pdf", file)).await
     }
 
-    /// Begins a draft with a template, and gives the path of its page.
+    /// Begins a draft with a template, and returns its page's path.
     async fn begin(&self, template: &str, parties: &[(&str, &str)]) -> String {
         let fields = [("workspace", self.workspace.as_str()), ("template", template), ("name", "Refit contract")];
         let fields: Vec<_> = fields.into_iter().chain(parties.iter().copied()).collect();
@@ -79,7 +78,6 @@ impl Desk {
         self.begin("two-party-signature", &[("party.first", &self.people[0]), ("party.second", &self.people[1])]).await
     }
 
-    /// The agreement of a page, as the API shows it.
     async fn agreement(&self, page: &str) -> Value {
         self.org.get(page.replace("/app/", "/api/v1/")).send().await.ok(200)
     }
@@ -102,7 +100,7 @@ impl Desk {
         page
     }
 
-    /// The `seen` of a document's own form, which comes after those of its signature blocks.
+    /// The `seen` of a document's own form, which follows those of its signature blocks.
     async fn seen_of_edit(&self, path: &str) -> String {
         self.browser.get(path).await.hidden("seen")
     }
@@ -180,7 +178,6 @@ async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
     assert_eq!((again.status, again.location()), (303, page.as_str()));
     assert_eq!(desk.browser.get(&format!("{page}/publish")).await.location(), page);
     assert_eq!(desk.org.get("/api/v1/proposals").send().await.ok(200)["pagination"]["total"], 1);
-    // A document of an active agreement opens.
     assert_eq!(desk.browser.get(&format!("{path}/view")).await.status, 200);
     assert!(desk.browser.get(&page).await.says(&format!("{path}/download")));
 }

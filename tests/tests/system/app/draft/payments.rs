@@ -1,4 +1,4 @@
-//! Payments of a draft: added, changed and removed in forms, and the conditions that wait for them.
+//! A draft's payments: added, changed and removed in forms, and conditions that wait for them.
 
 use serde_json::{Value, json};
 use tests::app::FormCopy;
@@ -9,7 +9,7 @@ use crate::unknown_id;
 const IBAN: &str = "DE89 3704 0044 0532 0130 00";
 
 impl Desk {
-    /// A draft of two parties, and their ids as participants.
+    /// A draft of two parties, and their participant ids.
     pub(super) async fn with_parties(&self) -> (String, [String; 2]) {
         let page = self.two_party().await;
         let agreement = self.agreement(&page).await;
@@ -17,7 +17,6 @@ impl Desk {
         (page, [id(0), id(1)])
     }
 
-    /// Adds a payment with these fields, and gives the path of its page.
     pub(super) async fn pay(&self, page: &str, fields: &[(&str, &str)]) -> String {
         let FormCopy { name: copy, id } = self.copy();
         let fields: Vec<_> = [("copy", copy.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -26,7 +25,6 @@ impl Desk {
         format!("{page}/payments/{id}")
     }
 
-    /// The movements of a draft, as the API shows them.
     async fn movements(&self, page: &str) -> Vec<Value> {
         let id = page.rsplit('/').next().expect("an id");
         let found = self.org.get("/api/v1/movements").query("agreement_id", id).send().await.ok(200);
@@ -56,7 +54,7 @@ async fn a_payment_is_added_changed_and_removed() {
         ("due", "3/20/2031"),
     ];
     for _ in 0..2 {
-        // The second press of a double click adds no other.
+        // A double click's second press adds no other.
         let added = desk.send(&format!("{page}/payments"), &fields).await;
         assert_eq!((added.status, added.location()), (303, format!("{page}#notice").as_str()), "{}", added.body);
     }
@@ -101,7 +99,7 @@ async fn a_payment_is_added_changed_and_removed() {
     let found = desk.movements(&page).await;
     assert_eq!((&found[0]["amount_minor"], &found[0]["amount_display"]), (&json!(1250), &json!("JPY 1,250")));
     assert_eq!((&found[0]["reference"], &found[0]["direction"]), (&Value::Null, &json!("third_party")));
-    // What follows from the parties stays automatic, so that it follows them when they change.
+    // The direction stays automatic, so that it follows the parties when they change.
     let again = desk.browser.get(&path).await;
     assert!(!again.says("value=\"third_party\" selected"), "{}", again.body);
 
@@ -175,10 +173,10 @@ async fn what_is_wrong_with_a_payment_is_said_at_its_field_and_nothing_typed_is_
     let same = [("purpose", "Rent"), ("payer", ada.as_str()), ("payee", &ada)];
     let refused = desk.send(&path, &same).await;
     assert!(refused.status == 422 && refused.says("id=\"payee-error\""), "{}", refused.body);
-    // Three decimals where the currency has them.
+    // Three decimals for a currency that has them.
     desk.pay(&page, &[("purpose", "Dinar"), ("amount", "1.234"), ("currency", "KWD")]).await;
     assert_eq!(desk.movements(&page).await[0]["amount_minor"], 1234);
-    // Without any, an amount is whole units all the same.
+    // Without decimals, an amount is still in whole units.
     desk.pay(&page, &[("purpose", "Whole dinars"), ("amount", "5"), ("currency", "KWD")]).await;
     let whole = &desk.movements(&page).await[1];
     assert_eq!((&whole["amount_minor"], &whole["amount_display"]), (&5000.into(), &"KWD 5.000".into()));
@@ -206,7 +204,7 @@ async fn an_account_number_is_refused_and_shown_nowhere() {
     assert_eq!(desk.movements(&page).await.len(), 1);
     let stored = Value::from(desk.org.state().await).to_string();
     assert!(numbers.iter().all(|(_, shown)| !stored.contains(shown)), "nothing of it was kept");
-    // What only looks like one is kept.
+    // Look-alikes are kept.
     desk.pay(&page, &[("purpose", "Rent on account, due 20261124"), ("reference", "Invoice 202611240001")]).await;
     assert_eq!(desk.movements(&page).await.len(), 2);
 }
@@ -258,7 +256,7 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
         assert_eq!(found["movement_id"], json!(id));
     }
 
-    // It can't be removed, and the page says why and leads there.
+    // It can't be removed; the page says why and links there.
     assert!(desk.browser.get(&payment).await.says(&format!("href=\"{condition}\"")));
     let refused = desk.send(&payment, &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
@@ -266,7 +264,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(refused.says(&format!("<a href=\"{condition}\">Open “Confirmed payment” in “Signing”</a>")));
     assert_eq!(desk.movements(&page).await.len(), 1);
 
-    // Another draft's payment is none of this one.
     let (other, _) = desk.with_parties().await;
     let foreign = desk.pay(&other, &[("purpose", "Other")]).await;
     let foreign = foreign.rsplit('/').next().expect("an id").to_owned();
@@ -278,10 +275,10 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(desk.movements(&page).await.iter().all(|payment| payment["id"] != json!(foreign)));
     assert_eq!(desk.movements(&other).await[0]["purpose"], "Other");
 
-    // The step's actions for payments are offered now.
+    // The step now offers actions for payments.
     let form = desk.browser.get(&steps).await;
     assert!(form.says("Countersign lets members authorize payments"), "{}", form.body);
-    // The step's own form comes after those that move its conditions.
+    // The step's own form follows those that move its conditions.
     let seen = form.body.rsplit("name=\"seen\" value=\"").next().and_then(|rest| rest.split('"').next()).expect("seen");
     let fields = [("seen", seen.to_owned()), ("name", "Signing".to_owned()), ("action.open_movement", "on".to_owned())];
     let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -317,7 +314,7 @@ async fn two_members_edit_payments_at_once() {
     let again: Vec<_> = again.iter().map(|(name, value)| (*name, value.as_str())).collect();
     assert_eq!(desk.send(&second, &again).await.status, 303);
 
-    // One that the other member removed, and a draft that was discarded.
+    // One that the other member removed, and a discarded draft.
     let remove = [("form_token", other_token.as_str()), ("act", "remove")];
     assert_eq!(other.post(&first, &remove).await.status, 303);
     let gone = desk.send(&first, &[("seen", &seen_first), ("purpose", "A long thought")]).await;
@@ -366,7 +363,7 @@ async fn the_review_shows_the_payments_and_what_became_of_them_since_the_proposa
     {
         assert!(shown.says(text), "{text}: {}", shown.body);
     }
-    // Who has seen the old amount decides nothing.
+    // Whoever saw the old amount can't decide.
     let decided = desk.send(&proposal, &[("version", &version), ("decision", "confirm")]).await;
     assert_eq!(decided.status, 409, "{}", decided.body);
     assert_eq!(desk.browser.decide(&proposal, "confirm", "").await.status, 303);

@@ -1,5 +1,4 @@
-//! What is probably a mistake in a draft is listed before it is published, each with the way to mend it, and takes a tick
-//! from whoever means it: on the page of the draft's publication and on that of a proposal alike.
+//! Likely mistakes in a draft: listed on publication page and proposal, each with a fix and a tick if meant.
 
 use tests::obligations::{on, with_promises};
 use tests::pdf::pdf;
@@ -7,7 +6,7 @@ use tests::pdf::pdf;
 use super::*;
 
 impl Desk {
-    /// A draft with a file, a payment that nothing waits for, and the page of its document.
+    /// A draft with a file and a payment that nothing waits for.
     async fn with_unawaited_payment(&self) -> String {
         let (page, [ada, ben]) = self.with_parties().await;
         self.with_file(&page).await;
@@ -16,7 +15,6 @@ impl Desk {
         page
     }
 
-    /// Gives the first document of a draft its file.
     async fn with_file(&self, page: &str) {
         let document = self.agreement(page).await["documents"][0]["id"].as_str().expect("an id").to_owned();
         let path = format!("{page}/documents/{document}");
@@ -24,7 +22,6 @@ impl Desk {
         assert_eq!(self.upload(&path, &[("seen", &seen), ("name", "Agreement")], &pdf("one", "")).await.status, 303);
     }
 
-    /// Publishes with what is ticked.
     async fn publish(&self, page: &str, ticked: &[(&str, &str)]) -> Page {
         let path = format!("{page}/publish");
         let version = self.browser.get(&path).await.hidden("version");
@@ -109,7 +106,7 @@ async fn the_page_of_a_proposal_asks_the_same() {
     let confirmed = desk.send(&proposal, &[&fields[..], &[UNAWAITED]].concat()).await;
     assert_eq!(confirmed.status, 303, "{}", confirmed.body);
     assert_eq!(desk.agreement(&page).await["lifecycle"], "active");
-    // A decline takes no tick.
+    // A decline needs no tick.
     let other = desk.with_unawaited_payment().await;
     let id = other.rsplit('/').next().expect("an id");
     let proposal = json!({"action": "publish_agreement", "agreement_id": id});

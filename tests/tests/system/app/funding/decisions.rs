@@ -1,5 +1,5 @@
-//! Decisions about items are made on what the page showed: a page that is out of date is refused with what has changed,
-//! keeps what was typed, and shows what is there now. Claims that are withdrawn, and kinds that drop facts.
+//! Decisions about items rest on what the page showed: an outdated page is refused with the changes, keeps what was
+//! typed, and shows the current state. Withdrawn claims, and kinds that drop facts.
 
 use serde_json::{Value, json};
 use tests::app::Page;
@@ -10,7 +10,7 @@ use super::{Desk, assert_says, columns, id, item_page, submit};
 
 const CHANGED: &str = "This item has changed since you opened it";
 
-/// A form of a page that was opened, to be sent later: where to, and its fields with what is typed.
+/// A form of an opened page, to be sent later.
 pub struct Opened {
     action: String,
     fields: Vec<(String, String)>,
@@ -29,7 +29,7 @@ impl Opened {
         desk.maren.post(&self.action, &fields).await
     }
 
-    /// Sends it, is told what has changed, and changes nothing.
+    /// Sends it, and asserts that it is told the changes and changes nothing.
     async fn is_out_of_date(&self, desk: &Desk, title: &str, told: &str) -> Page {
         let before = desk.org.state().await;
         let refused = self.send(desk).await;
@@ -40,7 +40,6 @@ impl Opened {
     }
 }
 
-/// The ids of the proof that waits for a decision.
 pub fn waiting(page: &Page) -> Vec<String> {
     let ids = page.body.split("<li class=\"open\" id=\"proof-").skip(1);
     ids.map(|rest| rest.split('"').next().expect("an id").to_owned()).collect()
@@ -50,7 +49,6 @@ const PROOF: [(&str, &str); 3] =
     [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", "They read it out on the phone.")];
 
 impl Desk {
-    /// The page of an item, opened now, and a form of it.
     async fn opened(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Opened {
         let page = item_page(item);
         Opened::form(&self.maren.get(&page).await, &format!("{page}/{act}"), typed)
@@ -70,7 +68,7 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     let accept = format!("proof/{}/accept", filed[0]);
     let stale = desk.opened(&item, &accept, &[]).await;
 
-    // What others do meanwhile is told, part by part.
+    // Others' acts meanwhile are named part by part.
     desk.done(&item, "claim", &[("claim_note", "Ruth says so.")]).await;
     stale.is_out_of_date(&desk, CHANGED, "Changed: the claim.").await;
     desk.done(&item, "park", &[("waiting_on", "institution"), ("note", "")]).await;
@@ -83,7 +81,7 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     desk.done(&item, "proof", &letter).await;
     let shown = stale.is_out_of_date(&desk, CHANGED, "Changed: the proof.").await;
 
-    // A form without what was shown decides nothing. The page that was shown anew has a form that does.
+    // A form without what was shown decides nothing. The new page has one that does.
     let token = shown.hidden("form_token");
     let action = format!("{}/{accept}", item_page(&item));
     let without = desk.maren.post(&action, &[("form_token", &token)]).await;
@@ -177,7 +175,7 @@ async fn a_claim_on_the_wrong_item_is_withdrawn_and_stays_in_its_history() {
     assert!(desk.events_since(before).await.is_empty(), "no event tells of claims");
     let log = desk.maren.get("/app/audit?operation=withdraw_funding_claim").await;
     assert_says(&log, &["Withdrew the owner’s claim of a transfer", "A painting"]);
-    // It is recorded again where it belongs, and what was withdrawn is no claim.
+    // It is recorded again in the right place, and the withdrawn one is no claim.
     let nothing = desk.act(&item, "claim/withdraw", &[("withdraw_reason", "Again.")]).await;
     assert_eq!(nothing.status, 409, "{}", nothing.body);
     assert_says(&nothing, &["No claim is on record"]);
@@ -213,14 +211,14 @@ async fn a_changed_kind_says_what_it_drops_and_drops_it_at_the_second_press_only
     let before = desk.org.item(&item).await;
     assert_eq!((&before["asset_kind"], &before["detail"]), (&json!("bank_account"), &detail));
 
-    // Changed back, nothing typed is lost, and nothing is dropped.
+    // Changed back: nothing typed is lost, and nothing is dropped.
     let action = format!("{}/sort", item_page(&item));
     let own = hidden(&asked, &action);
     let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let post = async |typed: &[(&str, &str)]| {
         desk.maren.post(&action, &own.iter().chain(typed).copied().collect::<Vec<_>>()).await
     };
-    // Another kind is asked about anew.
+    // Another kind asks again.
     let other = post(&[("label", "Money market"), ("asset_kind", "vehicle"), ("verb", "")]).await;
     assert_eq!(other.status, 422, "{}", other.body);
     assert_says(&other, &["The kind “Vehicle” has no place for"]);
@@ -240,7 +238,7 @@ async fn a_changed_kind_says_what_it_drops_and_drops_it_at_the_second_press_only
     let read = desk.org.item(&item).await;
     let kept = (&read["asset_kind"], &read["verb"], &read["detail"]);
     assert_eq!(kept, (&json!("life_insurance"), &json!("assign"), &json!({"carrier": "Acme"})));
-    // A kind that drops nothing is not asked about, and an account number is not sent along.
+    // A kind that drops nothing doesn't ask, and an account number isn't sent along.
     let free = desk
         .act(
             &item,

@@ -1,4 +1,4 @@
-//! Files of funding: CSV that comes in, all or nothing, and CSV and PDF that go out.
+//! Funding files: CSV in, all or nothing; CSV and PDF out.
 
 use tests::app::Page;
 use tests::clockwork::Clockwork;
@@ -11,7 +11,6 @@ impl Desk {
         format!("{}/import", self.path())
     }
 
-    /// Uploads a file, and gives the answer.
     async fn upload(&self, file: &[u8]) -> Page {
         let page = self.maren.get(&self.import()).await;
         let token = page.hidden("form_token");
@@ -19,7 +18,6 @@ impl Desk {
         self.maren.upload(&self.import(), &fields, ("file", "assets.csv", file)).await
     }
 
-    /// Presses the button of a preview.
     async fn add(&self, preview: &str) -> Page {
         let token = self.maren.get(preview).await.hidden("form_token");
         self.maren.post(preview, &[("form_token", &token)]).await
@@ -40,7 +38,7 @@ async fn a_thousand_rows_are_previewed_and_added_once() {
         &["1000 rows", "Nothing is added yet.", "Asset 0001", "Vehicle", "The Harbor Trust", "ref-1"],
     );
     assert_eq!(desk.summary().await["total"], 0, "a preview adds nothing");
-    // One press adds as many as its time lets it; what is left is added by the next.
+    // One press adds as many as time allows; the next adds the rest.
     let mut presses = 0;
     while desk.summary().await["total"] != 1000 {
         let done = desk.add(&at).await;
@@ -74,7 +72,7 @@ async fn an_import_that_was_interrupted_goes_on_where_it_stopped() {
     let rows: Vec<String> = (1..=40).map(|n| format!("Asset {n}\n")).collect();
     let read = desk.upload(format!("label\n{}", rows.concat()).as_bytes()).await;
     let at = read.location().to_owned();
-    // Two presses at the same time, as of an impatient hand: each row is added once.
+    // Two simultaneous presses add each row once.
     let token = desk.maren.get(&at).await.hidden("form_token");
     let fields = [("form_token", token.as_str())];
     let (one, two) = tokio::join!(desk.maren.post(&at, &fields), desk.maren.post(&at, &fields));
@@ -124,13 +122,13 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
     }
     let many = format!("label\n{}", "x\n".repeat(1001));
     assert_says(&desk.upload(many.as_bytes()).await, &["has more than 1000 rows"]);
-    // Without the names of the columns, nothing says which cell is an account.
+    // Without column names, nothing says which cell is an account.
     let nameless = "Checking 000123456789\nSavings 000987654321\n";
     let pasted = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", nameless)]).await;
     assert_eq!(pasted.status, 422, "{}", pasted.body);
     assert_says(&pasted, &["has a column that is not known. The first row names the columns"]);
     assert!(!pasted.says("000123456789") && !pasted.says("000987654321"), "{}", pasted.body);
-    // What was pasted is kept.
+    // Pasted text is kept.
     let pasted = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", "label,Wert\nHaus,5\n")]).await;
     assert_eq!(pasted.status, 422, "{}", pasted.body);
     assert_says(&pasted, &["label,Wert"]);
@@ -139,7 +137,7 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
 #[tokio::test]
 async fn other_encodings_are_read_and_formulas_are_data() {
     let desk = Desk::new().await;
-    // Windows-1252, with semicolons, as spreadsheets save it.
+    // Windows-1252 with semicolons, as spreadsheets save it.
     let read = desk.upload(b"label;asset_kind\nCh\xe2teau;real_estate\n=1+1;other\n").await;
     assert_eq!(read.status, 303, "{}", read.body);
     let at = read.location().to_owned();
@@ -154,7 +152,7 @@ async fn other_encodings_are_read_and_formulas_are_data() {
     assert_says(&desk.maren.get(desk.upload(&utf16).await.location()).await, &["Zoë"]);
 }
 
-/// A file with all that is known of two items, as people write it.
+/// All facts of two items, as people write them.
 const WITH_FACTS: &str = "Label,Kind,Verb,Trust,Owner,Institution,Last 4 of the account number,Amount,Currency,VIN,\
 Make model year,State\n\
 Checking,Bank account,Transfer,The Harbor Trust,Sol,First National,0044,\"$1,250.50\",usd,,,\n\
@@ -208,7 +206,7 @@ async fn a_file_whose_rows_nobody_added_is_gone_a_day_later() {
         (desk.maren.get(&at).await.status == 404).then_some(())
     };
     eventually("the file is gone", gone).await;
-    // Who reads it again adds its rows.
+    // Reading it again adds its rows again.
     let at = desk.upload(WITH_FACTS.as_bytes()).await.location().to_owned();
     assert_eq!(desk.add(&at).await.status, 303);
 }
@@ -274,7 +272,7 @@ I,other,sell,,,,,,,,\n";
     );
     assert!(!refused.says("000123456789"), "{}", refused.body);
     assert_eq!(desk.org.state().await, before);
-    // A number that no page shows again is not in the field either, whatever its column.
+    // The field doesn't show an account number again either, whatever its column.
     for column in ["account_last4", "owners", "trust", "verb", "asset_kind"] {
         let csv = format!("label,{column}\nA,000123456789\n");
         let refused = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", &csv)]).await;
@@ -297,7 +295,7 @@ async fn files_that_go_out_tell_claims_from_proof() {
     desk.done(&item, "proof", &typed).await;
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert!(csv.body.contains(",new_statement,2026-03-16,to_review,,"), "{}", csv.body);
-    // Owners are named, whether they are among the people of the workspace or not.
+    // Owners are named, even those outside the workspace.
     let (other, owner) = (desk.org.funding_item(&desk.estate.workspace, "Canoe").await, desk.org.person("Nadia").await);
     let owners = serde_json::json!({"owner_contact_ids": [owner["id"]]});
     desk.org.patch(tests::funding::item_path(&other), &owners).send().await.ok(200);

@@ -1,4 +1,4 @@
-//! An import whose process dies half-way.
+//! An import whose process dies midway.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,10 +14,9 @@ use super::assert_says;
 use crate::STACK;
 
 const ROWS: usize = 1000;
-/// The problems that a page shows one by one.
+/// Problems that a page lists.
 const PROBLEMS_SHOWN: usize = 50;
 
-/// The first member of a process's first organization, signed in.
 async fn signed_in(process: &Process) -> Browser {
     let member = &process.ready["organizations"][0]["members"][0];
     let text = |name: &str| member[name].as_str().expect("a text");
@@ -34,14 +33,13 @@ async fn total(process: &Process, workspace: &Value) -> usize {
     total
 }
 
-/// Presses the button of a preview, whatever comes of it.
 async fn press(browser: &Browser, preview: &str) -> u16 {
     let token = browser.get(preview).await.hidden("form_token");
     browser.post(preview, &[("form_token", &token)]).await.status
 }
 
-/// Rows are added in transactions of several, all or none of each. What is there after a kill is whole, nothing calls the
-/// import done, its page says how far it came, and the same button adds the rest: each row once.
+/// Rows are added in transactions of several, all or none each. After a kill, existing rows are whole, the import isn't
+/// called done, its page shows its progress, and the same button adds the rest: each row once.
 #[tokio::test]
 async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let dir = TempDir::new().expect("a directory");
@@ -63,7 +61,7 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_eq!(read.status, 303, "{}", read.body);
     let preview = read.location().to_owned();
 
-    // The button is pressed, and the process dies while rows are being added.
+    // The process dies while rows are being added.
     let dying = tokio::spawn({
         let (browser, preview) = (Arc::clone(&browser), preview.clone());
         async move { press(&browser, &preview).await }
@@ -81,11 +79,11 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_says(&page, &[&format!("0 of {there} done")]);
     assert!(!page.says("items added"), "{}", page.body);
     let client = second.client();
-    // Items are there with their references, or not at all.
+    // Items exist with their references, or not at all.
     let found = client.get(ITEMS).query("external_reference", "ref-1").send().await.ok(200);
     let listed = client.get(ITEMS).query("search", "Asset 0001").send().await.ok(200);
     assert_eq!(found["data"], listed["data"]);
-    // What has changed since matters to the rows that are left, and to no row that is there.
+    // Changes since then matter only to the remaining rows.
     let name = async |name: &str| {
         let mut renamed = trust.clone();
         renamed["formal_name"] = json!(name);
@@ -108,7 +106,7 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
         presses += 1;
         assert!(presses < 20, "{presses} presses");
     }
-    // A press too many adds nothing.
+    // An extra press adds nothing.
     let token = browser.get(&funding).await.hidden("form_token");
     assert_eq!(browser.post(&preview, &[("form_token", &token)]).await.status, 303);
     assert_says(&browser.get(&preview).await, &[&format!("{ROWS} of {ROWS} added"), "Open Funding"]);
@@ -120,7 +118,7 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_eq!([texts("label").len(), texts("external_reference").len(), texts("id").len()], [ROWS; 3]);
     second.kill().await;
 
-    // Each has its event, and the audit row of its transaction: once, on either side of the kill.
+    // Each row has its event, and its transaction's audit row: once, on either side of the kill.
     let stack = Stack::on_data_of(&data_dir);
     let org = stack.ready.organizations[0].id.parse().expect("an organization's id");
     let events = rows::events(stack.table(), org).await;

@@ -1,12 +1,11 @@
-//! Papered documents in scripts that are written from right to left, read back from their files.
+//! Papered documents in right-to-left scripts, read back from their files.
 
 use serde_json::{Value, json};
 use tests::funding::{ITEMS, PAPER, TRUSTS, item_path};
 
 use super::{Desk, id};
 
-/// Who owns, who receives, and what: Hebrew, Arabic, Persian with a zero-width non-joiner, Thaana and N’Ko; with numbers and
-/// Latin between them.
+/// Hebrew, Arabic, Persian with zero-width non-joiner, Thaana and N’Ko, mixed with numbers and Latin.
 const OWNER: &str = "נועה כהן־לוי";
 const TRUSTEE: &str = "أحمد محمود الخطيب";
 const TRUST: &str = "وقف عائلة الخطيب";
@@ -19,12 +18,12 @@ const FACTS: [(&str, &str); 5] = [
     ("current_vesting", "ߒߞߏ ߡߊ߬ߡߊ"),
 ];
 
-/// Without its blanks: where a line ends is the paper's business.
+/// Without blanks: line ends are up to the paper.
 fn packed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The words of a text. In a line that has words of both directions, programs that read it have to guess which comes first.
+/// A text's words. In a line with both directions, readers have to guess the order.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(|word| word.trim_matches(['(', ')', ',', '،']))
 }
@@ -69,9 +68,9 @@ async fn right_to_left_texts_are_read_back_from_papered_documents() {
     let text = pdf::reading::text(&file.bytes).expect("a PDF");
     assert!(!text.contains(char::REPLACEMENT_CHARACTER), "{text}");
     let (text, mut rest) = (packed(&text), 0);
-    // Each word as it is typed, and all in the order of the page: the asset, then its facts.
+    // Each word as typed, and all in the page's order: the asset, then its facts.
     for value in std::iter::once(LABEL).chain(FACTS.map(|(_, value)| value)).flat_map(str::lines) {
-        // Joiners of lines that run to the left are only in the structure of a PDF.
+        // In right-to-left lines, joiners are only in the PDF's structure.
         let value = &value.replace('\u{200c}', "");
         let at = words(value).next().and_then(|first| text[rest..].find(first));
         rest += at.unwrap_or_else(|| panic!("{value} is not behind {rest}: {text}"));
@@ -80,7 +79,6 @@ async fn right_to_left_texts_are_read_back_from_papered_documents() {
     for name in [OWNER, TRUSTEE, TRUST] {
         assert!(text.contains(&packed(name)), "{name}: {text}");
     }
-    // Both sign.
     let signatures = &text[rest..];
     assert!(signatures.contains(&packed(OWNER)) && signatures.contains(&packed(TRUSTEE)), "{signatures}");
 

@@ -86,7 +86,6 @@ async fn an_account_number_is_no_name() {
     assert_says(&refused, &["Formal name must have no full account number"]);
 }
 
-/// The fields of the form that changes the trust, with some replaced.
 fn edited<'a>(version: &'a str, replaced: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let own = [("version", version), ("formal_name", "The Harbor Trust"), ("external_reference", "")];
     let kept = own.into_iter().filter(|(name, _)| replaced.iter().all(|(other, _)| other != name));
@@ -108,13 +107,13 @@ async fn a_trust_is_changed_once_and_told_only_if_something_differs() {
     let people = [(settlor.as_str(), "on"), (trustee.as_str(), "on"), ("form_token", token.as_str())];
     let post = async |fields: Vec<(&str, &str)>| desk.maren.post(&at, &fields).await;
 
-    // As it is: nothing happens.
+    // Unchanged: nothing happens.
     let before = desk.org.events().await.len();
     let same = post(edited(&version, &people)).await;
     assert_eq!((same.status, same.location()), (303, trust.as_str()), "{}", same.body);
     assert_eq!(desk.org.events().await.len(), before);
 
-    // Another name, no settlor, and a reference. Sent twice, it is done once.
+    // Another name, no settlor, and a reference. Sent twice, it acts once.
     let other = [
         ("formal_name", "The Harbor Family Trust"),
         ("external_reference", "trust-9"),
@@ -147,7 +146,7 @@ async fn a_trust_is_changed_once_and_told_only_if_something_differs() {
     assert_eq!(repeated["id"], desk.estate.trust["id"]);
     assert_eq!(desk.org.events().await.len(), before + 1);
 
-    // A reference that it gives back is free.
+    // A cleared reference is free.
     let version = desk.maren.get(&at).await.hidden("version");
     let none = [("formal_name", "The Harbor Family Trust"), (trustee.as_str(), "on"), ("form_token", token.as_str())];
     assert_eq!(post(edited(&version, &none)).await.status, 303);
@@ -177,7 +176,7 @@ async fn two_members_who_change_a_trust_at_once_are_told() {
         &["This trust has changed since you opened it", "value=\"The Harbor Trust II\"", "Open the trust"],
     );
     assert_says(&desk.maren.get("/app/trusts").await, &["The Harbor Trust I<"]);
-    // What is shown then can be replaced.
+    // What it shows then can be replaced.
     assert_eq!(save("The Harbor Trust II", &refused.hidden("version")).await.status, 303);
     for (name, why) in [("", "Formal name"), ("Trust of account 000123456789", "must have no full account number")] {
         let version = desk.maren.get(&at).await.hidden("version");

@@ -1,5 +1,5 @@
-//! A statement proves an arrival on the account that the payment's instructions name. Another account is no match, and counts
-//! only with a reason, as a document of its bank.
+//! A statement proves an arrival on the account in the payment's instructions. Another account doesn't match, and
+//! counts only with a reason, as its bank's document.
 
 use serde_json::json;
 use tests::app::{Browser, Page};
@@ -8,7 +8,7 @@ use super::statements::{ACCOUNT, camt, entry, file, pair, review, uploaded};
 use super::{Deal, assert_says, evidence, newest, send, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
-/// A statement of American format, of an account.
+/// An account's statement in American format.
 fn mt940(account: &str) -> Vec<u8> {
     format!(
         ":20:S\r\n:25:{account}\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C250000,00NTRFINV-117//B-1\r\n\
@@ -21,7 +21,6 @@ fn closing() -> Vec<u8> {
     camt("S-1", &[entry("250000.00", "CRDT", "B-1", "Closing INV-117")])
 }
 
-/// The page of the one entry of a statement.
 async fn alone(by: &Browser, at: &str) -> Page {
     by.get(&format!("{at}?entry=1")).await
 }
@@ -84,7 +83,7 @@ async fn an_entry_of_another_account_is_no_match_and_counts_only_with_a_reason()
     assert!(!everything.contains(ACCOUNT) && !everything.contains("000123456789"));
 }
 
-/// No member alone makes an account the payee's: evidence is compared with what was released, whatever was entered since.
+/// No single member makes an account the payee's: evidence is compared with the released instructions only.
 #[tokio::test]
 async fn an_account_that_was_entered_and_never_released_is_another() {
     let deal = Deal::claimed().await;
@@ -97,7 +96,7 @@ async fn an_account_that_was_entered_and_never_released_is_another() {
     let at = uploaded(maren, "march.xml", &closing()).await;
     let page = alone(maren, &at).await;
     assert_says(&page, &[">Another account</span>", "Not on the account that the instructions name"]);
-    // Nor once a second member has verified it: the payer was told another.
+    // Nor after a second member verifies it: the payer was told another.
     deal.verify(kim, &super::IBAN).await;
     assert_says(&alone(maren, &at).await, &[">Another account</span>"]);
 
@@ -125,7 +124,7 @@ async fn a_form_that_leaves_the_reason_out_files_nothing_of_another_account() {
 #[tokio::test]
 async fn one_account_that_banks_name_in_two_ways_is_the_same() {
     let american = Deal::claimed().await;
-    // Banks have a routing number for wires and others.
+    // Banks have separate routing numbers for wires.
     for account in ["000123456789", "021000021/123456789", "121000358/000123456789USD"] {
         let at = uploaded(&american.maren, "march.sta", &mt940(account)).await;
         assert_says(&american.maren.get(&at).await, &["Strong match", "On the account that the instructions name"]);
@@ -147,7 +146,7 @@ async fn one_account_that_banks_name_in_two_ways_is_the_same() {
 async fn a_statement_that_does_not_name_its_account_is_no_other_account() {
     let deal = Deal::claimed().await;
     let maren = &deal.maren;
-    // The number is hidden but for its end.
+    // Only the number's end is visible.
     let at = uploaded(maren, "march.sta", &mt940("XXXXXXXX6780")).await;
     let page = maren.get(&at).await;
     assert_says(&page, &["Strong match", "The file doesn’t say clearly whether it is on the account"]);
@@ -164,7 +163,7 @@ async fn a_document_that_names_another_account_counts_only_with_a_reason_and_is_
         let own = evidence("receiving_bank_notification", "100,000.00", reference);
         own.into_iter().chain([("account", account), ("account_reason", why)]).collect::<Vec<_>>()
     };
-    // A document of the sender's bank names the account that it paid to.
+    // A document of the sender's bank names the destination account.
     let mut sent = typed("000987654321", "", "SLIP 1");
     sent[0].1 = "sender_bank_document";
     let refused = deal.try_to_file(maren, &sent, ("c.pdf", "Three")).await;

@@ -1,4 +1,4 @@
-//! Instructions are verified by typing what the payee reads out, and nobody verifies for their second self.
+//! Instructions are verified by typing what the payee reads out, and never by a second account of the same person.
 
 use serde_json::{Value, json};
 use shared::domain::contact::Email;
@@ -24,7 +24,7 @@ const OTHER: Account<'_> = [
     ("code", "026009593"),
 ];
 
-/// What a form says of a verification that differs in some fields.
+/// A verification's form with some other fields.
 fn with<'a>(account: &[(&'a str, &'a str)], other: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let changed = |(name, typed): (&'a str, &'a str)| {
         other.iter().find(|(wanted, _)| *wanted == name).map_or((name, typed), |found| *found)
@@ -33,7 +33,7 @@ fn with<'a>(account: &[(&'a str, &'a str)], other: &[(&'a str, &'a str)]) -> Vec
 }
 
 impl Deal {
-    /// The audit rows of tries to verify, as status and code.
+    /// Audit rows of verification attempts, as status and code.
     async fn tries(&self) -> Vec<Value> {
         let rows = self.org.audit().await;
         let tries = rows.iter().filter(|row| row["operation"] == "verify_instructions");
@@ -50,7 +50,7 @@ async fn five_wrong_tries_end_the_verification_and_home_says_so() {
     assert_says(&page, &["Kim Sato can do it."]);
     let page = kim.get(&deal.path()).await;
     assert_says(&page, &["You have 5 tries.", ">Account number</label>", "Where you have that number from"]);
-    // What can't be right is told by field, and is no try.
+    // Implausible values are reported by field, and aren't an attempt.
     for (change, why) in [
         (("number", ""), "Account number is missing"),
         (("code", "021000022"), "BIC or routing number isn’t a valid routing number"),
@@ -64,7 +64,7 @@ async fn five_wrong_tries_end_the_verification_and_home_says_so() {
         assert_says(&refused, &[why]);
         assert!(!text(&refused).contains("000123456789"), "{why}");
     }
-    // A number that differs, a code that differs, both: what differs is not told.
+    // A different number, a different code, or both: the page doesn't say which.
     let tries = [
         (with(&ABA, &[("number", "000123456780")]), "4 tries are left."),
         (with(&ABA, &[("code", "026009593")]), "3 tries are left."),
@@ -89,11 +89,11 @@ async fn five_wrong_tries_end_the_verification_and_home_says_so() {
     for browser in [maren, kim] {
         assert_eq!(home(browser).await, ["Verification ended"]);
     }
-    // Nobody releases them. Entered again, also as they were, they are verified like new ones.
+    // Nobody releases them. Entered again, even unchanged, they are verified like new ones.
     let released = deal.act(kim, "instructions/release", &[("revision", "1")]).await;
     assert_eq!(released.status, 409, "{}", released.body);
     deal.enter(maren, &ABA).await;
-    // Labels, blanks and zeros that people read out or not make no difference.
+    // Labels, blanks and zeros, read out or not, make no difference.
     let again = [("number", "Account no. 0001-2345\u{2011}6789"), ("code", "ABA 0210 0002 1"), ("method", "in_person")];
     let page = deal.follow(kim, &deal.act(kim, "instructions/verify", &with(&ABA, &again)).await).await;
     assert_says(&page, &["Instructions verified", "In person, by Kim Sato", "Read out by Nora West"]);
@@ -105,7 +105,7 @@ async fn each_number_of_a_free_text_is_typed_again_and_none_is_shown() {
     let deal = Deal::new().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     deal.done(maren, "authorize", &[]).await;
-    // Another account, with the digits of the payee's at the end, passed for it once.
+    // Another account with the payee's digits at its end once passed for it.
     let instructions =
         "Pay BSB 062-000 account 1234 5678 at Harbor Bank,\nfor further credit to Northwind, 000123456789";
     deal.enter(maren, &[("kind", "other"), ("text", instructions)]).await;
@@ -127,7 +127,7 @@ async fn each_number_of_a_free_text_is_typed_again_and_none_is_shown() {
     assert_says(&refused, &["These are not the numbers that were entered", "4 tries are left."]);
     let done = deal.act(kim, "instructions/verify", &typed("1234-5678")).await;
     assert_says(&deal.follow(kim, &done).await, &["Instructions verified"]);
-    // However the account is written, all of it is typed. The payee's own number beside it is no cover.
+    // However the account is written, all of it must be typed. The payee's own number beside it doesn't help.
     let instructions = "Pay 1234.5678.9012 or 4321\n8765, for further credit 000123456789";
     deal.enter(maren, &[("kind", "other"), ("text", instructions)]).await;
     let page = kim.get(&deal.path()).await;
@@ -256,7 +256,6 @@ async fn the_form_begins_with_what_accounts_in_the_currency_have() {
     assert_eq!(submit(&browser, &at, &at, &honduras).await.status, 303);
 }
 
-/// A new member whom an admin invited.
 async fn invited(org: &Org, by: &tests::app::Person, name: &str) -> Browser {
     let email = format!("i-{}@members.example", uuid::Uuid::now_v7().simple());
     let new = NewInvitation { email: Email::parse(&email).expect("an address"), role: Role::Member };
@@ -302,7 +301,7 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     assert_eq!(deal.act(&deal.maren, "instructions/verify", &typed).await.status, 409);
     assert!(deal.org.audit().await.iter().all(|row| row["status"] != "422"), "none of it was a try");
     deal.verify(&deal.kim, &IBAN).await;
-    // A week later they are two.
+    // A week later, they are two persons.
     deal.enter(&deal.maren, &ABA).await;
     deal.org.a_week_passes_for_members().await;
     deal.verify(&ben, &ABA).await;
@@ -322,7 +321,7 @@ async fn nobody_gets_alone_by_removing_who_would_verify() {
     assert_says(&page, &["another member has to verify them", "A member left less than 7 days ago."]);
     let release = [("revision", "1")];
     assert_eq!(deal.act(&deal.maren, "instructions/release", &release).await.status, 409);
-    // Whoever they invite now does not count either, and does not keep them from being alone later.
+    // A newly invited member doesn't count either, and doesn't prevent being alone later.
     invited(&deal.org, &deal.people[0], "Ben Okafor").await;
     assert_eq!(deal.act(&deal.maren, "instructions/release", &release).await.status, 409);
     deal.org.a_week_passes_for_members().await;

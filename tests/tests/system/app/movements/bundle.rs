@@ -1,5 +1,4 @@
-//! Payments in the evidence of their agreement: all that was filed is there, byte for byte, on its own side and with what
-//! members decided about it.
+//! Payments in their agreement's bundle: everything filed, byte for byte, on its own side, with members' decisions.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +10,12 @@ use super::statements::{camt, entry, file, pair, review, uploaded};
 use super::{Deal, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
-/// The bundle of a deal's agreement, which verifies, and its files.
 async fn export(deal: &Deal) -> (Page, BTreeMap<String, Vec<u8>>) {
     let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
     let page = deal.kim.get(&path).await;
     let manifest = verified(deal.org.base_url(), &page).await;
     let files = unzipped(&page.bytes);
-    // Each document has its line, with the hash under which the signed manifest names it.
+    // Each document has a line, with the hash in the signed manifest.
     for side in ["sender_evidence", "receiver_evidence"] {
         let of_side = manifest.files.iter().filter(|file| file.path.starts_with(&format!("{side}/")));
         let signed: Vec<Value> = of_side.map(|file| json!([file.path, file.sha256, file.size_bytes])).collect();
@@ -28,7 +26,7 @@ async fn export(deal: &Deal) -> (Page, BTreeMap<String, Vec<u8>>) {
     (page, files)
 }
 
-/// What the lines of a file say in some of their members.
+/// Some members of a file's lines.
 fn told(files: &BTreeMap<String, Vec<u8>>, path: &str, members: &[&str]) -> Vec<Vec<Value>> {
     let tell = |line: Value| members.iter().map(|member| line[*member].clone()).collect();
     lines(files, path).into_iter().map(tell).collect()
@@ -48,7 +46,7 @@ async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of
     let withdraw = submit(maren, &deal.path(), &format!("{mistaken}/withdraw"), &[("reason", "Another deal")]).await;
     deal.follow(maren, &withdraw).await;
 
-    // While it goes on: what was accepted adds up, and nothing is confirmed.
+    // While it is open: accepted evidence adds up, and nothing is confirmed.
     let (_, files) = export(&deal).await;
     let of_payment = ["movement_id", "state", "received_minor", "reconciled", "confirmed_by", "confirmation_basis"];
     let id = json!(deal.id);
@@ -148,7 +146,7 @@ async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of
     let deciders: Vec<Value> = lines(&files, "receiver_evidence.jsonl").iter().map(actor).collect();
     assert_eq!(deciders, ["Kim Sato", "Kim Sato", "Maren Holt", "Kim Sato"]);
 
-    // What a bank calls the transfer is in no record, nor is any account.
+    // No record has a bank's name for the transfer, or an account.
     for (path, content) in files.iter().filter(|(_, content)| !content.starts_with(b"%PDF")) {
         let text = String::from_utf8_lossy(content);
         for secret in ["TRN 70", "WIRE 7001", "000123456789", "021000021", "First Harbor Bank"] {
@@ -156,7 +154,7 @@ async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of
         }
     }
 
-    // Proof that is withdrawn after the completion: the bundle says so from then on, and still agrees with itself.
+    // Proof withdrawn after completion: the bundle then says so, and still agrees with itself.
     let withdrawn = submit(maren, &deal.path(), &format!("{rest}/withdraw"), &[("reason", "Forged")]).await;
     deal.follow(maren, &withdrawn).await;
     let (_, files) = export(&deal).await;
@@ -181,7 +179,7 @@ async fn a_payment_without_documents_is_in_the_bundle_and_ends_with_its_agreemen
     assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([["cancelled", 0, false]]));
 }
 
-/// The entry that proves a payment is in its bundle as it was read, and nothing else of the statement.
+/// The bundle has the proving entry as read, and nothing else of the statement.
 #[tokio::test]
 async fn the_statement_entry_that_proves_a_payment_is_in_the_bundle() {
     let deal = Deal::with_statements().await;

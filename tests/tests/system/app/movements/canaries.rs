@@ -1,6 +1,5 @@
-//! A whole deal with money whose accounts, banks and instructions are marked: from the payee's answer over three changes of the
-//! instructions to the reconciliation. The sender's own page shows them in full while they are released. Nothing else does,
-//! whoever asks and wherever one looks (goal S3).
+//! A whole deal with marked accounts, banks and instructions, from the payee's answer to reconciliation. Only the
+//! sender's own page shows them in full, while released: nothing else does, for anyone and anywhere (goal S3).
 
 use std::path::Path;
 
@@ -24,14 +23,13 @@ use tests::{Needs, Org, rows, spec};
 use super::statements::{camt, choose, entry, file, pair, review, upload};
 use super::{CLAIM, Deal, assert_says, submit, text};
 
-/// What is marked. No other test has any of it.
 struct Marked {
-    /// The account of the payee's answer, which becomes the first instructions.
+    /// The account in the payee's answer, which becomes the first instructions.
     iban: String,
-    /// The account and the bank of the second instructions.
+    /// Account and bank of the second instructions.
     account: String,
     routing: String,
-    /// The account in the free text of the third ones.
+    /// The account in the third instructions' free text.
     free: String,
     /// Words in all of them.
     words: [String; 3],
@@ -41,14 +39,12 @@ fn digits(count: usize) -> String {
     (0..count).map(|_| char::from(b'0' + fastrand::u8(..10))).collect()
 }
 
-/// A valid IBAN.
 fn iban() -> String {
     let number = digits(18);
     let rest = format!("{number}131400").bytes().fold(0, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
     format!("DE{:02}{number}", 98 - rest)
 }
 
-/// A routing number with a valid checksum.
 fn routing() -> String {
     let number = format!("0210{}", digits(4));
     let weighted = number.bytes().zip([3, 7, 1, 3, 7, 1, 3, 7]).map(|(digit, weight)| u32::from(digit - b'0') * weight);
@@ -68,13 +64,12 @@ impl Marked {
         }
     }
 
-    /// The numbers, and an IBAN without its country and check digits.
+    /// The numbers, and an IBAN without country and check digits.
     fn numbers(&self) -> [&str; 5] {
         [&self.iban, &self.iban[4..], &self.account, &self.routing, &self.free]
     }
 
-    /// What of it a text has in full: as it is, in groups, or in base64 or hexadecimal, wherever it begins. `words` says
-    /// whether the words count too.
+    /// Marks found in full: plain, grouped, or in base64 or hexadecimal at any offset; with `words`, words too.
     fn found_in<'a>(&'a self, text: &str, words: bool) -> Vec<&'a str> {
         let plain =
             text.replace("%20", "").replace("&nbsp;", "").replace([' ', '-', '+', '.', '\u{a0}', '\u{202f}'], "");
@@ -88,7 +83,7 @@ impl Marked {
     }
 }
 
-/// A text in hexadecimal, and in base64 behind any number of bytes, as far as it alone decides the letters.
+/// A text in hexadecimal, and in base64 at any offset, as far as it alone determines the letters.
 fn encodings(text: &str) -> Vec<String> {
     let behind = (0..3_usize).map(|before| {
         let encoded = STANDARD.encode([&vec![0; before][..], text.as_bytes()].concat());
@@ -120,7 +115,7 @@ fn marks_are_found_however_they_are_written() {
     assert!(marked.found_in(&format!("…{}", &iban[18..]), true).is_empty(), "the last four are no secret");
 }
 
-/// The deal, with its payer and its payee, and where the payee answers.
+/// The deal, its payer and payee, and the payee's question.
 struct Set {
     deal: Deal,
     ada: Attendee,
@@ -128,7 +123,7 @@ struct Set {
     question: (GateId, FieldId),
 }
 
-/// A published deal of two steps: the payee answers where the money goes; the payment is authorized and arrives.
+/// A published two-step deal: the payee answers where the money goes; then the payment is authorized and arrives.
 async fn set_up() -> Set {
     let org = Org::with(Needs::OWN).await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
@@ -180,7 +175,6 @@ impl Set {
         format!("/payments/{}", self.deal.id)
     }
 
-    /// The payee saves an answer and sends it, and a member accepts it.
     async fn answer(&self, marked: &Marked) {
         let (gate, field) = self.question;
         let condition = format!("/conditions/{gate}");
@@ -198,7 +192,7 @@ impl Set {
         self.deal.kim.get(&answers).await;
     }
 
-    /// Those who may not see the instructions open the payment while they are released.
+    /// Others open the payment while the instructions are released.
     async fn everyone_else_looks(&self) {
         let Deal { maren, kim, .. } = &self.deal;
         for page in [self.northwind.get(&self.payment()).await, self.northwind.get("").await] {
@@ -210,14 +204,14 @@ impl Set {
     }
 
     async fn release(&self, account: &[(&str, &str)]) {
-        // Another account first, which is in no page either.
+        // Another account first, which also must be in no page.
         let wrong = [("number", "DE02120300000000202051"), ("code", "026009593")];
         assert_eq!(self.deal.try_to_verify(&self.deal.kim, &wrong).await.status, 422);
         self.deal.verify(&self.deal.kim, account).await;
         self.deal.done(&self.deal.kim, "instructions/release", &[]).await;
     }
 
-    /// The instructions are taken from the answer, and changed before the sender reports; and once more after that.
+    /// Takes the instructions from the answer, and changes them before and after the sender's report.
     async fn instruct(&self, marked: &Marked) {
         let (deal, ada, payment) = (&self.deal, &self.ada, self.payment());
         let form = format!("{}/instructions", deal.path());
@@ -238,7 +232,7 @@ impl Set {
             ("number", &marked.account),
             ("code", &marked.routing),
         ];
-        // Wrong in one field, so that all of it is typed in vain.
+        // One wrong field, so that everything was typed in vain.
         let wrong = account.map(|(name, value)| (name, if name == "code" { "021000022" } else { value }));
         assert_eq!(deal.try_to_enter(&deal.maren, &wrong).await.status, 422);
         deal.enter(&deal.maren, &account).await;
@@ -262,7 +256,7 @@ impl Set {
         deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     }
 
-    /// Numbers where they don't belong are refused, by members and parties alike, and a session that has ended keeps none.
+    /// Misplaced numbers are refused, from members and parties, and an ended session keeps none.
     async fn refuse(&self, marked: &Marked) {
         let (deal, payment) = (&self.deal, self.payment());
         let reference = [CLAIM[0], ("reference_type", "other"), ("reference", marked.account.as_str())];
@@ -290,7 +284,6 @@ impl Set {
         }
     }
 
-    /// The payee reports the arrival with a document, and a member accepts it.
     async fn prove(&self, marked: &Marked) {
         let (deal, northwind, payment) = (&self.deal, &self.northwind, self.payment());
         let action = format!("{payment}/arrived");
@@ -313,7 +306,6 @@ impl Set {
         assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
     }
 
-    /// Every page of everyone, and every file.
     async fn look_around(&self, admin: &Browser) {
         let deal = &self.deal;
         let org = &deal.org;
@@ -336,7 +328,7 @@ impl Set {
         }
     }
 
-    /// What every operation that reads answers, to either token.
+    /// Every read operation's response, to either token.
     async fn responses(&self, marked: &Marked) -> Vec<(String, String)> {
         let (org, agreement) = (&self.deal.org, &self.deal.agreement);
         let proposals = org.get("/api/v1/proposals").send().await.ok(200);
@@ -407,7 +399,7 @@ async fn accounts_and_instructions_are_on_the_senders_page_alone() {
     let expected = ["movement.sender_reported", "movement.exception", "movement.reconciled", "agreement.completed"];
     let arrivals = receiver.wait_until(|_| expected.iter().all(|kind| is_told(kind))).await;
 
-    // On pages: in full on the sender's own page alone, which no cache keeps.
+    // Only the sender's own page shows them in full, and no cache keeps it.
     let own = format!("GET {}", set.ada.at(&set.payment()));
     let mut shown = [0; 2];
     let browsers = [&set.deal.maren, &set.deal.kim, &admin, &set.ada.browser, &set.northwind.browser];
@@ -457,7 +449,7 @@ async fn accounts_and_instructions_are_on_the_senders_page_alone() {
     }
 }
 
-/// Statements in several formats, with account numbers wherever banks and payers write them: names, texts, references, columns.
+/// Statements in several formats, with account numbers in names, texts, references and columns, as banks write.
 fn marked_statements(marked: &Marked) -> [(&'static str, String); 5] {
     let Marked { iban, account, routing, free, .. } = marked;
     let groups: Vec<&str> = iban.as_bytes().chunks(4).map(|part| std::str::from_utf8(part).expect("digits")).collect();
@@ -517,7 +509,7 @@ async fn account_numbers_of_statements_are_in_their_files_alone() {
         }
         let page = maren.get(&at).await;
         assert_says(&page, &["Entries that fit no payment"]);
-        // Those of other accounts are shown one by one.
+        // Other accounts' entries show one by one.
         let mut shown = text(&page);
         for number in 1..=3 {
             let alone = maren.get(&format!("{at}?entry={number}")).await;
@@ -551,7 +543,7 @@ async fn account_numbers_of_statements_are_in_their_files_alone() {
     for row in deal.org.state().await.into_iter().chain(deal.org.audit().await).chain(deal.org.events().await) {
         marked.assert_absent("a row", &json!(row).to_string(), false);
     }
-    // The bundle has the entry once it is accepted, and none of these numbers either.
+    // The bundle has the accepted entry, without these numbers.
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &accept).await).await;
     let bundle = deal.kim.get(&format!("/app/evidence/agreements/{}/bundle", deal.agreement.id())).await;
     let files = crate::app::evidence::unzipped(&bundle.bytes);

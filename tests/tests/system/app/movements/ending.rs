@@ -1,4 +1,4 @@
-//! The end of an agreement with payments: it is not cancelled while money is in flight, and the page that confirms a
+//! Ending an agreement with payments: it can't be cancelled while money is in flight, and the page that confirms a
 //! cancellation says what becomes of each payment.
 
 use futures_util::future::join;
@@ -9,13 +9,12 @@ use tests::drafts::{Coming, make_due};
 use super::{CLAIM, Deal, assert_says, send, text};
 
 impl Deal {
-    /// Proposes to cancel the agreement, and gives the path of the proposal's page.
+    /// Proposes to cancel, and returns the path of the proposal's page.
     async fn propose_to_cancel(&self) -> String {
         let proposal = self.org.propose("cancel_agreement", &self.agreement).await;
         format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"))
     }
 
-    /// The states of a proposal and of the agreement.
     async fn decided(&self, proposal: &str) -> (String, String) {
         let id = proposal.rsplit('/').next().expect("an id");
         let proposal = self.org.get(format!("/api/v1/proposals/{id}")).send().await.ok(200);
@@ -50,7 +49,7 @@ async fn an_agreement_is_not_cancelled_while_money_is_in_flight() {
     assert_eq!(deal.state().await, "processing");
     assert_refused(&deal, &proposal).await;
 
-    // Once the money is back, the same proposal is confirmed.
+    // Once the money is back, the same proposal can be confirmed.
     deal.done(maren, "return", &[("reason", "Account closed")]).await;
     let page = kim.get(&proposal).await;
     assert!(page.says(">Confirm</button>") && !page.says("It can’t be confirmed"), "{}", text(&page));
@@ -93,7 +92,7 @@ async fn the_page_that_accepts_evidence_says_that_the_agreement_may_expire_by_it
     assert!(!accepting(&part).await.says(KEPT), "money stays on its way");
 }
 
-/// That the proposal of a cancellation is refused, and changes nothing.
+/// Asserts that cancelling is refused and changes nothing.
 async fn assert_refused(deal: &Deal, proposal: &str) {
     let before = deal.read().await;
     let page = deal.kim.get(proposal).await;
@@ -125,7 +124,7 @@ async fn of_a_claim_and_a_cancellation_at_once_one_takes_effect() {
         let outcome = (claimed.status == 303, cancelled.status == 303);
         assert!(outcome.0 != outcome.1, "{round}: {} {}", claimed.status, cancelled.status);
         if outcome.0 {
-            // The claim came first: the page of the decision is out of date, or says that money is on its way.
+            // The claim came first: the decision's page is outdated, or says that money is on its way.
             assert!(matches!(cancelled.status, 409 | 422), "{}", cancelled.body);
             are(&deal.decided(&proposal).await, "pending", "active");
             assert_eq!(deal.state().await, "sender_reported");

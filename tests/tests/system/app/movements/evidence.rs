@@ -1,5 +1,4 @@
-//! Evidence: what the sending side files never proves anything, each document counts once, and of two who decide at once, one
-//! does.
+//! Evidence: the sending side's proves nothing, a document counts once, and so does one of two decisions.
 
 use futures_util::future::join_all;
 use shared::domain::proposal::ProposalAction;
@@ -76,7 +75,7 @@ async fn what_is_filed_is_read_by_field() {
     assert_eq!(deal.org.state().await, before);
 }
 
-/// A second payment of the same organization, of another agreement, which can be paid.
+/// A second payable payment of the same organization, in another agreement.
 async fn beside(deal: Deal) -> Deal {
     let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
@@ -105,7 +104,7 @@ async fn a_document_counts_once_and_the_page_says_where_it_stands() {
     let link = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", path(first));
     assert_says(&refused, &["is filed for another payment", &link, "value=\"250,000.00\""]);
     assert_eq!(other.state().await, "instructions_ready");
-    // One statement on paper shows several arrivals.
+    // One paper statement may show several arrivals.
     let typed = evidence("receiving_bank_statement", "100,000.00", "TRN 7742");
     let filed = other.try_to_file(&other.maren, &typed, ("copy.pdf", "TRN 7741")).await;
     assert_eq!(filed.status, 303, "{}", filed.body);
@@ -173,7 +172,7 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
     let at = format!("{second}/accept");
     let shown = deal.kim.get(&at).await;
     assert_says(&shown, &["That makes the amount: the payment is confirmed received."]);
-    // Part of it would be believed twice: another member accepts the first meanwhile.
+    // Another member accepts the first meanwhile, so part of it would count twice.
     let part = deal.file(&deal.maren, "receiving_bank_notification", "50,000.00", "P-3").await;
     deal.follow(&deal.maren, &deal.accept(&deal.maren, &part).await).await;
     let refused = send(&deal.kim, &shown, &at, &[]).await;
@@ -186,7 +185,7 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
         ],
     );
     assert_eq!(deal.state().await, "processing");
-    // Read again and accepted all the same, it is an exception.
+    // Read again and accepted anyway, it is an exception.
     let page = deal.follow(&deal.kim, &send(&deal.kim, &refused, &at, &[]).await).await;
     assert_says(&page, &["Evidence accepted", "More than the amount arrived", "Needs attention"]);
     assert_says(
@@ -217,7 +216,7 @@ async fn two_parts_accepted_at_once_count_one_after_the_other() {
     deal.follow(by, &send(by, refused, at, &[]).await).await;
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["confirmation_basis"]), (&"reconciled".into(), &"recipient_confirmation".into()));
-    // A claim changes nothing anymore.
+    // A claim no longer changes anything.
     let late = deal.act(&deal.maren, "claim", &super::CLAIM).await;
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The payment’s state is “Confirmed received” by now"]);
@@ -248,7 +247,7 @@ async fn withdrawing_after_completion_is_an_exception_and_the_agreement_stays_co
     assert_says(&page, &["Accepted proof was withdrawn", "A forged statement", ">Resolve</button>"]);
     assert!(!page.says("value=\"send_again\""), "it is always refused here");
     assert_eq!(deal.read_agreement().await["lifecycle"], "completed");
-    // Sending it again needs an active agreement; waiting for proof does not.
+    // Sending it again needs an active agreement; waiting for proof doesn't.
     let refused = deal.act(&deal.maren, "resolve", &[("resolution", "send_again")]).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["The agreement is no longer active."]);
@@ -290,7 +289,7 @@ async fn the_file_of_evidence_is_a_download_for_members_alone() {
     let stranger = Deal::new().await;
     assert_eq!(stranger.maren.get(&format!("{filed}/file")).await.status, 404);
     assert_eq!(stranger.maren.get(&format!("{filed}/accept")).await.status, 404);
-    // The evidence of one payment is none of another.
+    // One payment's evidence isn't another's.
     let (_, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let (_, own) = filed.split_once("/evidence/").expect("an id");
     assert_eq!(deal.maren.get(&format!("{}/evidence/{own}/file", path(id))).await.status, 404);
@@ -408,7 +407,7 @@ async fn filing_and_accepting_against_a_cancellation_at_once_is_one_of_both() {
         let count = deal.read().await["receipt"]["evidence_count"].as_u64();
         assert_eq!(count, is_filed.then_some(1));
         if is_filed {
-            // Accepted while a member cancels: what was confirmed stays so.
+            // Accepted while a member cancels: a confirmed payment stays so.
             let page = deal.maren.get(&at).await;
             let accept = format!("{}/accept", newest(&page, "R-1"));
             let shown = deal.maren.get(&accept).await;

@@ -1,5 +1,4 @@
-//! Home: evidence to review, exceptions, instructions that were changed or have to be verified, the most urgent first; and the
-//! payments on the page of their agreement.
+//! Home: evidence, exceptions and instructions by urgency; and payments on their agreement's page.
 
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, StageAction};
@@ -16,7 +15,6 @@ use tests::{Org, obligations};
 
 use super::{CLAIM, Deal, IBAN, assert_says, path, publish_with, text};
 
-/// The lines of Home's payments, each with its badge.
 fn lines(page: &Page) -> Vec<String> {
     let body = text(page);
     let Some((_, section)) = body.split_once("<h2 id=\"payments\">") else { return Vec::new() };
@@ -32,7 +30,7 @@ pub(super) async fn home(browser: &Browser) -> Vec<String> {
     lines(&browser.get("/app").await)
 }
 
-/// A deal whose payment is due in some days, or was due some days ago.
+/// A deal whose payment is due in some days, or overdue.
 async fn due_in(days: i32) -> Deal {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
@@ -79,7 +77,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
         ],
     );
 
-    // Others wait for other things.
+    // Other payments wait for other things.
     let mut ids = Vec::new();
     for (name, purpose) in [("Second deal", "Deposit"), ("Third deal", "Balance"), ("Fourth deal", "Fee")] {
         let (agreement, id) = publish_due(org, maren, (name, purpose), 10).await;
@@ -98,7 +96,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
 
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
-    // What is verified, resolved and decided is gone.
+    // Verified, resolved and decided items are gone.
     deal.verify(&deal.kim, &super::IBAN).await;
     assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review", "Instructions to release"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;
@@ -127,7 +125,7 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
         deal.done(&deal.maren, act, typed).await;
     }
     overdue("").await;
-    // What is of a draft, or due today, is not overdue; an exception says that it is one, and when it was due.
+    // A draft's payment, or one due today, isn't overdue; an exception shows as such, with its due date.
     let draft = deal.org.ready_draft("Drafted", |_| {}).await;
     let due_on = Some(obligations::day(-3));
     deal.org.payment(draft.id(), PaymentTerms { due_on, ..terms(&draft, "Planned", "P-1") }).await;

@@ -34,7 +34,7 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
         ],
     );
     assert_eq!(deal.state().await, "authorized");
-    // A page that was open before verifies and releases nothing that it did not show.
+    // A page opened before verifies and releases nothing that it didn't show.
     for (act, typed) in [
         ("instructions/verify", read_out(&ABA).into_iter().chain([("revision", "1")]).collect()),
         ("instructions/release", vec![("revision", "1")]),
@@ -140,7 +140,7 @@ async fn the_only_member_verifies_and_releases_their_own_instructions() {
     assert_says(&browser.get(&at).await, &["Not verified by a second member: no other member counted as one"]);
 }
 
-/// A deal whose payee answers where the money is to be sent.
+/// A deal whose payee answers where to send the money.
 #[tokio::test]
 async fn instructions_are_taken_from_an_accepted_answer() {
     let org = Org::new().await;
@@ -210,7 +210,6 @@ async fn instructions_are_taken_from_an_accepted_answer() {
     }
 }
 
-/// Every response to a member, with headers.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
@@ -220,8 +219,8 @@ impl Seen {
     }
 }
 
-/// The account number that was entered is in no page, redirect, cookie, API response, event, audit row, log line or stored
-/// record; and where it does not belong, it is refused.
+/// No page, redirect, cookie, API response, event, audit row, log line or stored record has an entered account number;
+/// and it is refused where it doesn't belong.
 #[tokio::test]
 async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     let deal = Deal::new().await;
@@ -233,7 +232,7 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
         let page = maren.get(&at).await;
         seen.add(&send(maren, &page, &at, &account).await);
         seen.add(&maren.get(&deal.path()).await);
-        // A page that was open for too long is refused, and shows nothing of what was typed either.
+        // An outdated page is refused, and doesn't show what was typed either.
         seen.add(&send(kim, &kim.get(&at).await, &at, &[("revision", "0")]).await);
         let late: Vec<_> = account.into_iter().chain([("revision", "0")]).collect();
         let form_token = kim.get("/app").await.hidden("form_token");
@@ -242,7 +241,7 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
         assert_eq!(refused.status, 409, "{}", refused.body);
         seen.add(&refused);
     }
-    // A session that has ended keeps nothing of it, neither for signing in again nor in a cookie.
+    // An ended session keeps nothing of it, neither for signing in again nor in a cookie.
     let late = Browser::new(deal.org.base_url());
     for name in ["session", "owner"] {
         if let Some(value) = maren.cookie(name) {
@@ -253,7 +252,7 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     assert_eq!(unsent.status, 303, "{}", unsent.body);
     assert!(!unsent.location().contains("ended=form"), "{}", unsent.location());
     seen.add(&unsent);
-    // Whoever verifies them types the numbers, wrong ones and right ones. No page shows those either.
+    // Verification types numbers, wrong and right. No page shows those either.
     let other = [("number", "DE02120300000000202051"), ("code", "")];
     for account in [&other[..], &ABA, &IBAN] {
         seen.add(&deal.try_to_verify(kim, account).await);

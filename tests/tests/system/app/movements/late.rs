@@ -1,4 +1,4 @@
-//! Money that was sent and not yet reported when its agreement ended: it is recorded as late, and reconciles nothing.
+//! Money sent but not reported before its agreement ended: it is recorded as late, and reconciles nothing.
 
 use serde_json::json;
 use shared::domain::proposal::ProposalAction;
@@ -65,7 +65,6 @@ async fn money_that_comes_after_the_end_of_its_agreement_is_on_record_as_late() 
     assert_eq!(read["state_sentence"], "The money came back to the sender, after the agreement had ended.");
     assert!(told().await.contains(&json!("movement.exception")));
 
-    // The bundle says so too.
     let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
     let bundle = deal.maren.get(&path).await;
     verified(deal.org.base_url(), &bundle).await;
@@ -95,14 +94,14 @@ async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_a
     let at = uploaded(&deal.maren, "found.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
     let page = deal.maren.get(&at).await;
     assert_says(&page, &["Marked as not arrived. Filing this entry resolves the exception first"]);
-    // A form that does not say so resolves nothing.
+    // A form that doesn't say so resolves nothing.
     let (_, evidence) = named(&page, "resolve", deal.id);
     let blind = file(&deal.maren, &page, &at, &[(format!("pair.1.{}", deal.id), evidence)]).await;
     assert_eq!((blind.status, &*deal.state().await), (409, "exception"), "{}", blind.body);
     let filed = file(&deal.maren, &page, &at, &[named(&page, "resolve", deal.id)]).await;
     assert_eq!(filed.status, 303, "{}", filed.body);
     assert_eq!(deal.state().await, "processing");
-    // Under the payment, the audit log says that its exception was resolved.
+    // For the payment, the audit log says that its exception was resolved.
     let audit = deal.org.audit().await;
     let resolved = audit.iter().find(|row| row["operation"] == "resolve_and_file_evidence").expect("an audit row");
     assert!(rows::objects(resolved).contains(&deal.id.to_string()), "{resolved}");
@@ -110,14 +109,14 @@ async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_a
     assert_eq!(submit(&deal.kim, &accept, &accept, &[]).await.status, 303);
     assert_eq!(deal.state().await, "reconciled");
 
-    // Another exception is no less of one.
+    // Another exception is still one.
     let other = Deal::with_statements().await;
     other.done(&other.maren, "exception", &[("reason", "suspected_fraud"), ("note", "")]).await;
     let at = uploaded(&other.maren, "found.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
     assert!(!other.maren.get(&at).await.says("type=\"checkbox\""));
 }
 
-/// The box of the first entry and a payment, with this beginning of its name.
+/// The box for the first entry and a payment, by the prefix of its name.
 fn named(page: &tests::app::Page, prefix: &str, id: shared::domain::ids::MovementId) -> (String, String) {
     let name = format!("{prefix}.1.{id}");
     let (_, rest) =

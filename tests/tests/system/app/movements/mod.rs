@@ -1,4 +1,4 @@
-//! Payments as members handle them over forms: claim and proof apart, every act, refusals, and no account number anywhere.
+//! Payments over members' forms: claim apart from proof, every act and refusal, account numbers nowhere.
 
 mod accounts;
 mod blind_entry;
@@ -31,7 +31,7 @@ use tests::drafts::Drafted;
 use tests::payments::{READ_OUT, terms};
 use tests::pdf::pdf;
 
-/// An active agreement with a payment, for which its two steps wait, and two members.
+/// An active agreement whose two steps wait for a payment, and two members.
 struct Deal {
     org: Org,
     people: [Person; 2],
@@ -42,10 +42,9 @@ struct Deal {
     id: MovementId,
 }
 
-/// The parts of an account in a form.
 type Account<'a> = [(&'a str, &'a str); 5];
 
-/// An account at a bank in the United States. Its number appears nowhere but where it is typed.
+/// An account at a US bank. Its number appears only where it is typed.
 const ABA: Account<'_> = [
     ("kind", "aba"),
     ("holder", "Northwind Robotics"),
@@ -53,7 +52,6 @@ const ABA: Account<'_> = [
     ("number", "000123456789"),
     ("code", "021000021"),
 ];
-/// Another account.
 const IBAN: Account<'_> = [
     ("kind", "iban"),
     ("holder", "Northwind Robotics"),
@@ -62,11 +60,10 @@ const IBAN: Account<'_> = [
     ("code", ""),
 ];
 
-/// What a form says of a claim.
 const CLAIM: [(&str, &str); 3] =
     [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
-/// The evidence of a form: source, amount, currency and the bank's reference.
+/// Source, amount, currency and the bank's reference.
 fn evidence<'a>(source: &'a str, amount: &'a str, reference: &'a str) -> [(&'a str, &'a str); 5] {
     [
         ("source", source),
@@ -77,7 +74,7 @@ fn evidence<'a>(source: &'a str, amount: &'a str, reference: &'a str) -> [(&'a s
     ]
 }
 
-/// A published agreement whose only step waits for the authorization and the arrival of a payment.
+/// A published agreement whose only step waits for a payment's authorization and arrival.
 async fn publish(org: &Org, by: &Person, name: &str, purpose: &str) -> (Agreement, MovementId) {
     publish_with(org, by, name, |draft| terms(draft, purpose, "INV-117")).await
 }
@@ -117,7 +114,7 @@ impl Deal {
         Self { org, people, maren, kim, agreement, id }
     }
 
-    /// The same with released instructions, so that the payer can pay.
+    /// With released instructions, so that the payer can pay.
     async fn ready() -> Self {
         Self::ready_on(&ABA).await
     }
@@ -131,12 +128,11 @@ impl Deal {
         deal
     }
 
-    /// The same with a claim, and proof asked for.
+    /// With a claim, and a request for proof.
     async fn claimed() -> Self {
         Self::claimed_on(&ABA).await
     }
 
-    /// The same to the account that the statements of these tests are of.
     async fn with_statements() -> Self {
         Self::claimed_on(&IBAN).await
     }
@@ -156,7 +152,6 @@ impl Deal {
         format!("/app/agreements/{}", self.agreement.id())
     }
 
-    /// The payment as the API shows it.
     async fn read(&self) -> Value {
         self.org.get(format!("/api/v1/movements/{}", self.id)).send().await.ok(200)
     }
@@ -169,12 +164,11 @@ impl Deal {
         self.org.get(format!("/api/v1/agreements/{}", self.agreement.id())).send().await.ok(200)
     }
 
-    /// Sends the form of an act on the page of the payment.
+    /// Sends an act's form on the payment's page.
     async fn act(&self, by: &Browser, act: &str, typed: &[(&str, &str)]) -> Page {
         submit(by, &self.path(), &format!("{}/{act}", self.path()), typed).await
     }
 
-    /// Does an act, and follows to its page.
     async fn done(&self, by: &Browser, act: &str, typed: &[(&str, &str)]) -> Page {
         self.follow(by, &self.act(by, act, typed).await).await
     }
@@ -193,7 +187,7 @@ impl Deal {
         self.follow(by, &self.try_to_enter(by, account).await).await
     }
 
-    /// Tries to verify instructions: the payee reads out an account, which the member types.
+    /// The payee reads out an account, and the member types it.
     async fn try_to_verify(&self, by: &Browser, account: &[(&str, &str)]) -> Page {
         self.act(by, "instructions/verify", &read_out(account)).await
     }
@@ -202,7 +196,7 @@ impl Deal {
         self.follow(by, &self.try_to_verify(by, account).await).await
     }
 
-    /// Files evidence with a file whose content has a note.
+    /// Files evidence with a file that contains a note.
     async fn try_to_file(&self, by: &Browser, typed: &[(&str, &str)], (name, note): (&str, &str)) -> Page {
         let action = format!("{}/evidence", self.path());
         let page = by.get(&self.path()).await;
@@ -212,21 +206,20 @@ impl Deal {
         by.upload(&action, &fields, ("file", name, &pdf(note, ""))).await
     }
 
-    /// Files evidence, and gives the path of its pages.
+    /// Files evidence, and returns the path of its pages.
     async fn file(&self, by: &Browser, source: &str, amount: &str, note: &str) -> String {
         let typed = evidence(source, amount, note);
         let page = self.follow(by, &self.try_to_file(by, &typed, ("advice.pdf", note)).await).await;
         newest(&page, note)
     }
 
-    /// Accepts evidence on its page.
     async fn accept(&self, by: &Browser, evidence: &str) -> Page {
         let at = format!("{evidence}/accept");
         submit(by, &at, &at, &[]).await
     }
 }
 
-/// What a member types who was read out the numbers of an account.
+/// The numbers of an account, as typed by a member who was read them.
 fn read_out<'a>(account: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let numbers = account.iter().copied().filter(|(name, _)| name.starts_with("number") || *name == "code");
     READ_OUT.into_iter().chain(numbers).collect()
@@ -236,19 +229,17 @@ fn path(id: MovementId) -> String {
     format!("/app/money/movements/{id}")
 }
 
-/// Opens a page, and sends the form with an action that is on it.
 async fn submit(by: &Browser, page: &str, action: &str, typed: &[(&str, &str)]) -> Page {
     send(by, &by.get(page).await, action, typed).await
 }
 
-/// Sends the form with an action that is on a page.
 async fn send(by: &Browser, page: &Page, action: &str, typed: &[(&str, &str)]) -> Page {
     let own = hidden(page, action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     by.post(action, &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await
 }
 
-/// The path of the pages of the evidence whose bank reference a page shows.
+/// The path of the evidence whose bank reference a page shows.
 fn newest(page: &Page, reference: &str) -> String {
     let (before, _) = page
         .body
@@ -260,7 +251,6 @@ fn newest(page: &Page, reference: &str) -> String {
     format!("/app/money/movements/{}/evidence/{id}", rest.split('/').next().expect("an id"))
 }
 
-/// The text of a page.
 fn text(page: &Page) -> String {
     unescaped(&page.body)
 }
@@ -272,7 +262,7 @@ fn assert_says(page: &Page, texts: &[&str]) {
     }
 }
 
-/// The column of a page with what is only claimed.
+/// The page's column with mere claims.
 fn claim_column(page: &Page) -> String {
     let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
     rest.split("class=\"track proof\"").next().unwrap_or_default().to_owned()

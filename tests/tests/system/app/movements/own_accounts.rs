@@ -1,5 +1,4 @@
-//! The accounts that an organization calls its own: one member says so, a second one agrees. A statement of an account that
-//! nobody knows says so.
+//! An organization's own accounts: one member proposes, a second one agrees. A statement of an unknown account says so.
 
 use tests::Org;
 use tests::app::{Browser, Page};
@@ -19,7 +18,6 @@ async fn say(by: &Browser, account: &str) -> Page {
     by.post(ACCOUNTS, &own.chain([("account", account)]).collect::<Vec<_>>()).await
 }
 
-/// Presses a button of the one own account.
 async fn press(by: &Browser, act: &str) -> Page {
     let page = by.get(PAGE).await;
     let action = action(&page, act).unwrap_or_else(|| panic!("no {act}: {}", text(&page)));
@@ -53,7 +51,6 @@ async fn an_account_is_the_organizations_once_a_second_member_agrees() {
     let again = say(kim, "37040044/0532013000").await;
     assert_eq!(again.status, 409, "{}", again.body);
     assert_says(&again, &["The account is among your own already"]);
-    // A form that was made up.
     let of_kim = kim.get(PAGE).await;
     let agree = action(&of_kim, "/agree").expect("Kim may agree");
     let forged = maren.post(&agree, &[("form_token", &page.hidden("form_token"))]).await;

@@ -1,11 +1,11 @@
-//! References that the sender chose come again with every payment, and stand in no one's way. What a bank made counts once.
+//! A sender's references may repeat with every payment without harm. A bank's reference counts once.
 
 use tests::app::Browser;
 
 use super::statements::{another, camt, entry, file, pair, review, state_of, uploaded};
 use super::{Deal, assert_says, evidence, path, submit};
 
-/// An entry that has the payer's reference and none of a bank.
+/// An entry with the payer's reference and none of a bank.
 fn standing_order(day: &str, reference: &str) -> String {
     let refs = format!("<NtryDtls><TxDtls><Refs><EndToEndId>{reference}</EndToEndId></Refs>");
     entry("250000.00", "CRDT", "X", "Rent")
@@ -14,7 +14,6 @@ fn standing_order(day: &str, reference: &str) -> String {
         .replace("2026-03-18", day)
 }
 
-/// Files the one entry of a statement for a payment, and accepts it.
 async fn prove(by: &Browser, (name, content): (&str, &[u8]), id: shared::domain::ids::MovementId) {
     let at = uploaded(by, name, content).await;
     let page = by.get(&at).await;
@@ -74,7 +73,7 @@ async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_anoth
     let typed = evidence("receiving_bank_notification", "250,000.00", imad);
     other.follow(&other.maren, &other.try_to_file(&other.maren, &typed, ("advice.pdf", "Advice")).await).await;
 
-    // What a bank made counts once on the receiving side.
+    // A bank's reference counts once on the receiving side.
     let third = another(&other, "Third closing", "INV-119", 25_000_000).await;
     let third = Deal { id: third, ..other };
     let refused = third.try_to_file(&third.maren, &typed, ("other.pdf", "Another advice")).await;

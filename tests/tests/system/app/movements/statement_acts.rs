@@ -1,5 +1,4 @@
-//! Bank statements that are discarded, notifications of a bank, and what the page says when the store fails while entries are
-//! filed.
+//! Discarded bank statements, banks' notifications, and what the page says if the store fails while entries are filed.
 
 use shared::domain::ids::MovementId;
 use tests::app::{Browser, Page};
@@ -29,13 +28,13 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
         let list = maren.get(LIST).await;
         assert_says(&list, &["Statement discarded", "No statements yet"]);
         assert_eq!(maren.get(&page).await.status, 404);
-        // Sent twice, it is done once.
+        // Sent twice, it acts once.
         let token = list.hidden("form_token");
         assert_eq!(maren.post(&action, &[("form_token", &token)]).await.status, 303);
         assert_eq!(deal.org.state().await, before, "nothing of {name} is left");
     }
 
-    // Its file can be uploaded again, also by somebody else.
+    // Its file can be uploaded again, even by someone else.
     let at = uploaded(kim, "march.xml", &read).await;
     let (page, open) = (kim.get(&at).await, maren.get(&at).await);
     assert_eq!(file(kim, &page, &at, &[pair(&page, 1, deal.id)]).await.status, 303);
@@ -45,7 +44,7 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
     let late = maren.post(&action, &[("form_token", &open.hidden("form_token"))]).await;
     assert_eq!((late.status, late.location()), (303, &*format!("{at}#notice")), "{}", late.body);
     assert_says(&maren.get(&at).await, &["The statement stays", "that evidence names the statement"]);
-    // Also once that evidence is rejected: the page of the payment names the statement for good.
+    // Even after that evidence is rejected: the payment's page names the statement permanently.
     let reject = format!("{}/reject", review(&page));
     let done = submit(maren, &deal.path(), &reject, &[("reason", "The other payment")]).await;
     deal.follow(maren, &done).await;
@@ -54,7 +53,6 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
     let late = maren.post(&action, &[("form_token", &open.hidden("form_token"))]).await;
     assert_eq!(late.location(), format!("{at}#notice"), "{}", late.body);
     assert_eq!(maren.get(&at).await.status, 200);
-    // Nobody else's.
     let stranger = Deal::new().await;
     let token = stranger.maren.get(LIST).await.hidden("form_token");
     assert_eq!(stranger.maren.post(&action, &[("form_token", &token)]).await.status, 303, "there is no such statement");
@@ -70,7 +68,7 @@ async fn of_discarding_and_filing_at_the_same_moment_one_takes_effect() {
     let page = maren.get(&at).await;
     let other = shaky.browser_of(&deal.people[1]).await;
     let of_other = other.get(&at).await;
-    // While the discarding is about to be written, the other member files the entry.
+    // Just before the discarding is written, the other member files the entry.
     let token = page.hidden("form_token");
     let (action, fields) = (format!("{at}/discard"), [("form_token", token.as_str())]);
     let discard = maren.post(&action, &fields);
@@ -105,14 +103,14 @@ async fn a_notification_of_the_bank_is_filed_and_accepted_like_a_statement() {
     assert_says(&page, &["Payment confirmed received"]);
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["receipt"]["best_assurance"]), (&"reconciled".into(), &"bank_verified".into()));
-    // The statement that follows has the same entry, which counts once.
+    // The next statement has the same entry, which counts once.
     let month = uploaded(maren, "march.xml", statement.as_bytes()).await;
     assert!(!maren.get(&month).await.says("type=\"checkbox\""));
 }
 
 /// A statement with an entry for each of two payments, on a stack whose store can fail.
 struct Failing {
-    // Dropped before the deal, on whose table it works.
+    // Dropped before the deal whose table it uses.
     shaky: Shaky,
     maren: Browser,
     deal: Deal,
@@ -171,13 +169,13 @@ async fn a_store_that_fails_midway_leaves_a_page_that_says_what_was_filed_and_fi
         (deal.state().await, state_of(&deal.org, *deposit).await),
         ("processing".into(), "instructions_ready".into())
     );
-    // What is left is chosen still.
+    // The rest is still chosen.
     assert_eq!(broken.body.matches(" checked").count(), 1, "{}", broken.body);
     let left = pair(&broken, 2, *deposit);
     fault.end();
     assert_eq!(file(maren, &broken, at, &[left]).await.status, 303);
     failing.assert_filed_once().await;
-    // So does the first form, sent once more as it was.
+    // So does the first form, sent again unchanged.
     assert_eq!(file(maren, page, at, &failing.chosen(page)).await.status, 303);
     failing.assert_filed_once().await;
 }
@@ -186,7 +184,7 @@ async fn a_store_that_fails_midway_leaves_a_page_that_says_what_was_filed_and_fi
 async fn an_entry_whose_answer_was_lost_is_filed_once_and_its_page_says_so() {
     let failing = Failing::new().await;
     let Failing { shaky, maren, deposit, at, page, .. } = &failing;
-    // Lost once, it is asked for again. Lost each time, nobody hears of it, but it is done.
+    // Lost once, the call is repeated. Lost each time, nobody learns of it, but it is done.
     for (number, times) in [(0, 1), (1, usize::MAX)] {
         let chosen = [failing.chosen(page)[number].clone()];
         let rule = Rule::on("TransactWriteItems").containing(&chosen[0].1).times(times);

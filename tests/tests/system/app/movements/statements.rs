@@ -1,5 +1,4 @@
-//! Bank statements: what is uploaded, which entries fit which payments, and what is filed. Nothing is accepted by itself, and
-//! an entry counts once.
+//! Bank statements: upload, matching, filing. Nothing is accepted automatically, and an entry counts once.
 
 use std::fmt::Write as _;
 
@@ -14,10 +13,10 @@ use tests::payments::terms;
 use super::{Deal, assert_says, path, publish_with, send, text};
 
 pub(super) const LIST: &str = "/app/money/statements";
-/// The account of the statements. Its number appears nowhere but in the files.
+/// The statements' account. Its number appears only in the files.
 pub(super) const ACCOUNT: &str = "DE89370400440532013000";
 
-/// An entry of camt.053: amount in US dollars, side, the bank's reference, the payer's text.
+/// A camt.053 entry: amount in US dollars, side, the bank's reference, the payer's text.
 pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
     format!(
         "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd><Sts>BOOK</Sts>\
@@ -27,7 +26,6 @@ pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> St
     )
 }
 
-/// A camt.053 file with these entries.
 pub(super) fn camt(id: &str, entries: &[String]) -> Vec<u8> {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.08\">\
@@ -45,7 +43,6 @@ pub(super) async fn upload(by: &Browser, name: &str, file: &[u8]) -> Page {
     by.upload(LIST, &fields, ("statement", name, file)).await
 }
 
-/// Uploads a statement that is read, and gives the path of its page.
 pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     let done = upload(by, name, file).await;
     assert_eq!(done.status, 303, "{}", done.body);
@@ -54,7 +51,7 @@ pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     path
 }
 
-/// The box of an entry and a payment, as the page has it: its name and its value.
+/// The name and value of an entry's box for a payment.
 pub(super) fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
     let name = format!("pair.{number}.{payment}");
     let (_, rest) =
@@ -62,7 +59,6 @@ pub(super) fn pair(page: &Page, number: u32, payment: MovementId) -> (String, St
     (name, rest.split('"').next().expect("a value").to_owned())
 }
 
-/// Files the chosen entries of a page.
 pub(super) async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
     let typed: Vec<(&str, &str)> = chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     send(by, page, path, &typed).await
@@ -82,7 +78,7 @@ pub(super) async fn state_of(org: &Org, id: MovementId) -> String {
     read["state"].as_str().expect("a state").to_owned()
 }
 
-/// The path of the page on which the one undecided entry of a statement is accepted.
+/// The path for accepting a statement's only undecided entry.
 pub(super) fn review(page: &Page) -> String {
     let (before, _) = page.body.split_once("/accept\"").unwrap_or_else(|| panic!("nothing to review: {}", page.body));
     before.rsplit('"').next().expect("a path").to_owned()
@@ -138,7 +134,7 @@ async fn an_entry_is_filed_and_only_a_member_accepts_it() {
     assert_eq!(read["receipt"]["best_assurance"], "bank_verified");
     assert_eq!(read["receipt"]["received_minor"], 0, "nothing is accepted by itself");
 
-    // What was read and what was typed are told apart.
+    // Read and typed evidence are told apart.
     deal.file(maren, "receiving_bank_statement", "250,000.00", "TYPED-1").await;
     let payment = kim.get(&deal.path()).await;
     let read_from = format!("<dt>Read from</dt><dd><a href=\"{at}\">Statement march.xml, entry 2</a></dd>");
@@ -159,7 +155,7 @@ async fn an_entry_is_filed_and_only_a_member_accepts_it() {
     );
     assert_says(&maren.get(&at).await, &["Accepted", "<dt>Filed as evidence</dt><dd>1</dd>"]);
 
-    // One call filed it, and one chose it. No account number is in any record, page or audit row.
+    // One call filed it, and one chose it. No record, page or audit row has an account number.
     let audit = deal.org.audit().await;
     let count =
         |operation: &str| audit.iter().filter(|row| row.to_string().contains(&format!("\"{operation}\""))).count();
@@ -187,7 +183,7 @@ async fn one_file_proves_several_payments_and_is_there_once() {
     assert_says(&again, &["This file is uploaded already", &format!("<a href=\"{at}\">march.xml</a>")]);
     assert_eq!(deal.org.state().await, before);
 
-    // The form is sent twice, gone back to with another file, and sent by two members at once.
+    // The form is sent twice, again with another file after going back, and by two members at once.
     let page = maren.get(LIST).await;
     let (own, other) = (hidden(&page, LIST), camt("S-2", &[entry("1.00", "CRDT", "B-9", "x")]));
     let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -207,7 +203,7 @@ async fn one_file_proves_several_payments_and_is_there_once() {
 
     let page = kim.get(&at).await;
     let chosen = [pair(&page, 1, deal.id), pair(&page, 2, deposit)];
-    // Pressed twice, both at once, it is done once.
+    // Two simultaneous presses act once.
     let (one, other) = tokio::join!(file(kim, &page, &at, &chosen), file(kim, &page, &at, &chosen));
     assert_eq!([one.status, other.status], [303, 303], "{} {}", one.body, other.body);
     let third = file(kim, &page, &at, &chosen).await;
@@ -221,7 +217,7 @@ async fn one_file_proves_several_payments_and_is_there_once() {
     let filed = filed.iter().filter(|row| row.to_string().contains("\"file_evidence\"")).count();
     assert_eq!(filed, 2, "each payment has its own call");
 
-    // The statement of another organization does not exist; the same file does.
+    // Another organization's statement doesn't exist; the same file does.
     let stranger = Deal::new().await;
     for page in [at.clone(), format!("{at}/columns")] {
         assert_eq!(stranger.maren.get(&page).await.status, 404);
@@ -255,7 +251,7 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_says(&none, &["Choose at least one entry for a payment."]);
     assert_eq!(state_of(&deal.org, twin).await, "instructions_ready");
 
-    // Two members file it for two payments at once: one of them does.
+    // Two members file it for two payments at once: one succeeds.
     let others = pair(&of_kim, 1, twin);
     let (one, other) = tokio::join!(
         file(maren, &page, &at, std::slice::from_ref(&first)),
@@ -269,7 +265,7 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_says(refused, &["Nothing was filed", "Entry 1: It is filed for another payment.", &link]);
     assert!(state_of(&deal.org, loser).await != "processing");
 
-    // The same entry in a file that overlaps, and in another format with the bank's reference.
+    // The same entry in an overlapping file, and in another format with the bank's reference.
     let overlap = camt("S-2", &[entry("7.00", "CRDT", "B-0", "Fee"), entry("250000.00", "CRDT", "B-1", "Payment")]);
     let mt940 = b":20:S\r\n:25:37040044/532013000\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C250000,00NTRFNONREF//b 1\r\n:86:Other words\r\n:62F:C260318USD250000,00\r\n-\r\n";
     for (name, file) in [("week.xml", overlap.as_slice()), ("day.sta", mt940.as_slice())] {
@@ -277,7 +273,7 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
         let page = maren.get(&other).await;
         assert_says(&page, &["This entry is filed already, for", &link, "It counts once."]);
         assert!(!page.says("type=\"checkbox\""), "{}", page.body);
-        // A form that was open before says so too.
+        // A form opened before says so too.
         let number = if name == "week.xml" { 2 } else { 1 };
         let forged = [(format!("pair.{number}.{loser}"), first.1.clone())];
         let refused = file_forged(maren, &page, &other, &forged).await;
@@ -296,7 +292,7 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_eq!(file(maren, &page, &at, &again).await.status, 303);
     assert_eq!(state_of(&deal.org, loser).await, "processing");
 
-    // Two members file another one for the same payment at once: it is filed once.
+    // Two members file another for the same payment at once: it is filed once.
     let part = uploaded(maren, "part.xml", &camt("S-9", &[entry("9.00", "CRDT", "B-9", "INV-118 INV-117")])).await;
     let (page, of_kim) = tokio::join!(maren.get(&part), kim.get(&part));
     let (mine, theirs) = (pair(&page, 1, winner), pair(&of_kim, 1, winner));
@@ -309,7 +305,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_says(refused, &["is filed for this payment already", &format!("href=\"{}\"", path(winner))]);
 }
 
-/// Files what the page does not offer.
 async fn file_forged(by: &Browser, page: &Page, path: &str, chosen: &[(String, String)]) -> Page {
     let token = page.hidden("form_token");
     let chosen = chosen.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -328,7 +323,7 @@ async fn what_is_no_arrival_is_never_filed() {
     let page = maren.get(&at).await;
     assert_says(&page, &["1 debit, 1 reversal or return, 1 entry that is not booked", "No entry fits a payment"]);
     assert_eq!(text(&page).matches("It has the reference “INV-117”").count(), 3, "{}", page.body);
-    // What the organization pays itself arrives on the statement of someone else.
+    // The organization's own payment arrives on someone else's statement.
     let outgoing =
         |draft: &_| PaymentTerms { direction: Direction::Outgoing, ..terms(draft, "Our own payment", "OUT-5") };
     let (_, own) = publish_with(&deal.org, &deal.people[0], "Outgoing", outgoing).await;
@@ -345,7 +340,7 @@ async fn what_is_no_arrival_is_never_filed() {
         assert_eq!(refused.status, 422, "{number}: {}", refused.body);
         assert_says(&refused, &["so it proves no arrival"]);
     }
-    // A form that names a payment that was not offered, because the organization itself pays it.
+    // A form that names a payment not offered, because the organization itself pays it.
     let is_statement = |path: &&str| path.starts_with(LIST) && path[LIST.len()..].matches('/').count() == 1;
     let mut actions = shown.body.split("action=\"").filter_map(|rest| rest.split('"').next());
     let april = actions.find(is_statement).expect("the form of the statement").to_owned();
@@ -353,7 +348,7 @@ async fn what_is_no_arrival_is_never_filed() {
     let refused = file_forged(maren, &shown, &april, &[(format!("pair.1.{own}"), id)]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["“Our own payment” is paid by your organization"]);
-    // Pairs that are no pairs.
+    // Malformed pairs.
     for name in ["pair.", "pair.1", "pair.x.y", "pair.1.1"] {
         let refused = file_forged(maren, &page, &at, &[(name.to_owned(), "on".to_owned())]).await;
         assert_eq!(refused.status, 422, "{name}: {}", refused.body);
@@ -404,11 +399,11 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
     assert_says(&none, &["Statement must be chosen"]);
     assert_eq!(deal.org.state().await, before);
 
-    // An old encoding is read as what it says it is.
+    // An old encoding is decoded as declared.
     let latin = whole.replace("UTF-8", "ISO-8859-1").replace("OKAFOR ADA", "M\u{fc}ller");
     let latin: Vec<u8> = latin.chars().map(|letter| u8::try_from(u32::from(letter)).expect("Latin")).collect();
     uploaded(maren, "latin.xml", &latin).await;
-    // A minus that stands as a credit is refused once the columns are known.
+    // A minus in the credit column is refused once the columns are known.
     let done = upload(maren, "a.csv", debit_as_credit.as_bytes()).await;
     assert_eq!(done.status, 303, "{}", done.body);
     let columns = done.location().trim_end_matches("#notice").to_owned();
@@ -417,7 +412,6 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
     assert_says(&refused, &["The file can’t be read with these columns", "Row 2: “Amount” has the sign of a debit"]);
 }
 
-/// Sends the form of columns as the page has it, with some of its fields changed.
 pub(super) async fn choose(by: &Browser, columns: &str, changes: &[(&str, &str)]) -> Page {
     let page = by.get(columns).await;
     let mut fields = vec![("form_token".to_owned(), page.hidden("form_token"))];
@@ -493,7 +487,7 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     let second = choose_read(maren, &page, &columns, &full).await;
     assert_eq!((second.status, second.location()), (303, &*format!("{at}#notice")), "{}", second.body);
 
-    // As long as nothing is filed, other columns can be chosen. The latest choice is remembered.
+    // Until something is filed, the columns can change. The latest choice is remembered.
     assert_eq!(maren.get(&columns).await.status, 200);
     let other = with("payer", "");
     for chosen in [&other[..], &full] {
@@ -508,7 +502,7 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The columns stay as they are"]);
 
-    // The next file with the same header is read at once, for every member; one with another header is not.
+    // The next file with the same header is read at once, for every member; one with another header isn't.
     let april = format!("{head}18.04.2026;1,00;Ada Okafor;x\n");
     let next = uploaded(&deal.kim, "april.csv", april.as_bytes()).await;
     assert_says(&deal.kim.get(&next).await, &["1 entry was read", "18 Apr 2026"]);
@@ -522,7 +516,6 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     assert_says(&wide, &["Statement has more than 48 columns. Export fewer of them."]);
 }
 
-/// Sends the form of columns from a page that was open before.
 async fn choose_read(by: &Browser, page: &Page, columns: &str, fields: &[(&str, &str)]) -> Page {
     let token = page.hidden("form_token");
     let fields: Vec<(&str, &str)> =
@@ -578,7 +571,7 @@ async fn many_that_fit_are_paged_and_each_page_is_small() {
     let alone = maren.get(&format!("{at}?entry=7")).await;
     assert_eq!(alone.body.matches("<fieldset").count(), 1, "{}", alone.body);
     assert_says(&alone, &["Entry 7: ", "Show all entries"]);
-    // Partial receipts: fifteen at a time, no more.
+    // Partial receipts: at most fifteen at a time.
     let too_many: Vec<(String, String)> =
         (1..=16).map(|number| (format!("pair.{number}.{}", deal.id), uuid::Uuid::now_v7().to_string())).collect();
     let refused = file_forged(maren, &page, &at, &too_many).await;
@@ -586,7 +579,7 @@ async fn many_that_fit_are_paged_and_each_page_is_small() {
     assert_says(&refused, &["Choose at most 15 entries at a time."]);
 }
 
-/// What banks offer beside camt.053 and MT940 is recognized by its content, and read like the others.
+/// Banks' other formats than camt.053 and MT940 are recognized by content, and read alike.
 #[tokio::test]
 async fn reports_of_the_day_and_the_formats_of_american_banks_are_read() {
     let deal = Deal::with_statements().await;

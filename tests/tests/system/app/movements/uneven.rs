@@ -1,9 +1,8 @@
-//! Payments of which more or less than the amount arrives: each has a way to its end, and its page names the next step.
+//! Payments that arrive with more or less than the amount: each can be finished, and its page names the next step.
 
 use super::statements::{another, camt, entry, file, pair, review, uploaded};
 use super::{CLAIM, Deal, assert_says, evidence, newest, submit};
 
-/// The page of the ledger, with its totals.
 async fn money(deal: &Deal) -> tests::app::Page {
     deal.maren.get("/app/money").await
 }
@@ -29,7 +28,7 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     let refused = deal.act(&deal.maren, "cancel", &[("reason", "x")]).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
 
-    // The difference goes back, and the document that showed too much is withdrawn. It stays an exception until it is resolved.
+    // The excess goes back, and the document that showed it is withdrawn. It stays an exception until resolved.
     let reason = [("reason", "The bank sent 10,000 back")];
     let done = submit(&deal.maren, &deal.path(), &format!("{over}/withdraw"), &reason).await;
     let page = deal.follow(&deal.maren, &done).await;
@@ -40,7 +39,7 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     assert_eq!(deal.state().await, "exception");
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["Waiting for proof that it arrived."]);
-    // The same document is filed again, with what stayed of it.
+    // The same document is filed again with the remaining amount.
     let typed = evidence("receiving_bank_statement", "250,000.00", "S-1 net");
     let filed = deal.try_to_file(&deal.maren, &typed, ("advice.pdf", "S-1")).await;
     let exact = newest(&deal.follow(&deal.maren, &filed).await, "S-1 net");
@@ -107,7 +106,7 @@ async fn one_transfer_proves_two_payments_only_if_a_member_says_that_it_is_two()
     let filed = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "TRN 1").await;
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
 
-    // The same transfer, as another file of the account has it.
+    // The same transfer, from another file of the account.
     deal.id = another(&deal, "Second payment", "INV-118", 25_000_000).await;
     let again = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-1").await;
     let at = format!("{again}/accept");
@@ -118,7 +117,7 @@ async fn one_transfer_proves_two_payments_only_if_a_member_says_that_it_is_two()
     assert_eq!((refused.status, &*deal.state().await), (422, "processing"), "{}", refused.body);
     assert_says(&refused, &[same, "These are two arrivals must be ticked"]);
 
-    // Where it counts no longer, it can count here.
+    // Once it no longer counts there, it can count here.
     let reason = [("reason", "It paid the second one")];
     let withdrawn = submit(&deal.maren, &first, &format!("{filed}/withdraw"), &reason).await;
     assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);
@@ -158,7 +157,7 @@ async fn of_several_documents_that_show_too_much_one_is_corrected() {
         let filed = deal.file(&deal.maren, "receiving_bank_statement", amount, note).await;
         deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
     }
-    // Resolved as it is, nothing counts until a member has looked at each again.
+    // Resolved unchanged, nothing counts until a member has reviewed each again.
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["2 pieces of proof from the receiving side are waiting for review."]);
     let [first, second] = ["S-1", "S-2"].map(|note| newest(&page, note));
@@ -222,7 +221,7 @@ async fn the_rest_of_a_payment_of_which_a_part_arrived_is_cancelled_in_one_step(
             read["state_sentence"],
             "Cancelled. USD 100,000.00 of USD 250,000.00 has been confirmed received. The rest will not take place."
         );
-        // What arrived is in the totals for good, and the rest is owed no more.
+        // Totals keep what arrived, and the rest is no longer owed.
         let ledger = money(&deal).await;
         assert_says(&ledger, &["$100,000.00 USD"]);
         assert!(!ledger.says("$150,000.00 USD"), "{}", ledger.body);

@@ -1,4 +1,4 @@
-//! A payment from its authorization to its reconciliation, which completes the agreement; and each act sent twice.
+//! A payment from authorization to reconciliation, which completes the agreement; and each act sent twice.
 
 use serde_json::json;
 use tests::app::Page;
@@ -178,7 +178,7 @@ async fn refusals_say_why_and_keep_what_was_typed() {
     let deal = Deal::new().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let before = deal.org.state().await;
-    // Forms that the page does not offer, as from a page that was open for too long.
+    // Forms that the page doesn't offer, as from an outdated page.
     for (act, typed, why) in [
         (
             "instructions/verify",
@@ -201,7 +201,7 @@ async fn refusals_say_why_and_keep_what_was_typed() {
         assert_eq!(refused.status, 409, "{act}: {}", refused.body);
         assert_says(&refused, &["Nothing was changed", why]);
     }
-    // What is wrong is told beside its field, and nothing typed is lost.
+    // Errors are beside their fields, and nothing typed is lost.
     for (act, typed, why) in [
         ("cancel", vec![("reason", " ")], "Reason must"),
         ("instructions/verify", vec![("revision", "1"), ("method", "")], "must be chosen"),

@@ -1,4 +1,4 @@
-//! What is agreed and done in a history, by chance.
+//! Draws a history's agreement and acts.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,14 @@ use tests::obligations::{monthly, with_promises};
 
 use super::model::{Act, Model, Outcome, Step, Terms};
 
-/// The types of gates.
 pub(super) const TYPES: usize = 9;
-/// The steps of an agreement, each of three conditions or fewer.
+/// The most steps of an agreement, with up to three conditions each.
 const STEPS_MAX: usize = TYPES / 3;
-/// The verifications of one participant that a history makes at most.
+/// The most verifications of one participant.
 const VERIFICATIONS: usize = 5;
-/// How long an open countdown runs: it ends when the test says so.
+/// Keeps countdowns running until the test ends them.
 const LONG_HOURS: u32 = 1000;
 
-/// A rule of one of the types.
 fn rule(rng: &mut Rng, draft: &Agreement, payment: MovementId, which: usize) -> GateRule {
     let both: BTreeSet<ParticipantId> = draft.participants.iter().map(|participant| participant.id).collect();
     let one = [draft.participants[rng.usize(0..2)].id].into();
@@ -50,7 +48,7 @@ fn rule(rng: &mut Rng, draft: &Agreement, payment: MovementId, which: usize) -> 
     }
 }
 
-/// Puts steps into a draft, whose conditions are each of another type, of all types if it `has_all`; and a promise.
+/// Adds steps whose conditions are of distinct types (all of them if `has_all`), and a promise.
 pub(super) fn set_up(rng: &mut Rng, draft: &mut Agreement, payment: MovementId, has_all: bool) {
     let (stage, gate) = (draft.stages[0].clone(), draft.stages[0].gates[0].clone());
     let mut types: Vec<usize> = (0..TYPES).collect();
@@ -71,7 +69,6 @@ pub(super) fn set_up(rng: &mut Rng, draft: &mut Agreement, payment: MovementId, 
     *draft = with_promises(draft, vec![monthly(40)]);
 }
 
-/// What acts are drawn from.
 pub(super) struct Drawing<'a> {
     pub rng: &'a mut Rng,
     pub terms: &'a Terms,
@@ -79,7 +76,7 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// An act, which is possible now more often than not.
+    /// An act that more often than not is possible now.
     pub fn one(&mut self) -> Act {
         let is_hopeful = self.rng.u8(..10) < 6;
         if is_hopeful { self.hopeful() } else { self.any() }
@@ -93,7 +90,7 @@ impl Drawing<'_> {
     fn hopeful(&mut self) -> Act {
         for _ in 0..60 {
             let act = self.any();
-            // Declining stops a deal, and a link that is reissued asks for consent again.
+            // Declining stops a deal, and a reissued link asks for consent again.
             let is_rare =
                 matches!(act, Act::Decline(..) | Act::DeclineDocument(_) | Act::Withdraw(_) | Act::Reissue(_));
             if self.works(&act) && !(is_rare && self.rng.u8(..4) > 0) {
@@ -103,8 +100,7 @@ impl Drawing<'_> {
         self.any()
     }
 
-    /// Acts that are done at the same moment, none of which a page offers in vain: the same act twice or more often, acts that
-    /// contradict each other, or any.
+    /// Simultaneous acts that their pages offer: the same act repeatedly, conflicting acts, or any.
     pub fn at_once(&mut self) -> Vec<Act> {
         match self.rng.u8(..6) {
             0 | 1 => {
@@ -135,7 +131,7 @@ impl Drawing<'_> {
         acts
     }
 
-    /// Acts of which one makes another impossible, as far as they are possible now.
+    /// Currently possible acts that exclude each other.
     fn conflicts(&mut self) -> Vec<Vec<Act>> {
         let (terms, model) = (self.terms, self.model);
         let mut found = Vec::new();
@@ -162,7 +158,7 @@ impl Drawing<'_> {
                 add(vec![Act::Return(gate, who), Act::Decline(gate, 1 - who)]);
             }
         }
-        // What a member decides about answers is rare.
+        // Members' decisions on answers are rare.
         for (gate, who) in model.waiting.iter().copied() {
             for _ in 0..3 {
                 add(vec![Act::Accept(gate, who), Act::Return(gate, who)]);
@@ -176,7 +172,7 @@ impl Drawing<'_> {
     }
 
     fn any(&mut self) -> Act {
-        // What is asked for now, mostly.
+        // Usually what is needed now.
         let is_open = |gate: &&Gate| self.model.is_open(self.terms, gate.id);
         let mut gates: Vec<&Gate> = self.terms.gates().filter(is_open).collect();
         let waits_for_money = gates.iter().any(|gate| gate.rule.movement().is_some());
@@ -208,21 +204,19 @@ impl Drawing<'_> {
         if self.model.verified[who] < VERIFICATIONS { Act::Verify(who) } else { Act::Sign(who) }
     }
 
-    /// A declined condition is opened again.
     fn reopened(&mut self) -> Option<Act> {
         let declined: Vec<GateId> = self.model.declined.iter().copied().collect();
         let gate = declined.get(self.rng.usize(..declined.len().max(1)))?;
         self.model.is_active(self.terms).then_some(Act::Reopen(*gate))
     }
 
-    /// Time passes, if an open condition waits for it.
     fn passes(&self) -> Option<Act> {
         let runs = |gate: &&Gate| matches!(gate.rule, GateRule::Countdown { .. });
         let runs = self.terms.gates().filter(runs).any(|gate| self.model.is_open(self.terms, gate.id));
         runs.then_some(Act::TimePasses)
     }
 
-    /// What the payment waits for, or trouble.
+    /// The payment's next step, or trouble.
     fn pays(&mut self) -> Act {
         let payment = &self.model.payment;
         let step = match payment.state {
@@ -240,7 +234,7 @@ impl Drawing<'_> {
         Act::Pay(step)
     }
 
-    /// What a condition asks for.
+    /// An act that a condition needs.
     fn meets(&mut self, gate: &Gate, who: usize) -> Act {
         match gate.rule {
             GateRule::DocumentSigned { .. } | GateRule::SignatureBlocks { .. } => Act::Sign(who),
@@ -261,7 +255,7 @@ fn signs(gate: &Gate) -> bool {
     matches!(gate.rule, GateRule::DocumentSigned { .. } | GateRule::SignatureBlocks { .. })
 }
 
-/// Whether an act ends the session that other forms are sent from, so that it is done alone.
+/// Whether an act ends the session of other forms, so that it must be done alone.
 fn ends_session(act: &Act) -> bool {
     matches!(act, Act::Reissue(_))
 }

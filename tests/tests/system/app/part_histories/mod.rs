@@ -1,14 +1,13 @@
-//! Random histories of what participants and members do in an active agreement, over HTTP and beside a model: conditions of
-//! all nine types, a payment, time, and acts that are done at the same moment. Whatever they do, in whatever order: a gate
-//! never clears without its rule, an active agreement has exactly one current step, a completed one never changes, nor does a
-//! cancelled one, a document is sent out once and never goes back, obligations come into force once, `/information` shows what
-//! was sent and never a draft, each event is told once, and the evidence tells every act in its order.
+//! Random histories of participants' and members' acts in an active agreement, over HTTP, against a model: conditions
+//! of all nine types, a payment, time, and simultaneous acts. Whatever the order: a gate never clears without its rule;
+//! an active agreement has exactly one current step; a completed or cancelled one never changes; a document is sent out
+//! once and never goes back; obligations come into force once; `/information` shows what was sent and never a draft;
+//! each event happens once; and the evidence has every act in order.
 //!
-//! Acts that are done at once come to what they would have come to one after the other, in some order: which of them worked,
-//! and all that the service shows after them, is what the model says of one of their orders.
+//! Simultaneous acts must amount to some sequential order: which of them worked, and all that the service shows
+//! afterwards, is what the model says for one of their orders.
 //!
-//! Each history is drawn from a seed, which a failure prints; `COUNTERSIGN_TEST_SEED=n` repeats that one alone, but for who
-//! wins where acts are done at once.
+//! A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats it, except for who wins among simultaneous acts.
 
 mod draw;
 mod model;
@@ -33,34 +32,31 @@ use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
 const STEPS: usize = 45;
-/// What is tried once an agreement has ended.
+/// Steps tried after the agreement's end.
 const STEPS_AFTER: usize = 6;
-/// The seeds of each run, besides a new one.
+/// Fixed seeds of each run, besides a new one.
 const SEEDS: [u64; 2] = [7, 78];
-/// Every so many seeds a history has conditions of all types.
+/// Seeds between histories with conditions of all types.
 const ALL_TYPES_EVERY: u64 = 7;
 
-/// A history as it goes on.
 struct History {
     rng: Rng,
     live: Live,
     terms: Terms,
     payment: MovementId,
     people: [Attendee; 2],
-    /// The tokens of their forms, and of the member's.
+    /// Their forms' tokens, and the member's.
     tokens: [String; 2],
     members_token: String,
     model: Model,
-    /// The review page of a proposal to cancel, once there is one.
+    /// The review page of a proposal to cancel, if any.
     cancellation: Option<String>,
     /// The id of the payment's evidence in its form, and once it is filed.
     proof: FormCopy,
     evidence: Option<String>,
-    /// How many forms were prepared.
     forms: usize,
-    /// The agreement as the API showed it when it had ended.
+    /// The agreement in the API when it had ended.
     ended: Option<Value>,
-    /// What happened, for a failure.
     told: Vec<String>,
 }
 
@@ -108,7 +104,7 @@ impl History {
             return self.at_once(acts).await;
         }
         let act = drawing.one();
-        // What becomes of a payment after its agreement was cancelled is told elsewhere.
+        // Other tests cover a payment after its agreement's cancellation.
         if matches!(act, Act::Pay(_)) && !is_active && !self.model.is_completed(&self.terms) {
             return;
         }
@@ -126,7 +122,7 @@ impl History {
         self.after(&[act], &read).await;
     }
 
-    /// Does acts at the same moment. The same act more than once is the same form, sent more than once.
+    /// Does acts simultaneously. A repeated act is the same form, sent repeatedly.
     async fn at_once(&mut self, acts: Vec<Act>) {
         let mut different: Vec<Act> = Vec::new();
         for act in &acts {
@@ -134,7 +130,7 @@ impl History {
                 different.push(act.clone());
             }
         }
-        // What time does is so from then on, whoever writes it down.
+        // From then on, time's effects are facts, whoever records them.
         let mut before = self.model.at_once();
         if different.contains(&Act::TimePasses) {
             before.apply(&self.terms, &Act::TimePasses, None);
@@ -163,7 +159,7 @@ impl History {
         self.after(&different, &read).await;
     }
 
-    /// The model after acts in an order, if those work in it that did.
+    /// The model after acts in an order, if the same ones work in it.
     fn in_order(&self, before: &Model, acts: &[Act], did: &[bool], order: &[usize]) -> Option<Model> {
         let mut model = before.clone();
         for &at in order {
@@ -179,7 +175,7 @@ impl History {
         Some(model)
     }
 
-    /// What follows from acts, and what must hold besides.
+    /// The consequences of acts, and what else must hold.
     async fn after(&mut self, acts: &[Act], read: &Value) {
         for act in acts {
             match act {
@@ -194,14 +190,14 @@ impl History {
         }
         if !self.model.is_active(&self.terms) {
             let mut read = read.clone();
-            // A payment goes on, which its agreement notes.
+            // A payment may continue, which its agreement notes.
             read["updated_at"] = Value::Null;
             let first = self.ended.get_or_insert_with(|| read.clone());
             assert_eq!(*first, read, "what has ended never changes: {:#?}", self.told);
         }
     }
 
-    /// Cancels an agreement that goes on, while participants act, if no money is on its way.
+    /// Cancels an active agreement while participants act, unless money is on its way.
     async fn cancel(&mut self) {
         if !self.model.is_active(&self.terms) || self.model.is_in_flight() {
             return;
@@ -212,14 +208,14 @@ impl History {
         acts.truncate(2);
         acts.push(Act::Cancel);
         self.at_once(acts).await;
-        // What it raced with may have changed what its page showed.
+        // Racing acts may have changed what its page showed.
         if self.model.is_active(&self.terms) && !self.model.is_in_flight() {
             self.at_once(vec![Act::Cancel]).await;
             assert!(!self.model.is_active(&self.terms), "{:#?}", self.told);
         }
     }
 
-    /// What the evidence says once nothing changes anymore: every act in its order, and every signature.
+    /// The evidence once nothing changes anymore: every act in order, and every signature.
     async fn check_evidence(&self) {
         let path = format!("/app/evidence/agreements/{}/bundle", self.live.agreement.id());
         let bundle = self.live.member.get(&path).await;
@@ -240,7 +236,6 @@ impl History {
     }
 }
 
-/// All orders of so many things.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut found = vec![Vec::new()];
     for _ in 0..count {

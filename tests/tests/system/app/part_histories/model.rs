@@ -1,4 +1,4 @@
-//! What has been done in an agreement, as the rules of the contract have it: which acts work, and what comes of them.
+//! A model of an agreement's acts, by the contract: which work, and their effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use shared::domain::agreement::{Agreement, Stage, StageAction};
 use shared::domain::ids::{GateId, ParticipantId, SignatureBlockId};
 use shared::limits;
 
-/// Something that somebody does. Participants are named by their places: 0 pays, 1 is paid, and each has one signature block.
+/// An act. Participants are indexes: 0 pays, 1 is paid, and each has one signature block.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
     Sign(usize),
@@ -29,11 +29,11 @@ pub(super) enum Act {
     Reissue(usize),
     Pay(Step),
     Cancel,
-    /// The open countdowns end, and a clock comes by.
+    /// The running countdowns end, and a clock comes by.
     TimePasses,
 }
 
-/// A step of the agreement's payment, as a member takes it.
+/// A member's step of the agreement's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Authorize,
@@ -47,18 +47,16 @@ pub(super) enum Step {
     Resolve,
 }
 
-/// Whether an act works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Works,
     Refused,
-    /// What its page showed was changed by another act at the same moment, so that it may be refused because of that. Or it
-    /// changes nothing, which may be told or refused: a step of the payment (`app/movements/histories` says which), or the
-    /// reopening of a condition that is open already or whose agreement has ended, which its page tells in a notice.
+    /// Another simultaneous act changed what its page showed, so it may be refused. Or it changes nothing, and may be
+    /// reported or refused: a step of the payment (`app/movements/histories` says which), or the reopening of a
+    /// condition that is open or whose agreement has ended, which its page reports in a notice.
     Either,
 }
 
-/// The payment.
 #[derive(Debug, Clone)]
 pub(super) struct Payment {
     pub state: &'static str,
@@ -69,7 +67,6 @@ pub(super) struct Payment {
     told: [usize; 3],
 }
 
-/// What was agreed, which does not change.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     pub agreement: Agreement,
@@ -94,7 +91,7 @@ impl Terms {
         blocks.iter().find(|block| block.participant_id == self.people[who]).expect("a block").id
     }
 
-    /// The places of the participants whom a condition names itself.
+    /// Indexes of the participants that a condition itself names.
     fn named(&self, gate: &Gate) -> BTreeSet<usize> {
         gate.rule.participant_ids().into_iter().flatten().map(|id| self.place(*id)).collect()
     }
@@ -112,26 +109,25 @@ impl Terms {
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     signed: BTreeSet<usize>,
-    /// The conditions for which a participant has approved or uploaded, or whose answers were accepted.
+    /// Conditions for which a participant has approved or uploaded, or whose answers were accepted.
     pub done: BTreeSet<(GateId, usize)>,
-    /// How many files they uploaded.
+    /// Uploads per condition and participant.
     uploads: BTreeMap<(GateId, usize), usize>,
-    /// The answers that wait for a member, and what was sent, in order.
+    /// Answers that wait for a member, and answers sent, in order.
     pub waiting: BTreeSet<(GateId, usize)>,
     sent: Vec<(GateId, usize, String, &'static str)>,
     pub declined: BTreeSet<GateId>,
     /// How often someone declined.
     declines: usize,
     pub consents: [bool; 2],
-    /// How often a participant's identity was verified.
     pub verified: [usize; 2],
     is_cancelled: bool,
     pub payment: Payment,
-    /// The countdowns that have ended.
+    /// Ended countdowns.
     ended: BTreeSet<GateId>,
-    /// The conditions that are cleared.
+    /// Cleared conditions.
     cleared: BTreeSet<GateId>,
-    /// Of acts that are done at once: whether one before has changed anything, and who has saved answers.
+    /// Among simultaneous acts: whether an earlier one changed anything, and who has saved answers.
     has_changed: bool,
     saved: BTreeSet<(GateId, usize)>,
 }
@@ -160,12 +156,11 @@ impl Model {
         new
     }
 
-    /// The same before acts that are done at once.
+    /// The state before simultaneous acts.
     pub fn at_once(&self) -> Self {
         Self { has_changed: false, saved: BTreeSet::new(), ..self.clone() }
     }
 
-    /// Whether the agreement is neither completed nor cancelled.
     pub fn is_active(&self, terms: &Terms) -> bool {
         !self.is_cancelled && self.current(terms).is_some()
     }
@@ -182,7 +177,7 @@ impl Model {
         stage.gates.iter().all(|gate| self.cleared.contains(&gate.id))
     }
 
-    /// The step that is current, or was when the agreement was cancelled.
+    /// The current step, or the last one before a cancellation.
     fn current<'a>(&self, terms: &'a Terms) -> Option<&'a Stage> {
         terms.agreement.stages.iter().find(|stage| !self.is_done(stage))
     }
@@ -209,7 +204,7 @@ impl Model {
         }
     }
 
-    /// What meets conditions moves the agreement on.
+    /// Moves the agreement on as conditions are met.
     fn settle(&mut self, terms: &Terms) {
         while let Some(stage) = self.current(terms).filter(|_| !self.is_cancelled) {
             let met = |gate: &&Gate| self.is_open(terms, gate.id) && self.is_met(terms, gate);
@@ -221,7 +216,7 @@ impl Model {
         }
     }
 
-    /// The state of the document: out once a step that is done has sent it out, or a step that has begun asks to sign it.
+    /// The document's state: out once a finished step has sent it out, or a begun step asks to sign it.
     fn document_state(&self, terms: &Terms) -> &'static str {
         let stages = &terms.agreement.stages;
         let begun = stages.iter().take_while(|stage| self.is_done(stage)).chain(self.current(terms));
@@ -236,7 +231,7 @@ impl Model {
         }
     }
 
-    /// Whether a participant may sign: the document is out, and no condition asks for their block at all, or one that is open.
+    /// Whether a participant may sign: the document is out, and no condition asks for their block, or an open one does.
     pub fn may_sign(&self, terms: &Terms, who: usize) -> bool {
         let mut asking = terms.gates().filter(|gate| terms.asks_for(gate, who)).peekable();
         let is_asked = asking.peek().is_none() || asking.any(|gate| self.is_open(terms, gate.id));
@@ -244,19 +239,19 @@ impl Model {
         is_out && is_asked && !self.signed.contains(&who)
     }
 
-    /// The open conditions that ask a participant to sign.
+    /// Open conditions that ask a participant to sign.
     fn asking_to_sign(&self, terms: &Terms, who: usize) -> BTreeSet<GateId> {
         let asking = terms.gates().filter(|gate| terms.asks_for(gate, who) && self.is_open(terms, gate.id));
         asking.map(|gate| gate.id).collect()
     }
 
-    /// Whether a condition is open for a participant who has agreed to electronic records.
+    /// Whether a condition is open for a participant who has consented to electronic records.
     fn may(&self, terms: &Terms, gate: GateId, who: usize) -> bool {
         let is_named = terms.named(terms.gate(gate)).contains(&who);
         is_named && self.is_open(terms, gate) && self.consents[who]
     }
 
-    /// Whether an act works now, and if it does, what comes of it. `did` is whether it worked, where either may be.
+    /// Whether an act works now, with its effects. `did` says whether it worked, where both are possible.
     pub fn apply(&mut self, terms: &Terms, act: &Act, did: Option<bool>) -> Outcome {
         let works = self.works(terms, act);
         let is_stale = match act {
@@ -288,7 +283,7 @@ impl Model {
         match act {
             Act::Sign(who) => self.may_sign(terms, *who) && self.consents[*who],
             Act::SignOnPaper(who) => self.may_sign(terms, *who),
-            // What no open condition asks for is simply left.
+            // If no open condition asks for it, it is ignored.
             Act::DeclineDocument(who) => {
                 let is_asked = !self.asking_to_sign(terms, *who).is_empty();
                 self.may_sign(terms, *who) && is_asked && self.consents[*who]
@@ -306,7 +301,7 @@ impl Model {
                 let asks = matches!(type_of(gate), GateRule::InformationRequest { .. });
                 asks && self.may(terms, *gate, *who) && is_new(gate, who)
             }
-            // An identity is verified by a member: its participant has nothing to decline.
+            // Members verify identities: the participant can't decline.
             Act::Decline(gate, who) => {
                 let asks = !matches!(type_of(gate), GateRule::IdentityVerified { .. });
                 asks && self.may(terms, *gate, *who) && is_new(gate, who)
@@ -400,10 +395,10 @@ impl Model {
             Step::File => (payment.state, payment.is_filed) = ("processing", true),
             Step::Accept => (payment.state, payment.told[1]) = ("reconciled", payment.told[1] + 1),
             Step::Flag => (payment.state, payment.told[2]) = ("exception", payment.told[2] + 1),
-            // What was accepted is to be accepted again.
+            // Accepted evidence must be accepted again.
             Step::Resolve => payment.state = "processing",
         }
-        // The current step waits for money that turns out not to have arrived; a step that is done stays done.
+        // The current step waits for money that turns out not to have arrived; a finished step stays done.
         if let Some(stage) = self.current(terms).filter(|_| step == Step::Flag && !self.is_cancelled) {
             let arrived = stage.gates.iter().filter(|gate| matches!(gate.rule, GateRule::MovementReconciled { .. }));
             for gate in arrived {
@@ -412,7 +407,7 @@ impl Model {
         }
     }
 
-    /// What the service shows of it.
+    /// What the service shows.
     pub fn shown(&self, terms: &Terms) -> Value {
         let is_current =
             |id: GateId| self.current(terms).is_some_and(|stage| stage.gates.iter().any(|gate| gate.id == id));
@@ -448,8 +443,8 @@ impl Model {
         })
     }
 
-    /// How many obligations there are: those of the promises, once the first step is done that brings them into force, or if
-    /// none does, once the agreement is completed.
+    /// The number of obligations: those of the promises, once the first step that activates them is done, or without
+    /// such a step, once the agreement is completed.
     fn obligations(&self, terms: &Terms) -> usize {
         let mut projecting =
             terms.agreement.stages.iter().filter(|stage| stage.actions.contains(&StageAction::ProjectObligations));
@@ -458,7 +453,7 @@ impl Model {
         if is_projected { terms.agreement.promises.len() } else { 0 }
     }
 
-    /// How many receipts of an act the evidence has.
+    /// Receipts in the evidence, per kind of act.
     pub fn receipts(&self, terms: &Terms) -> BTreeMap<&'static str, usize> {
         let is_approval = |gate: GateId| matches!(terms.gate(gate).rule, GateRule::ParticipantApproval { .. });
         let approved = self.done.iter().filter(|(gate, _)| is_approval(*gate)).count();

@@ -1,4 +1,4 @@
-//! The forms of acts: prepared on their pages, and sent, one by one or at once.
+//! Prepares acts' forms on their pages, and sends them, one by one or at once.
 
 use serde_json::Value;
 use shared::domain::agreement::gate::GateRule;
@@ -14,14 +14,13 @@ use super::History;
 use super::model::{Act, Step};
 use crate::unknown_id;
 
-/// Who sends a form.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
     Member,
     Participant(usize),
 }
 
-/// A form that is filled in, or the clock's tick.
+/// A filled-in form, or the clock's tick.
 pub(super) enum Form {
     Filled {
         by: By,
@@ -30,11 +29,11 @@ pub(super) enum Form {
         file: Option<String>,
     },
     Tick(Clockwork),
-    /// The page of the form is not there, which tells as much as a refusal.
+    /// The form's page doesn't exist, which is as good as a refusal.
     Absent,
 }
 
-/// A form with an action on a page: its hidden fields, and what is typed.
+/// A page's form with an action: its hidden fields and typed ones.
 fn filled(by: By, (page, path): (&Page, String), typed: &[(&str, &str)]) -> Form {
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
     let own = hidden(page, &path).into_iter().filter(|(name, _)| !is_typed(name));
@@ -52,7 +51,7 @@ impl Form {
 }
 
 impl History {
-    /// Sends a form. True, if it worked.
+    /// Sends a form; true if it worked.
     pub async fn send(&self, form: &Form) -> (bool, String) {
         let (by, path, fields, file) = match form {
             Form::Filled { by, path, fields, file } => (by, path, fields, file),
@@ -75,10 +74,10 @@ impl History {
         (page.status == 303 && !page.location().contains("sign-in"), format!("{} {}", page.status, page.title()))
     }
 
-    /// The form of an act, whether or not it is possible now. What it needs besides happens before.
+    /// An act's form, whether or not it is possible. Prepares what it needs.
     pub async fn prepare(&mut self, act: &Act) -> Form {
         self.forms += 1;
-        // Each text is of its own, so that no form is one that was sent before.
+        // A unique text, so that no form repeats an earlier one.
         let text = format!("Text {}", self.forms);
         match act {
             Act::Cancel if self.cancellation.is_none() => self.cancellation = self.propose_cancellation().await,
@@ -145,7 +144,7 @@ impl History {
             Act::Decline(..) | Act::DeclineDocument(_) => vec![("reason", text)],
             _ => Vec::new(),
         };
-        // A page that does not offer the form may have none at all.
+        // A page that doesn't offer the form may have none at all.
         let token = (!page.says("name=\"form_token\"")).then_some(("form_token", self.tokens[who].as_str()));
         let typed: Vec<_> = token.into_iter().chain(typed).collect();
         let form = filled(By::Participant(who), (&page, person.at(&rest)), &typed);
@@ -250,7 +249,7 @@ impl History {
         if step == Step::File { form.with_file(text) } else { form }
     }
 
-    /// What the service shows, in the words of the model; and the agreement itself.
+    /// What the service shows, in the model's terms, and the agreement itself.
     pub async fn observed(&self) -> (Value, Value) {
         let (org, id) = (&self.live.org, self.live.agreement.id());
         let read = self.live.read().await;

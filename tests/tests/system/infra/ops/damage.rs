@@ -8,14 +8,11 @@ use uuid::Uuid;
 
 use super::items::{Edit, Items, bare, deleted, keys_of, moved, put, string, text, with};
 
-/// A kind of damage.
 pub struct Damage {
     pub name: &'static str,
-    /// What it is found as.
     pub problem: Problem,
-    /// Whether it is put right.
     pub is_repairable: bool,
-    /// What is done to a table that is whole.
+    /// Damages an intact table.
     pub edits: fn(&Items) -> Vec<Edit>,
 }
 
@@ -27,7 +24,6 @@ const fn found(name: &'static str, problem: Problem, edits: fn(&Items) -> Vec<Ed
     Damage { name, problem, is_repairable: false, edits }
 }
 
-/// All of them.
 pub const DAMAGES: &[Damage] = &[
     repaired("a contact without a row", Problem::NoRow, |items| deleted(items.first("#CONTACTS", ""))),
     repaired("an agreement without a row", Problem::NoRow, |items| deleted(items.first("#AGREEMENTS", ""))),
@@ -110,7 +106,7 @@ pub const DAMAGES: &[Damage] = &[
     }),
     repaired("an event that an endpoint did not get", Problem::NoDelivery, |items| {
         let delivery = items.find("#DELIVERIES#", "", |delivery| text(delivery, "state") == "delivered");
-        // The endpoint has been as it is for longer than a call takes.
+        // Backdates the endpoint's last change, beyond the duration of a call.
         let endpoint = text(delivery, "endpoint_id");
         let endpoint = items.find("#ENDPOINTS", endpoint, |item| text(item, "sk") == endpoint);
         let long_ago = string("2026-01-01T00:00:00.000Z");
@@ -182,7 +178,7 @@ pub const DAMAGES: &[Damage] = &[
         let mut edits = put(with(&ended, "facts", AttributeValue::M(facts)));
         let id = text(agreement, "id");
         let row = items.at(&format!("{}#AGREEMENTS", organization(items)), id);
-        // Cancelling takes the agreement's own entry from the due index, and changes its row.
+        // Cancelling removes the agreement's own entry from the due index, and changes its row.
         edits.extend(items.all("DUE#", "AGREEMENT#").filter(|entry| text(entry, "sk").ends_with(id)).flat_map(deleted));
         edits.extend(deleted(row));
         edits
@@ -191,7 +187,7 @@ pub const DAMAGES: &[Damage] = &[
         let organization = items.at(&format!("{}#ORGANIZATION", organization(items)), ".");
         let since = string("2026-11-01T00:00:00.000Z");
         let mut edits = put(with(organization, "suspended_at", since.clone()));
-        // All but the first of its tokens, and none of its endpoints, have the copy.
+        // All of its tokens but the first, and none of its endpoints, have the copy.
         let tokens = items.all("TOKEN#", ".").filter(|token| text(token, "organization_id") == id(items));
         edits.extend(tokens.skip(1).map(|token| Edit::Put(with(token, "suspended_at", since.clone()))));
         edits
@@ -250,7 +246,7 @@ pub const DAMAGES: &[Damage] = &[
     }),
 ];
 
-/// The beginning of the keys of the organization that has the demo's deals.
+/// The key prefix of the organization with the demo's deals.
 fn organization(items: &Items) -> String {
     let partition = text(items.first("#CONTACTS", ""), "pk");
     partition.trim_end_matches("#CONTACTS").to_owned()

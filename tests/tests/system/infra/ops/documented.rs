@@ -1,4 +1,4 @@
-//! The handbook: each of its commands of `ops` runs as it stands there, and no command is missing.
+//! The handbook's commands of `ops`: each runs as documented, and none is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use super::verify::demo;
 const OPS: &str = env!("CARGO_BIN_EXE_operator");
 const HANDBOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/OPERATIONS.md");
 
-/// The arguments of the commands of `ops` that the handbook shows, in its order.
+/// The arguments of the handbook's commands of `ops`, in order.
 fn commands(handbook: &str) -> Vec<Vec<String>> {
     let blocks = handbook.split("```console\n").skip(1).filter_map(|block| block.split("```").next());
     let lines: Vec<String> =
@@ -34,7 +34,7 @@ fn lines(block: &str) -> Vec<String> {
     block.lines().filter_map(|line| line.trim_start().strip_prefix("$ ")).map(str::to_owned).collect()
 }
 
-/// The words of a command line: blanks separate them, but not within quotes.
+/// Splits a command line at blanks outside quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for letter in line.trim().chars() {
@@ -48,7 +48,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What the handbook's table says that a command must be allowed on the table.
+/// The table permissions that the handbook lists for a command.
 fn allowed(handbook: &str, args: &[String]) -> BTreeSet<String> {
     let row = |begin: &str| {
         let row = handbook.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("no row {begin}"));
@@ -66,7 +66,6 @@ fn allowed(handbook: &str, args: &[String]) -> BTreeSet<String> {
     if is_reading { read.collect() } else { read.chain(written).collect() }
 }
 
-/// Runs a command in a folder. Its exit status, and what it said.
 async fn run(args: &[String], folder: &Path, endpoint: &str, input: &str) -> (Option<i32>, String) {
     let mut command = Command::new(OPS);
     command.args(args).current_dir(folder).env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
@@ -102,7 +101,7 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     restored.store().create_table().await.expect("a table");
     let through = Faults::before(&table.endpoint);
     for args in commands {
-        // What stands for something of one's own.
+        // Replaces placeholders.
         let own = |word: String| match word.as_str() {
             "ORGANIZATION" => organization.clone(),
             "KEY" => old_key.clone(),
@@ -121,7 +120,7 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
         let _ = through.take_traffic();
         let input = if args.starts_with(&["keyring", "retire"].map(str::to_owned)) { &rotated } else { &keyring };
         let (status, said) = run(&args, dir.path(), through.url(), input).await;
-        // What the demo and the folder lack, which is all that is wrong with the command.
+        // What the demo and the folder lack; otherwise the command works.
         let lacking = match args[0].as_str() {
             "reset-second-factor" => Some("has no second factor"),
             "verify-bundle" => Some("evidence-keys.json can't be read"),
@@ -141,7 +140,7 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     }
 }
 
-/// What `--help` says of a command, whose words each have a blank behind them.
+/// The `--help` of a command whose words are each followed by a blank.
 async fn help_of(command: &str) -> String {
     let args: Vec<String> = command.split_whitespace().chain(["--help"]).map(str::to_owned).collect();
     let (status, help) = run(&args, Path::new("."), "", "").await;
@@ -149,7 +148,6 @@ async fn help_of(command: &str) -> String {
     help
 }
 
-/// The commands that a help lists.
 fn subcommands(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).and_then(|list| list.split("\n\n").next()).expect("a list");
     let lines = list.lines().filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));

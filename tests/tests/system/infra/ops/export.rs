@@ -1,4 +1,4 @@
-//! `ops export`: all that is an organization's, nothing that is secret, and again after an interruption.
+//! `ops export`: everything of an organization, nothing secret, also after an interruption.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -63,7 +63,7 @@ async fn an_export_has_the_records_and_files_of_one_organization_and_no_secret()
     assert!(!sealed.is_empty() && sealed.iter().all(|text| !all.contains(*text)), "what is sealed");
     assert!(!all.contains("argon2") && !all.contains("secret_hash"));
 
-    // The same again, also after an interruption: lines that a crash left behind are cut off.
+    // The same again after an interruption: lines that a crash left behind are truncated.
     fs::write(to.join(RECORDS), format!("{all}{{\"half\": ")).expect("a torn line");
     let position = serde_json::json!({
         "walk": format!("export of the organization {org} in the table {}", store.table()),
@@ -74,7 +74,7 @@ async fn an_export_has_the_records_and_files_of_one_organization_and_no_secret()
     assert_eq!((again, fs::read_to_string(to.join(RECORDS)).expect("the records")), (exported, all));
     assert!(!to.join("position.json").exists());
 
-    // A file that is gone is named, and another organization does not get into the same folder.
+    // A missing file is named, and another organization can't use the same folder.
     let one = fs::read_dir(to.join(FILES)).expect("files").next().expect("a file").expect("a file").path();
     fs::remove_file(&one).expect("it is gone");
     let without = export(&store, None, org, &to).await.expect("an export");
@@ -88,7 +88,6 @@ async fn an_export_has_the_records_and_files_of_one_organization_and_no_secret()
     assert!(matches!(nobody, Err(ExportError::NoSuchOrganization)), "{nobody:?}");
 }
 
-/// The texts of all sealed values, and the digests of accounts.
 fn sealed_texts(value: &AttributeValue) -> Vec<&str> {
     match value {
         AttributeValue::M(members) => {

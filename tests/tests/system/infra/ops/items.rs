@@ -1,4 +1,4 @@
-//! The items of a table as an operator's tests look at them, and damage them past the service.
+//! A table's items, for operators' tests to inspect and damage directly.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use shared::store::Item;
 use tests::stack::Table;
 
-/// A partition key and a sort key.
 pub type Keys = (String, String);
 
-/// All items of a table at a moment.
 #[derive(Clone)]
 pub struct Items(pub BTreeMap<Keys, Item>);
 
-/// One thing that is done to a table.
 #[derive(Clone)]
 pub enum Edit {
     Put(Item),
@@ -28,7 +25,6 @@ pub fn keys_of(item: &Item) -> Keys {
     (text(item, "pk").to_owned(), text(item, "sk").to_owned())
 }
 
-/// The item with another attribute.
 pub fn with(item: &Item, name: &str, value: AttributeValue) -> Item {
     let mut item = item.clone();
     item.insert(name.to_owned(), value);
@@ -39,12 +35,10 @@ pub fn string(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-/// The item under another key.
 pub fn moved(item: &Item, (partition, sort): (&str, &str)) -> Item {
     with(&with(item, "pk", string(partition)), "sk", string(sort))
 }
 
-/// An item with nothing but a key.
 pub fn bare((partition, sort): (&str, &str)) -> Item {
     moved(&Item::new(), (partition, sort))
 }
@@ -64,30 +58,27 @@ impl Items {
         Self(items.into_iter().map(|item| (keys_of(&item), item)).collect())
     }
 
-    /// The item at a key.
     pub fn at(&self, partition: &str, sort: &str) -> &Item {
         let found = self.0.get(&(partition.to_owned(), sort.to_owned()));
         found.unwrap_or_else(|| panic!("no item {partition} {sort}"))
     }
 
-    /// The items whose partition key has a part, or ends with it unless it ends with `#`, and whose sort key begins so.
+    /// Items whose partition key contains `part` (or ends with it, unless it ends in `#`), with this sort prefix.
     pub fn all<'a>(&'a self, part: &'a str, sort: &'a str) -> impl Iterator<Item = &'a Item> {
         let is_in = move |keys: &Keys| if part.ends_with('#') { keys.0.contains(part) } else { keys.0.ends_with(part) };
         let fits = move |keys: &Keys| is_in(keys) && keys.1.starts_with(sort);
         self.0.iter().filter(move |(keys, _)| fits(keys)).map(|(_, item)| item)
     }
 
-    /// The first of them.
     pub fn first<'a>(&'a self, part: &'a str, sort: &'a str) -> &'a Item {
         self.all(part, sort).next().unwrap_or_else(|| panic!("no item {part} {sort}"))
     }
 
-    /// The first of them that has a property.
     pub fn find<'a>(&'a self, part: &'a str, sort: &'a str, fits: impl Fn(&Item) -> bool) -> &'a Item {
         self.all(part, sort).find(|item| fits(item)).unwrap_or_else(|| panic!("no such item {part} {sort}"))
     }
 
-    /// Makes the items of some keys as they are here again.
+    /// Restores the items with some keys.
     pub async fn restore(&self, table: &Table, keys: impl IntoIterator<Item = Keys>) {
         let edits = keys.into_iter().map(|keys| match self.0.get(&keys) {
             Some(item) => Edit::Put(item.clone()),
@@ -96,7 +87,6 @@ impl Items {
         edit(table, edits).await;
     }
 
-    /// The keys of items that are not as they are there.
     pub fn changes(&self, other: &Self) -> Vec<Keys> {
         let keys = self.0.keys().chain(other.0.keys());
         let mut changed: Vec<Keys> = keys.filter(|keys| self.0.get(*keys) != other.0.get(*keys)).cloned().collect();
@@ -112,7 +102,6 @@ pub fn keys_of_edit(edit: &Edit) -> Keys {
     }
 }
 
-/// Damages a table.
 pub async fn edit(table: &Table, edits: impl IntoIterator<Item = Edit>) {
     let client = table.client();
     for edit in edits {

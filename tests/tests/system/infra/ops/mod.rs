@@ -1,4 +1,4 @@
-//! What operators do with the command `ops`.
+//! Operators' acts with the command `ops`.
 
 mod damage;
 mod documented;

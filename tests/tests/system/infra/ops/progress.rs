@@ -1,4 +1,4 @@
-//! Long work shows how far it is where there is a terminal, and nothing elsewhere.
+//! Long work shows its progress on a terminal, and nothing elsewhere.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,7 +15,7 @@ use tests::stack::Needs;
 
 const OPS: &str = env!("CARGO_BIN_EXE_operator");
 
-/// Both ends of a terminal of 80 columns. No command of another test gets them: the terminal would not end with this one's.
+/// Both ends of an 80-column terminal. No other test's command gets them: the terminal would not end with this one's.
 fn terminal() -> (File, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     fcntl_setfd(&ours, FdFlags::CLOEXEC).expect("it is kept to this process");
@@ -27,11 +27,11 @@ fn terminal() -> (File, OwnedFd) {
     (File::from(ours), theirs)
 }
 
-/// What a command prints when its standard error is a terminal.
+/// A command's output if its standard error is a terminal.
 fn shown_by(command: &mut Command) -> String {
     let (mut ours, theirs) = terminal();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(theirs).spawn().expect("the command");
-    // The other end of this process: the terminal ends with the command's.
+    // Closes this process's other end: the terminal ends with the command's.
     command.stderr(Stdio::null());
     let mut shown = Vec::new();
     // Linux reports a closed terminal as an error.
@@ -41,7 +41,7 @@ fn shown_by(command: &mut Command) -> String {
     shown
 }
 
-/// The number of items that a bar has come to, if a text has one: before how many there are, and how long it took so far.
+/// The last item count of a progress bar in a text: before the total and the elapsed time.
 fn items(text: &str) -> Option<u64> {
     let bars = text.split(" items, ").filter_map(|bar| {
         let bar = bar.rsplit([' ', '\r', '\n', '\u{1b}']).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! `ops verify`: it finds nothing where nothing is wrong, and each kind of damage that is done on purpose.
+//! `ops verify` finds nothing in an intact table, and each kind of damage done on purpose.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,6 @@ use super::damage::{DAMAGES, Damage};
 use super::items::{Items, edit, keys_of_edit};
 use crate::STACK;
 
-/// What a walk over all of a table says.
 async fn findings(table: &Table, repairs: bool) -> (Vec<(Finding, Option<Repair>)>, Verified) {
     let mut found = Vec::new();
     let how = Verification { repairs, ..Verification::default() };
@@ -33,8 +32,8 @@ async fn says_nothing(table: &Table, after: &str) {
     assert!(lines.is_empty() && verified == Verified::default(), "{after}:\n{}", lines.join("\n"));
 }
 
-/// The demo's data, with endpoints of which one gets everything and the other nothing, and a token's proposal. Nothing goes on
-/// there: neither relay nor sender nor clock runs.
+/// The demo's data, with an endpoint that gets everything, one that gets nothing, and a token's proposal. Nothing
+/// changes there: relay, sender and clock don't run.
 pub async fn demo(dir: &TempDir) -> (Stack, Table) {
     let process = Serve::over(STACK, dir.path()).seed("demo").start().await;
     subscribe(&process).await;
@@ -99,13 +98,12 @@ async fn the_demo_is_whole_and_each_damage_is_found_and_put_right_where_anything
             let done = found.iter().filter(|(finding, _)| is_it(finding));
             assert!(done.clone().all(|(_, repair)| *repair == Some(Repair::Done)), "{name}: {found:?}");
             assert!(done.count() > 0, "{name}");
-            // What leads to a record that is found again only now may have been taken for an orphan before: whoever repairs
-            // looks again.
+            // Items under a record found only now may have passed for orphans: a repair needs another look.
             findings(&table, true).await;
             says_nothing(&table, name).await;
         }
         whole.restore(&table, edits.iter().map(keys_of_edit)).await;
-        // What a repair wrote beside it, such as an entry of the due index.
+        // What a repair wrote besides, such as an entry of the due index.
         let now = Items::of(&table).await;
         whole.restore(&table, whole.changes(&now)).await;
     }
@@ -113,7 +111,7 @@ async fn the_demo_is_whole_and_each_damage_is_found_and_put_right_where_anything
     damaged_files_are_found(&table, &dir).await;
 }
 
-/// One file is taken away, and another one changed.
+/// Deletes one file, and changes another.
 async fn damaged_files_are_found(table: &Table, dir: &TempDir) {
     let folder = dir.path().join("files");
     let files = Files::in_folder(&folder).expect("the files of the demo");

@@ -9,7 +9,7 @@ use tests::rows::{self, Snapshot};
 
 use super::{History, on_record};
 
-// Invariants. They are checked after every few steps, since a scan of the table takes as long as a step.
+// Checked every few steps, since a scan of the table takes as long as a step.
 impl History {
     pub async fn check(&mut self) {
         let now = Snapshot::of(self.ours.stack().table()).await;
@@ -20,8 +20,7 @@ impl History {
         self.before = now;
     }
 
-    /// Every call and every act of the clock has one audit row, which says who did what and how it ended. There is no
-    /// other row.
+    /// Each call and clock act has exactly one audit row, which says who did what and how it ended.
     fn check_audit(&self, now: &Snapshot) {
         let (mut found, mut ticks) = (BTreeMap::new(), Vec::new());
         for row in now.audit(self.ours.id) {
@@ -55,22 +54,22 @@ impl History {
         assert!(self.before.events(self.ours.id).iter().all(|event| events.contains(event)), "emitted events stay");
     }
 
-    /// The rows that the steps have touched differ, and no others; the rows of the other organization never differ.
+    /// Exactly the rows that the steps touched differ, and none of the other organization.
     fn check_changes(&mut self, now: &Snapshot) {
         let touched = std::mem::take(&mut self.model.touched);
         let changed = changes(&self.before, now, &self.ours);
         for key in &changed {
             assert!(touched.iter().any(|what| key.contains(what.as_str())), "{key} has changed");
         }
-        // A claim may have come and gone since; those that there are, `check_due` knows.
+        // A claim may have come and gone since; `check_due` knows the existing ones.
         for what in touched.iter().filter(|what| !what.starts_with("PENDING#")) {
             assert!(changed.iter().any(|key| key.contains(what.as_str())), "{what} has not changed");
         }
         assert_eq!(changes(&self.before, now, &self.theirs), BTreeSet::new());
     }
 
-    /// The due index has the end of every pending proposal and the next moment of every agreement that waits for time, and
-    /// nothing else of them: workspaces whose people are to be counted are there too. Every pending proposal has its claim.
+    /// The due index has exactly the ends of pending proposals, the next moments of agreements that wait for time, and
+    /// workspaces whose people must be counted. Every pending proposal has its claim.
     pub fn check_due(&self, now: &Snapshot) {
         let (org, rows) = (self.ours.id, now.of_organization(self.ours.id));
         let due = now.due(org).into_iter().map(|(_, sort)| sort).filter(|sort| !sort.starts_with("PEOPLE#"));
@@ -107,15 +106,14 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// When time takes an agreement further, as its record has it.
+/// An agreement's next moment, by its record.
 fn next_moment(record: &Value) -> Timestamp {
     let gates = record["stages"].as_array().expect("stages").iter().filter_map(|stage| stage["gates"].as_array());
     let moments = gates.flatten().map(|gate| &gate["state"]["due_at"]).chain([&record["expires_at"]]);
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
 
-/// The keys of an organization's rows that differ between two snapshots, without events and the acts that were added to
-/// the history of an agreement.
+/// Keys of rows that differ between two snapshots, except events and new acts in agreements' histories.
 fn changes(before: &Snapshot, after: &Snapshot, org: &Org) -> BTreeSet<String> {
     let by_key = |shot: &'_ Snapshot| -> BTreeMap<String, Value> {
         let rows = shot.of_organization(org.id).into_iter().map(|row| (rows::key(row), row.clone()));

@@ -1,11 +1,10 @@
-//! Random histories over HTTP, beside a model (goals, R1): tokens call the API, members send forms, time passes, the clock
-//! comes by, and what the table holds after that is what the model says. What the domain's histories prove of pure
-//! functions is proven here of the service: every call has its one audit row, every change its events, once, what is due
-//! is in the index, and nothing else changes.
+//! Random histories over HTTP, against a model (goals, R1): tokens call the API, members send forms, time passes, the
+//! clock ticks, and the table must match. Beyond the domain's pure histories, these prove the service: every call has
+//! one audit row, every change its events, once, the index has what is due, and nothing else changes.
 //!
-//! Each history has a stack of its own and is drawn from a seed. A run has a few fixed ones; for as many more as you like,
-//! with new seeds, set `COUNTERSIGN_TEST_HISTORIES`. A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats that
-//! history alone, but for who wins where two act at once.
+//! Each history has its own stack and is drawn from a seed. A run has a few fixed ones; set
+//! `COUNTERSIGN_TEST_HISTORIES` for more with new seeds. A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats
+//! only that history, except for who wins when two act at once.
 
 mod invariants;
 mod model;
@@ -33,36 +32,30 @@ use model::{ACTIONS, Call, Command, Contact, Expected, Expiry, Model, Stage, Wor
 
 const DAY_S: i64 = 24 * 3600;
 
-/// A step of a history.
 #[derive(Debug, Clone)]
 enum Step {
     One(Command),
     /// Two commands at once.
     Both([Command; 2]),
-    /// A member opens a review page of a proposal that waits, and leaves it open.
+    /// A member opens a pending proposal's review page, and leaves it open.
     Open(usize),
-    /// A member sets up a draft, past the service: its stages, and when it expires.
+    /// A member sets up a draft's stages and expiry, bypassing the service.
     SetUp(usize, Vec<Stage>, Expiry),
-    /// The time of a proposal ends.
     LetExpire(usize),
-    /// A moment comes that an agreement waits for.
     LetCome(usize, Coming),
-    /// The clock ticks.
     Tick,
-    /// A token reads everything.
     Read,
 }
 
-/// The answer to a command.
 struct Observed {
-    /// The operation, and the token or member who called it, as the audit row must have them.
+    /// The operation and its caller, as the audit row must have them.
     operation: String,
     actor: String,
     status: u16,
     bytes: Vec<u8>,
     request_id: String,
     is_replay: bool,
-    /// The field errors of a refused call.
+    /// A refusal's field errors.
     errors: Vec<(String, String)>,
 }
 
@@ -71,7 +64,7 @@ impl Observed {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Whether it is the expected one.
+    /// Whether it fits the expectation.
     fn fits(&self, expected: &Expected) -> bool {
         let says = match expected {
             Expected::Again(_, bytes) => self.bytes == *bytes,
@@ -86,7 +79,6 @@ impl Observed {
     }
 }
 
-/// A member with the browser in which they are signed in.
 struct SignedIn {
     id: String,
     browser: Browser,
@@ -110,27 +102,25 @@ impl SignedIn {
     }
 }
 
-/// A history as it goes on.
 struct History {
     seed: u64,
     rng: Rng,
     steps: Vec<String>,
-    /// The table is checked after this many steps.
+    /// Steps between checks of the table.
     stride: usize,
     model: Model,
     ours: Org,
-    /// Another organization, in which nothing ever changes.
+    /// Another organization, where nothing ever changes.
     theirs: Org,
     members: [SignedIn; 2],
     clock: Clockwork,
-    /// The calls that were sent with a key.
+    /// Calls sent with a key.
     keyed: Vec<(Call, String)>,
-    /// The audit rows that there have to be, by request id, and those of the clock.
+    /// Required audit rows by request id, and the clock's.
     calls: BTreeMap<String, String>,
     ticks: Vec<String>,
-    /// The table as it was looked at last.
+    /// The table at the last check.
     before: Snapshot,
-    /// The outcome of the last command, in a word.
     outcome: String,
 }
 
@@ -144,9 +134,8 @@ impl Drop for History {
     }
 }
 
-// Steps.
 impl History {
-    /// A history that has a draft that can be proposed.
+    /// A history with a draft that can be proposed.
     async fn begin(seed: u64, stride: usize) -> Self {
         let stack = Stack::with(Needs::OWN.without_background().on_configured_store());
         let (ours, theirs) = (Org::on(stack.clone()).await, Org::on(stack.clone()).await);
@@ -194,8 +183,7 @@ impl History {
         self.finish().await;
     }
 
-    /// At the end everything is read, before and after the clock has written down what time did, and the relay empties the
-    /// outbox.
+    /// Reads everything before and after the clock records time's effects; then the relay empties the outbox.
     async fn finish(&mut self) {
         for step in [Step::Read, Step::Tick, Step::Read] {
             self.take_step(step).await;
@@ -216,7 +204,7 @@ impl History {
 
     async fn take_step(&mut self, step: Step) {
         self.steps.push(format!("{step:?}"));
-        // The model does not know in which order the clock emits events, so the table is checked right after a tick.
+        // The model doesn't know the order of the clock's events, so the table is checked right after a tick.
         let is_looked_at = matches!(step, Step::Tick | Step::Read) || self.steps.len().is_multiple_of(self.stride);
         match step {
             Step::One(command) => self.one(command).await,
@@ -242,7 +230,6 @@ impl History {
         }
     }
 
-    /// Sends one command, which must be answered as the model expects.
     async fn one(&mut self, command: Command) {
         let observed = self.send(&command).await;
         let mut model = self.model.clone();
@@ -251,7 +238,7 @@ impl History {
         self.model = model;
     }
 
-    /// Sends two commands at once, which must be answered as if one had been sent after the other.
+    /// Sends two commands at once, and asserts the responses of one order.
     async fn both(&mut self, one: Command, other: Command) {
         let (observed_one, observed_other) = join(self.send(&one), self.send(&other)).await;
         let (one, other) = ((one, observed_one), (other, observed_other));
@@ -300,7 +287,7 @@ impl History {
         }
     }
 
-    /// Compares an answer with a model, and applies the command to that model.
+    /// Compares a response with a model, and applies the command to it.
     fn take(&self, model: &mut Model, command: &Command, observed: &Observed) -> Result<Expected, String> {
         let expected = model.expected(command);
         if !observed.fits(&expected) {
@@ -323,7 +310,7 @@ impl History {
         Ok(expected)
     }
 
-    /// Remembers the audit row that a command must have.
+    /// Records a command's required audit row.
     fn record(&mut self, command: &Command, observed: &Observed, expected: &Expected) {
         if let Command::Write { call, key: Some(key) } = command {
             self.keyed.push((call.clone(), key.clone()));
@@ -383,7 +370,7 @@ impl History {
         self.ticks.extend(acts.iter().map(|(operation, of)| format!("{operation} 200 ok - - - {of:?}")));
     }
 
-    /// Every agreement and every proposal is in its list, and no other, and so in the list of each state.
+    /// Every agreement and proposal is in its list and in the list of its state, and no others are.
     async fn read(&mut self) {
         let lifecycles = ["", "draft", "active", "completed", "cancelled", "expired"];
         let states = ["", "pending", "confirmed", "declined", "expired"];
@@ -425,15 +412,15 @@ fn request_id(page: &Page) -> String {
     page.headers["x-request-id"].to_str().expect("an id").to_owned()
 }
 
-/// The columns of an audit row that the histories compare.
+/// An audit row's columns that the histories compare.
 fn on_record(row: &Value) -> String {
     let names = ["operation", "status", "code", "token_id", "member_id", "participant_id"];
     names.map(|name| row[name].as_str().unwrap_or("-")).join(" ")
 }
 
-/// Set it to a seed that a failed run printed, to have that history again and no other.
+/// Set it to a failed run's seed to repeat only that history.
 const SEED: &str = "COUNTERSIGN_TEST_SEED";
-/// How many histories with new seeds there are beside the fixed ones: none unless it is set.
+/// How many histories with new seeds to add: none unless set.
 const NEW: &str = "COUNTERSIGN_TEST_HISTORIES";
 
 #[test]
@@ -442,7 +429,7 @@ fn every_history_is_sound() {
     const AT_A_TIME: usize = 3;
     let asked = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let new = (0..asked(NEW).unwrap_or_default()).map(|_| Rng::new().u64(..));
-    // A history that is repeated is checked after every step.
+    // A repeated history is checked after every step.
     let (seeds, stride) = match asked(SEED) {
         Some(seed) => (vec![seed], 1),
         None => (FIXED.into_iter().chain(new).collect(), 4),
@@ -460,7 +447,7 @@ fn every_history_is_sound() {
     });
 }
 
-/// A scripted history of rare steps, with the outcome of each command.
+/// A scripted history of rare steps, with each command's outcome.
 #[tokio::test]
 async fn the_histories_know_every_end() {
     let [publish, cancel] = ACTIONS.map(|action| move |agreement| write(Call::Propose { agreement, action }));
@@ -478,7 +465,7 @@ async fn the_histories_know_every_end() {
     let (email, hours, countdown) = (Some("ada@people.example"), Stage::Hours(1), Coming::Countdown);
     let mut history = History::begin(0, 4).await;
     for (step, outcome) in [
-        // A draft in whose way is all that there can be.
+        // A draft with every possible blocker.
         (new(1), "ok"),
         (publish(1), "no_participants no_stages"),
         (add(1, 0), "ok"),
@@ -491,7 +478,7 @@ async fn the_histories_know_every_end() {
         (keyed(ACTIONS[0]), "replayed"),
         (keyed(ACTIONS[1]), "conflict"),
         (publish(0), "proposal_pending"),
-        // Pages of which something has changed.
+        // Pages where something has changed.
         (Step::Open(0), ""),
         (change("Ada Okafor", email), "ok"),
         (confirm(0), "Something that the agreement refers to has changed"),
@@ -502,7 +489,7 @@ async fn the_histories_know_every_end() {
         (Step::Open(0), ""),
         (confirm(2), "It can’t be confirmed yet"),
         (change("Ada Okafor", email), "ok"),
-        // Proposals whose time is over: written down with what takes the place, and by the clock.
+        // Expired proposals: recorded with their replacement, and by the clock.
         (Step::LetExpire(0), ""),
         (confirm(2), "The time to decide is over"),
         (Step::Read, ""),
@@ -533,13 +520,13 @@ async fn the_histories_know_every_end() {
         (confirm(6), "The agreement has changed"),
         (Step::Open(5), ""),
         (Step::LetCome(1, countdown), ""),
-        // It has ended, which is not written down yet.
+        // It has ended, which isn't recorded yet.
         (confirm(7), "It can’t be confirmed anymore"),
         (cancel(1), "wrong_state"),
         (Step::LetCome(1, Coming::Expiry), ""),
         (Step::Tick, ""),
         (publish(1), "wrong_state"),
-        // One expires, as a draft and when it is active.
+        // One expires as a draft, one when active.
         (new(2), "ok"),
         (add(2, 0), "ok"),
         (Step::SetUp(2, vec![hours], Expiry::Later), ""),
@@ -553,7 +540,7 @@ async fn the_histories_know_every_end() {
         (Step::LetCome(2, Coming::Expiry), ""),
         (cancel(2), "wrong_state"),
         (Step::Tick, ""),
-        // One is cancelled when its first stage is done, which is not written down yet.
+        // One is cancelled when its first stage is done, which isn't recorded yet.
         (new(3), "ok"),
         (add(3, 0), "ok"),
         (Step::SetUp(3, vec![hours, hours], Expiry::Never), ""),

@@ -8,7 +8,6 @@ use tests::drafts::Coming;
 use super::model::{ACTIONS, Call, Command, Contact, Expected, Expiry, Stage};
 use super::{History, Step};
 
-// Random choices.
 impl History {
     /// Steps that are possible now; a decision comes with the opening of its page.
     pub fn draw(&mut self) -> Vec<Step> {
@@ -26,7 +25,7 @@ impl History {
                 vec![Step::One(Command::Write { call, key })]
             }
             25..30 => {
-                // Again with its key, or with one that was used for something else.
+                // Again with its key, or with another request's key.
                 let (again, key) = one_of(&mut self.rng, &self.keyed)?.clone();
                 let call = if self.rng.bool() { again } else { self.draw_call().filter(takes_key)? };
                 vec![Step::One(Command::Write { call, key: Some(key) })]
@@ -34,7 +33,7 @@ impl History {
             30..34 => {
                 let call = self.draw_call()?;
                 let key = self.draw_key(&call);
-                // Without a key, what only differs in when it comes.
+                // Without a key, calls that differ only in timing.
                 let is_same = matches!(call, Call::Propose { .. } | Call::AddParticipant { .. });
                 (is_same || key.is_some()).then_some(())?;
                 let write = Command::Write { call, key };
@@ -54,7 +53,7 @@ impl History {
                 vec![Step::Open(proposal), step]
             }
             62..70 => {
-                // Rather one that was opened lately.
+                // Prefer recently opened ones.
                 let review = one_of(&mut self.rng, newest.saturating_sub(4)..newest)?;
                 vec![Step::One(Command::Decide { who, review, choice })]
             }
@@ -70,7 +69,7 @@ impl History {
                 let can = |at: &usize| self.model.agreements[*at].can_come(coming);
                 let at = one_of(&mut self.rng, (0..self.model.agreements.len()).filter(can))?;
                 let let_come = Step::LetCome(at, coming);
-                // Rather while a member has its review page open.
+                // Prefer a moment when a member has its review page open.
                 let waiting = self.pending().into_iter().find(|waiting| self.model.proposals[*waiting].agreement == at);
                 match waiting.filter(|_| self.rng.bool()) {
                     Some(waiting) => vec![Step::Open(waiting), let_come, Step::One(decide(who, "confirm"))],
@@ -97,7 +96,7 @@ impl History {
         Some(Step::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
     }
 
-    /// A proposal: mostly one that is accepted, more often a publication than a cancellation.
+    /// A proposal, mostly acceptable, and more often a publication than a cancellation.
     fn draw_propose(&mut self) -> Option<Call> {
         let [publish, cancel] = ACTIONS;
         let all = (0..self.model.agreements.len())
@@ -126,7 +125,6 @@ impl History {
         }
     }
 
-    /// A change of an agreement, or of a contact that an agreement may refer to.
     fn draw_change(&mut self, agreement: usize) -> Option<Call> {
         let contact = one_of(&mut self.rng, 0..self.model.contacts.len())?;
         let Contact { mut name, mut email, .. } = self.model.contacts[contact].clone();
@@ -139,7 +137,6 @@ impl History {
         Some(Call::Change { contact, name, email })
     }
 
-    /// A new key for a call, or none.
     fn draw_key(&mut self, call: &Call) -> Option<String> {
         (takes_key(call) && self.rng.bool()).then(|| format!("key-{}", self.steps.len()))
     }
@@ -164,7 +161,6 @@ fn takes_key(call: &Call) -> bool {
     !matches!(call, Call::Change { .. })
 }
 
-/// One of several, if there are any.
 fn one_of<T>(rng: &mut Rng, all: impl IntoIterator<Item = T>) -> Option<T> {
     let mut all: Vec<T> = all.into_iter().collect();
     if all.is_empty() { None } else { Some(all.swap_remove(rng.usize(..all.len()))) }

@@ -1,7 +1,7 @@
-//! The sender in a world of its own: time that passes at once, messages that are lost, doubled, late or early, a store
-//! whose answers are lost, and processes that end or freeze at any step (goals R3 and R4).
+//! The sender in a simulation: time passes at once, messages are lost, doubled, late or early, the store's responses
+//! are lost, and processes end or freeze at any step (goals R3 and R4).
 //!
-//! Each history is drawn from a seed, which a failure prints: `COUNTERSIGN_SEED=n` repeats that one.
+//! A failure prints the history's seed: `COUNTERSIGN_SEED=n` repeats it.
 
 mod world;
 
@@ -24,25 +24,23 @@ use world::{Message, Shaken, ShakenKeys, State, Subscriber, Trouble, World, mome
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
-/// The waits of the specification, on purpose not taken from the code.
+/// The specification's waits, deliberately not taken from the code.
 const WAITS: [i64; 4] = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR];
 /// Automatic attempts.
 const ATTEMPTS: usize = 5;
-/// When every history begins.
+/// The start of every history.
 const BEGIN: i64 = 1_800_000_000_000;
 /// How long a claim holds.
 const CLAIM: i64 = 30 * SECOND;
-/// What ends a history that does not come to its end.
+/// Ends a history that never finishes.
 const STEPS_MAX: u32 = 1_000_000;
 
-/// An attempt under way.
 struct Task {
     message: Message,
     attempt: BoxFuture<'static, Result<Handled, Failure>>,
     resting_until: i64,
 }
 
-/// What can be done next.
 enum Next {
     Run(usize),
     Receive(usize),
@@ -57,7 +55,7 @@ struct History {
     sender: Arc<Sender<Shaken, World>>,
     endpoints: Vec<shared::domain::ids::EndpointId>,
     tasks: Vec<Task>,
-    /// When the events happen that are still to come, the last first.
+    /// Future events' times, last first.
     to_come: Vec<i64>,
     keys: Vec<DeliveryKey>,
     poison: Vec<DeliveryKey>,
@@ -113,7 +111,6 @@ impl History {
         }
     }
 
-    /// Everything that can be done at this moment.
     fn choices(&self) -> Vec<Next> {
         let state = self.world.state();
         let now = state.now;
@@ -133,7 +130,7 @@ impl History {
         nothing_waits && self.memory.next_due().is_none()
     }
 
-    /// Nothing can be done now: on to the next moment at which something can.
+    /// Nothing can be done now: jumps to the next moment when something can.
     fn wait(&self) {
         let mut state = self.world.state();
         let tasks = self.tasks.iter().map(|task| task.resting_until);
@@ -160,7 +157,7 @@ impl History {
                 Next::Tick => self.tick(),
                 Next::Jump => self.jump(),
             }
-            // The notices of the table's stream.
+            // The stream's notices.
             for wake in self.memory.take_due_messages() {
                 self.world.state().put(wake);
             }
@@ -248,7 +245,7 @@ impl History {
         self.next_jump = state.now + state.random.i64(10 * MINUTE..HOUR);
         let jump = state.trouble.jump;
         if state.draw(jump) {
-            // Such as NTP makes: some back, some forward.
+            // As NTP does: backward or forward.
             state.skew = state.random.i64(-10 * MINUTE..10 * MINUTE);
         }
     }
@@ -284,7 +281,7 @@ impl History {
     }
 }
 
-/// Runs histories, and returns the numbers of attempts and of interruptions.
+/// Runs histories; returns the numbers of attempts and interruptions.
 fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     const FIXED: u64 = 100;
     const NEW: u64 = 50;
@@ -297,7 +294,7 @@ fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     };
     let (mut attempts, mut troubles) = (0, 0);
     for seed in seeds {
-        // Seen where it fails.
+        // Shown on failure.
         println!("{name}: COUNTERSIGN_SEED={seed}");
         let mut history = History::new(seed, trouble, &log);
         history.run();

@@ -28,16 +28,16 @@ use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
 use super::{CLAIM, MINUTE, SECOND, WAITS};
 
-/// What goes wrong in a history, each with its probability.
+/// What goes wrong in a history, with probabilities.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trouble {
-    /// A message is lost, doubled, comes up to ten minutes late, or before its time.
+    /// A message is lost, doubled, up to ten minutes late, or early.
     pub messages: f64,
     /// The process ends at a step.
     pub crash: f64,
-    /// The process stands still at a step for longer than its claim holds.
+    /// The process freezes at a step for longer than its claim holds.
     pub freeze: f64,
-    /// A call of the store or the queue fails, half of them after they took effect.
+    /// A call of the store or the queue fails, half of them after taking effect.
     pub store: f64,
     /// The clock is set forward or back.
     pub jump: f64,
@@ -45,7 +45,6 @@ pub struct Trouble {
     pub keys: f64,
 }
 
-/// A world, seen from everything in it.
 #[derive(Debug, Clone)]
 pub struct World(pub Arc<Mutex<State>>);
 
@@ -53,15 +52,15 @@ pub struct World(pub Arc<Mutex<State>>);
 pub struct State {
     pub random: fastrand::Rng,
     pub trouble: Trouble,
-    /// The time that passes.
+    /// True time.
     pub now: i64,
-    /// By how much the service's clock is wrong.
+    /// The error of the service's clock.
     pub skew: i64,
     pub messages: Vec<Message>,
     pub subscribers: HashMap<EventId, Subscriber>,
-    /// Until when the future that was polled last wants to be left alone.
+    /// Until when the last polled future rests.
     pub resting_until: Option<i64>,
-    /// The event that was loaded last: the keys are looked up for it.
+    /// The last loaded event, for which the keys are looked up.
     pub loaded: Option<EventId>,
 }
 
@@ -72,22 +71,22 @@ pub struct Message {
     pub receives: u32,
 }
 
-/// A delivery, as its subscriber and an onlooker see it.
+/// A delivery, as its subscriber and an observer see it.
 #[derive(Debug)]
 pub struct Subscriber {
     pub key: DeliveryKey,
-    /// How many attempts it refuses before it takes one.
+    /// Refused attempts before one is accepted.
     pub refusals: usize,
     pub latency: i64,
     pub arrivals: usize,
     pub taken: usize,
-    /// What went wrong on the way to it.
+    /// Problems on the way to it.
     pub troubles: usize,
-    /// What the service's clock said when the last attempt was claimed. It may be set back before the attempt is made.
+    /// The service's clock when the last attempt was claimed. It may be set back before the attempt.
     pub claimed_at: i64,
-    /// Not before, by the service's clock.
+    /// Earliest time, by the service's clock.
     pub earliest: i64,
-    /// Not after, by the time that passes.
+    /// Latest true time.
     pub latest: i64,
 }
 
@@ -96,7 +95,7 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the others go on: the history decides when this one does.
+    /// Lets others continue: the history decides when this one does.
     pub fn step(&self, wake: DeliveryMessage) -> Rest {
         let mut state = self.state();
         let freezes = state.trouble.freeze;
@@ -150,14 +149,14 @@ impl State {
         self.now + self.skew
     }
 
-    /// An attempt was interrupted: its claim expires, and the clock wakes the delivery at its next tick.
+    /// An attempt was interrupted: its claim expires, and the clock's next tick wakes the delivery.
     pub fn note_trouble(&mut self, event: EventId, rest: i64) {
         self.note_delay(event, rest);
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
         subscriber.troubles += 1;
     }
 
-    /// An attempt was not made: it comes later, and is no attempt more.
+    /// An attempt was not made: it comes later, and doesn't count.
     pub fn note_delay(&mut self, event: EventId, rest: i64) {
         let latest = self.now + rest + CLAIM + MINUTE;
         let subscriber = self.subscribers.get_mut(&event).expect("a delivery of the history");
@@ -271,7 +270,7 @@ impl HttpClient for World {
     }
 }
 
-/// The store, as calls of it go in the world.
+/// The store, with the world's failures.
 #[derive(Debug, Clone)]
 pub struct Shaken {
     pub memory: Memory,
@@ -341,7 +340,7 @@ impl DeliveryStore for Shaken {
     }
 }
 
-/// Keys that can't be looked up at times.
+/// Keys whose look-up sometimes fails.
 #[derive(Debug)]
 pub struct ShakenKeys {
     pub keyring: Arc<Keyring>,
@@ -363,7 +362,7 @@ impl Keys for ShakenKeys {
 }
 
 impl Shaken {
-    /// From when and until when the next attempt may come, after one that failed has been written down.
+    /// Sets when the next attempt may come, after recording a failed one.
     pub fn schedule(&self, wake: DeliveryMessage, after: &Delivery) {
         let (Some(_), Some(last)) = (after.due_at(), after.attempts.last()) else { return };
         let wait = WAITS[after.failures as usize - 1];
@@ -372,7 +371,7 @@ impl Shaken {
         let keeps_time = state.trouble.jump <= 0.0;
         let skew = state.skew;
         let subscriber = state.subscribers.get_mut(&wake.delivery.event).expect("a delivery of the history");
-        // Where the clock is set meanwhile, an attempt may seem to have taken longer or less long than it did.
+        // If the clock is set meanwhile, an attempt may seem longer or shorter than it was.
         let ended = last.at.unix_ms() + if keeps_time { took } else { 0 };
         subscriber.earliest = if keeps_time { ended + wait } else { after.due_at().expect("it waits").unix_ms() };
         subscriber.latest = ended - skew + wait + wait / 10 + MINUTE;

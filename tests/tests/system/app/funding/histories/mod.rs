@@ -1,9 +1,9 @@
-//! Random histories of what tokens and members do about the funding of a workspace, over HTTP and beside a model that knows the
-//! contract alone. After each act the schedule, its summary, the list by phase and the events say what the model says, whatever
-//! was done: sorting, holds, papering of one or two items, publication, the end of agreements in each way, claims, claims withdrawn,
-//! proof, closing and reopening, new names of the owner and the trust. At the end a subscriber has seen every event.
+//! Random histories of tokens' and members' acts on a workspace's funding, over HTTP, against a model of the contract.
+//! After each act, schedule, summary, list by phase and events must match the model: after sorting, holds, papering of
+//! one or two items, publication, each way for agreements to end, claims, withdrawn claims, proof, closing and
+//! reopening, and new names of owner and trust. In the end, a subscriber has seen every event.
 //!
-//! Each history is drawn from a seed, which a failure prints; `COUNTERSIGN_TEST_SEED=n` repeats that one alone.
+//! A failure prints the history's seed; `COUNTERSIGN_TEST_SEED=n` repeats only that one.
 
 mod model;
 
@@ -23,20 +23,16 @@ use tests::{Answer, Needs, Org};
 use self::model::{Act, At, Told, VERBS, WAITING, World};
 use super::{id, item_page, submit};
 
-/// The items of a history.
 const COUNT: usize = 4;
-/// The acts of a history.
 const STEPS: usize = 45;
-/// How often the events are read, in steps: that takes a pass over the whole table.
+/// Steps between reads of the events, each a pass over the whole table.
 const EVENTS_EVERY: usize = 5;
-/// The histories of a run.
 const HISTORIES: usize = 2;
-/// The histories of which the one that tries the most is done.
+/// The most varied of so many candidates runs.
 const CANDIDATES: usize = 1000;
-/// How long a countdown runs and an agreement lives: until the test says so.
+/// Keeps countdowns and agreements running until the test ends them.
 const LONG_HOURS: u32 = 1000;
 
-/// A history as it goes on.
 struct History {
     rng: Rng,
     org: Org,
@@ -46,11 +42,10 @@ struct History {
     items: Vec<Value>,
     agreements: Vec<String>,
     model: World,
-    /// The events about funding so far, as the model tells them.
+    /// The model's funding events so far.
     told: Vec<Value>,
-    /// How many events there were before the history.
+    /// Events before the history.
     before: usize,
-    /// What happened, for a failure.
     acts: Vec<String>,
 }
 
@@ -100,7 +95,7 @@ impl History {
             | Act::Close(_)
             | Act::Reopen(_) => {
                 let page = self.send(&act).await;
-                // The form of proof that is there no more has no place to be sent to.
+                // Without proof left, its form has no target.
                 let did = page.as_ref().is_some_and(|page| page.status == 303);
                 let page = page.map(|page| page.body);
                 assert_eq!(did, codes.is_none(), "{:#?}: {page:?}", self.acts);
@@ -122,7 +117,7 @@ impl History {
         self.check().await;
     }
 
-    /// Calls the API, or lets time pass. A refusal says what is expected.
+    /// Calls the API, or lets time pass. `refused` has the expected errors.
     async fn call(&mut self, act: &Act, refused: Option<&[(String, &'static str)]>) {
         let org = &self.org;
         let assert = |answer: &Answer, status: u16| match refused {
@@ -189,7 +184,7 @@ impl History {
         }
     }
 
-    /// Gives a draft one condition that time clears, and a day on which it expires.
+    /// Gives a draft one condition that time clears, and an expiry.
     async fn let_it_end(&self, draft: &str) {
         let mut draft = Drafted::of(&self.org, draft).await;
         let change = |draft: &mut shared::domain::agreement::Agreement| {
@@ -200,7 +195,7 @@ impl History {
         draft.change(&self.org, change).await;
     }
 
-    /// Sends a member's form, whether or not the page offers it now. None if it would name proof, and there is none.
+    /// Sends a member's form, whether or not the page offers it. None if it needs proof and there is none.
     async fn send(&self, act: &Act) -> Option<Page> {
         let note = format!("Note {}", self.acts.len());
         let (item, form, typed): (_, _, Vec<(&str, &str)>) = match act {
@@ -222,12 +217,10 @@ impl History {
         Some(submit(&self.maren, &page, &format!("{page}/{form}"), &typed).await)
     }
 
-    /// The oldest proof of an item that waits for a member.
     async fn undecided(&self, item: usize) -> Option<String> {
         self.all_undecided(item).await.into_iter().next()
     }
 
-    /// All of it, as the item's page offers it.
     async fn all_undecided(&self, item: usize) -> Vec<String> {
         let path = item_page(&self.items[item]);
         let page = self.maren.get(&path).await;
@@ -236,7 +229,7 @@ impl History {
         forms.filter_map(|form| form.split('"').next()?.strip_suffix("/accept")).map(str::to_owned).collect()
     }
 
-    /// An event of the model as a subscriber reads it.
+    /// The model's event, as subscribers read it.
     fn event(&self, (kind, item, more): &Told) -> Value {
         let mut data = json!({"workspace_id": self.estate.workspace["id"]});
         match item {
@@ -257,7 +250,7 @@ impl History {
         json!([kind, data])
     }
 
-    /// The schedule, the list, single items and the events say what the model says.
+    /// Asserts that schedule, list, items and events match the model.
     async fn check(&mut self) {
         let schedule = self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200);
         assert_eq!(schedule["summary"], self.model.summary(), "{:#?}", self.acts);
@@ -292,7 +285,7 @@ impl History {
         }
     }
 
-    /// A subscriber has seen each event.
+    /// Asserts that a subscriber has seen each event.
     async fn end(self) {
         let expected = self.org.events().await.len() - self.before;
         let arrivals = self.subscriber.receiver.wait_for(expected).await;
@@ -301,14 +294,14 @@ impl History {
     }
 }
 
-/// An act, which changes something now more often than not.
+/// Draws an act that more often than not changes something.
 fn draw(rng: &mut Rng, model: &World) -> Act {
     let is_hopeful = rng.u8(..10) < 8;
     let mut act = draw_any(rng, model);
     for _ in 0..30 {
         let mut after = model.clone();
         let works = after.apply(&act).is_ok();
-        // Ends are rare, so that items get as far as proof. What time does can't be tried in vain.
+        // Ends are rare, so that items get as far as proof. Acts of time can't fail.
         let is_end = matches!(act, Act::Cancel(_) | Act::Expire(_) | Act::Close(_)) && rng.bool();
         let is_possible = works || !matches!(act, Act::Complete(_) | Act::Expire(_));
         if is_possible && (!is_hopeful || (works && after != *model && !is_end)) {
@@ -348,9 +341,9 @@ fn draw_any(rng: &mut Rng, model: &World) -> Act {
     }
 }
 
-/// How much the history of a seed tries: a point for each different case, and a hundred for each thing that an agreement
-/// leaves behind when it ends early (a hold, a claim, proof to review), and for its item being in progress again later. These
-/// are what goes wrong most easily, and what chance alone hardly ever brings about. The model alone tells.
+/// A score for a seed's history: one point per different case, and a hundred for each thing left behind when an
+/// agreement ends early (a hold, a claim, proof to review) and when its item is in progress again later. These fail
+/// most easily, and chance alone rarely causes them. Only runs the model.
 fn variety(seed: u64) -> usize {
     let (mut rng, mut model) = (Rng::with_seed(seed), World::new(COUNT));
     let (mut cases, mut left_behind, mut again) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -377,7 +370,7 @@ fn variety(seed: u64) -> usize {
     cases.len() + 100 * (left_behind.len() + again.len())
 }
 
-/// The seed that is asked for, or of many random ones that of the history that tries the most.
+/// The requested seed, or of many random ones, that of the most varied history.
 fn seed_of() -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = repeated.unwrap_or_else(|| {
@@ -388,7 +381,6 @@ fn seed_of() -> u64 {
     seed
 }
 
-/// What an event says, if it is about funding.
 fn about_funding(event: &Value) -> Option<Value> {
     let kind = event["type"].as_str().expect("a type");
     (kind.starts_with("funding_item.") || kind.starts_with("trust.")).then(|| json!([kind, event["data"]]))

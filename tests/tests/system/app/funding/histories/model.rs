@@ -1,29 +1,24 @@
-//! Items, their agreements and their trust, told from the contract alone (sections 2 and 3, "Funding item").
+//! A model of items, their agreements and their trust, from the contract alone (sections 2 and 3, "Funding item").
 
 use serde_json::{Map, Value, json};
 
-/// Verbs that are tried. All of them fit the kind `other`.
+/// All verbs that are tried fit the kind `other`.
 pub(super) const VERBS: [&str; 3] = ["assign", "retitle", "leave_out"];
-/// For whom an item may wait.
 pub(super) const WAITING: [&str; 2] = ["institution", "counsel"];
 
-/// Something that somebody does, of items and agreements by their places.
+/// An act on items and agreements, given by index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
     /// A token sends everything that a verb needs.
     SortWhole(usize, &'static str),
-    /// A verb alone, or that it is taken back.
+    /// Sets only the verb, or clears it.
     SortVerb(usize, Option<&'static str>),
     Park(usize, Option<&'static str>),
     Paper(Vec<usize>),
-    /// The owner of everything gets another name.
     RenameOwner,
-    /// The trust gets another name.
     RenameTrust,
-    /// A token proposes, and a member confirms.
     Publish(usize),
     Cancel(usize),
-    /// The last condition clears.
     Complete(usize),
     Expire(usize),
     Claim(usize),
@@ -35,7 +30,6 @@ pub(super) enum Act {
     Reopen(usize),
 }
 
-/// How an item stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     Open,
@@ -51,13 +45,13 @@ pub(super) struct Item {
     pub verb: Option<&'static str>,
     has_description: bool,
     has_reason: bool,
-    /// Whether it has its trust and its owner, which come together.
+    /// Whether it has trust and owner, which come together.
     is_assigned: bool,
     pub hold: Option<&'static str>,
     pub at: At,
-    /// Its agreement, by its place.
+    /// Its agreement's index.
     agreement: Option<usize>,
-    /// How many proofs no member has decided about. Closing the item leaves them so, and ends their wait.
+    /// Undecided proofs. Closing the item leaves them so, and ends their wait.
     pub undecided: usize,
 }
 
@@ -65,17 +59,16 @@ pub(super) struct Item {
 struct Agreement {
     lifecycle: &'static str,
     items: Vec<usize>,
-    /// How often the owner and the trust had been renamed when it was drafted.
+    /// How often owner and trust had been renamed when it was drafted.
     names: (usize, usize),
 }
 
-/// An act that was refused: each field with its code, where the API says so.
+/// A refusal's fields and codes, where the API names them.
 pub(super) type Refused = Vec<(String, &'static str)>;
 
-/// An event: its type, the place of the item that it is about, and what else it says.
+/// An event: type, item's index, further data.
 pub(super) type Told = (&'static str, Option<usize>, Value);
 
-/// All of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct World {
     pub items: Vec<Item>,
@@ -131,12 +124,10 @@ impl Item {
         matches!(self.at, At::InProgress | At::Claimed)
     }
 
-    /// How many proofs the item's page asks a member to decide about.
     pub fn to_review(&self) -> usize {
         if self.waits_for_proof() { self.undecided } else { 0 }
     }
 
-    /// What keeps it from being papered.
     fn not_papered(&self) -> Option<&'static str> {
         match (self.at, self.verb, self.hold) {
             (At::Open, Some("leave_out"), _) => Some("verb_not_allowed"),
@@ -169,7 +160,7 @@ impl World {
         self.items[item].agreement.map_or("", |agreement| self.agreements[agreement].lifecycle)
     }
 
-    /// What an act tells, if it works.
+    /// An act's events, if it works.
     pub fn apply(&mut self, act: &Act) -> Result<Vec<Told>, Refused> {
         match act {
             Act::SortWhole(item, verb) => self.sort(*item, Some(verb), true),
@@ -190,7 +181,7 @@ impl World {
             }
             Act::Expire(agreement) if self.lifecycle(*agreement) == "active" => Ok(self.end(*agreement, "expired")),
             Act::Complete(agreement) if self.lifecycle(*agreement) == "active" => {
-                // What was not proven by then goes on waiting.
+                // What isn't proven by then keeps waiting.
                 self.agreements[*agreement].lifecycle = "completed";
                 Ok(Vec::new())
             }
@@ -227,7 +218,7 @@ impl World {
         }
         let is_told = item.hold != waiting_on;
         item.hold = waiting_on;
-        // Nobody means that the hold cleared.
+        // Clearing a hold causes no event.
         let data = waiting_on.map_or(json!({}), |waiting_on| json!({"waiting_on": waiting_on}));
         Ok(is_told.then_some(("funding_item.parked", Some(at), data)).into_iter().collect())
     }
@@ -265,7 +256,7 @@ impl World {
         Ok(Vec::new())
     }
 
-    /// What is not closed is open again, and no claim or proof outlives that.
+    /// What isn't closed is open again, without claims or proof.
     fn end(&mut self, agreement: usize, lifecycle: &'static str) -> Vec<Told> {
         self.agreements[agreement].lifecycle = lifecycle;
         let mut told = Vec::new();
@@ -324,7 +315,7 @@ impl World {
         Ok(vec![("funding_item.reopened", Some(at), json!({}))])
     }
 
-    /// What an act meets, for telling different cases apart: the items that it is about, and whether it works.
+    /// Distinguishes cases of an act: the state of its items, and whether it works.
     pub fn case(&self, act: &Act) -> String {
         let of_items: Vec<usize> = match act {
             Act::Paper(items) => items.clone(),
@@ -352,7 +343,7 @@ impl World {
         format!("{kind} {:?} {}", met.collect::<Vec<_>>(), self.clone().apply(act).is_ok())
     }
 
-    /// What responses say of an item. Its agreement is told by its place.
+    /// An item in responses. Its agreement is given by index.
     pub fn shown(&self, at: usize) -> Value {
         let item = &self.items[at];
         let status = match item.at {
@@ -371,7 +362,7 @@ impl World {
         })
     }
 
-    /// How many items are where. Only what is confirmed or closed is done.
+    /// Counts of items. Only confirmed or closed ones are done.
     pub fn summary(&self) -> Value {
         let mut summary = Map::new();
         let count = |is: &dyn Fn(&Item) -> bool| self.items.iter().filter(|item| is(item)).count();

@@ -1,4 +1,4 @@
-//! What is done next in a history, by chance.
+//! Draws the next act of a history.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,13 @@ use super::model::{AMOUNT, Act, Did, New, Payment, REASONS, SOURCES, Who};
 use super::{STEPS, STEPS_UNTIL_ENDS};
 use crate::unknown_id;
 
-/// Documents to choose from: few, so that some are filed again.
+/// Few, so that some documents are filed again.
 const DOCUMENTS: usize = 12;
 
-/// What acts a history has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acts {
-    /// All of all people.
     Everyones,
-    /// Those of the sender's side, and of members who handle what it says; and calls of the API.
+    /// The sender's side's acts, members' acts on its statements, and calls of the API.
     OfTheSender,
 }
 
@@ -27,16 +25,15 @@ pub(super) struct Drawn {
     pub act: Act,
 }
 
-/// What an act is drawn from.
 pub(super) struct Drawing<'a> {
     pub rng: &'a mut Rng,
     pub acts: Acts,
     pub payments: &'a [Payment],
-    /// Whether payments may end as often as not.
+    /// Whether ends are no longer rare.
     pub is_late: bool,
 }
 
-/// Whether what is to be accepted looks like what was accepted for another payment.
+/// Whether the evidence to accept looks like evidence accepted for another payment.
 pub(super) fn is_elsewhere(payments: &[Payment], at: usize, act: &Act) -> bool {
     let others = payments.iter().enumerate().filter(|(other, _)| *other != at);
     let mut filed = others.flat_map(|(_, payment)| &payment.evidence);
@@ -49,8 +46,7 @@ pub(super) fn is_elsewhere(payments: &[Payment], at: usize, act: &Act) -> bool {
     }
 }
 
-/// The different things that happen in the history of a seed: the state, the act, the state after it, and whether it did
-/// anything.
+/// The distinct events of a seed's history: state, act, next state, and whether it changed anything.
 fn variety(seed: u64, acts: Acts) -> BTreeSet<String> {
     let mut rng = Rng::with_seed(seed);
     let mut payments = vec![Payment::new(), Payment::new()];
@@ -64,15 +60,14 @@ fn variety(seed: u64, acts: Acts) -> BTreeSet<String> {
         let kind = format!("{act:?}");
         let kind = kind.split(['(', ' ']).next().unwrap_or_default();
         let (after, sum) = (payments[at].state, payments[at].proven() - AMOUNT);
-        // One minor unit less and one more are cases of their own.
+        // One minor unit less or more are separate cases.
         let sum = if matches!(act, Act::Accept(..)) && did == Ok(Did::Changed) { sum.clamp(-2, 2) } else { 0 };
         found.insert(format!("{before} {completed} {kind} {after} {} {sum}", did.is_ok()));
     }
     found
 }
 
-/// How much a history of a seed is worth: what begins or ends with proof more than the rest, and the most what is one minor
-/// unit beside the amount.
+/// A history's value: begins and ends of proof count more than the rest, amounts off by one minor unit most.
 pub(super) fn worth(seed: u64, acts: Acts) -> usize {
     let worth = |what: String| match what.rsplit_once(' ') {
         Some((_, "-1" | "1")) => 16,
@@ -83,7 +78,7 @@ pub(super) fn worth(seed: u64, acts: Acts) -> usize {
 }
 
 impl Drawing<'_> {
-    /// Something that is possible now, mostly; and who does it.
+    /// Usually something that is possible now, and who does it.
     pub fn draw(&mut self) -> Drawn {
         if self.rng.u8(..10) < 4 {
             return self.draw_next();
@@ -94,7 +89,7 @@ impl Drawing<'_> {
             let Drawn { at, by, act } = &drawn;
             let mut after = self.payments[*at].clone();
             let does = after.act(*by, act, is_elsewhere(self.payments, *at, act)) == Ok(Did::Changed);
-            // Ends are rare before the last steps, so that histories go on.
+            // Ends are rare before the last steps, so that histories continue.
             let is_end = ["returned", "cancelled"].contains(&after.state) && !self.is_late && self.rng.u8(..12) > 0;
             if !is_hopeful || (does && !is_end) {
                 break;
@@ -104,7 +99,6 @@ impl Drawing<'_> {
         drawn
     }
 
-    /// What a payment waits for, as a deal goes without trouble; and trouble for one that has arrived.
     fn draw_next(&mut self) -> Drawn {
         let at = self.rng.usize(..self.payments.len());
         let payment = &self.payments[at];
@@ -136,7 +130,7 @@ impl Drawing<'_> {
         Drawn { at, by, act }
     }
 
-    /// Evidence of what is missing, or of half of it.
+    /// Evidence of the missing amount, or half of it.
     fn draw_proof(&mut self, at: usize) -> New {
         let rest = (AMOUNT - self.payments[at].proven()).max(1);
         let sources = if self.acts == Acts::Everyones { 2..5 } else { 0..2 };
@@ -185,7 +179,7 @@ impl Drawing<'_> {
     fn draw_evidence(&mut self, sources: std::ops::Range<usize>, is_by_member: bool) -> New {
         const MINOR: [i64; 8] = [AMOUNT, AMOUNT, AMOUNT, AMOUNT / 2, AMOUNT / 2, AMOUNT - 1, AMOUNT + 1, 1];
         let source = self.rng.usize(sources);
-        // Banks' documents have files, and what parties file has one too.
+        // Banks' documents have files, and so do parties' own.
         let has_file = !["sender_statement", "recipient_confirmation"].contains(&SOURCES[source].0) || !is_by_member;
         New {
             source,

@@ -1,9 +1,8 @@
-//! Random histories of what members and parties do about payments, over HTTP and beside a model that knows the contract alone.
-//! After each act the API, the conditions, the ledger and the events say what the model says, and nothing is reconciled
-//! unless accepted evidence of the receiving side makes the amount. A second kind of history has acts of the sender's side
-//! and calls of the API only: whatever comes of it, nothing is ever confirmed.
+//! Random histories of acts on payments, over HTTP, against a model of the contract. After each act, API, conditions,
+//! ledger and events must match, and only the receiving side's accepted evidence of the whole amount reconciles. A
+//! second kind has only acts of the sender's side and API calls: it never confirms anything.
 //!
-//! Each history is drawn from a seed, which a failure prints; `COUNTERSIGN_TEST_SEED=n` repeats that one alone.
+//! A failure prints the history's seed; `COUNTERSIGN_TEST_SEED=n` repeats only that one.
 
 mod draw;
 mod model;
@@ -33,46 +32,43 @@ use crate::app::evidence::{lines, unzipped, verified};
 use crate::app::ledger::{Sums, shown, totals};
 use crate::unknown_id;
 
-/// The acts of a history.
 const STEPS: usize = 55;
-/// Those before payments may end as often as not.
+/// Before these, ends are rare.
 const STEPS_UNTIL_ENDS: usize = 45;
-/// The histories of which the one with the most different acts is done.
+/// The candidate with the most different acts runs.
 const CANDIDATES: usize = 1000;
-/// How often the totals are read, in steps.
+/// Steps between reads of the totals.
 const TOTALS_EVERY: usize = 5;
 
-/// A payment with its agreement and its parties.
+/// A payment with its agreement and parties.
 struct Deal {
     agreement: Agreement,
     id: MovementId,
-    /// The payer and the payee, each with the token of their forms.
+    /// Payer and payee, each with their forms' token.
     parties: [(Attendee, String); 2],
     payment: Payment,
-    /// The calls that changed it, in their order.
+    /// The calls that changed it, in order.
     changes: Vec<String>,
 }
 
-/// A history as it goes on.
 struct History {
     rng: Rng,
     acts: Acts,
     org: Org,
     stranger: Org,
     people: [Person; 2],
-    /// Maren and Kim, each with the token of their forms.
+    /// Maren and Kim, each with their forms' token.
     members: [(Browser, String); 2],
     deals: Vec<Deal>,
-    /// The operations of the API that write.
+    /// The API's write operations.
     writes: Vec<Operation>,
-    /// What calls did: the request, its operation, and its status.
     calls: Vec<(String, &'static str, u16)>,
-    /// How many events there were before the last act.
+    /// Events before the last act.
     told: usize,
     steps: usize,
 }
 
-/// A published agreement whose one step waits for an approval of the payer, and for a payment.
+/// A published agreement whose one step waits for the payer's approval, and for a payment.
 async fn publish(org: &Org, by: (&Person, &Browser), name: &str) -> Deal {
     let draft = org
         .ready_draft(name, |draft| {
@@ -102,7 +98,6 @@ async fn publish(org: &Org, by: (&Person, &Browser), name: &str) -> Deal {
     Deal { agreement, id, parties, payment: Payment::new(), changes: Vec::new() }
 }
 
-/// The account of a revision of instructions.
 fn number_of(revision: u32) -> String {
     format!("{:012}", 100_000_000 + revision)
 }
@@ -190,7 +185,7 @@ impl History {
         let path = |rest: &str| format!("/app/money/movements/{}{rest}", deal.id);
         let of = |which: usize, act: &str| path(&format!("/evidence/{}/{act}", deal.payment.evidence[which].new.id));
         let revision = deal.payment.revision.to_string();
-        // A reason of its own, so that no form is one that was sent before.
+        // A unique reason, so that no form repeats an earlier one.
         let reason = format!("Reason {}", self.steps);
         let text = |fields: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
             fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
@@ -294,7 +289,7 @@ impl History {
         }
     }
 
-    /// Calls an operation of the API with something that might reconcile a payment.
+    /// Calls an API operation with something that might reconcile a payment.
     async fn call(&mut self, at: usize) {
         let deal = &self.deals[at];
         let ids: Ids = [
@@ -330,7 +325,7 @@ impl History {
         assert!(away.status == 303 && away.location().starts_with("/app/sign-in"), "{act}: {}", away.location());
     }
 
-    /// What must hold after an act, given the payment before it.
+    /// Checks what must hold after an act, given the payment before it.
     async fn check(&mut self, at: usize, act: Option<(&Payment, &str)>) {
         let what = act.map_or("a call of the API", |(_, what)| what);
         for deal in &self.deals {
@@ -358,7 +353,7 @@ impl History {
         self.check_ledger(what).await;
     }
 
-    /// Each change of a state has its event, and no event is without one.
+    /// Each change of state has its event, and there are no others.
     async fn check_events(&mut self, at: usize, act: Option<(&Payment, &str)>) {
         let events = self.org.events().await;
         let new = events[self.told..]
@@ -385,7 +380,7 @@ impl History {
         assert_eq!(told, expected, "{:?}", act.map(|(_, what)| what));
     }
 
-    /// The rows of the ledger are those of the payments, and what they add up to is what the model adds up.
+    /// The ledger's rows are the payments, and its sums are the model's.
     async fn check_ledger(&self, what: &str) {
         let ledger = self.org.ledger(&[]).await;
         let mut sums: Sums = [0; 3];
@@ -411,7 +406,7 @@ impl History {
         }
     }
 
-    /// Money of a payment that ended with its agreement comes late.
+    /// Money for a payment that ended with its agreement arrives late.
     async fn come_late(&mut self, at: usize) {
         let which = self.deals[at].payment.evidence.len();
         let new =
@@ -434,7 +429,7 @@ impl History {
         }
     }
 
-    /// What stays of it: an audit row for each call, an act for each change, and evidence that says the same.
+    /// The traces: an audit row per call, an act per change, and matching evidence.
     async fn end(mut self) {
         for at in 0..self.deals.len() {
             let deal = &mut self.deals[at];
@@ -454,7 +449,7 @@ impl History {
         for deal in &self.deals {
             let path = format!("/app/evidence/agreements/{}/bundle", deal.agreement.id());
             let page = self.members[1].0.get(&path).await;
-            // The verifier adds up by itself what was accepted.
+            // The verifier sums up what was accepted.
             verified(self.org.base_url(), &page).await;
             let bundle = unzipped(&page.bytes);
             let acts = lines(&bundle, "timeline.jsonl").into_iter().map(|act| act["request_id"].clone());
@@ -484,7 +479,7 @@ impl History {
     }
 }
 
-/// The API says what the model says, and is right about what is reconciled.
+/// Asserts that the API matches the model, and is right about what is reconciled.
 fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     let told = json!({
         "state": read["state"],
@@ -497,14 +492,14 @@ fn assert_movement(payment: &Payment, read: &Value, what: &str) {
         "confirmation_basis": read["confirmation_basis"],
     });
     assert_eq!(told, payment.shown(), "{what}");
-    // Told from the evidence alone: whoever it was, and whatever came before.
+    // Derived from the evidence alone, whoever acted and whatever came before.
     let is_proven = payment.proven() >= AMOUNT && !payment.has_stopped();
     assert_eq!(read["reconciled"], is_proven, "{what}: {read}");
     assert_eq!(read["state"] == "reconciled", is_proven, "{what}: {read}");
 }
 
-/// The seed of a history: the one that is asked for, or of many random ones the one that does the most different things. The
-/// model alone tells, so that the history that is done over HTTP is worth its time.
+/// The requested seed, or of many random ones, that of the history with the most different events. Uses only the model,
+/// so that the history played over HTTP is worth its time.
 fn seed_of(acts: Acts) -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = repeated.unwrap_or_else(|| {

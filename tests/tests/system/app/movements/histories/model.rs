@@ -1,11 +1,10 @@
-//! What members and parties do about payments, and what that leads to, told from the contract alone (sections 2 and 3).
+//! A model of members' and parties' acts on payments, from the contract alone (sections 2 and 3).
 
 use serde_json::{Value, json};
 
-/// The amount of each payment, in minor units.
+/// Each payment's amount, in minor units.
 pub(super) const AMOUNT: i64 = 25_000_000;
 
-/// Who acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Maren,
@@ -27,8 +26,7 @@ impl Who {
     }
 }
 
-/// A source of evidence: its name, whether it is the receiving side's, its assurance, and the basis of a confirmation. The
-/// weakest first.
+/// A source of evidence: name, whether it is the receiving side's, assurance, basis of a confirmation. Weakest first.
 pub(super) struct Source(pub &'static str, pub bool, pub &'static str, pub &'static str);
 
 pub(super) const SOURCES: [Source; 5] = [
@@ -43,33 +41,32 @@ pub(super) const SOURCES: [Source; 5] = [
 pub(super) const REASONS: [&str; 5] =
     ["amount_short", "not_received", "suspected_fraud", "returned", "evidence_withdrawn"];
 
-/// An act on a payment.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Authorize,
     Enter,
     Verify,
     Release,
-    /// A claim; the sender's own page may show the instructions as they were before.
+    /// A claim; the sender's page may show outdated instructions.
     Report(bool),
     Ask,
     File(New),
-    /// And whether it is said to be another arrival than all before.
+    /// And whether it is declared a separate arrival.
     Accept(usize, bool),
     Reject(usize),
     Withdraw(usize),
     Flag(&'static str),
-    /// Whether the money is to be sent again.
+    /// Whether to send the money again.
     Resolve(bool),
-    /// Says that what is too much is kept, or was returned.
+    /// Says that the excess is kept, or was returned.
     Settle(bool),
     Return,
     Cancel,
-    /// The payer meets the other condition of the step.
+    /// The payer meets the step's other condition.
     Approve,
 }
 
-/// Evidence to be filed: its source, by its place, how much it says, in US dollars or not, and which document it has.
+/// Evidence to file: source index, amount, whether in US dollars, document.
 #[derive(Debug, Clone)]
 pub(super) struct New {
     pub source: usize,
@@ -81,7 +78,6 @@ pub(super) struct New {
     pub copy: String,
 }
 
-/// Evidence that was filed.
 #[derive(Debug, Clone)]
 pub(super) struct Filed {
     pub new: New,
@@ -110,19 +106,15 @@ impl Filed {
     }
 }
 
-/// What an act did.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Did {
-    /// It changed the payment.
     Changed,
-    /// It had been done before.
     Nothing,
 }
 
-/// Why an act was refused. For a person: the tests only compare that it was.
+/// Why an act was refused, for people: tests only compare that it was.
 type Refused = &'static str;
 
-/// A payment, with the step of its agreement.
 #[derive(Debug, Clone)]
 pub(super) struct Payment {
     pub state: &'static str,
@@ -131,7 +123,7 @@ pub(super) struct Payment {
     pub attempts: usize,
     pub evidence: Vec<Filed>,
     pub confirmed_by: Option<Who>,
-    /// The conditions of the step: the authorization, the arrival and the approval.
+    /// The step's conditions: authorization, arrival, approval.
     pub gates: [bool; 3],
     pub revision: u32,
     /// Whether it ended with its agreement.
@@ -171,18 +163,17 @@ impl Payment {
         ["sender_reported", "receipt_pending", "processing"].contains(&self.state)
     }
 
-    /// Whether it goes on no further by itself.
+    /// Whether it no longer progresses by itself.
     pub fn has_stopped(&self) -> bool {
         ["exception", "returned", "cancelled"].contains(&self.state)
     }
 
-    /// What accepted evidence of the receiving side adds up to.
     pub fn proven(&self) -> i64 {
         let accepted = self.evidence.iter().filter(|filed| filed.is_accepted_arrival());
         accepted.map(|filed| filed.new.minor).sum()
     }
 
-    /// Does an act. `elsewhere` says whether what is to be accepted looks like what was accepted for another payment.
+    /// Does an act. `elsewhere`: the evidence to accept looks like evidence accepted for another payment.
     pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<Did, Refused> {
         if self.has_done(by, act) {
             return Ok(Did::Nothing);
@@ -277,7 +268,7 @@ impl Payment {
         Ok(())
     }
 
-    /// Whether the payment takes evidence now, of whoever files it.
+    /// Whether the payment takes this evidence from this person now.
     fn takes(&self, by: Who, new: &New) -> Result<(), Refused> {
         let Source(name, is_receivers, ..) = SOURCES[new.source];
         let may = match by {
@@ -308,7 +299,7 @@ impl Payment {
         Ok(())
     }
 
-    /// Waits for proof, or for a member who looks at it.
+    /// Waits for proof, or for a member to review it.
     fn wait(&mut self) {
         let waits = self.evidence.iter().any(|filed| filed.state == "filed" && filed.is_receivers());
         self.state = if waits { "processing" } else { "receipt_pending" };
@@ -318,7 +309,7 @@ impl Payment {
         let filed = &self.evidence[which];
         self.expect(filed.is_receivers() && filed.state == "filed" && filed.new.is_usd)?;
         self.expect(self.state == "processing" || self.has_ended)?;
-        // All is of one day, so that the same amount may be the same money.
+        // Everything is on one day, so the same amount may be the same money.
         let looks_alike = |other: &Filed| other.state == "accepted" && other.new.minor == filed.new.minor;
         self.expect(is_another || !(elsewhere || self.evidence.iter().any(looks_alike)))?;
         let filed = &mut self.evidence[which];
@@ -332,7 +323,6 @@ impl Payment {
         Ok(())
     }
 
-    /// Rejects evidence, or withdraws it.
     fn remove(&mut self, by: Who, which: usize, withdraws: bool) -> Result<(), Refused> {
         let filed = &self.evidence[which];
         let was = filed.state;
@@ -399,7 +389,7 @@ impl Payment {
         Ok(())
     }
 
-    /// The step follows: what was authorized stays so, and the arrival counts as long as it is proven.
+    /// Updates the step: the authorization stays, and the arrival counts while proven.
     fn follow(&mut self) {
         if !["exception", "returned"].contains(&self.state) {
             self.reason = None;
@@ -413,14 +403,14 @@ impl Payment {
         }
     }
 
-    /// Its open agreement is cancelled, and ends it if nothing is on its way.
+    /// Its agreement is cancelled, and ends it unless money is on its way.
     pub fn end(&mut self) {
         if ["draft", "authorized", "instructions_ready"].contains(&self.state) {
             (self.state, self.reason, self.has_ended) = ("cancelled", None, true);
         }
     }
 
-    /// The event of the change from an earlier state.
+    /// The event of a change since an earlier state.
     pub fn event_since(&self, before: &Self) -> Option<(&'static str, Option<&'static str>)> {
         if self.state == before.state {
             return None;
@@ -433,7 +423,7 @@ impl Payment {
         }
     }
 
-    /// What the API shows of it that acts change.
+    /// The parts shown in the API that acts change.
     pub fn shown(&self) -> Value {
         let standing: Vec<&Filed> =
             self.evidence.iter().filter(|filed| filed.is_receivers() && filed.stands()).collect();

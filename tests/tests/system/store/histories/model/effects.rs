@@ -1,4 +1,4 @@
-//! The effects of commands and of time.
+//! Effects of commands and of time.
 
 use serde_json::{Value, json};
 use shared::domain::agreement::Lifecycle;
@@ -9,7 +9,7 @@ use tests::drafts::Coming;
 use super::{Agreement, Call, Command, Expiry, Model, Proposal, Stage, note_of};
 
 impl Model {
-    /// Applies a command, given the answer to it; `member` is the member who decided.
+    /// Applies a command, given its response; `member` decided.
     pub fn apply(&mut self, command: &Command, member: &str, status: u16, bytes: &[u8]) {
         match command {
             Command::Write { call, key } => {
@@ -57,7 +57,7 @@ impl Model {
                     return;
                 }
                 agreement.participants.push(*contact);
-                // Also if the contact is one of the people already: no removal may overlook the participant.
+                // Even if the contact is one of the people already: no removal may overlook the participant.
                 self.touched.insert(self.workspaces[agreement.workspace].id.clone());
                 self.changed(*at);
             }
@@ -110,7 +110,7 @@ impl Model {
         self.changed(agreement);
     }
 
-    /// A member sets up what only the app does.
+    /// A member sets up what only the app can.
     pub fn set_up(&mut self, at: usize, stages: &[Stage], expiry: Expiry) {
         let draft = &mut self.agreements[at];
         assert_eq!(draft.lifecycle, Lifecycle::Draft);
@@ -118,13 +118,11 @@ impl Model {
         self.changed(at);
     }
 
-    /// The time of a proposal is over from a moment on.
     pub fn let_expire(&mut self, at: usize, expires_at: Timestamp) {
         (self.proposals[at].state, self.proposals[at].expires_at) = (ProposalState::Expired, expires_at);
         self.touch_proposal(at);
     }
 
-    /// A moment that an agreement waits for has come.
     pub fn let_come(&mut self, at: usize, coming: Coming) {
         let agreement = &mut self.agreements[at];
         match coming {
@@ -134,7 +132,7 @@ impl Model {
         self.touched.insert(agreement.id.clone());
     }
 
-    /// The clock writes down what time has done. Returns the operation of each of its acts, with the ids of its objects.
+    /// The clock records time's effects. Returns its acts' operations, with the ids of their objects.
     pub fn tick(&mut self) -> Vec<(&'static str, Vec<String>)> {
         let (mut acts, emitted) = (Vec::new(), self.emitted.len());
         let over: Vec<usize> =
@@ -154,14 +152,13 @@ impl Model {
         acts
     }
 
-    /// The service writes down that a proposal has expired.
     fn expire(&mut self, at: usize) {
         self.proposals[at].is_open = false;
         self.touch_proposal(at);
         self.emit_proposal("proposal.expired", at);
     }
 
-    /// The service writes down how far an agreement has proceeded. Returns whether that is further than before.
+    /// The service records an agreement's progress; true if there was any.
     fn advance(&mut self, at: usize) -> bool {
         let agreement = &mut self.agreements[at];
         let before = (agreement.lifecycle, agreement.done);
@@ -194,7 +191,7 @@ impl Model {
         self.emitted.push((of_type, data));
     }
 
-    /// What the key of a proposal's claim ends with.
+    /// The end of the key of a proposal's claim.
     pub fn claim(&self, at: usize) -> String {
         let proposal = &self.proposals[at];
         format!("PENDING#{}#{}", self.agreements[proposal.agreement].id, proposal.action.as_str())

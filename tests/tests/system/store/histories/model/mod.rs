@@ -1,5 +1,5 @@
-//! The model: an organization as far as the histories know it. It says which answer a command must get, and applies the
-//! command. It knows nothing of how the service works.
+//! A model of an organization, as far as the histories need it. It knows the response that a command must get, and
+//! applies the command. It knows nothing of how the service works.
 
 mod effects;
 mod views;
@@ -16,25 +16,23 @@ use tests::drafts::Coming;
 
 pub use views::{as_known, note_of};
 
-/// Both actions.
 pub const ACTIONS: [ProposalAction; 2] = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement];
 
-/// An organization, and the events that it has emitted.
+/// An organization and its emitted events.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub contacts: Vec<Contact>,
     pub workspaces: Vec<Workspace>,
     pub agreements: Vec<Agreement>,
     pub proposals: Vec<Proposal>,
-    /// The review pages that are open.
     pub reviews: Vec<OpenReview>,
     /// The first success with each idempotency key.
     firsts: BTreeMap<String, (Call, u16, Vec<u8>)>,
-    /// The emitted events, in order: type and data.
+    /// Emitted events in order: type and data.
     pub emitted: Vec<(&'static str, Value)>,
-    /// How many of the last of these come from one tick, in any order.
+    /// How many of the last events come from one tick, in any order.
     pub emitted_unordered: usize,
-    /// The rows that must differ since the last check: a piece of the key of each.
+    /// Parts of the keys of rows that must differ since the last check.
     pub touched: BTreeSet<String>,
 }
 
@@ -57,15 +55,14 @@ pub struct Agreement {
     pub id: String,
     name: String,
     workspace: usize,
-    /// As it is written down.
+    /// As recorded.
     pub lifecycle: Lifecycle,
     was_published: bool,
-    /// Who takes part.
     pub participants: Vec<usize>,
     pub stages: Vec<Stage>,
-    /// How many of these are done, as it is written down.
+    /// Recorded number of finished stages.
     done: usize,
-    /// Whether the countdown of the stage after them has ended, which is not written down yet.
+    /// Whether the next stage's countdown has ended, which isn't recorded yet.
     has_ended: bool,
     pub expiry: Expiry,
     changes: u32,
@@ -75,13 +72,13 @@ pub struct Agreement {
 pub enum Stage {
     /// A contact approves, which never happens in a history.
     Approval(usize),
-    /// A countdown to a moment that is over.
+    /// A countdown to a past moment.
     Past,
-    /// A countdown of hours: it ends when the history lets it.
+    /// A countdown of hours, which the history ends.
     Hours(u32),
 }
 
-/// When an agreement ends, whatever has been done.
+/// An agreement's end, whatever has been done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
     Never,
@@ -94,16 +91,15 @@ pub struct Proposal {
     pub id: String,
     action: ProposalAction,
     pub agreement: usize,
-    /// As it is shown.
     pub state: ProposalState,
-    /// Whether no end is written down, even if its time is over.
+    /// Whether no end is recorded, even if its time is over.
     pub is_open: bool,
     pub expires_at: Timestamp,
-    /// Which member decided, and what they said.
+    /// The deciding member, and what they said.
     decided: Option<(String, String)>,
 }
 
-/// A call of the API that writes. The same call is the same bytes.
+/// An API write. Equal calls have equal bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
     Change { contact: usize, name: String, email: Option<String> },
@@ -113,7 +109,6 @@ pub enum Call {
 }
 
 impl Call {
-    /// Its operation, and how it is sent.
     pub fn request(&self, client: &Client, model: &Model) -> (&'static str, Request) {
         let agreement = |at: &usize| &model.agreements[*at].id;
         match self {
@@ -138,23 +133,23 @@ impl Call {
     }
 }
 
-/// A review page that was opened: the version in its form, and the state that a confirmation must still find.
+/// An opened review page: its form's version, and the state that a confirmation must still find.
 #[derive(Debug, Clone)]
 pub struct OpenReview {
     pub proposal: usize,
     pub version: String,
-    /// How often the agreement had changed.
+    /// The agreement's number of changes.
     agreement: u32,
     around: Around,
 }
 
-/// Whether the workspace is activated, and how often who takes part has changed.
+/// Whether the workspace is activated, and each participant's number of changes.
 type Around = (bool, BTreeMap<usize, u32>);
 
-/// One request. Members and open review pages are referred to by their index.
+/// A request. Members and open review pages are indexes.
 #[derive(Debug, Clone)]
 pub enum Command {
-    /// A token calls, with an idempotency key or without.
+    /// A token calls, maybe with an idempotency key.
     Write { call: Call, key: Option<String> },
     /// A member decides on an open page: `confirm` or `decline`.
     Decide { who: usize, review: usize, choice: &'static str },
@@ -162,14 +157,14 @@ pub enum Command {
     Activate { who: usize, workspace: usize },
 }
 
-/// The answer that a command must get.
+/// The required response to a command.
 #[derive(Debug, Clone)]
 pub enum Expected {
     /// A success that takes effect.
     Done(u16),
-    /// The first answer, replayed.
+    /// The first response, replayed.
     Again(u16, Vec<u8>),
-    /// The key was used for something else.
+    /// The key was used for another request.
     KeyConflict,
     /// Refused for a field, with these codes, sorted.
     Refused(&'static str, Vec<&'static str>),
@@ -183,7 +178,7 @@ impl Expected {
         Self::Refused(field, codes)
     }
 
-    /// The status and the code of the audit row.
+    /// Status and code of the audit row.
     pub fn on_record(&self) -> (u16, &'static str) {
         match self {
             Self::Done(status) => (*status, "ok"),
@@ -193,7 +188,6 @@ impl Expected {
         }
     }
 
-    /// The outcome in one word.
     pub fn summary(&self) -> String {
         match self {
             Self::Refused(_, codes) => codes.join(" "),
@@ -203,7 +197,6 @@ impl Expected {
     }
 }
 
-// Expected answers.
 impl Model {
     pub fn expected(&self, command: &Command) -> Expected {
         match command {
@@ -266,7 +259,7 @@ impl Model {
         Expected::Done(303)
     }
 
-    /// The codes that keep an action from being proposed or confirmed. What time has done counts, written down or not.
+    /// Codes that prevent an action from being proposed or confirmed. Time's effects count, recorded or not.
     fn refusal_codes(&self, at: usize, action: ProposalAction) -> Vec<&'static str> {
         let agreement = &self.agreements[at];
         match (action, agreement.as_of_now().0) {
@@ -276,7 +269,7 @@ impl Model {
         }
     }
 
-    /// The blockers of a publication, except activation.
+    /// A publication's blockers, except activation.
     fn blockers(&self, draft: &Agreement) -> Vec<&'static str> {
         let approver = |stage: &Stage| if let Stage::Approval(who) = stage { Some(*who) } else { None };
         let approvers: BTreeSet<usize> = draft.stages.iter().filter_map(approver).collect();
@@ -294,18 +287,17 @@ impl Model {
         self.claiming(agreement, action).is_some_and(|at| self.proposals[at].state == ProposalState::Pending)
     }
 
-    /// The proposals of which no end has been written down.
+    /// Proposals without a recorded end.
     pub fn open_proposals(&self) -> impl Iterator<Item = usize> {
         (0..self.proposals.len()).filter(|at| self.proposals[*at].is_open)
     }
 
-    /// The proposal of which a new one of an action takes the place.
+    /// The proposal that a new one of an action replaces.
     fn claiming(&self, agreement: usize, action: ProposalAction) -> Option<usize> {
         let is_of = |of: &Proposal| of.agreement == agreement && of.action == action;
         self.open_proposals().find(|at| is_of(&self.proposals[*at]))
     }
 
-    /// A member opens a review page and leaves it open.
     pub fn open(&mut self, proposal: usize, version: String) {
         let (agreement, around) = self.showed(proposal);
         self.reviews.push(OpenReview { proposal, version, agreement, around });
@@ -319,7 +311,7 @@ impl Model {
 }
 
 impl Agreement {
-    /// Where it is, whether or not that is written down: its state, and how many stages are done.
+    /// Its actual lifecycle and number of finished stages, recorded or not.
     fn as_of_now(&self) -> (Lifecycle, usize) {
         if self.lifecycle != Lifecycle::Active {
             return (self.lifecycle, self.done);
@@ -333,7 +325,7 @@ impl Agreement {
         }
     }
 
-    /// The moment that the history can let come: the end of a countdown that runs, or its own.
+    /// A moment that the history can let come: the end of a running countdown, or the expiry.
     pub fn can_come(&self, coming: Coming) -> bool {
         match coming {
             Coming::Countdown => self.counts_down() && !self.has_ended && self.expiry != Expiry::Over,
@@ -347,7 +339,7 @@ impl Agreement {
         self.lifecycle == Lifecycle::Active && matches!(self.stages[self.done], Stage::Hours(_))
     }
 
-    /// Whether time takes it further, or has and it is not written down yet.
+    /// Whether time advances it, or has without being recorded.
     pub fn waits_for_time(&self) -> bool {
         self.counts_down() || self.lifecycle == Lifecycle::Active && self.expiry != Expiry::Never
     }

@@ -7,13 +7,12 @@ use shared::domain::proposal::ProposalAction;
 use super::{Call, Contact, Expiry, Model, Proposal};
 
 impl Model {
-    /// All agreements and all proposals.
     pub fn records(&self) -> [Vec<Value>; 2] {
         let agreements = (0..self.agreements.len()).map(|at| self.agreement(at));
         [agreements.collect(), (0..self.proposals.len()).map(|at| self.proposal(at)).collect()]
     }
 
-    /// The record that the success of a call shows.
+    /// The record that a call's success shows.
     pub fn shown_by(&self, call: &Call) -> Value {
         match call {
             Call::Change { contact, name, email } => {
@@ -78,7 +77,7 @@ impl Model {
     }
 }
 
-/// Reduces a representation to what the model knows: of some values only whether they are there, of a member the id.
+/// Reduces a representation to what the model knows: of some values only their presence, of a member the id.
 pub fn as_known(shown: &Value, known: &Value) -> Value {
     match (shown, known) {
         (_, Value::Object(known)) => {
@@ -93,7 +92,6 @@ pub fn as_known(shown: &Value, known: &Value) -> Value {
     }
 }
 
-/// The note of a decision.
 pub fn note_of(choice: &str) -> String {
     format!("We {choice} it.")
 }
