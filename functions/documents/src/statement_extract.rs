@@ -33,9 +33,6 @@ struct Wanted {
 
 /// The entries that prove an agreement's payments, ordered by payment. Statements may be large, so they are read one by
 /// one.
-///
-/// # Errors
-/// [`Unread`].
 pub(crate) async fn extracts(request: &Request, org: OrgId, found: &Evidence) -> Result<Vec<StatementExtract>, Unread> {
     let store = request.app().files().map_err(Unread::Other)?;
     let mut extracts = HashMap::new();

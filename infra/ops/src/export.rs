@@ -76,9 +76,6 @@ struct Counts {
 }
 
 /// Exports an organization to a folder. Continues an interrupted export; remakes a complete one, keeping its files.
-///
-/// # Errors
-/// [`ExportError`].
 pub async fn export(
     store: &Store,
     files: Option<&dyn FileStore>,

@@ -65,9 +65,6 @@ pub struct RetiredKey {
 
 /// Retires a key of the keyring with this value: from now on, its links and signatures are invalid. Retiring it again
 /// changes nothing, unless to add that it leaked, or leaked earlier.
-///
-/// # Errors
-/// [`RetireError`].
 pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, RetireError> {
     let keyring = Keyring::parse(value.trim())?;
     if !keyring.has(name) {

@@ -18,9 +18,6 @@ pub async fn migrate(store: &Store) -> Result<Migrated, WalkError> {
 }
 
 /// Counts a table's records of older versions.
-///
-/// # Errors
-/// [`WalkError`].
 pub async fn count(store: &Store) -> Result<Migrated, WalkError> {
     rewrite(store, true, None).await
 }

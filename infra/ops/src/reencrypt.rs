@@ -32,9 +32,6 @@ impl Reencrypted {
 }
 
 /// Reseals with the current key what older keys sealed; reports what doesn't open to `on`. Repeatable during traffic.
-///
-/// # Errors
-/// [`WalkError`].
 pub async fn reencrypt(
     store: &Store,
     keyring: &Keyring,

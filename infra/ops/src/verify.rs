@@ -44,9 +44,6 @@ impl Verified {
 }
 
 /// Checks the table; reports findings and their repairs to `on`, and returns counts. Writes only with `repairs`.
-///
-/// # Errors
-/// [`WalkError`].
 pub async fn verify(
     store: &Store,
     how: Verification<'_>,

@@ -62,9 +62,6 @@ struct State<C> {
 
 impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
     /// Begins a walk, or resumes the one in the file. `does` names the walk, so that no other resumes from its file.
-    ///
-    /// # Errors
-    /// [`WalkError`].
     pub async fn begin(store: &'a Store, does: &str, file: Option<&Path>) -> Result<Self, WalkError> {
         let walk = format!("{does} in the table {}", store.table());
         let state = match file.map(read).transpose()?.flatten() {

@@ -82,9 +82,6 @@ pub fn bundle(
 }
 
 /// Makes the bundle of a later part of an agreement's evidence: acts and their calls' audit rows.
-///
-/// # Errors
-/// [`EvidenceError`].
 pub fn bundle_of_acts(
     later: &LaterActs,
     (organization, service): (&Organization, &BaseUrl),

@@ -54,9 +54,6 @@ impl Day {
     }
 
     /// Reads a day as people type it: `12/31/2026`, `Dec 31, 2026`, `31 December 2026`, `2026-12-31`.
-    ///
-    /// # Errors
-    /// [`NotLocalTime`].
     pub fn read(text: &str) -> Result<Self, NotLocalTime> {
         local_time::read_day(text).map(Self)
     }

@@ -28,9 +28,6 @@ impl Currency {
     }
 
     /// Parses a currency as typed, ignoring case and surrounding blanks.
-    ///
-    /// # Errors
-    /// [`NotACurrency`].
     pub fn read(text: &str) -> Result<Self, NotACurrency> {
         Self::parse(&text.trim().to_ascii_uppercase()).ok_or(NotACurrency)
     }
@@ -104,9 +101,6 @@ impl Money {
     }
 
     /// Parses an amount as typed; see [`read_minor`].
-    ///
-    /// # Errors
-    /// [`NotAnAmount`].
     pub fn read(text: &str, currency: Currency) -> Result<Self, NotAnAmount> {
         Self::new(read_minor(text, currency.code())?, currency)
     }

@@ -46,9 +46,6 @@ impl WeakPassword {
 
 impl NewPassword {
     /// Checks a person's password, given their address and their organization's name.
-    ///
-    /// # Errors
-    /// [`WeakPassword`].
     pub fn check(text: &str, email: &str, organization: &str) -> Result<Self, WeakPassword> {
         if text.chars().count() < limits::PASSWORD_CHARS_MIN {
             return Err(WeakPassword::TooShort);

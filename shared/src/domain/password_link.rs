@@ -47,9 +47,6 @@ pub enum NotLinked {
 
 impl PasswordLink {
     /// A new link for a member.
-    ///
-    /// # Errors
-    /// [`NotLinked`].
     pub fn create(
         by: Admin<'_>,
         member: Option<&MemberRecord>,

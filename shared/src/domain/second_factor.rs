@@ -170,9 +170,6 @@ pub enum NotReset {
 }
 
 /// Checks that an admin may reset a member's second factor, and returns the member, the account and the second factor.
-///
-/// # Errors
-/// [`NotReset`].
 pub fn reset<F>(
     by: Admin<'_>,
     member: Option<MemberRecord>,

@@ -72,9 +72,6 @@ impl TimeZone {
 
     /// Parses a local time as typed, or as `<input type="datetime-local">` sends it ([`local_time`]). A date alone is
     /// the last millisecond of that day. The module documentation covers clock changes.
-    ///
-    /// # Errors
-    /// [`NotLocalTime`].
     pub fn read_local(&self, text: &str) -> Result<Timestamp, NotLocalTime> {
         let local = match local_time::read(text)? {
             LocalTime::Day(date) => return Ok(self.end_of(Day::of(date))),

@@ -206,9 +206,6 @@ impl FundingItem {
     }
 
     /// Checks that it can be papered now.
-    ///
-    /// # Errors
-    /// [`NotPapered`].
     pub fn check_papering(&self) -> Result<(), NotPapered> {
         if self.status != Status::Open {
             return Err(NotPapered::NotOpen);
@@ -223,9 +220,6 @@ impl FundingItem {
     }
 
     /// Papers an item: an agreement is drafted for it.
-    ///
-    /// # Errors
-    /// [`NotPapered`].
     pub fn paper(&self, papering: Papering) -> Result<ItemChange, NotPapered> {
         self.check_papering()?;
         let event = crate::domain::event::FundingItemPaperedData {

@@ -42,9 +42,6 @@ pub enum NotJudged {
 
 /// Decides about a participant's answers. An information request is met only by a member's acceptance of the latest
 /// answers (specification, "Rules").
-///
-/// # Errors
-/// [`NotJudged`].
 pub fn judge_answers(
     by: &Member,
     context: AgreementContext<'_>,

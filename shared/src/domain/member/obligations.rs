@@ -127,9 +127,6 @@ pub fn declare_trigger(
 }
 
 /// Records the promisor's claim that an occurrence is done.
-///
-/// # Errors
-/// [`Refused`].
 pub fn record_satisfaction(
     by: &Member,
     context: ObligationContext<'_>,
@@ -142,9 +139,6 @@ pub fn record_satisfaction(
 }
 
 /// Checks whether a member can record that an occurrence is done, with a file of `file_bytes` that is not yet stored.
-///
-/// # Errors
-/// [`Refused`].
 pub fn check_satisfaction(context: ObligationContext<'_>, done: &Done, file_bytes: u64) -> Result<(), Refused> {
     context.to_satisfy(done.occurrence, &done.how, file_bytes, Filer::Member).map(|_| ())
 }
@@ -161,9 +155,6 @@ impl From<Counting> for OwnClaim {
 
 /// Confirms the claim that an occurrence is done. `counting` says whether another member exists, who alone may confirm
 /// what this one recorded.
-///
-/// # Errors
-/// [`Refused`].
 pub fn confirm_satisfaction(
     by: &Member,
     context: ObligationContext<'_>,
@@ -176,9 +167,6 @@ pub fn confirm_satisfaction(
 }
 
 /// Records the verification of a standing promise.
-///
-/// # Errors
-/// [`Refused`].
 pub fn verify_standing(
     by: &Member,
     context: ObligationContext<'_>,
@@ -190,9 +178,6 @@ pub fn verify_standing(
 }
 
 /// Cancels an unconfirmed obligation. The specification has no event for it.
-///
-/// # Errors
-/// [`Refused`].
 pub fn cancel_obligation(
     by: &Member,
     context: ObligationContext<'_>,

@@ -85,9 +85,6 @@ pub enum PaperDecision {
 }
 
 /// Records that a participant signed a document on paper. `earlier` are the participant's recorded ones.
-///
-/// # Errors
-/// [`NotRecorded`].
 pub fn record_paper_signature(
     by: &Member,
     context: AgreementContext<'_>,
@@ -162,9 +159,6 @@ pub fn record_paper_signature(
 
 /// Confirms or rejects a paper signature. Nobody confirms their own record, or that of someone they count as one with,
 /// unless nobody counts as a second member (anymore). Anyone may reject.
-///
-/// # Errors
-/// [`NotDecided`].
 pub fn decide_paper_signature(
     by: &Member,
     context: AgreementContext<'_>,

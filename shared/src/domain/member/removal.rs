@@ -65,9 +65,6 @@ impl Removal {
 }
 
 /// Removes a member of the organization, if `found`. Only an admin can.
-///
-/// # Errors
-/// [`NotRemoved`].
 pub fn remove(by: Admin<'_>, found: Option<MemberRecord>) -> Result<Removal, NotRemoved> {
     let removed = found.ok_or(NotRemoved::Unknown)?;
     if removed.id == by.member().id {

@@ -32,9 +32,6 @@ pub enum NotReopened {
 
 /// Reopens a declined gate of an active agreement (contract, section 3, "Gate"). It then waits for those who haven't
 /// done their part. `shown` is when it was declined, as the member saw it.
-///
-/// # Errors
-/// [`NotReopened`].
 pub fn reopen_gate(
     by: &Member,
     context: AgreementContext<'_>,

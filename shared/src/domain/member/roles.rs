@@ -47,9 +47,6 @@ impl RoleChange {
 }
 
 /// Sets the role of a member of the organization, if `found`. Only an admin can.
-///
-/// # Errors
-/// [`RoleNotChanged`].
 pub fn change_role(by: Admin<'_>, found: Option<MemberRecord>, role: Role) -> Result<RoleChange, RoleNotChanged> {
     let before = found.ok_or(RoleNotChanged::Unknown)?;
     if before.id == by.member().id {

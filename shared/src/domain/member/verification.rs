@@ -32,9 +32,6 @@ pub enum NotVerified {
 
 /// Records that a participant's identity was verified, in an active agreement (contract, section 3, "Gate rules").
 /// `earlier` are the agreement's recorded verifications.
-///
-/// # Errors
-/// [`NotVerified`].
 pub fn record_verification(
     by: &Member,
     context: AgreementContext<'_>,

@@ -40,9 +40,6 @@ pub fn said(before: &[OwnAccount], new: OwnAccount, counting: Counting) -> Resul
 }
 
 /// The own accounts after a member agrees to one.
-///
-/// # Errors
-/// [`NotOwned`].
 pub fn agreed(
     before: &[OwnAccount],
     id: OwnAccountId,

@@ -91,9 +91,6 @@ pub struct Signing {
 }
 
 /// Signs all blocks of a document that the participant may sign now.
-///
-/// # Errors
-/// [`NotActed`].
 pub fn sign(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -140,9 +137,6 @@ fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipan
 }
 
 /// Approves a gate.
-///
-/// # Errors
-/// [`NotActed`].
 pub fn approve(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -164,9 +158,6 @@ pub fn approve(
 
 /// Records a file uploaded for a gate. While the gate is open, more files can follow; all are kept. `earlier` are the
 /// participant's receipts.
-///
-/// # Errors
-/// [`NotActed`].
 pub fn upload(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -199,9 +190,6 @@ pub enum Declining {
 }
 
 /// Declines what open gates ask of the participant. The gates then wait for a member, even if others still have to act.
-///
-/// # Errors
-/// [`NotActed`].
 pub fn decline(
     by: &ActingParticipant,
     context: AgreementContext<'_>,

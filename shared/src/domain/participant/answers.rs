@@ -47,9 +47,6 @@ fn weight(questions: &[InformationField], submission: &Submission) -> usize {
 }
 
 /// Checks that an information request currently waits for the participant's answers.
-///
-/// # Errors
-/// [`NotActed`].
 pub fn can_answer(by: &ActingParticipant, context: AgreementContext<'_>, gate_id: GateId) -> Result<(), NotActed> {
     let current = context.active()?;
     let gate = open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::InformationRequest { .. }))?;
@@ -58,9 +55,6 @@ pub fn can_answer(by: &ActingParticipant, context: AgreementContext<'_>, gate_id
 }
 
 /// Sends answers. They then wait for a member, and the participant's part is done unless a member returns them.
-///
-/// # Errors
-/// [`NotActed`].
 pub fn send_answers(
     by: &ActingParticipant,
     context: AgreementContext<'_>,

@@ -39,9 +39,6 @@ pub struct MovementActed {
 }
 
 /// Records the sender's claim that they sent the money, by revision `shown` of the instructions.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn report_sent(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -67,9 +64,6 @@ pub fn report_sent(
 
 /// Files evidence: the sender's own or their bank's word, or the receiver's confirmation of arrival. `earlier` are the
 /// participant's receipts.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn file_own_evidence(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -109,9 +103,6 @@ pub fn file_own_evidence(
 }
 
 /// Withdraws the participant's own evidence before a member decides: it never counted.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn withdraw_own_evidence(
     by: &ActingParticipant,
     context: AgreementContext<'_>,

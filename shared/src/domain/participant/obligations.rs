@@ -91,9 +91,6 @@ impl From<Refused> for NotActedOnObligation {
 pub type ObligationOutcome = Result<ActedOnObligation, NotActedOnObligation>;
 
 /// Declares that a trigger happened. `statement` is the sentence above the button, here and below.
-///
-/// # Errors
-/// [`NotActedOnObligation`].
 pub fn declare_trigger(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
@@ -109,9 +106,6 @@ pub fn declare_trigger(
 }
 
 /// Records the promisor's own claim that an occurrence is done. `earlier` are the participant's receipts.
-///
-/// # Errors
-/// [`NotActedOnObligation`].
 pub fn record_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
@@ -131,9 +125,6 @@ pub fn record_satisfaction(
 
 /// Checks whether the promisor can record that an occurrence is done, with a file of `file_bytes` that is not yet
 /// stored.
-///
-/// # Errors
-/// [`NotActedOnObligation`].
 pub fn check_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
@@ -148,9 +139,6 @@ pub fn check_satisfaction(
 
 /// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, and
 /// ignored in the participant's own.
-///
-/// # Errors
-/// [`NotActedOnObligation`].
 pub fn confirm_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
@@ -167,9 +155,6 @@ pub fn confirm_satisfaction(
 }
 
 /// Records the promisee's verification of a standing promise.
-///
-/// # Errors
-/// [`NotActedOnObligation`].
 pub fn verify_standing(
     by: &ActingParticipant,
     context: ObligationContext<'_>,

@@ -361,9 +361,6 @@ impl Drawing {
 
     /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`. At most
     /// [`limits::DRAWING_POINTS_MAX`] points.
-    ///
-    /// # Errors
-    /// [`NotADrawing`].
     pub fn parse(text: &str) -> Result<Self, NotADrawing> {
         let text = text.trim();
         if text.is_empty() {

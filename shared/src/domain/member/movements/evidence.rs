@@ -21,9 +21,6 @@ pub struct EvidenceChange {
 }
 
 /// Files evidence.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn file_evidence(
     by: &Member,
     context: AgreementContext<'_>,
@@ -38,9 +35,6 @@ pub fn file_evidence(
 }
 
 /// Resolves a movement's exception for not having arrived, and files receiver-side evidence.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn resolve_and_file(
     by: &Member,
     context: AgreementContext<'_>,
@@ -95,9 +89,6 @@ pub fn resolve_and_file(
 ///     accept_evidence(by, context, movement, arrived, &[], Arrivals::One).ok()
 /// }
 /// ```
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn accept_evidence(
     by: &Member,
     context: AgreementContext<'_>,
@@ -112,9 +103,6 @@ pub fn accept_evidence(
 }
 
 /// Rejects undecided evidence.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn reject_evidence(
     by: &Member,
     context: AgreementContext<'_>,
@@ -128,9 +116,6 @@ pub fn reject_evidence(
 }
 
 /// Withdraws evidence, accepted or not. A movement that it had reconciled becomes an exception.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn withdraw_evidence(
     by: &Member,
     context: AgreementContext<'_>,

@@ -19,9 +19,6 @@ pub struct InstructionsEntered {
 
 /// Enters or changes instructions. A change ends their verification and withdraws their release; while money is in
 /// flight, it raises an exception.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn enter_instructions(
     by: &Member,
     context: AgreementContext<'_>,
@@ -36,9 +33,6 @@ pub fn enter_instructions(
 
 /// Records that a member verified the shown revision of instructions: what the payee read out matches. Nobody verifies
 /// their own entry, or that of someone they count as one with, unless nobody counts as a second member.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn verify_instructions(
     by: &Member,
     context: AgreementContext<'_>,
@@ -69,9 +63,6 @@ pub fn count_wrong_try(
 }
 
 /// Releases the shown revision of instructions to the sender: verified by a second member, or the only member's.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn release_instructions(
     by: &Member,
     context: AgreementContext<'_>,

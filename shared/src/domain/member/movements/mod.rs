@@ -80,9 +80,6 @@ pub struct Resolved {
 }
 
 /// Authorizes a movement of an active agreement.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn authorize(by: &Member, context: AgreementContext<'_>, movement: &Movement) -> Result<MovementChange, NotMoved> {
     let current = check_active(context, movement)?;
     if movement.state() == MovementState::Draft && !current.lets_authorize(movement.id()) {
@@ -92,9 +89,6 @@ pub fn authorize(by: &Member, context: AgreementContext<'_>, movement: &Movement
 }
 
 /// Records the sender's claim that they sent the money.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn record_claim(
     by: &Member,
     context: AgreementContext<'_>,
@@ -106,9 +100,6 @@ pub fn record_claim(
 }
 
 /// Asks for proof of the sender's claim.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn ask_for_proof(
     by: &Member,
     context: AgreementContext<'_>,
@@ -119,9 +110,6 @@ pub fn ask_for_proof(
 }
 
 /// Flags that a movement needs attention.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn flag_exception(
     by: &Member,
     context: AgreementContext<'_>,
@@ -134,9 +122,6 @@ pub fn flag_exception(
 }
 
 /// Resolves an exception. `evidence` is the movement's accepted evidence. Sending again requires an active agreement.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn resolve_exception(
     by: &Member,
     context: AgreementContext<'_>,
@@ -155,9 +140,6 @@ pub fn resolve_exception(
 }
 
 /// Records that the money came back.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn record_return(
     by: &Member,
     context: AgreementContext<'_>,
@@ -169,9 +151,6 @@ pub fn record_return(
 }
 
 /// Cancels a movement with nothing in flight.
-///
-/// # Errors
-/// [`NotMoved`].
 pub fn cancel_movement(
     by: &Member,
     context: AgreementContext<'_>,
