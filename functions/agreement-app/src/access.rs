@@ -10,6 +10,7 @@ use pages::layout::{Layout, Link, Notice};
 use pages::receipts::{receipt_facts, receipt_title_of};
 use pages::response::PageResponse;
 use pages::urls::{LINKS, access_url, agreement_url, answers_url, contact_url, encode_query_value, verification_url};
+use shared::crypto::random_bytes;
 use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::contact::{ChangedIdentity, Contact, ContactKind, DisplayName, Email, FormerIdentity};
 use shared::domain::ids::{AgreementId, GateId, OrgId, PaperSignatureId, ParticipantId, ReceiptId};
@@ -322,7 +323,7 @@ pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, E
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
     let url = format!("{}#code-title", access_url(ids.0, ids.1));
-    let code = LinkCode::of(submitted.derive(&format!("code for the link of {} in {}", ids.1, ids.0)).await?);
+    let code = LinkCode::of(random_bytes().map_err(Error::from)?);
     let id: Uuid = submitted.new_id();
     let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
     let redirect = Redirect { location: url.clone(), cookie };

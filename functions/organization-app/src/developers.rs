@@ -1,7 +1,6 @@
 //! The page of webhook endpoints, on which admins add one.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use askama::Template;
 use pages::done::shown_once;
@@ -9,13 +8,13 @@ use pages::labels::{Badge, DisplayTime, DisplayUrl, endpoint_badge, subscription
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::urls::endpoint_url;
-use shared::crypto::keyring::Keyring;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::endpoint::Subscription;
 use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
 use shared::domain::member::Admin;
 use shared::error::Error;
-use shared::service::endpoints::{self, EndpointState, NewEndpoint, NotAdded};
+use shared::service::endpoints::{self, EndpointState, NewEndpoint, NoRoom};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
@@ -192,7 +191,7 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
         Ok(parsed) => parsed,
         Err(form) => return Ok(developers_page(request, Some(*form), None).await?.unprocessable()),
     };
-    let (endpoint, keys, redirect) = match new_endpoint(&submitted, url, events).await {
+    let (endpoint, redirect) = match new_endpoint(&submitted, url, events).await {
         Ok(new) => new,
         Err(Error::Unavailable(cause)) => {
             let line = "Its signing secret can’t be encrypted at the moment. Try again in a minute.";
@@ -204,20 +203,15 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
     };
     submitted.redirect_if_committed(&redirect);
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint, &keys)).await? {
+    let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint)).await? {
         Ok(()) => {
             let line = "Copy its signing secret below: your server verifies deliveries with it.";
             return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
         }
-        Err(NotAdded::NoRoom) => {
+        Err(NoRoom) => {
             let max = limits::ENDPOINTS_MAX;
             let line = format!("An organization has at most {max}. Delete one that you no longer need.");
             Notice::bad("There is no room for another endpoint", line)
-        }
-        Err(NotAdded::Before) => {
-            let line =
-                "This form was submitted before, and added an endpoint. To add another one, press the button again.";
-            Notice::bad("Nothing was added", line)
         }
     };
     let form = EndpointForm::submitted(submitted.form());
@@ -232,12 +226,12 @@ async fn new_endpoint(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     url: EndpointUrl,
     events: Subscription,
-) -> Result<(NewEndpoint, Arc<Keyring>, Redirect), Error> {
+) -> Result<(NewEndpoint, Redirect), Error> {
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
     let id = submitted.new_id::<EndpointId>();
-    let secret = submitted.derive::<32>(&format!("signing secret of {id}")).await?.into();
+    let secret = SigningSecret::generate()?;
     let new = NewEndpoint::new(submitted.scope(), submitted.submitter(), id, (url, events), secret, &keys)?;
     let cookie = Flash::SigningSecret(new.id()).set(submitted, &new.secret().expose()).await?;
     let redirect = Redirect { location: endpoint_url(new.id()), cookie };
-    Ok((new, keys, redirect))
+    Ok((new, redirect))
 }

@@ -10,6 +10,7 @@ use pages::response::PageResponse;
 use pages::routes::Operation;
 use pages::urls::{encode_query_value, endpoint_url};
 use shared::crypto::keyring::Keyring;
+use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::day::Day;
 use shared::domain::delivery::{Delivery, DeliveryState, Outcome};
 use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
@@ -410,7 +411,7 @@ async fn next_secret(
     id: EndpointId,
     rotation: Rotation,
 ) -> Result<(endpoints::NewSecret, Arc<Keyring>, Redirect), Error> {
-    let secret = submitted.derive::<32>(&format!("signing secret of {id}, {rotation:?}")).await?.into();
+    let secret = SigningSecret::generate()?;
     let new = endpoints::NewSecret::new(secret, rotation);
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
     let cookie = Flash::SigningSecret(id).set(submitted, &new.secret().expose()).await?;

@@ -11,7 +11,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::token::{NewToken, Scope, Token};
 use shared::error::Error;
 use shared::limits;
-use shared::service::tokens::{self, GeneratedToken, NotCreated};
+use shared::service::tokens::{self, GeneratedToken};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
@@ -165,8 +165,9 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         }
     };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    let token = match generate(&submitted, &new).await {
-        Ok(token) => token,
+    let token = GeneratedToken::generate(scope, admin, &new)?;
+    let redirect = match value_redirect(&submitted, &token).await {
+        Ok(redirect) => redirect,
         Err(Error::Unavailable(cause)) => {
             let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
             let notice = Notice::bad("The token was not created", line);
@@ -175,38 +176,20 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         }
         Err(error) => return Err(error),
     };
-    submitted.redirect_if_committed(&value_redirect(&submitted, token.id(), &token).await?);
-    let line = match submitted.run(|| tokens::create(scope, admin, &token)).await? {
-        Ok(id) => {
-            let redirect = value_redirect(&submitted, id, &token).await?;
-            return Ok(shown_once(&submitted, redirect, "Token created", "Copy its value below.").await);
-        }
-        Err(NotCreated::NoRoom) => format!(
-            "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
-            limits::VALID_TOKENS_MAX
-        ),
-        Err(NotCreated::Before) => {
-            "This form created a token before, and its value is shown no longer. To create another one, press the button again.".to_owned()
-        }
-    };
+    submitted.redirect_if_committed(&redirect);
+    if submitted.run(|| tokens::create(scope, admin, &token)).await?.is_ok() {
+        return Ok(shown_once(&submitted, redirect, "Token created", "Copy its value below.").await);
+    }
+    let line = format!(
+        "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
+        limits::VALID_TOKENS_MAX
+    );
     let form = TokenForm::submitted(submitted.form());
     Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
 }
 
-/// The token that this copy of the form makes from its input.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the keys can't be read.
-async fn generate(submitted: &SubmittedForm<'_, Admin<'_>>, new: &NewToken) -> Result<GeneratedToken, Error> {
-    let bytes = submitted.derive(&format!("{} token {}", new.scope.as_str(), new.name.as_str())).await?;
-    GeneratedToken::generate(submitted.scope(), submitted.submitter(), new, &bytes)
-}
-
-async fn value_redirect(
-    submitted: &SubmittedForm<'_, Admin<'_>>,
-    id: TokenId,
-    token: &GeneratedToken,
-) -> Result<Redirect, Error> {
+async fn value_redirect(submitted: &SubmittedForm<'_, Admin<'_>>, token: &GeneratedToken) -> Result<Redirect, Error> {
+    let id = token.id();
     let cookie = Flash::TokenValue(id).set(submitted, token.value()).await?;
     Ok(Redirect { location: format!("{PATH}?created={id}"), cookie })
 }

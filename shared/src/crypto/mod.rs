@@ -16,7 +16,7 @@ pub use hash::{fingerprint, hex, keyed_hash, sha256_hex, sha256_twice};
 pub use link_secret::LinkSecret;
 pub use passwords::{HashingFailed, hash_password, verify_password};
 pub use recovery_code::RecoveryCode;
-pub use tokens::{TOKEN_BYTES, TokenHash, new_token, token_of};
+pub use tokens::{TokenHash, new_token};
 pub use totp::{TotpCode, TotpSecret};
 
 /// The system provides no randomness.
@@ -24,7 +24,11 @@ pub use totp::{TotpCode, TotpSecret};
 #[error("the system gives no randomness")]
 pub struct NoRandomness;
 
-fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+/// Random bytes of the operating system.
+///
+/// # Errors
+/// When it has none.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
     Ok(bytes)

@@ -14,7 +14,7 @@ const TOKEN_RANDOM_CHARS: usize = 40;
 const TOKEN_CHECKSUM_CHARS: usize = 6;
 
 /// Random bytes for a token; one in 32 is skipped.
-pub const TOKEN_BYTES: usize = 160;
+const TOKEN_BYTES: usize = 160;
 
 /// A new access token, to be shown once.
 ///
@@ -29,7 +29,7 @@ pub fn new_token() -> Result<String, NoRandomness> {
 ///
 /// # Errors
 /// If too many bytes are too high, which random ones never are.
-pub fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
+fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
     /// The largest multiple of 62 in a byte. Larger bytes would favor the first digits.
     const FAIR: u8 = 248;
     let mut body = String::from(TOKEN_PREFIX);

@@ -235,14 +235,6 @@ impl Endpoint {
         Ok(is_changed.then_some(after))
     }
 
-    /// Whether this is the current secret and so recent that the page may show it, for a form that is submitted twice.
-    #[must_use]
-    pub fn just_got(&self, org: OrgId, secret: &SigningSecret, keys: &Keyring, now: Timestamp) -> bool {
-        let opened = self.secrets(org, keys, now);
-        opened.is_ok_and(|secrets| secrets.first() == Some(secret))
-            && now <= self.updated_at.plus_seconds(limits::FLASH_LIFETIME_S)
-    }
-
     /// The endpoint with another URL or subscription.
     #[must_use]
     pub fn edited(&self, _by: Admin<'_>, url: EndpointUrl, events: Subscription, now: Timestamp) -> Self {

@@ -36,9 +36,6 @@ pub struct SecondFactor {
     /// The step of the last accepted app code.
     last_step: u64,
     recovery_codes: BTreeSet<String>,
-    /// When the recovery codes were replaced. None while they are the original ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    renewed_at: Option<Timestamp>,
 }
 
 /// A code as typed.
@@ -95,7 +92,7 @@ impl SecondFactor {
     ) -> Option<Self> {
         let last_step = step_of(secret, code, now)?;
         let recovery_codes = recovery_codes.hashes();
-        Some(Self { secret: sealed, turned_on_at: now, last_step, recovery_codes, renewed_at: None })
+        Some(Self { secret: sealed, turned_on_at: now, last_step, recovery_codes })
     }
 
     pub(crate) fn with_secret(&self, secret: Sealed) -> Self {
@@ -136,16 +133,8 @@ impl SecondFactor {
 
     /// The second factor with new recovery codes, which replace the old ones.
     #[must_use]
-    pub fn with_recovery_codes(self, recovery_codes: &RecoveryCodes, now: Timestamp) -> Self {
-        Self { recovery_codes: recovery_codes.hashes(), renewed_at: Some(now), ..self }
-    }
-
-    /// Whether it got exactly these recovery codes so recently that the page may show them, for a form that is
-    /// submitted twice.
-    #[must_use]
-    pub fn just_got(&self, recovery_codes: &RecoveryCodes, now: Timestamp) -> bool {
-        let made_at = self.renewed_at.unwrap_or(self.turned_on_at);
-        self.recovery_codes == recovery_codes.hashes() && now <= made_at.plus_seconds(limits::FLASH_LIFETIME_S)
+    pub fn with_recovery_codes(self, recovery_codes: &RecoveryCodes) -> Self {
+        Self { recovery_codes: recovery_codes.hashes(), ..self }
     }
 }
 
@@ -260,23 +249,11 @@ mod tests {
         assert_eq!(after.recovery_codes_left(), 9);
         assert!(after.after_recovery_code(&typed[3]).is_none());
         assert!(after.after_recovery_code(&typed[4]).is_some());
-        let renewed = after.with_recovery_codes(&codes_of(2), at(0));
+        let renewed = after.with_recovery_codes(&codes_of(2));
         assert_eq!(renewed.recovery_codes_left(), 10);
         assert!(renewed.after_recovery_code(&typed[4]).is_none());
         let stored = serde_json::to_string(&factor).unwrap();
         assert!(typed.iter().all(|code| !stored.contains(&code.reveal())), "{stored}");
-    }
-
-    #[test]
-    fn codes_that_were_just_made_are_recognized_until_one_is_used() {
-        let (_, factor, codes) = turned_on();
-        assert!(factor.just_got(&codes, at(60)) && !factor.just_got(&codes, at(61)), "two minutes after at(-60)");
-        assert!(!factor.just_got(&codes_of(2), at(0)));
-        let used = factor.after_recovery_code(&codes.0[0]).unwrap();
-        assert!(!used.just_got(&codes, at(0)));
-        let renewed = used.with_recovery_codes(&codes_of(2), at(100));
-        assert!(renewed.just_got(&codes_of(2), at(220)) && !renewed.just_got(&codes_of(2), at(221)));
-        assert!(!renewed.just_got(&codes, at(100)));
     }
 
     #[test]

@@ -67,32 +67,16 @@ impl NewEndpoint {
     }
 }
 
-/// Why no endpoint was added.
+/// No endpoint was added: the organization has [`limits::ENDPOINTS_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotAdded {
-    /// The organization has [`limits::ENDPOINTS_MAX`] endpoints.
-    NoRoom,
-    /// The form added one before, whose secret is shown no longer, or another one.
-    Before,
-}
+pub struct NoRoom;
 
-/// Adds an endpoint, once for all submissions of a form, which carries the endpoint's id and makes its secret.
-pub async fn add(
-    scope: &Scope,
-    admin: Admin<'_>,
-    new: &NewEndpoint,
-    keys: &Keyring,
-) -> Result<Plan<Result<(), NotAdded>>, Error> {
-    let NewEndpoint { endpoint, secret } = new;
+/// Adds an endpoint.
+pub async fn add(scope: &Scope, admin: Admin<'_>, new: &NewEndpoint) -> Result<Plan<Result<(), NoRoom>>, Error> {
+    let endpoint = &new.endpoint;
     let all = list(scope).await?;
-    if let Some(before) = all.iter().map(|state| &state.endpoint).find(|before| before.id() == endpoint.id()) {
-        let is_same = before.url() == endpoint.url() && before.events() == endpoint.events();
-        let is_repeat = is_same && before.just_got(scope.call().org(), secret, keys, scope.now());
-        let added = if is_repeat { Ok(()) } else { Err(NotAdded::Before) };
-        return Ok(Plan::new(scope, added).showing([endpoint.id().uuid()]));
-    }
     if all.len() >= limits::ENDPOINTS_MAX {
-        return Ok(Plan::new(scope, Err(NotAdded::NoRoom)));
+        return Ok(Plan::new(scope, Err(NoRoom)));
     }
     let changes = stored::create(scope.call(), admin, endpoint)?;
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([endpoint.id().uuid()]))
@@ -153,8 +137,7 @@ impl NewSecret {
     }
 }
 
-/// Gives an endpoint a new signing secret, unless too many replaced ones would still sign. It does so once for all
-/// submissions of a form, which makes the secret.
+/// Gives an endpoint a new signing secret, unless too many replaced ones would still sign.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is none.
@@ -166,9 +149,6 @@ pub async fn rotate_secret(
     keys: &Keyring,
 ) -> Result<Plan<Result<(), TooManySecrets>>, Error> {
     let before = get(scope, id).await?.endpoint;
-    if before.just_got(scope.call().org(), &new.secret, keys, scope.now()) {
-        return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
-    }
     match before.rotated(admin, new.how, &new.secret, keys, scope.now())? {
         Ok(after) => Ok(replace(scope, admin, &before, Some(after))?.with_output(Ok(()))),
         Err(reason) => Ok(Plan::new(scope, Err(reason))),

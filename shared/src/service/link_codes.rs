@@ -36,10 +36,10 @@ pub async fn create(
 ) -> Result<Plan<CodeMade>, Error> {
     let store = scope.store();
     let own = async {
-        let (access, earlier) = (store.access(agreement, participant), store.link_code(agreement, participant));
-        tokio::try_join!(access, earlier, store.organization()).map_err(Error::from)
+        let access = store.access(agreement, participant);
+        tokio::try_join!(access, store.organization()).map_err(Error::from)
     };
-    let (agreement, (access, earlier, organization)) = tokio::try_join!(found(scope, agreement), own)?;
+    let (agreement, (access, organization)) = tokio::try_join!(found(scope, agreement), own)?;
     let (contact, is_readdressed) = addressee(scope, (&agreement, participant), &access).await?;
     if !agreement.was_published() {
         return Err(Error::not_found());
@@ -47,9 +47,6 @@ pub async fn create(
     let plan = |output| Plan::new(scope, output).showing([agreement.id().uuid(), participant.uuid()]);
     if !organization.asks_for_codes {
         return Ok(plan(CodeMade::NotAskedFor));
-    }
-    if earlier.is_some_and(|earlier| earlier.id == id) {
-        return Ok(plan(CodeMade::Made));
     }
     if is_readdressed {
         return Ok(plan(CodeMade::Readdressed));

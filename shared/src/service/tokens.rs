@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::crypto::{NoRandomness, TOKEN_BYTES, TokenHash, token_of};
+use crate::crypto::{NoRandomness, TokenHash, new_token};
 use crate::domain::ids::TokenId;
 use crate::domain::member::Admin;
 use crate::domain::token::{NewToken, Token};
@@ -34,12 +34,12 @@ impl fmt::Debug for GeneratedToken {
 }
 
 impl GeneratedToken {
-    /// A token whose value is made of random bytes.
+    /// A token with a random value.
     ///
     /// # Errors
-    /// When the bytes are not random.
-    pub fn generate(scope: &Scope, admin: Admin<'_>, new: &NewToken, bytes: &[u8; TOKEN_BYTES]) -> Result<Self, Error> {
-        let value = token_of(bytes)?;
+    /// When there is no randomness.
+    pub fn generate(scope: &Scope, admin: Admin<'_>, new: &NewToken) -> Result<Self, Error> {
+        let value = new_token()?;
         let hash = TokenHash::of(&value).ok_or(NoRandomness)?;
         Ok(Self { token: Token::create(admin, new, scope.now()), value, hash })
     }
@@ -57,33 +57,19 @@ impl GeneratedToken {
     }
 }
 
-/// Why no token was created.
+/// No token was created: the organization has [`limits::VALID_TOKENS_MAX`] valid ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotCreated {
-    /// The organization has [`limits::VALID_TOKENS_MAX`] valid tokens.
-    NoRoom,
-    /// The form created one before, whose value is shown no longer.
-    Before,
-}
+pub struct NoRoom;
 
-/// Creates a token, once for all submissions of a form, which makes its value. The id is that of the first.
-pub async fn create(
-    scope: &Scope,
-    admin: Admin<'_>,
-    new: &GeneratedToken,
-) -> Result<Plan<Result<TokenId, NotCreated>>, Error> {
-    if let Some(before) = scope.store().token_with_hash(new.hash).await? {
-        let is_shown = scope.now() <= before.created_at.plus_seconds(limits::FLASH_LIFETIME_S);
-        let created = if is_shown { Ok(before.id) } else { Err(NotCreated::Before) };
-        return Ok(Plan::new(scope, created).showing([before.id.uuid()]));
-    }
+/// Creates a token.
+pub async fn create(scope: &Scope, admin: Admin<'_>, new: &GeneratedToken) -> Result<Plan<Result<(), NoRoom>>, Error> {
     let all = list(scope).await?;
     // Two admins at the same moment may exceed the limit by one: it only keeps the list readable.
     if all.iter().filter(|token| token.is_valid_at(scope.now())).count() >= limits::VALID_TOKENS_MAX {
-        return Ok(Plan::new(scope, Err(NotCreated::NoRoom)));
+        return Ok(Plan::new(scope, Err(NoRoom)));
     }
     let changes = stored::create(scope.call(), admin, &new.token, new.hash)?;
-    Ok(Plan::new(scope, Ok(new.id())).change([changes]).showing([new.id().uuid()]))
+    Ok(Plan::new(scope, Ok(())).change([changes]).showing([new.id().uuid()]))
 }
 
 /// Revokes a token, at once and for good. Nothing changes if it is revoked already.

@@ -8,6 +8,7 @@
 //! Decision: new recovery codes and turning off take a code too, not only the password. Otherwise a browser that was left
 //! signed in, with the password, would be enough to get past the second factor for good. A recovery code will do.
 
+use crate::crypto::random_bytes;
 use crate::crypto::{TotpCode, TotpSecret};
 use crate::domain::contact::Email;
 use crate::domain::second_factor::{self, RecoveryCodes, SecondFactor, TypedCode};
@@ -95,17 +96,17 @@ pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Resul
     let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
     let Some(secret) = secret_to_set_up(request).await? else { return Ok(Done::Outdated) };
     let sealed = submitted.app().webhooks()?.keys.keyring().await?.seal(&secret.expose(), &place(email))?;
-    let codes = RecoveryCodes::of(&submitted.derive("recovery codes of a new second factor").await?);
+    let codes = RecoveryCodes::of(&random_bytes()?);
     let Some(factor) = SecondFactor::turn_on((&secret, sealed), code, &codes, scope.now()) else {
         return Ok(Done::WrongCode);
     };
     let cookie = Flash::RecoveryCodes.set(&submitted, &codes.reveal()).await?;
     let redirect = Redirect { location: location.to_owned(), cookie };
     submitted.redirect_if_committed(&redirect);
-    let (factor, codes) = (&factor, &codes);
+    let factor = &factor;
     let turn_on = || async move {
-        if let Some(on) = scope.store().table().second_factor(email).await? {
-            return Ok(Plan::new(scope, on.just_got(codes, scope.now())));
+        if scope.store().table().second_factor(email).await?.is_some() {
+            return Ok(Plan::new(scope, false));
         }
         Ok(Plan::new(scope, true).change([second_factors::create(scope.call(), email, factor)?]))
     };
@@ -120,7 +121,7 @@ pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location:
     let submitted = request.submitted_form()?;
     let Some(attempt) = count_code(request, submitted.signed_in()?).await? else { return Ok(Done::WrongCode) };
     let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
-    let codes = RecoveryCodes::of(&submitted.derive("new recovery codes").await?);
+    let codes = RecoveryCodes::of(&random_bytes()?);
     let cookie = Flash::RecoveryCodes.set(&submitted, &codes.reveal()).await?;
     let redirect = Redirect { location: location.to_owned(), cookie };
     submitted.redirect_if_committed(&redirect);
@@ -129,14 +130,10 @@ pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location:
         let Some(before) = scope.store().table().second_factor(email).await? else {
             return Ok(Plan::new(scope, Err(Done::Outdated)));
         };
-        // The code that the first submission of the form used would be wrong now.
-        if before.just_got(codes, scope.now()) {
-            return Ok(Plan::new(scope, Ok(())));
-        }
         let Some(after) = use_code(request.app(), email, &before, code, scope.now()).await? else {
             return Ok(Plan::new(scope, Err(Done::WrongCode)));
         };
-        let after = after.with_recovery_codes(codes, scope.now());
+        let after = after.with_recovery_codes(codes);
         Ok(Plan::new(scope, Ok(())).change([second_factors::replace(scope.call(), email, &before, &after)?]))
     };
     if let Err(refused) = submitted.run(renew).await? {

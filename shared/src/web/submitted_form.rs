@@ -165,19 +165,6 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         Uuid::from_u128(self.copy_id().as_u128() ^ (u128::from(number) + 1)).into()
     }
 
-    /// Secret random bytes for what the form makes and a page shows once, such as the value of a token: the same each time
-    /// that this copy of the form is submitted, and different for every other. An impatient second press of a button then
-    /// makes what the first made, and its answer, the one that the browser shows, shows it.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
-    pub async fn derive<const N: usize>(&self, what: &str) -> Result<[u8; N], Error> {
-        let once = self.copy_id();
-        let (org, session) = (self.scope().call().org(), self.form_token());
-        let keys = self.app().webhooks()?.keys.keyring().await?;
-        Ok(keys.derive(&format!("{what}, made by form {once} of session {session} in {org}"))?)
-    }
-
     /// Sets the redirect that answers the form if its commit takes effect although it seems to fail. Call it before
     /// [`SubmittedForm::run`], at most once; without it, such a form leads back to its own page.
     pub fn redirect_if_committed(&self, redirect: &Redirect) {
