@@ -1,4 +1,4 @@
-//! A small client of the agent endpoint, in both revisions of its protocol.
+//! A small client of the agent endpoint, in any revision of its protocol.
 
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value, json};
@@ -7,8 +7,10 @@ use crate::client::Client;
 
 /// The revision without a handshake.
 pub const STATELESS: &str = "2026-07-28";
-/// The revision with one.
+/// The newest revision with one.
 pub const HANDSHAKE: &str = "2025-11-25";
+/// All revisions, newest first.
+pub const REVISIONS: [&str; 5] = [STATELESS, HANDSHAKE, "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// A way to the endpoint with a token.
 #[derive(Debug, Clone)]

@@ -12,6 +12,7 @@ use shared::domain::audit::Via;
 use shared::limits;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use crate::protocol::Revision;
 use crate::tools::Tool;
 
 /// The argument that becomes the header `Idempotency-Key`.
@@ -172,8 +173,9 @@ impl Answered {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The call's result. Its text repeats its content unless that is too large.
-    pub(crate) fn result(&self, tool: &Tool, is_brief: bool) -> Value {
+    /// The call's result. Its text repeats its structured content unless it has to be brief because that is large. A
+    /// revision without structured content can't be told a large result at all.
+    pub(crate) fn result(&self, tool: &Tool, revision: Revision, is_brief: bool) -> Value {
         let value: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let told = TOLD.iter().filter_map(|name| Some(((*name).to_owned(), json!(self.header(name)?))));
         let mut meta: Map<String, Value> = told.collect();
@@ -184,14 +186,19 @@ impl Answered {
             return json!({"content": content.map(|text| json!({"type": "text", "text": text})), "isError": true, "_meta": meta});
         }
         let value = if value.is_array() { json!({LIST: value}) } else { value };
-        let text = if is_brief {
-            "The result is large: it is in structuredContent only.".to_owned()
-        } else {
-            value.to_string()
+        let is_lost = is_brief && !revision.is_structured();
+        let text = match (is_brief, is_lost) {
+            (false, _) => value.to_string(),
+            (true, false) => "The result is large: it is in structuredContent only.".to_owned(),
+            (true, true) => {
+                "The call was done, but its result is too large for this revision of the protocol. Next: ask \
+                 for fewer rows with `limit`, or connect with the revision 2025-06-18 or a later one."
+                    .to_owned()
+            }
         };
         let content: Vec<Value> =
             [Some(text), self.note()].into_iter().flatten().map(|text| json!({"type": "text", "text": text})).collect();
-        json!({"content": content, "structuredContent": value, "isError": false, "_meta": meta})
+        json!({"content": content, "structuredContent": value, "isError": is_lost, "_meta": meta})
     }
 
     /// The headers of a success in words, for agents that read only texts.
@@ -359,6 +366,7 @@ fn about(code: FieldCode) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::REVISIONS;
 
     fn advised(codes: &[(&str, FieldCode)]) -> String {
         let errors: Vec<Value> = codes.iter().map(|(field, code)| json!({"field": field, "code": code})).collect();
@@ -381,6 +389,21 @@ mod tests {
             }) {
                 assert!(Tool::find(word).is_some(), "{code}: {word}");
             }
+        }
+    }
+
+    #[test]
+    fn a_large_result_is_in_its_structured_content_only_where_there_is_one() {
+        let answered = Answered { status: StatusCode::OK, headers: HeaderMap::new(), body: br#"{"data":[]}"#.to_vec() };
+        let tool = Tool::find("list_contacts").unwrap();
+        for revision in REVISIONS {
+            let whole = answered.result(tool, revision, false);
+            assert_eq!((&whole["content"][0]["text"], &whole["isError"]), (&json!(r#"{"data":[]}"#), &json!(false)));
+            let brief = answered.result(tool, revision, true);
+            let text = brief["content"][0]["text"].as_str().unwrap();
+            assert_eq!(brief["isError"], !revision.is_structured(), "{brief}");
+            assert_eq!(text.contains("structuredContent only"), revision.is_structured(), "{text}");
+            assert_eq!(text.contains("fewer rows with `limit`"), !revision.is_structured(), "{text}");
         }
     }
 
