@@ -3,8 +3,8 @@
   document  the API document: Redocly's recommended rules and Spectral's for OpenAPI, no warning in either
   clients   a client that openapi-python-client generates without a warning, and one on the types of openapi-typescript,
             both used; and those that OpenAPI Generator makes for Python, TypeScript and Rust, compiled
-  agents    the agent endpoint: MCP's conformance suite in both revisions, and MCP's client in Python, which calls every
-            tool
+  agents    the agent endpoint: MCP's conformance suite in the revisions that it knows, MCP's client in Python, which
+            calls every tool, and an older one in the revisions before
   fuzz      Schemathesis with all its checks, as schemathesis.toml says
 
 Environment:

@@ -1,5 +1,5 @@
-"""The agent endpoint under programs that are not ours: MCP's conformance suite in both revisions, and MCP's client in
-Python, mcp_client.py beside this."""
+"""The agent endpoint under programs that are not ours: MCP's conformance suite in the revisions that it knows, and MCP's
+clients in Python: the newest, mcp_client.py beside this, and one of the older revisions, mcp_older_client.py."""
 
 import http.client
 import http.server
@@ -15,13 +15,14 @@ from common import DOCUMENT, HERE, SECONDS_MAX, javascript, run, tools
 
 # The scenarios that apply to each revision: those of a server whose one capability is its tools.
 APPLICABLE = {
+    "2025-06-18": ["server-initialize", "ping", "tools-list"],
     "2025-11-25": ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"],
     "2026-07-28": ["server-stateless", "tools-list", "dns-rebinding-protection", "caching", "http-header-validation"],
 }
 
 # The others of the pinned suite, by why they do not apply.
 INAPPLICABLE = {
-    "this server has no sessions, which 2025-11-25 leaves to it": ["server-session-lifecycle"],
+    "this server has no sessions, which the revisions leave to it": ["server-session-lifecycle"],
     "each answer is one JSON document: there are no streams": ["server-sse-polling", "server-sse-multiple-streams"],
     "the capability `logging` is not declared": ["logging-set-level"],
     "the capability `completions` is not declared": ["completion-complete"],
@@ -240,4 +241,8 @@ def check(stack):
     client = [python, HERE / "mcp_client.py", f"{stack.base_url}/mcp", stack.token, DOCUMENT]
     is_well, output = run("MCP's client in Python", client)
     print(output if is_well else "", end="", flush=True)
-    return is_well and not failed
+    older = tools("conformance-python-older") / "python"
+    client = [older, HERE / "mcp_older_client.py", f"{stack.base_url}/mcp", stack.token]
+    is_older_well, output = run("MCP's older client in Python", client)
+    print(output if is_older_well else "", end="", flush=True)
+    return is_well and is_older_well and not failed

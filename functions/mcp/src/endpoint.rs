@@ -123,9 +123,9 @@ impl Endpoint {
         }
         let request_id = response.headers().get(REQUEST_ID).cloned();
         let answered = Answered::of(response).await;
-        let mut body = request.respond(answered.result(tool, false)).into_bytes();
+        let mut body = request.respond(answered.result(tool, request.revision, false)).into_bytes();
         if !entrance::fits_a_response(&body) {
-            body = request.respond(answered.result(tool, true)).into_bytes();
+            body = request.respond(answered.result(tool, request.revision, true)).into_bytes();
         }
         let mut response = Response::new(Body::from(body));
         let headers = response.headers_mut();

@@ -3,11 +3,6 @@
 //! A tool call becomes a request to the operation's own router, in process, with the caller's token. So validation,
 //! idempotency, scope, audit and errors are the API's, and a tool has no power that its operation lacks. `make
 //! generate` writes `tools.json` from the operations' declarations ([`catalog`]); a test compares them.
-//!
-//! Decision: the protocol is 300 lines of our own (`protocol.rs`) instead of the crate `rmcp`, whose version 3.11
-//! speaks both revisions. With the functions' profile it adds 551 KB to a zipped binary that already has HTTP types,
-//! JSON and tokio; this function zips to 4.0 MB without it, above the goal of 3 MB (P2). `rmcp` also brings sessions,
-//! streams and a task per request, which a stateless server with JSON responses doesn't need.
 
 pub mod access;
 mod call;

@@ -1,8 +1,14 @@
 //! The protocol, independent of HTTP and tools: messages, revisions, and the forms of answers.
 //!
-//! Two revisions are supported. 2026-07-28 has no handshake: every request states its revision in a header and in
-//! `_meta`, and repeats its method and tool in headers that must agree. 2025-11-25 begins with `initialize`; it is
-//! spoken without a session, which that revision leaves to the server.
+//! Decision: it stays by hand. The server of `rmcp` 3.11 would add 15 crates and 527 KB zipped (its types alone 5 crates
+//! and 251 KB); it shows every revision the newest's members, turns clients away that accept JSON only, and refuses
+//! malformed messages without JSON-RPC's codes.
+//!
+//! 2026-07-28 has no handshake: every request states its revision in a header and in `_meta`, and repeats its method
+//! and tool in headers that must agree. The revisions before it begin with `initialize`, which settles on one; they
+//! are spoken without a session, which they leave to the server. So each request says again which it is of, and what
+//! its revision does not know yet is left out of the answer ([`ADDED`]). Batches, which only 2025-03-26 has, are
+//! refused.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +20,58 @@ use serde_json::{Map, Value, json};
 
 use crate::access::only;
 
+/// A revision of the protocol: its date, so that a later one is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Revision(&'static str);
+
 /// The revision without a handshake.
-pub(crate) const STATELESS: &str = "2026-07-28";
-/// The revision with one.
-pub(crate) const HANDSHAKE: &str = "2025-11-25";
-/// All supported revisions, newest first.
-pub(crate) const REVISIONS: [&str; 2] = [STATELESS, HANDSHAKE];
+const STATELESS: Revision = Revision("2026-07-28");
+/// The newest with one. Whoever asks for a revision that is not spoken gets it.
+const HANDSHAKE: Revision = Revision("2025-11-25");
+/// The first with structured results, and with the header that names a revision.
+const STRUCTURED: Revision = Revision("2025-06-18");
+/// The revision of requests that name none, as the standard says. To clients of [`FIRST`], which know no header either,
+/// it tells only `annotations` more.
+const UNNAMED: Revision = Revision("2025-03-26");
+/// The first revision of the protocol.
+const FIRST: Revision = Revision("2024-11-05");
+/// All that are spoken, newest first.
+pub(crate) const REVISIONS: [Revision; 5] = [STATELESS, HANDSHAKE, STRUCTURED, UNNAMED, FIRST];
+
+/// The member of a result that repeats its text as JSON.
+const STRUCTURED_CONTENT: &str = "structuredContent";
+/// The members of this server's tools, results and description of itself that not all revisions know, each with the
+/// first that does.
+const ADDED: [(&str, Revision); 4] =
+    [("annotations", UNNAMED), ("title", STRUCTURED), ("outputSchema", STRUCTURED), (STRUCTURED_CONTENT, STRUCTURED)];
+
+impl Revision {
+    fn parse(text: &str) -> Option<Self> {
+        REVISIONS.into_iter().find(|revision| revision.0 == text)
+    }
+
+    fn has_handshake(self) -> bool {
+        self < STATELESS
+    }
+
+    /// Whether a member of a tool or a result is of this revision.
+    fn knows(self, member: &str) -> bool {
+        ADDED.iter().all(|(added, since)| *added != member || self >= *since)
+    }
+
+    /// Whether results have structured content.
+    pub(crate) fn is_structured(self) -> bool {
+        self.knows(STRUCTURED_CONTENT)
+    }
+
+    /// What this revision knows of a tool, a result or the server's description.
+    fn known(self, mut value: Value) -> Value {
+        if let Some(members) = value.as_object_mut() {
+            members.retain(|name, _| self.knows(name));
+        }
+        value
+    }
+}
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -32,6 +84,7 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a client may cache the list of tools, in milliseconds. Only releases change it.
 const KEPT_MS: u64 = 3_600_000;
 
+/// What an agent is told before it sees a tool.
 const INSTRUCTIONS: &str = "Countersign coordinates agreements, the conditions under which their stages run, and evidence \
 about money that moves between real banks. It never holds or moves money. Begin with `get_identity`. You can draft and \
 sort; publishing and cancelling you can only propose: `create_proposal` gives a `confirm_url`, and nothing happens until a \
@@ -48,6 +101,7 @@ an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest fi
 pub(crate) struct Id(String);
 
 impl Id {
+    /// The id of an answer to a message without one.
     fn none() -> Self {
         Self("null".to_owned())
     }
@@ -58,6 +112,7 @@ impl Id {
         Some(Self(members.get("id")?.get().to_owned()))
     }
 
+    /// A response with this id and its result or error.
     fn respond(&self, member: &str, value: &Value) -> String {
         format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{value}}}"#, self.0)
     }
@@ -77,12 +132,12 @@ impl Refusal {
         Self { status, id: Id::none(), code, message: message.into(), data: None }
     }
 
-    /// The message is not JSON (400) or too long (413).
+    /// The message is no JSON (400) or too long (413).
     pub(crate) fn unreadable(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32700, message)
     }
 
-    /// The message is not a request of the protocol.
+    /// The message is no request of the protocol.
     pub(crate) fn invalid(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32600, message)
     }
@@ -96,7 +151,7 @@ impl Refusal {
     }
 
     fn revision(requested: &str) -> Self {
-        let data = json!({"supported": REVISIONS, "requested": requested});
+        let data = json!({"supported": REVISIONS.map(|it| it.0), "requested": requested});
         Self { data: Some(data), ..Self::new(StatusCode::BAD_REQUEST, -32022, "Unsupported protocol version") }
     }
 
@@ -113,15 +168,11 @@ impl Refusal {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Revision {
-    Stateless,
-    Handshake,
-}
-
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {
+    /// Expects an answer.
     Request(Request),
+    /// Expects none.
     Notification,
 }
 
@@ -145,10 +196,11 @@ pub(crate) enum Wanted {
     },
 }
 
-/// Parses a message and checks its headers against it. `bytes` is the text of `message`.
+/// Reads a message and compares its headers with it. `bytes` is the text of `message`.
 pub(crate) fn read(headers: &HeaderMap, message: &Value, bytes: &[u8]) -> Result<Message, Refusal> {
     let Some(members) = message.as_object() else {
-        return Err(Refusal::invalid(StatusCode::BAD_REQUEST, "A message is one JSON object; there are no batches."));
+        let message = "A message is one JSON object: send those of a batch one by one.";
+        return Err(Refusal::invalid(StatusCode::BAD_REQUEST, message));
     };
     let id = match members.get("id") {
         None => None,
@@ -170,7 +222,7 @@ pub(crate) fn read(headers: &HeaderMap, message: &Value, bytes: &[u8]) -> Result
         Some(_) => return Err(Refusal::params(StatusCode::BAD_REQUEST, "`params` has to be an object.").of(of)),
     };
     let revision = revision(headers, method, params).map_err(|refusal| refusal.of(of))?;
-    if revision == Revision::Stateless {
+    if !revision.has_handshake() {
         compare(headers, method, params).map_err(|refusal| refusal.of(of))?;
     }
     let Some(id) = id else { return Ok(Message::Notification) };
@@ -192,35 +244,34 @@ fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> R
             (Some(named), Some(asked)) if named != asked => {
                 Err(Refusal::headers("MCP-Protocol-Version differs from `params.protocolVersion`."))
             }
-            _ => Ok(Revision::Handshake),
+            (_, Some(asked)) => Ok(Revision::parse(asked).filter(|it| it.has_handshake()).unwrap_or(HANDSHAKE)),
         };
     }
-    if let Some(unknown) = named.filter(|revision| !REVISIONS.contains(revision)) {
-        return Err(Refusal::revision(unknown));
-    }
+    let named = named.map(|text| Revision::parse(text).ok_or_else(|| Refusal::revision(text))).transpose()?;
     match (named, of_body) {
-        (Some(named), Some(of_body)) if named != of_body => {
+        (Some(named), Some(of_body)) if named.0 != of_body => {
             Err(Refusal::headers(format!("MCP-Protocol-Version differs from `_meta` `{META_VERSION}`.")))
         }
         (None, Some(_)) => Err(Refusal::headers("The header MCP-Protocol-Version is required.")),
-        (Some(STATELESS), _) => {
+        (Some(named), _) if !named.has_handshake() => {
             let is_notification = method.starts_with("notifications/");
             let has_capabilities = meta.and_then(|meta| meta.get(META_CAPABILITIES)).is_some_and(Value::is_object);
             if !is_notification && (of_body.is_none() || !has_capabilities) {
                 let message = format!("`params._meta` needs `{META_VERSION}` and `{META_CAPABILITIES}`.");
                 return Err(Refusal::params(StatusCode::BAD_REQUEST, message));
             }
-            Ok(Revision::Stateless)
+            Ok(named)
         }
         _ if method == "server/discover" => {
-            let message = format!("`server/discover` is of {STATELESS}: name it in MCP-Protocol-Version and `_meta`.");
+            let of = STATELESS.0;
+            let message = format!("`server/discover` is of {of}: name it in MCP-Protocol-Version and `_meta`.");
             Err(Refusal::params(StatusCode::BAD_REQUEST, message))
         }
-        _ => Ok(Revision::Handshake),
+        (named, _) => Ok(named.unwrap_or(UNNAMED)),
     }
 }
 
-/// Compares the routing headers with the values they repeat.
+/// Compares the headers that a request is routed by with the values that they repeat.
 fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<(), Refusal> {
     let value = |name: HeaderName, called: &str| {
         let value = only(headers, name);
@@ -250,10 +301,10 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Result<Wanted, Refusal> {
-    match (method, revision) {
-        ("initialize", Revision::Handshake) => Ok(Wanted::Initialize),
-        ("server/discover", Revision::Stateless) => Ok(Wanted::Discover),
-        ("ping", Revision::Handshake) => Ok(Wanted::Ping),
+    match (method, revision.has_handshake()) {
+        ("initialize", true) => Ok(Wanted::Initialize),
+        ("server/discover", false) => Ok(Wanted::Discover),
+        ("ping", true) => Ok(Wanted::Ping),
         ("tools/list", _) if params.get("cursor").is_none_or(Value::is_null) => Ok(Wanted::ListTools),
         ("tools/list", _) => Err(Refusal::params(StatusCode::OK, "The list has one page, and so no cursor.")),
         ("tools/call", _) => {
@@ -267,46 +318,51 @@ fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Resu
             };
             Ok(Wanted::CallTool { name: name.to_owned(), arguments })
         }
-        (_, Revision::Stateless) => Err(Refusal::new(StatusCode::NOT_FOUND, -32601, "There is no such method.")),
-        (_, Revision::Handshake) => Err(Refusal::new(StatusCode::OK, -32601, "There is no such method.")),
+        (_, false) => Err(Refusal::new(StatusCode::NOT_FOUND, -32601, "There is no such method.")),
+        (_, true) => Err(Refusal::new(StatusCode::OK, -32601, "There is no such method.")),
     }
 }
 
 impl Request {
-    /// Refuses a parsed request.
+    /// Refuses the request after it was read.
     pub(crate) fn refuse(&self, message: impl Into<String>) -> Refusal {
         Refusal::params(StatusCode::OK, message).of(&self.id)
     }
 
-    pub(crate) fn respond(&self, mut result: Value) -> String {
-        if self.revision == Revision::Stateless {
+    /// The response with a result.
+    pub(crate) fn respond(&self, result: Value) -> String {
+        let mut result = self.revision.known(result);
+        if !self.revision.has_handshake() {
             result["resultType"] = json!("complete");
             result["_meta"][META_SERVER] = server();
         }
         self.id.respond("result", &result)
     }
 
+    /// The response with a list of tools.
     pub(crate) fn respond_with_tools(&self, tools: &[&Value]) -> String {
+        let tools: Vec<Value> = tools.iter().map(|tool| self.revision.known((*tool).clone())).collect();
         self.respond(self.kept(json!({"tools": tools})))
     }
 
-    /// Marks a result as cacheable and independent of the token.
+    /// Marks a result as cacheable, and the same for every token.
     fn kept(&self, mut result: Value) -> Value {
-        if self.revision == Revision::Stateless {
+        if !self.revision.has_handshake() {
             result["ttlMs"] = json!(KEPT_MS);
             result["cacheScope"] = json!("public");
         }
         result
     }
 
+    /// The response that describes the server.
     pub(crate) fn respond_with_server(&self) -> String {
         let mut result = json!({"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS});
         if self.wanted == Wanted::Discover {
-            result["supportedVersions"] = json!(REVISIONS);
+            result["supportedVersions"] = json!(REVISIONS.map(|it| it.0));
             return self.respond(self.kept(result));
         }
-        result["protocolVersion"] = json!(HANDSHAKE);
-        result["serverInfo"] = server();
+        result["protocolVersion"] = json!(self.revision.0);
+        result["serverInfo"] = self.revision.known(server());
         self.respond(result)
     }
 }

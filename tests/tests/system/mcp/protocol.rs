@@ -1,19 +1,18 @@
-//! Both protocol revisions: what is supported, and how the rest is refused.
+//! The protocol in its revisions: what is spoken, and what is refused how.
 
 use http::Method;
 use serde_json::{Value, json};
 use shared::domain::time::Timestamp;
 use shared::domain::token::Scope;
 use tests::Org;
-use tests::mcp::{HANDSHAKE, Mcp, Reply, STATELESS};
+use tests::mcp::{Called, HANDSHAKE, Mcp, REVISIONS, Reply, STATELESS};
 
-const PAIRS: [&str; 2] = [STATELESS, HANDSHAKE];
-
+/// Headers as `send` takes them.
 fn headers(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Sends a request with some headers replaced; an empty one is removed.
+/// Sends a request with some of its headers in the place of those that it would have; an empty one is left out.
 async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)]) -> Reply {
     let (mut sent, body) = mcp.request(method, params);
     sent.retain(|(name, _)| changed.iter().all(|(changed, _)| changed != name));
@@ -21,6 +20,7 @@ async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)])
     mcp.send(Method::POST, &sent, body.to_string().into_bytes()).await
 }
 
+/// The code of an error of the protocol, with its status.
 fn code(reply: &Reply) -> (u16, i64) {
     assert!(reply.body["result"].is_null(), "{reply:?}");
     (reply.status, reply.body["error"]["code"].as_i64().unwrap_or_else(|| panic!("{reply:?}")))
@@ -31,7 +31,7 @@ async fn the_newest_revision_needs_no_handshake() {
     let org = Org::new().await;
     let mcp = Mcp::of(&org);
     let found = mcp.result("server/discover", &json!({})).await;
-    assert_eq!(found["supportedVersions"], json!([STATELESS, HANDSHAKE]));
+    assert_eq!(found["supportedVersions"], json!(REVISIONS));
     assert_eq!((&found["resultType"], &found["capabilities"]), (&json!("complete"), &json!({"tools": {}})));
     assert!(found["instructions"].as_str().is_some_and(|text| text.contains("confirm_url")), "{found}");
     assert!(found["ttlMs"].as_u64().is_some() && found["cacheScope"] == "public", "{found}");
@@ -39,7 +39,7 @@ async fn the_newest_revision_needs_no_handshake() {
     let listed = mcp.result("tools/list", &json!({})).await;
     assert!(listed["ttlMs"].as_u64().is_some() && listed.get("nextCursor").is_none(), "{listed}");
     assert_eq!(mcp.call("get_identity", &json!({})).await.answer()["organization_id"], org.id.to_string());
-    // This server has no sessions, whatever a client sends.
+    // A session is nothing that this server has, whatever a client sends.
     let reply = send(&mcp, "tools/list", &json!({}), &[("mcp-session-id", "x")]).await;
     assert!(reply.status == 200 && !reply.headers.contains_key("mcp-session-id"), "{reply:?}");
     for (method, params, expected) in [
@@ -58,37 +58,110 @@ async fn the_newest_revision_needs_no_handshake() {
     }
 }
 
-#[tokio::test]
-async fn the_revision_with_a_handshake_is_spoken_without_a_session() {
+/// The parameters of a handshake.
+fn handshake(revision: &str) -> Value {
+    json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+}
+
+/// The members of a tool besides those of every revision.
+fn added<'a>(tool: &'a Value, of_all: &[&str]) -> Vec<&'a str> {
+    crate::members(tool).into_iter().filter(|name| !of_all.contains(name)).collect()
+}
+
+/// A client that begins with a handshake in this revision gets every answer in it, without a session: with the members that
+/// the revision added to a tool, and with structured results if it has them.
+async fn is_spoken(revision: &'static str, of_tools: &[&str], is_structured: bool) {
     let org = Org::new().await;
-    let mcp = Mcp::of(&org).speaking(HANDSHAKE);
-    for asked in [HANDSHAKE, "2024-11-05", "2030-01-01", STATELESS] {
-        let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        let reply = send(&mcp, "initialize", &params, &[("mcp-protocol-version", "")]).await;
-        let result = &reply.body["result"];
-        assert_eq!((reply.status, &result["protocolVersion"]), (200, &json!(HANDSHAKE)), "{reply:?}");
-        assert_eq!(
-            (&result["capabilities"], &result["serverInfo"]["name"]),
-            (&json!({"tools": {}}), &json!("countersign"))
-        );
-        assert!(result["instructions"].is_string() && result.get("resultType").is_none());
-        assert!(!reply.headers.contains_key("mcp-session-id"), "{reply:?}");
-    }
+    let mcp = Mcp::of(&org).speaking(revision);
+    let reply = send(&mcp, "initialize", &handshake(revision), &[("mcp-protocol-version", "")]).await;
+    let result = &reply.body["result"];
+    assert_eq!((reply.status, &result["protocolVersion"]), (200, &json!(revision)), "{reply:?}");
+    let server = &result["serverInfo"];
+    assert_eq!((&result["capabilities"], &server["name"]), (&json!({"tools": {}}), &json!("countersign")));
+    assert!(server["version"].is_string() && server["title"].is_string() == is_structured, "{server}");
+    assert!(result["instructions"].is_string() && result.get("resultType").is_none(), "{result}");
+    assert!(!reply.headers.contains_key("mcp-session-id"), "{reply:?}");
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
-    let reply =
-        mcp.send(Method::POST, &headers(&[("mcp-protocol-version", HANDSHAKE)]), initialized.into_bytes()).await;
+    let reply = mcp.send(Method::POST, &headers(&[("mcp-protocol-version", revision)]), initialized.into()).await;
     assert_eq!((reply.status, &reply.body), (202, &Value::Null));
     assert_eq!(mcp.result("ping", &json!({})).await, json!({}));
-    assert_eq!(mcp.tools().await, Mcp::of(&org).tools().await, "the same tools");
-    assert_eq!(mcp.call("get_identity", &json!({})).await.answer()["organization_id"], org.id.to_string());
-    // Old clients name no revision after the handshake.
-    let reply = send(&mcp, "tools/list", &json!({}), &[("mcp-protocol-version", "")]).await;
-    assert_eq!((reply.status, reply.body["result"]["tools"].is_array()), (200, true));
+    let listed = mcp.result("tools/list", &json!({})).await;
+    assert_eq!(crate::members(&listed), ["tools"], "what the newest revision adds stays there");
+    let (tools, all) = (listed["tools"].as_array().expect("tools"), Mcp::of(&org).tools().await);
+    assert_eq!(tools.len(), all.len());
+    for (tool, whole) in tools.iter().zip(&all) {
+        assert_eq!(added(tool, &["description", "inputSchema", "name"]), of_tools, "{tool}");
+        assert!(crate::members(tool).into_iter().all(|name| tool[name] == whole[name]), "{tool}");
+    }
+    let ada = json!({"display_name": "Ada", "kind": "person"});
+    for (tool, arguments, is_refused) in
+        [("get_identity", json!({}), false), ("create_contact", ada, false), ("create_contact", json!({}), true)]
+    {
+        let Called(called) = mcp.call(tool, &arguments).await;
+        let text: Value = serde_json::from_str(called["content"][0]["text"].as_str().expect("a text")).expect("JSON");
+        assert_eq!((&called["isError"], text["error"].is_object()), (&json!(is_refused), is_refused), "{called}");
+        let structured = (is_structured && !is_refused).then_some(&text);
+        assert_eq!(called.get("structuredContent"), structured, "{called}");
+        assert!(called["_meta"]["countersign/response"].is_object() && called.get("resultType").is_none(), "{called}");
+    }
     assert_eq!(code(&mcp.ask("resources/list", &json!({})).await), (200, -32601));
-    assert_eq!(code(&mcp.ask("server/discover", &json!({})).await), (400, -32602), "of the other revision");
+    assert_eq!(code(&mcp.ask("server/discover", &json!({})).await), (400, -32602), "of the newest revision");
+    assert_eq!(org.audit().await.iter().filter(|row| row["operation"] == "create_contact").count(), 2);
+}
+
+#[tokio::test]
+async fn revision_2025_11_25_is_spoken() {
+    is_spoken(HANDSHAKE, &["annotations", "outputSchema", "title"], true).await;
+}
+
+#[tokio::test]
+async fn revision_2025_06_18_is_spoken() {
+    is_spoken("2025-06-18", &["annotations", "outputSchema", "title"], true).await;
+}
+
+#[tokio::test]
+async fn revision_2025_03_26_is_spoken() {
+    is_spoken("2025-03-26", &["annotations"], false).await;
+}
+
+#[tokio::test]
+async fn revision_2024_11_05_is_spoken() {
+    is_spoken("2024-11-05", &[], false).await;
+}
+
+#[tokio::test]
+async fn whoever_asks_for_a_revision_that_is_not_spoken_gets_the_newest_with_a_handshake() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org).speaking(HANDSHAKE);
+    for asked in ["2024-10-07", "2025-06-19", "2030-01-01", "", "latest", STATELESS] {
+        let reply = send(&mcp, "initialize", &handshake(asked), &[("mcp-protocol-version", "")]).await;
+        assert_eq!((reply.status, &reply.body["result"]["protocolVersion"]), (200, &json!(HANDSHAKE)), "{reply:?}");
+    }
     let differs = [("mcp-protocol-version", "2025-06-18")];
-    let params = json!({"protocolVersion": HANDSHAKE, "capabilities": {}});
-    assert_eq!(code(&send(&mcp, "initialize", &params, &differs).await), (400, -32020));
+    assert_eq!(code(&send(&mcp, "initialize", &handshake(HANDSHAKE), &differs).await), (400, -32020));
+}
+
+/// Clients of the revisions before 2025-06-18 name none after the handshake.
+#[tokio::test]
+async fn whoever_names_no_revision_is_answered_in_2025_03_26() {
+    let org = Org::new().await;
+    let mcp = Mcp::of(&org).speaking("2025-03-26");
+    let unnamed = [("mcp-protocol-version", "")];
+    let call = json!({"name": "get_identity", "arguments": {}});
+    for (method, params) in [("tools/list", &json!({})), ("ping", &json!({})), ("tools/call", &call)] {
+        let (reply, named) = (send(&mcp, method, params, &unnamed).await, mcp.ask(method, params).await);
+        let result = |reply: &Reply| {
+            let mut result = reply.body["result"].clone();
+            result.as_object_mut().expect("a result").remove("_meta");
+            result
+        };
+        assert_eq!((reply.status, result(&reply)), (200, result(&named)), "{method}");
+    }
+    // That revision has batches; this server takes their messages one by one, and says so.
+    let batch = json!([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]);
+    let reply = mcp.send(Method::POST, &[], batch.to_string().into_bytes()).await;
+    let message = reply.body["error"]["message"].as_str().unwrap_or_default();
+    assert!(code(&reply) == (400, -32600) && message.contains("one by one"), "{reply:?}");
 }
 
 #[tokio::test]
@@ -113,15 +186,15 @@ async fn headers_have_to_agree_with_the_message() {
     let twice = headers(&[("mcp-protocol-version", STATELESS), ("mcp-protocol-version", STATELESS)]);
     let (_, body) = mcp.request("tools/list", &json!({}));
     assert_eq!(code(&mcp.send(Method::POST, &twice, body.to_string().into_bytes()).await), (400, -32020));
-    // Other revisions are told the supported ones.
-    for revision in PAIRS {
+    // What is spoken is said to whoever speaks something else.
+    for revision in REVISIONS {
         let reply =
             send(&mcp.speaking(revision), "tools/list", &json!({}), &[("mcp-protocol-version", "1999-01-01")]).await;
         let data = &reply.body["error"]["data"];
         assert_eq!((code(&reply), &reply.body["id"]), ((400, -32022), &json!(7)));
-        assert_eq!(*data, json!({"supported": [STATELESS, HANDSHAKE], "requested": "1999-01-01"}));
+        assert_eq!(*data, json!({"supported": REVISIONS, "requested": "1999-01-01"}));
     }
-    // The newest revision's requirements for every request.
+    // What the newest revision wants of every request.
     let without = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
     let sent = headers(&[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     assert_eq!(code(&mcp.send(Method::POST, &sent, without.into_bytes()).await), (400, -32602));
@@ -159,7 +232,7 @@ async fn what_is_no_message_is_refused_and_nothing_runs() {
     assert!(rows.iter().all(|row| row["operation"] == "use_mcp"), "{rows:?}");
 }
 
-/// Browsers first ask whether a page of another origin may call, and let it read only what the response allows.
+/// Browsers ask first whether a page of another origin may call, and let it read only what the answer allows.
 #[tokio::test]
 async fn a_page_of_an_allowed_origin_may_call() {
     let org = Org::new().await;
@@ -178,7 +251,7 @@ async fn a_page_of_an_allowed_origin_may_call() {
     let allowed: Vec<&str> = allowed.split(", ").collect();
     assert!(ask[1].1.split(',').all(|name| allowed.contains(&name)), "{allowed:?}");
     assert!(!reply.headers.contains_key("access-control-allow-credentials"), "no cookie is ever looked at");
-    // Then it may read the responses, errors too.
+    // What it then calls, it may read; errors too.
     for (caller, status) in [(&mcp, 200), (&anonymous, 401)] {
         let reply = send(caller, "tools/list", &json!({}), &[("origin", own)]).await;
         assert_eq!(
@@ -188,7 +261,7 @@ async fn a_page_of_an_allowed_origin_may_call() {
         let vary: Vec<_> = reply.headers.get_all("vary").iter().collect();
         assert!(vary.iter().any(|value| *value == "origin"), "{vary:?}");
     }
-    // Another origin, no origin, or no preflight: nothing is allowed.
+    // Another origin, or none, or no question: nothing is allowed.
     for sent in [from("https://evil.example"), ask.to_vec(), vec![("origin", own)]] {
         let reply = anonymous.send(Method::OPTIONS, &headers(&sent), Vec::new()).await;
         assert!([401, 403].contains(&reply.status), "{sent:?}: {reply:?}");
@@ -226,7 +299,7 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
     }
     let own = org.base_url().to_owned();
     let port = own.rsplit(':').next().expect("a port").to_owned();
-    for revision in PAIRS {
+    for revision in REVISIONS {
         let mcp = mcp.speaking(revision);
         for (name, value, status) in [
             ("origin", own.as_str(), 200),
@@ -243,11 +316,11 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
             assert!(status == 200 || reply.body["error"]["code"] == "forbidden", "{reply:?}");
         }
     }
-    // A foreign page is refused before its token is checked.
+    // Whoever sends it: a browser's page is refused before its token is looked at.
     let foreign =
         send(&Mcp::of(&org.anonymous()), "tools/list", &json!({}), &[("origin", "https://evil.example")]).await;
     assert_eq!(foreign.status, 403);
-    // Each call left one row, and none claims that an operation ran.
+    // Each call left one row, and none of them says that an operation was run.
     let rows = org.audit().await;
     let of = |operation: &str| rows.iter().filter(|row| row["operation"] == operation).count();
     assert_eq!((of("get_identity"), of("create_workspace")), (1, 1), "by the revoked token");
@@ -255,5 +328,5 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
     assert!(rows.iter().all(|row| row["via"] == "mcp"), "{rows:?}");
     assert_eq!(rows.iter().filter(|row| row["code"] == "unauthenticated").count(), 4);
     assert_eq!(rows.iter().filter(|row| row["code"] == "method_not_allowed").count(), 3);
-    assert_eq!(rows.iter().filter(|row| row["code"] == "forbidden").count(), 10);
+    assert_eq!(rows.iter().filter(|row| row["code"] == "forbidden").count(), 5 * REVISIONS.len());
 }
