@@ -206,7 +206,9 @@ pub struct FormCopy {
 }
 
 impl FormCopy {
-    fn named(name: String) -> Self {
+    /// The copy with a name.
+    #[must_use]
+    pub fn named(name: String) -> Self {
         let id = name.split('.').next().unwrap_or_default().to_owned();
         Self { name, id }
     }
@@ -220,6 +222,14 @@ impl FormCopy {
 }
 
 impl Page {
+    /// Its markup without the names of copies, which are others each time.
+    #[must_use]
+    pub fn without_copies(&self) -> String {
+        let (head, forms) = self.body.split_once("name=\"copy\" value=\"").unwrap_or((&self.body, ""));
+        let forms = forms.split("name=\"copy\" value=\"").filter_map(|form| form.split_once('"'));
+        forms.fold(head.to_owned(), |body, (_, form)| body + form)
+    }
+
     /// The copy of its first form.
     #[must_use]
     #[track_caller]

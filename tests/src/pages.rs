@@ -118,7 +118,7 @@ fn forms(page: &Page) -> Vec<Form> {
         let mut select = None;
         for element in inside.split('<').skip(1).filter_map(|element| element.split('>').next()) {
             let (tag, attributes) = element.split_once(' ').unwrap_or((element, ""));
-            let name = attribute(attributes, "name").filter(|name| name != "form_token");
+            let name = attribute(attributes, "name").filter(|name| name != "form_token" && name != "copy");
             let value = attribute(attributes, "value").unwrap_or_default();
             let kind = attribute(attributes, "type").unwrap_or_default();
             let is_choice = ["checkbox", "radio"].contains(&kind.as_str());

@@ -1,4 +1,4 @@
-//! Turns a tool call into a request of its operation, and the operation's response into a result.
+//! Turns a tool call into a request to its operation, and the response into a result.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -15,21 +15,18 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use crate::protocol::Revision;
 use crate::tools::Tool;
 
-/// The argument that becomes the header `Idempotency-Key`.
 pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
-/// The argument that becomes the header `If-Match`.
 pub(crate) const IF_MATCH: &str = "if_match";
-/// The arguments that become headers, with their names.
 const HEADERS: [(&str, &str); 2] = [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MATCH, "if-match")];
 /// The member that wraps lists, since results are objects.
 pub(crate) const LIST: &str = "data";
 
-/// The characters that stay unescaped in a path.
+/// The characters left unescaped in a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The request for a call, with the caller's token. The operation reports what the arguments lack or have wrong, as to
-/// everyone. It is told separately of errors that the request can't show: in a path or header everything is text, and
-/// some operations take `null` for an absent value where the tool's schema doesn't.
+/// The request for a call, with the caller's token. The operation reports missing or invalid arguments as usual. It is
+/// told separately of errors that the request can't express: paths and headers are all text, and some operations take
+/// `null` for an absent value where the tool's schema doesn't.
 pub(crate) fn request(
     tool: &Tool,
     mut arguments: Map<String, Value>,
@@ -40,9 +37,9 @@ pub(crate) fn request(
         path.push('/');
         match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
             Some(name) => {
-                // Paths have only ids, and no other type of value has an id's text.
+                // Paths contain only ids, and no other type has an id's text.
                 let value = arguments.remove(name).map(text).filter(|value| !value.is_empty());
-                // "-" is no id; an empty segment would be another path.
+                // "-" is not an id; an empty segment would be another path.
                 let value = value.unwrap_or_else(|| "-".to_owned());
                 path.extend(utf8_percent_encode(&value, PLAIN));
             }
@@ -53,12 +50,12 @@ pub(crate) fn request(
     remove_misfits(tool, &mut arguments, &mut misread.0);
     let mut request = Request::builder().method(&tool.method);
     for (argument, header) in HEADERS {
-        // An argument that the tool doesn't take stays, and its operation refuses it.
+        // An argument unknown to the tool stays, and its operation refuses it.
         if !tool.takes(argument) {
             continue;
         }
         if let Some(value) = arguments.remove(argument) {
-            // Bytes that no header can have are refused like any malformed key.
+            // Bytes invalid in headers are refused like any malformed key.
             let value = HeaderValue::from_str(&text(value)).unwrap_or_else(|_| HeaderValue::from_static(""));
             request = request.header(HeaderName::from_static(header), value);
         }
@@ -79,8 +76,8 @@ pub(crate) fn request(
     request.uri(path).extension(Via::Mcp).extension(misread).body(body)
 }
 
-/// Removes arguments that the operation would accept against the tool's schema: one of a wrong type whose text would
-/// count, and `null` for an absent value.
+/// Removes arguments that the operation would accept against the tool's schema: those of a wrong type with valid text,
+/// and `null` for an absent value.
 fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut FieldErrors) {
     let schema = &tool.shown["inputSchema"];
     arguments.retain(|name, value| {
@@ -98,7 +95,7 @@ fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut
     });
 }
 
-/// Whether a value has a schema's type and is one of its values.
+/// Whether a value matches a schema's type and values.
 fn fits(schema: &Value, value: &Value) -> bool {
     let is = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "null" => value.is_null(),
@@ -117,7 +114,6 @@ fn fits(schema: &Value, value: &Value) -> bool {
     has_type && schema["enum"].as_array().is_none_or(|values| values.contains(value))
 }
 
-/// The error for a value that doesn't fit.
 fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
     if value.is_null() {
         return (FieldCode::InvalidType, "must not be null; leave it out instead".to_owned());
@@ -132,7 +128,6 @@ fn misfit(schema: &Value, value: &Value) -> (FieldCode, String) {
     }
 }
 
-/// A value as text for a path, header or query.
 fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,
@@ -140,7 +135,7 @@ fn text(value: Value) -> String {
     }
 }
 
-/// The query, with a short page unless the call asks for another.
+/// The query, with a short page by default.
 fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
     if tool.takes("limit") {
         arguments.entry("limit").or_insert_with(|| json!(limits::AGENT_PAGE_LIMIT_DEFAULT));
@@ -150,7 +145,6 @@ fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// An operation's response, received.
 pub(crate) struct Answered {
     status: StatusCode,
     headers: HeaderMap,
@@ -161,7 +155,6 @@ pub(crate) struct Answered {
 const TOLD: [&str; 5] = ["x-request-id", "etag", "location", "ignored-fields", "idempotent-replayed"];
 
 impl Answered {
-    /// Receives a response.
     pub(crate) async fn of(response: Response) -> Self {
         let (parts, body) = response.into_parts();
         // Bodies are in memory: collecting can't fail.
@@ -276,15 +269,13 @@ fn where_to_look(name: &str) -> &'static str {
     }
 }
 
-/// The advice for a malformed request.
 const CORRECT: &str = "Correct what `errors` names and call again. `path.x` is the argument `x`, `header.idempotency-key` is \
      `idempotency_key`, `header.if-match` is `if_match`.";
 
-/// The advice for an incomplete draft.
 const SET_UP: &str = "Steps, documents, payments and terms a person sets up at the agreement's `app_url` (`get_agreement`, \
      whose `publish_blockers` say the same, each with a link). Then propose again.";
 
-/// The advice for a refusal; none if the request has to be corrected.
+/// The advice for a refusal. None if the request has to be corrected.
 #[allow(clippy::too_many_lines, reason = "a text for each code")]
 fn about(code: FieldCode) -> Option<&'static str> {
     Some(match code {
@@ -377,7 +368,7 @@ mod tests {
     #[test]
     fn there_is_advice_on_each_code_and_it_names_tools_that_there_are() {
         for code in FieldCode::ALL {
-            // An agent corrects a malformed request; every other refusal needs advice of its own.
+            // Agents correct malformed requests; every other refusal needs its own advice.
             assert_eq!(about(code).is_none(), FieldCode::OF_FORM.contains(&code), "{code}");
             let text = advised(&[("agreement_id", code)]);
             assert!(text.starts_with("Next: nothing was changed. ") && text.len() < 500, "{code}: {text}");

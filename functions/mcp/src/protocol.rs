@@ -84,7 +84,6 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a client may cache the list of tools, in milliseconds. Only releases change it.
 const KEPT_MS: u64 = 3_600_000;
 
-/// What an agent is told before it sees a tool.
 const INSTRUCTIONS: &str = "Countersign coordinates agreements, the conditions under which their stages run, and evidence \
 about money that moves between real banks. It never holds or moves money. Begin with `get_identity`. You can draft and \
 sort; publishing and cancelling you can only propose: `create_proposal` gives a `confirm_url`, and nothing happens until a \
@@ -101,7 +100,6 @@ an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest fi
 pub(crate) struct Id(String);
 
 impl Id {
-    /// The id of an answer to a message without one.
     fn none() -> Self {
         Self("null".to_owned())
     }
@@ -112,7 +110,6 @@ impl Id {
         Some(Self(members.get("id")?.get().to_owned()))
     }
 
-    /// A response with this id and its result or error.
     fn respond(&self, member: &str, value: &Value) -> String {
         format!(r#"{{"jsonrpc":"2.0","id":{},"{member}":{value}}}"#, self.0)
     }
@@ -132,12 +129,12 @@ impl Refusal {
         Self { status, id: Id::none(), code, message: message.into(), data: None }
     }
 
-    /// The message is no JSON (400) or too long (413).
+    /// The message is not JSON (400) or too long (413).
     pub(crate) fn unreadable(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32700, message)
     }
 
-    /// The message is no request of the protocol.
+    /// The message is not a request of the protocol.
     pub(crate) fn invalid(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32600, message)
     }
@@ -170,9 +167,7 @@ impl Refusal {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {
-    /// Expects an answer.
     Request(Request),
-    /// Expects none.
     Notification,
 }
 
@@ -196,7 +191,7 @@ pub(crate) enum Wanted {
     },
 }
 
-/// Reads a message and compares its headers with it. `bytes` is the text of `message`.
+/// Parses a message and checks its headers against it. `bytes` is the text of `message`.
 pub(crate) fn read(headers: &HeaderMap, message: &Value, bytes: &[u8]) -> Result<Message, Refusal> {
     let Some(members) = message.as_object() else {
         let message = "A message is one JSON object: send those of a batch one by one.";
@@ -271,7 +266,7 @@ fn revision(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> R
     }
 }
 
-/// Compares the headers that a request is routed by with the values that they repeat.
+/// Compares the routing headers with the values they repeat.
 fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Result<(), Refusal> {
     let value = |name: HeaderName, called: &str| {
         let value = only(headers, name);
@@ -324,7 +319,7 @@ fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Resu
 }
 
 impl Request {
-    /// Refuses the request after it was read.
+    /// Refuses a parsed request.
     pub(crate) fn refuse(&self, message: impl Into<String>) -> Refusal {
         Refusal::params(StatusCode::OK, message).of(&self.id)
     }
@@ -339,13 +334,12 @@ impl Request {
         self.id.respond("result", &result)
     }
 
-    /// The response with a list of tools.
     pub(crate) fn respond_with_tools(&self, tools: &[&Value]) -> String {
         let tools: Vec<Value> = tools.iter().map(|tool| self.revision.known((*tool).clone())).collect();
         self.respond(self.kept(json!({"tools": tools})))
     }
 
-    /// Marks a result as cacheable, and the same for every token.
+    /// Marks a result as cacheable and independent of the token.
     fn kept(&self, mut result: Value) -> Value {
         if !self.revision.has_handshake() {
             result["ttlMs"] = json!(KEPT_MS);
@@ -354,7 +348,6 @@ impl Request {
         result
     }
 
-    /// The response that describes the server.
     pub(crate) fn respond_with_server(&self) -> String {
         let mut result = json!({"capabilities": {"tools": {}}, "instructions": INSTRUCTIONS});
         if self.wanted == Wanted::Discover {

@@ -3,7 +3,7 @@
 
 use http::StatusCode;
 use shared::error::{Error, ErrorCode};
-use shared::web::{Redirect, Repeat, Request};
+use shared::web::{FormAnswer, Repeat, Request};
 
 use crate::layout::{Layout, Link};
 use crate::response::{MessagePage, PageResponse, RouteKind, page_of};
@@ -20,7 +20,7 @@ pub(crate) fn answered(request: &mut Request, route: RouteKind) -> Result<Option
 }
 
 /// The result of a form; or, if it was refused because another request has used its copy meanwhile, the answer to a repeat.
-/// Keeps the answer of an act for its repeats, if it was not known when the act was committed.
+/// Keeps the answer of an act for its repeats.
 pub(crate) async fn or_answered(
     request: &Request,
     route: RouteKind,
@@ -32,10 +32,8 @@ pub(crate) async fn or_answered(
             None => result,
         };
     }
-    if let Some(redirect) = result.as_ref().ok().and_then(PageResponse::as_redirect)
-        && request.redirect_if_committed().is_none()
-    {
-        request.keep_answer(&redirect).await;
+    if let Some(answer) = result.as_ref().ok().and_then(PageResponse::as_answer) {
+        request.keep_answer(answer).await;
     }
     result
 }
@@ -44,8 +42,8 @@ pub(crate) async fn or_answered(
 fn answer(request: &Request, route: RouteKind, repeat: Repeat) -> Result<Option<PageResponse>, Error> {
     let back = page_of(request, route).unwrap_or("/app").to_owned();
     if let Repeat::Same(first) = repeat {
-        let redirect = first.unwrap_or(Redirect { location: back, cookie: None });
-        return Ok(Some(PageResponse::from(redirect).with_status(StatusCode::SEE_OTHER, "replayed")));
+        let answer = first.unwrap_or(FormAnswer { location: back, cookies: Vec::new() });
+        return Ok(Some(PageResponse::repeated(answer)));
     }
     let layout = || match route {
         RouteKind::Part => Layout::of_participant(request),

@@ -12,7 +12,7 @@ use shared::api::response::REQUEST_ID;
 use shared::error::{Error, ErrorCode};
 use shared::web::cookies::Cookie;
 use shared::web::next::safe_next;
-use shared::web::{FILES, Redirect, Request};
+use shared::web::{FILES, FormAnswer, Redirect, Request};
 use uuid::Uuid;
 
 use crate::layout::{Layout, Link};
@@ -109,9 +109,16 @@ impl PageResponse {
         !self.status.is_success() && !self.status.is_redirection()
     }
 
-    /// The redirect that it is, with the first of its cookies.
-    pub(crate) fn as_redirect(&self) -> Option<Redirect> {
-        Some(Redirect { location: self.location.clone()?, cookie: self.cookies.first().cloned() })
+    /// The answer to a form that it is, if it is a redirect.
+    pub(crate) fn as_answer(&self) -> Option<FormAnswer> {
+        let cookies = self.cookies.iter().filter_map(|cookie| cookie.to_str().ok()).map(str::to_owned).collect();
+        Some(FormAnswer { location: self.location.clone()?, cookies })
+    }
+
+    /// The same answer to a repeat of a form.
+    pub(crate) fn repeated(FormAnswer { location, cookies }: FormAnswer) -> Self {
+        let cookies = cookies.iter().filter_map(|cookie| HeaderValue::from_str(cookie).ok()).collect();
+        Self { cookies, ..Self::see_other(location) }.with_status(StatusCode::SEE_OTHER, "replayed")
     }
 
     /// Marks the page as the response to a form with invalid input.

@@ -30,7 +30,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// The state of a proposal, as clients branch on it (specification, "Enumerations").
+    /// Where a proposal is, as clients branch on it (specification, "Enumerations").
     pub enum ProposalState {
         /// It needs a decision.
         Pending = "pending",

@@ -16,7 +16,7 @@ use crate::limits;
 
 const FINGERPRINT: &str = "fingerprint";
 const LOCATION: &str = "location";
-const COOKIE: &str = "cookie";
+const COOKIES: &str = "cookies";
 
 /// A copy of a form as it was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +29,18 @@ pub(crate) struct FormCopy {
 
 /// How a form was answered: with a redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FormAnswer {
+pub struct FormAnswer {
     /// Where it leads.
     pub location: String,
-    /// The `Set-Cookie` header of the notice, sealed for the session.
-    pub cookie: Option<String>,
+    /// The `Set-Cookie` headers of what that page shows once, each sealed for the session.
+    pub cookies: Vec<String>,
+}
+
+impl FormAnswer {
+    fn attributes(&self) -> [(&'static str, AttributeValue); 2] {
+        let cookies = self.cookies.iter().cloned().map(AttributeValue::S).collect();
+        [(LOCATION, AttributeValue::S(self.location.clone())), (COOKIES, AttributeValue::L(cookies))]
+    }
 }
 
 /// A copy whose act took effect.
@@ -56,25 +63,22 @@ impl Store {
 
     /// Keeps the answer of a used copy that became known after its act took effect.
     pub(crate) async fn keep_answer(&self, id: Uuid, answer: &FormAnswer) -> Result<(), StoreError> {
-        let mut update = Update {
+        let [(_, location), (_, cookies)] = answer.attributes();
+        let update = Update {
             key: keys::form_copy(id),
-            expression: "SET #location = :location",
+            expression: "SET #location = :location, #cookies = :cookies",
             condition: "attribute_exists(#fingerprint)",
-            names: vec![("#location", LOCATION), ("#fingerprint", FINGERPRINT)],
-            values: vec![(":location", AttributeValue::S(answer.location.clone()))],
+            names: vec![("#location", LOCATION), ("#cookies", COOKIES), ("#fingerprint", FINGERPRINT)],
+            values: vec![(":location", location), (":cookies", cookies)],
         };
-        if let Some(cookie) = &answer.cookie {
-            update.expression = "SET #location = :location, #cookie = :cookie";
-            update.names.push(("#cookie", COOKIE));
-            update.values.push((":cookie", AttributeValue::S(cookie.clone())));
-        }
         self.update(update).await.map(|_| ())
     }
 }
 
 fn read(item: &Item) -> Option<UsedCopy> {
-    let cookie = text(item, COOKIE).map(str::to_owned);
-    let answer = text(item, LOCATION).map(|location| FormAnswer { location: location.to_owned(), cookie });
+    let cookies = item.get(COOKIES).and_then(|cookies| cookies.as_l().ok()).into_iter().flatten();
+    let cookies = cookies.filter_map(|cookie| cookie.as_s().ok().cloned()).collect();
+    let answer = text(item, LOCATION).map(|location| FormAnswer { location: location.to_owned(), cookies });
     Some(UsedCopy { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, answer })
 }
 
@@ -82,10 +86,8 @@ fn read(item: &Item) -> Option<UsedCopy> {
 pub(super) fn record(call: &CallContext, copy: FormCopy, answer: Option<&FormAnswer>) -> Change {
     let mut item = keys::form_copy(copy.id).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(copy.fingerprint)));
-    if let Some(FormAnswer { location, cookie }) = answer {
-        item.insert(LOCATION.to_owned(), AttributeValue::S(location.clone()));
-        item.extend(cookie.iter().map(|cookie| (COOKIE.to_owned(), AttributeValue::S(cookie.clone()))));
-    }
+    let attributes = answer.into_iter().flat_map(FormAnswer::attributes);
+    item.extend(attributes.map(|(name, value)| (name.to_owned(), value)));
     let now = call.now().unix_s();
     item.insert(DROP_AT.to_owned(), AttributeValue::N((now + limits::FORM_COPY_LIFETIME_S).to_string()));
     Change::PutIfExpired(item, Expiry { attribute: DROP_AT, now })

@@ -8,9 +8,11 @@ use http::HeaderMap;
 use http::header::{self, CONTENT_TYPE};
 use serde_json::{Map, Value as Json};
 
+use crate::crypto::CookieSecret;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
+use crate::store::form_copies::FormCopy;
 use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
@@ -20,6 +22,23 @@ pub const FORM_TOKEN: &str = "form_token";
 
 /// The form field with the name of the form's copy.
 pub const COPY: &str = "copy";
+
+/// The hidden fields that every form of a session's pages begins with.
+#[derive(Debug, Clone)]
+pub struct FormKeys(CookieSecret);
+
+impl FormKeys {
+    pub(super) fn new(secret: &CookieSecret) -> Self {
+        Self(secret.clone())
+    }
+
+    /// The markup of the fields, for one copy of a form: another one at each call.
+    #[must_use]
+    pub fn fields(&self) -> String {
+        let field = |name, value: String| format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
+        field(FORM_TOKEN, self.0.form_token()) + &field(COPY, self.0.copy())
+    }
+}
 
 /// A file of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +143,16 @@ impl Form {
         input::read(fields.iter().map(|name| ((*name).to_owned(), value(name))).collect::<Map<_, _>>().into())
     }
 
+    /// The copy that the form names, if the secret has sealed the name. It is sent to a path.
+    pub(super) fn copy(&self, path: &str, secret: &CookieSecret) -> Option<FormCopy> {
+        let id = secret.open_copy(self.get(COPY))?;
+        let fields = self.typed().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+        let files = self.chosen_files();
+        let files = files.flat_map(|(name, file)| [name.as_bytes(), file.name.as_bytes(), &*file.content]);
+        let fingerprint = secret.fingerprint([path.as_bytes()].into_iter().chain(fields).chain(files));
+        Some(FormCopy { id, fingerprint })
+    }
+
     /// The value of a field. Empty, if the field was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
@@ -168,11 +197,6 @@ impl Form {
     #[must_use]
     pub fn has_file(&self) -> bool {
         self.chosen_files().next().is_some()
-    }
-
-    /// The files, with the names of their fields.
-    pub(super) fn files(&self) -> impl Iterator<Item = (&str, &UploadedFile)> {
-        self.chosen_files().map(|(name, file)| (name.as_str(), file))
     }
 
     /// The files. A browser sends a nameless, empty one where none was chosen.

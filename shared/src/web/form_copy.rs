@@ -4,62 +4,25 @@
 
 use std::sync::atomic::Ordering;
 
-use http::HeaderValue;
-
-use crate::crypto::CookieSecret;
 use crate::error::Error;
-use crate::store::form_copies::{FormAnswer, FormCopy, UsedCopy};
-use crate::web::form::{COPY, FORM_TOKEN, Form};
+use crate::store::form_copies::{FormAnswer, UsedCopy};
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
-
-/// The hidden fields that every form of a session's pages begins with.
-#[derive(Debug, Clone)]
-pub struct FormKeys(CookieSecret);
-
-impl FormKeys {
-    pub(super) fn new(secret: &CookieSecret) -> Self {
-        Self(secret.clone())
-    }
-
-    /// The markup of the fields, for one copy of a form: another one at each call.
-    #[must_use]
-    pub fn fields(&self) -> String {
-        let field = |name, value: String| format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
-        field(FORM_TOKEN, self.0.form_token()) + &field(COPY, self.0.copy())
-    }
-}
 
 /// A form whose copy was used before.
 #[derive(Debug, Clone)]
 pub enum Repeat {
-    /// With the same content. It was answered with this redirect, if that is known.
-    Same(Option<Redirect>),
+    /// With the same content, and how it was answered, if that is known.
+    Same(Option<FormAnswer>),
     /// With other content, of which nothing took effect.
     Other,
 }
 
 impl From<&Redirect> for FormAnswer {
     fn from(Redirect { location, cookie }: &Redirect) -> Self {
-        let cookie = cookie.as_ref().and_then(|cookie| cookie.to_str().ok()).map(str::to_owned);
-        Self { location: location.clone(), cookie }
+        let cookies = cookie.iter().filter_map(|cookie| cookie.to_str().ok()).map(str::to_owned).collect();
+        Self { location: location.clone(), cookies }
     }
-}
-
-impl From<&FormAnswer> for Redirect {
-    fn from(FormAnswer { location, cookie }: &FormAnswer) -> Self {
-        let cookie = cookie.as_deref().and_then(|cookie| HeaderValue::from_str(cookie).ok());
-        Self { location: location.clone(), cookie }
-    }
-}
-
-/// The copy that a form names, if the secret has sealed the name.
-pub(super) fn named(path: &str, form: &Form, secret: &CookieSecret) -> Option<FormCopy> {
-    let id = secret.open_copy(form.get(COPY))?;
-    let fields = form.typed().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
-    let files = form.files().flat_map(|(name, file)| [name.as_bytes(), file.name.as_bytes(), &*file.content]);
-    let fingerprint = secret.fingerprint([path.as_bytes()].into_iter().chain(fields).chain(files));
-    Some(FormCopy { id, fingerprint })
 }
 
 impl Request {
@@ -87,7 +50,7 @@ impl Request {
         let secret = secret.or_else(|_| self.attending().map(|attending| attending.secret())).ok()?;
         self.verified_form(secret).ok()?;
         let is_same = used.fingerprint == copy.fingerprint;
-        Some(if is_same { Repeat::Same(used.answer.as_ref().map(Redirect::from)) } else { Repeat::Other })
+        Some(if is_same { Repeat::Same(used.answer.clone()) } else { Repeat::Other })
     }
 
     /// Checks that no other request has used the form's copy.
@@ -100,11 +63,12 @@ impl Request {
         if used.is_some() { Err(Error::FormUsed) } else { Ok(()) }
     }
 
-    /// Keeps the answer to a form that was not known yet when its act was committed, for its repeats. A repeat leads to the
+    /// Keeps the answer to a form for its repeats, unless the commit of the form's act has kept it. A repeat leads to the
     /// form's own page if that fails.
-    pub async fn keep_answer(&self, redirect: &Redirect) {
-        if let Some(copy) = self.copy.filter(|_| self.has_used_copy.load(Ordering::Relaxed)) {
-            let _ = self.store().keep_answer(copy.id, &redirect.into()).await;
+    pub async fn keep_answer(&self, answer: FormAnswer) {
+        let is_kept = self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
+        if let Some(copy) = self.copy.filter(|_| self.has_used_copy.load(Ordering::Relaxed) && !is_kept) {
+            let _ = self.store().keep_answer(copy.id, &answer).await;
         }
     }
 }

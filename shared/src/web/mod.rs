@@ -33,9 +33,10 @@ mod second_step;
 pub mod session;
 pub mod submitted_form;
 
+pub use crate::store::form_copies::FormAnswer;
 pub use flash::Flash;
-pub use form::{FILES, Form};
-pub use form_copy::{FormKeys, Repeat};
+pub use form::{FILES, Form, FormKeys};
+pub use form_copy::Repeat;
 pub use redirect::Redirect;
 pub use request::Request;
 pub use submitted_form::{SubmittedForm, Submitter};

@@ -23,7 +23,7 @@ use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
 use crate::store::OrgStore;
 use crate::web::cookies;
-use crate::web::form_copy::FormKeys;
+use crate::web::form::FormKeys;
 use crate::web::session::SignedIn;
 
 /// The participant of a request, with their session.

@@ -25,7 +25,6 @@ use crate::store::form_copies::{FormCopy, UsedCopy};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::form::{COPY, FORM_TOKEN, Form, is_own_origin, is_same_origin};
-use crate::web::form_copy;
 use crate::web::owner_hint;
 use crate::web::participant_session::{self, Attending};
 use crate::web::redirect::Redirect;
@@ -128,7 +127,7 @@ impl Request {
 
     /// The copy of the form that a session with this secret was shown.
     fn copy_of(&self, secret: Option<CookieSecret>) -> Option<FormCopy> {
-        form_copy::named(self.parts.uri.path(), self.form.as_ref().ok()?, &secret?)
+        self.form.as_ref().ok()?.copy(self.parts.uri.path(), &secret?)
     }
 
     async fn read_copy(&self) -> Result<Option<UsedCopy>, Error> {

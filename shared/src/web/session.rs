@@ -19,7 +19,7 @@ use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
 use crate::store::sessions::Person;
 use crate::web::cookies::Cookie;
-use crate::web::form_copy::FormKeys;
+use crate::web::form::FormKeys;
 use crate::web::owner_hint;
 
 /// The signed-in member of a request, with their session.

@@ -61,7 +61,7 @@ texts! {
 }
 
 text_enum! {
-    /// The kind of an agreement (specification, "Enumerations").
+    /// What an agreement is (specification, "Enumerations").
     #[derive(Default)]
     pub enum AgreementKind {
         /// Any agreement.
@@ -269,7 +269,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a stage does when all its gates are cleared (contract, section 2).
+    /// What a stage does when all of its gates are cleared (contract, section 2).
     pub enum StageAction {
         /// Opens documents for signing.
         OpenSigning = "open_signing",

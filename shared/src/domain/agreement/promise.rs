@@ -54,7 +54,7 @@ pub enum PromiseTerms {
 }
 
 text_enum! {
-    /// The kind of a promise and its obligation, as clients branch on it (contract, section 2).
+    /// The kind of a promise and of its obligation, as clients branch on it (contract, section 2).
     pub enum PromiseKind {
         /// Due on the days of a schedule.
         Scheduled = "scheduled",

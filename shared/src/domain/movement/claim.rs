@@ -13,7 +13,7 @@ use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 text_enum! {
-    /// The type of a reference by which banks can trace a transfer (contract, section 2).
+    /// The type of a reference by which banks find a transfer again (contract, section 2).
     pub enum ReferenceType {
         /// The unique end-to-end transaction reference of SWIFT, a UUID.
         Uetr = "uetr",

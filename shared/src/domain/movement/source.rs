@@ -56,7 +56,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// The basis of a reconciliation (contract, section 2).
+    /// What a reconciliation rests on (contract, section 2).
     pub enum ConfirmationBasis {
         /// The recipient's own confirmation.
         RecipientConfirmation = "recipient_confirmation",

@@ -63,7 +63,7 @@ use crate::wire::enums::text_enum;
 use sequences::Sequences;
 
 text_enum! {
-    /// The state of an obligation, as clients branch on it (contract, section 2).
+    /// Where an obligation is, as clients branch on it (contract, section 2).
     pub enum ObligationState {
         /// It waits for a trigger.
         Dormant = "dormant",

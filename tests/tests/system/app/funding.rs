@@ -293,8 +293,14 @@ async fn selected_items_are_previewed_and_papered_once() {
     let again = desk.maren.get(&at).await;
     assert_says(&again, &["is papered or closed already."]);
     let mut stale = fields.clone();
-    let other = uuid::Uuid::now_v7().to_string();
-    stale.iter_mut().filter(|(name, _)| *name == "agreement").for_each(|(_, value)| *value = &other);
+    let (other, copy) = (uuid::Uuid::now_v7().to_string(), again.copy().name);
+    for (name, value) in &mut stale {
+        match *name {
+            "agreement" => *value = &other,
+            "copy" => *value = &copy,
+            _ => {}
+        }
+    }
     let refused = desk.maren.post(&papers, &stale).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["Nothing was papered", "is papered or closed already."]);

@@ -8,7 +8,6 @@ use tests::attending::Attendee;
 use tests::drafts;
 
 use super::participants::{document, two_signers};
-use crate::unknown_id;
 
 #[tokio::test]
 async fn guessed_links_are_slowed_down_and_tell_nothing() {
@@ -77,9 +76,9 @@ async fn a_link_used_after_completion_shows_what_is_finished_and_does_nothing() 
     assert!(later.get("").await.says("This agreement is completed"));
     let file = later.get(&format!("{path}/download")).await;
     assert!(file.status == 200 && file.body.starts_with("%PDF-"), "{}", file.body);
-    let again = later.get("").await.copy().name;
+    let again = ada.get("").await.copy().name;
     for (action, typed) in [("sign", ("signature", "Ada")), ("decline", ("reason", "No."))] {
-        let late = later.send(&page, &format!("{path}/{action}"), &[typed, ("copy", &again)]).await;
+        let late = ada.send(&page, &format!("{path}/{action}"), &[typed, ("copy", &again)]).await;
         assert!(late.status == 409 && late.says("This agreement is completed"), "{action}: {}", late.body);
     }
     let acts = |rows: &[Value]| {

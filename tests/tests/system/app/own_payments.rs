@@ -8,7 +8,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::limits;
 use shared::service::movements::{EvidenceDecision, MovementAct};
 use tests::Org;
-use tests::app::{Browser, Page, unescaped};
+use tests::app::{Browser, FormCopy, Page, unescaped};
 use tests::attending::{Attendee, hidden};
 use tests::payments::{IBAN, OTHER_IBAN, Paying};
 use tests::pdf::pdf;
@@ -62,10 +62,10 @@ async fn parties(paying: &Paying) -> [Attendee; 2] {
 async fn report_arrival(paying: &Paying, receiver: &Attendee, amount: &str) -> EvidenceId {
     let (path, action) = (paying.path(), format!("{}/arrived", paying.path()));
     let page = receiver.get(&path).await;
-    let evidence = hidden(&page, &action).into_iter().find(|(name, _)| name == "evidence").expect("an id").1;
+    let copy = hidden(&page, &action).into_iter().find(|(name, _)| name == "copy").expect("a copy").1;
     let done = send(receiver, &page, &action, &arrived(amount), None).await;
     assert_eq!(done.status, 303, "{}", done.body);
-    evidence.parse().expect("an id")
+    FormCopy::named(copy).second_id().parse().expect("an id")
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
     // A second report, and another with the first one's id.
     let other = [("sent_on", "3/13/2026"), ("reference_type", ""), ("reference", "")];
     let changed = ada.send(&page, &action, &other).await;
-    assert!(changed.status == 409 && changed.says("You have done this already"), "{}", changed.body);
+    assert!(changed.status == 409 && changed.says("This form was already used"), "{}", changed.body);
     let second =
         ada.send(&page, &action, &[REPORT[0], REPORT[1], REPORT[2], ("copy", &ada.get("").await.copy().name)]).await;
     assert!(second.status == 409 && second.says("This payment has moved on"), "{}", second.body);
@@ -442,7 +442,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     assert!(twice.status == 409 && twice.says("You have done this already"), "{}", twice.body);
     let other = pdf("Another one", "");
     let changed = send(&ada, &page, &action, &typed, Some(("Other.pdf", &other))).await;
-    assert!(changed.status == 409 && changed.says("You have done this already"), "{}", changed.body);
+    assert!(changed.status == 409 && changed.says("This form was already used"), "{}", changed.body);
 
     let read = paying.read().await;
     assert_eq!((&read["state"], &read["receipt"]), (&json!("receipt_pending"), &Value::Null));

@@ -8,7 +8,7 @@ use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::{Countdown, GateRule};
 use shared::domain::time::Timestamp;
 use shared::limits;
-use tests::app::{Page, form, unescaped};
+use tests::app::{FormCopy, Page, form, unescaped};
 use tests::attending::{Attendee, Live, hidden};
 use tests::clockwork::Clockwork;
 use tests::pdf::pdf;
@@ -364,7 +364,8 @@ async fn files_are_uploaded_and_only_members_get_them() {
     let page = ada.get(&at).await;
     let form = hidden(&page, &upload);
     let form: Vec<_> = form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let id = form.iter().find(|(name, _)| *name == "id").map(|(_, id)| *id).expect("an id");
+    let copy = form.iter().find(|(name, _)| *name == "copy").map(|(_, copy)| *copy).expect("a copy");
+    let id = FormCopy::named(copy.to_owned()).id;
     let again = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof & address.PDF", &file)).await;
     let again = receipt(&ada, &again).await;
     assert!(unescaped(&again.body).contains("You uploaded “Proof & address.pdf”"), "{}", again.body);
@@ -374,11 +375,11 @@ async fn files_are_uploaded_and_only_members_get_them() {
     assert_eq!(live.read().await["stages"][0]["gates"][1]["state"], "cleared");
 
     // The last upload's response was lost: the same form leads to its receipt, but not with another file.
-    let first = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof.pdf", &file)).await;
+    let first = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof & address.PDF", &file)).await;
     assert_eq!((first.status, first.location()), (303, ada.at(&format!("/receipts/{id}")).as_str()), "{}", first.body);
     let another = pdf("Another proof", "");
     let other = ada.browser.upload(&ada.at(&upload), &form, ("file", "Proof.pdf", &another)).await;
-    assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
+    assert!(other.status == 409 && other.says("This form was already used"), "{}", other.body);
     let late = ada
         .browser
         .upload(&ada.at(&upload), &[("form_token", &ada.get("").await.hidden("form_token"))], ("file", "c.pdf", &file))

@@ -37,7 +37,7 @@ impl Desk {
 }
 
 fn contact<'a>(page: &Page, name: &'a str) -> Vec<(&'static str, std::borrow::Cow<'a, str>)> {
-    let hidden = ["form_token", "id"].map(|field| (field, page.hidden(field).into()));
+    let hidden = ["form_token", "copy"].map(|field| (field, page.hidden(field).into()));
     let typed = [("display_name", name), ("kind", "person"), ("email", "ada@okafor.example")];
     hidden.into_iter().chain(typed.map(|(field, value)| (field, value.into()))).collect()
 }

@@ -7,12 +7,11 @@ use shared::domain::token::Scope;
 use tests::Org;
 use tests::mcp::{Called, HANDSHAKE, Mcp, REVISIONS, Reply, STATELESS};
 
-/// Headers as `send` takes them.
 fn headers(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Sends a request with some of its headers in the place of those that it would have; an empty one is left out.
+/// Sends a request with some headers replaced; an empty one is removed.
 async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)]) -> Reply {
     let (mut sent, body) = mcp.request(method, params);
     sent.retain(|(name, _)| changed.iter().all(|(changed, _)| changed != name));
@@ -20,7 +19,6 @@ async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)])
     mcp.send(Method::POST, &sent, body.to_string().into_bytes()).await
 }
 
-/// The code of an error of the protocol, with its status.
 fn code(reply: &Reply) -> (u16, i64) {
     assert!(reply.body["result"].is_null(), "{reply:?}");
     (reply.status, reply.body["error"]["code"].as_i64().unwrap_or_else(|| panic!("{reply:?}")))
@@ -39,7 +37,7 @@ async fn the_newest_revision_needs_no_handshake() {
     let listed = mcp.result("tools/list", &json!({})).await;
     assert!(listed["ttlMs"].as_u64().is_some() && listed.get("nextCursor").is_none(), "{listed}");
     assert_eq!(mcp.call("get_identity", &json!({})).await.answer()["organization_id"], org.id.to_string());
-    // A session is nothing that this server has, whatever a client sends.
+    // This server has no sessions, whatever a client sends.
     let reply = send(&mcp, "tools/list", &json!({}), &[("mcp-session-id", "x")]).await;
     assert!(reply.status == 200 && !reply.headers.contains_key("mcp-session-id"), "{reply:?}");
     for (method, params, expected) in [
@@ -194,7 +192,7 @@ async fn headers_have_to_agree_with_the_message() {
         assert_eq!((code(&reply), &reply.body["id"]), ((400, -32022), &json!(7)));
         assert_eq!(*data, json!({"supported": REVISIONS, "requested": "1999-01-01"}));
     }
-    // What the newest revision wants of every request.
+    // The newest revision's requirements for every request.
     let without = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
     let sent = headers(&[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     assert_eq!(code(&mcp.send(Method::POST, &sent, without.into_bytes()).await), (400, -32602));
@@ -232,7 +230,7 @@ async fn what_is_no_message_is_refused_and_nothing_runs() {
     assert!(rows.iter().all(|row| row["operation"] == "use_mcp"), "{rows:?}");
 }
 
-/// Browsers ask first whether a page of another origin may call, and let it read only what the answer allows.
+/// Browsers first ask whether a page of another origin may call, and let it read only what the response allows.
 #[tokio::test]
 async fn a_page_of_an_allowed_origin_may_call() {
     let org = Org::new().await;
@@ -251,7 +249,7 @@ async fn a_page_of_an_allowed_origin_may_call() {
     let allowed: Vec<&str> = allowed.split(", ").collect();
     assert!(ask[1].1.split(',').all(|name| allowed.contains(&name)), "{allowed:?}");
     assert!(!reply.headers.contains_key("access-control-allow-credentials"), "no cookie is ever looked at");
-    // What it then calls, it may read; errors too.
+    // Then it may read the responses, errors too.
     for (caller, status) in [(&mcp, 200), (&anonymous, 401)] {
         let reply = send(caller, "tools/list", &json!({}), &[("origin", own)]).await;
         assert_eq!(
@@ -261,7 +259,7 @@ async fn a_page_of_an_allowed_origin_may_call() {
         let vary: Vec<_> = reply.headers.get_all("vary").iter().collect();
         assert!(vary.iter().any(|value| *value == "origin"), "{vary:?}");
     }
-    // Another origin, or none, or no question: nothing is allowed.
+    // Another origin, no origin, or no preflight: nothing is allowed.
     for sent in [from("https://evil.example"), ask.to_vec(), vec![("origin", own)]] {
         let reply = anonymous.send(Method::OPTIONS, &headers(&sent), Vec::new()).await;
         assert!([401, 403].contains(&reply.status), "{sent:?}: {reply:?}");
@@ -316,11 +314,11 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
             assert!(status == 200 || reply.body["error"]["code"] == "forbidden", "{reply:?}");
         }
     }
-    // Whoever sends it: a browser's page is refused before its token is looked at.
+    // A foreign page is refused before its token is checked.
     let foreign =
         send(&Mcp::of(&org.anonymous()), "tools/list", &json!({}), &[("origin", "https://evil.example")]).await;
     assert_eq!(foreign.status, 403);
-    // Each call left one row, and none of them says that an operation was run.
+    // Each call left one row, and none claims that an operation ran.
     let rows = org.audit().await;
     let of = |operation: &str| rows.iter().filter(|row| row["operation"] == operation).count();
     assert_eq!((of("get_identity"), of("create_workspace")), (1, 1), "by the revoked token");

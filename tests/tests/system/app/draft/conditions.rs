@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use tests::app::FormCopy;
 
 use super::{Desk, notice};
-use crate::unknown_id;
 
 #[tokio::test]
 async fn every_type_of_condition_is_added_set_and_removed() {

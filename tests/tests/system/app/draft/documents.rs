@@ -5,7 +5,6 @@ use tests::app::FormCopy;
 use tests::pdf::pdf;
 
 use super::Desk;
-use crate::unknown_id;
 
 /// A signer might see something else than others do.
 #[tokio::test]

@@ -6,7 +6,6 @@ use tests::log;
 use tests::pages::WAITS_MAX;
 
 use super::{Desk, NEW, notice};
-use crate::unknown_id;
 
 #[tokio::test]
 async fn members_who_edit_different_parts_both_keep_their_edits() {

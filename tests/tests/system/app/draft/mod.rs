@@ -13,8 +13,6 @@ use tests::Org;
 use tests::app::{Browser, FormCopy, Page};
 use tests::pdf::pdf;
 
-use crate::unknown_id;
-
 const NEW: &str = "/app/agreements/new";
 
 /// An organization with a workspace of two people, and a member's browser.

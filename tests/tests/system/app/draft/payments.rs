@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use tests::app::FormCopy;
 
 use super::{Desk, notice};
-use crate::unknown_id;
 
 const IBAN: &str = "DE89 3704 0044 0532 0130 00";
 

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use tests::app::FormCopy;
 
 use super::{Desk, notice};
-use crate::unknown_id;
 
 /// The form's boxes for promisor and promisee.
 struct Boxes {

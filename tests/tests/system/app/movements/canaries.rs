@@ -10,7 +10,7 @@ use shared::domain::agreement::Label;
 use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
 use shared::domain::ids::{FieldId, GateId};
 use shared::domain::proposal::ProposalAction;
-use tests::app::{Browser, Seen};
+use tests::app::{Browser, FormCopy, Seen};
 use tests::attending::{Attendee, hidden, link_of};
 use tests::drafts::Drafted;
 use tests::fixture::{Ids, path as path_at};
@@ -299,7 +299,8 @@ impl Set {
             assert_eq!(filed.status, status, "{}", filed.body);
         }
         northwind.browser.get(&northwind.at(&payment)).await;
-        let id = fields.iter().find(|(name, _)| name == "evidence").map(|(_, value)| value).expect("an id");
+        let copy = fields.iter().find(|(name, _)| name == "copy").map(|(_, value)| value).expect("a copy");
+        let id = FormCopy::named(copy.clone()).second_id();
         let done = deal.accept(&deal.kim, &format!("{}/evidence/{id}", deal.path())).await;
         deal.follow(&deal.kim, &done).await;
         assert_eq!(deal.state().await, "reconciled");

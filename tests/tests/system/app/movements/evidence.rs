@@ -357,7 +357,7 @@ async fn a_form_of_evidence_files_one_set_of_facts() {
         let typed = first.map(|(name, typed)| if name == field { (name, value) } else { (name, typed) });
         let refused = send(maren, &page, &action, &typed).await;
         assert_eq!(refused.status, 409, "{field}: {}", refused.body);
-        assert_says(&refused, &["is filed for this payment already. To file something else, open the form again."]);
+        assert_says(&refused, &["This form was already used. Add it again?"]);
     }
     let own = hidden(&page, &action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -193,6 +193,9 @@ async fn one_file_proves_several_payments_and_is_there_once() {
     assert_eq!(first.location(), second.location());
     let next = camt("S-3", &[entry("2.00", "CRDT", "B-10", "x")]);
     let third = maren.upload(LIST, &own, ("statement", "b.xml", &next)).await;
+    assert_eq!(third.status, 409, "{}", third.body);
+    assert_says(&third, &["This form was already used. Add it again?", "Open the form again"]);
+    let third = upload(maren, "b.xml", &next).await;
     assert_eq!(third.status, 303, "{}", third.body);
     assert_ne!(third.location(), first.location());
     let last = camt("S-4", &[entry("3.00", "CRDT", "B-11", "x")]);

@@ -29,7 +29,6 @@ use tests::payments::terms;
 use self::draw::{Drawing, TYPES};
 use self::model::{Act, Model, Outcome, Step, Terms};
 use super::evidence::{lines, unzipped};
-use crate::unknown_id;
 
 const STEPS: usize = 45;
 /// Steps tried after the agreement's end.

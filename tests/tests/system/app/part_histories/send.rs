@@ -12,7 +12,6 @@ use tests::pdf::pdf;
 
 use super::History;
 use super::model::{Act, Step};
-use crate::unknown_id;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {

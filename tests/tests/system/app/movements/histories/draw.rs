@@ -6,7 +6,6 @@ use fastrand::Rng;
 
 use super::model::{AMOUNT, Act, Did, New, Payment, REASONS, SOURCES, Who};
 use super::{STEPS, STEPS_UNTIL_ENDS};
-use crate::unknown_id;
 
 /// Few, so that some documents are filed again.
 const DOCUMENTS: usize = 12;
