@@ -14,7 +14,7 @@ use shared::domain::event::EventType;
 use shared::domain::ids::EndpointId;
 use shared::domain::member::Admin;
 use shared::error::Error;
-use shared::service::endpoints::{self, EndpointState, NewEndpoint, NoRoom};
+use shared::service::endpoints::{self, EndpointState, NewEndpoint};
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::webhook::guard::{AddressError, EndpointUrl, check};
 use shared::webhook::resolve::ResolveError;
@@ -203,17 +203,12 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
     };
     submitted.redirect_if_committed(&redirect);
     let (scope, admin) = (submitted.scope(), submitted.submitter());
-    let notice = match submitted.run(|| endpoints::add(scope, admin, &endpoint)).await? {
-        Ok(()) => {
-            let line = "Copy its signing secret below: your server verifies deliveries with it.";
-            return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
-        }
-        Err(NoRoom) => {
-            let max = limits::ENDPOINTS_MAX;
-            let line = format!("An organization has at most {max}. Delete one that you no longer need.");
-            Notice::bad("There is no room for another endpoint", line)
-        }
-    };
+    if submitted.run(|| endpoints::add(scope, admin, &endpoint)).await?.is_ok() {
+        let line = "Copy its signing secret below: your server verifies deliveries with it.";
+        return Ok(shown_once(&submitted, redirect, "Endpoint added", line).await);
+    }
+    let line = format!("An organization has at most {}. Delete one that you no longer need.", limits::ENDPOINTS_MAX);
+    let notice = Notice::bad("There is no room for another endpoint", line);
     let form = EndpointForm::submitted(submitted.form());
     Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
 }

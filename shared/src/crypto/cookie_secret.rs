@@ -96,7 +96,9 @@ impl CookieSecret {
 
     fn mac(&self, parts: &[&[u8]]) -> Option<[u8; 32]> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).ok()?;
-        parts.iter().for_each(|part| mac.update(part));
+        for part in parts {
+            mac.update(part);
+        }
         Some(mac.finalize().into_bytes().into())
     }
 

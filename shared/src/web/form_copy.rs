@@ -6,8 +6,10 @@ use std::sync::atomic::Ordering;
 
 use crate::error::Error;
 use crate::store::form_copies::{FormAnswer, UsedCopy};
+use crate::web::participant_session::Attending;
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
+use crate::web::session::SignedIn;
 
 /// A form whose copy was used before.
 #[derive(Debug, Clone)]
@@ -46,8 +48,8 @@ impl Request {
 
     fn repeat_of(&self, used: &UsedCopy) -> Option<Repeat> {
         let copy = self.copy?;
-        let secret = self.signed_in().map(|signed_in| signed_in.secret());
-        let secret = secret.or_else(|_| self.attending().map(|attending| attending.secret())).ok()?;
+        let secret = self.signed_in().map(SignedIn::secret);
+        let secret = secret.or_else(|_| self.attending().map(Attending::secret)).ok()?;
         self.verified_form(secret).ok()?;
         let is_same = used.fingerprint == copy.fingerprint;
         Some(if is_same { Repeat::Same(used.answer.clone()) } else { Repeat::Other })
