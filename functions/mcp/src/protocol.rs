@@ -26,7 +26,7 @@ pub(crate) struct Revision(&'static str);
 
 /// The revision without a handshake.
 const STATELESS: Revision = Revision("2026-07-28");
-/// The newest with one. Whoever asks for a revision that is not spoken gets it.
+/// The newest with one: the answer to a client that asks for a revision that is not supported.
 const HANDSHAKE: Revision = Revision("2025-11-25");
 /// The first with structured results, and with the header that names a revision.
 const STRUCTURED: Revision = Revision("2025-06-18");

@@ -83,7 +83,7 @@ fn today(request: &Request) -> Result<Day, Error> {
 async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
-    let evidence: EvidenceId = submitted.further_id(0);
+    let evidence: EvidenceId = submitted.second_id();
     let source = ChosenSource::parse(source.as_str()).ok_or_else(Error::not_found)?;
     let facts = read_facts(form, source, today(request)?);
     let (money, value_day, reference) = match facts {

@@ -115,7 +115,7 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
         let kind = match entries.remove(file.path.as_str()) {
             None => ProblemKind::Missing,
             Some(entry) if *file != ManifestFile::of(entry.name, entry.content) => ProblemKind::Changed,
-            // A CRC-32 mismatch shows by itself that the content was changed.
+            // A CRC-32 mismatch alone shows that the content was changed.
             Some(entry) if !entry.has_its_crc() => ProblemKind::Changed,
             Some(_) => {
                 report.matching.push(file.path.clone());

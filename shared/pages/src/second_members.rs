@@ -57,7 +57,7 @@ pub fn who_can(seconds: &SecondMembers, first: MemberId) -> String {
     }
 }
 
-/// Why a member without a second one isn't alone: somebody left a few days ago.
+/// Why a member without a second one isn't alone: another member left a few days ago.
 #[must_use]
 pub fn why_not_alone(seconds: &SecondMembers, member: MemberId, zone: &TimeZone) -> Option<String> {
     let left = seconds.kept_by_departure(member)?;

@@ -47,7 +47,7 @@ pub trait ReadOperation: 'static {
     /// The body of its response.
     type Output: Output;
 
-    /// Members that are null in list rows, but not in a record read by itself.
+    /// Members that are null in list rows, but not in a single record.
     const NULL_IN_ROWS: &'static [&'static str] = &[];
 
     /// Reads the response.

@@ -159,10 +159,10 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         self.copy_id().into()
     }
 
-    /// The id of a further record that the form makes.
+    /// The id of a second record that the form makes.
     #[must_use]
-    pub fn further_id<T: From<Uuid>>(&self, number: u8) -> T {
-        Uuid::from_u128(self.copy_id().as_u128() ^ (u128::from(number) + 1)).into()
+    pub fn second_id<T: From<Uuid>>(&self) -> T {
+        Uuid::from_u128(self.copy_id().as_u128() ^ 1).into()
     }
 
     /// Sets the redirect that answers the form if its commit takes effect although it seems to fail. Call it before

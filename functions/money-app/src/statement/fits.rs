@@ -143,7 +143,7 @@ impl Comparison<'_> {
 }
 
 impl Offer {
-    /// Whether the entry's account differs from the instructed one, so that it is no match by itself.
+    /// Whether the entry's account differs from the instructed one, so that it alone is no match.
     pub fn is_of_another_account(&self) -> bool {
         self.account == AccountStanding::Another
     }

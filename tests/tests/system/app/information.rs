@@ -308,25 +308,36 @@ async fn what_was_sent_is_sent_once_and_not_changed() {
     assert!(declined.status == 409 && declined.says("You have done this already"), "{}", declined.body);
 }
 
-/// A window of the same participant, whose calls reach the store through what injects faults.
-fn far_window(shaky: &Shaky, ada: &Attendee) -> Attendee {
+/// Two windows of a participant with the same form; the calls of one reach the store through what injects faults.
+struct Windows {
+    live: Live,
+    ada: Attendee,
+    shaky: Shaky,
+    far: Attendee,
+    /// The field of the first answer.
+    who: String,
+    page: Page,
+    /// Where the form sends its answers.
+    send: String,
+}
+
+async fn two_windows() -> Windows {
+    let live = two_questions().await;
+    let ada = live.attend(live.ids()[0]).await;
+    let shaky = Shaky::beside(&live.org);
     let far = Attendee { browser: shaky.browser(), participant: ada.participant };
     let cookie = format!("part-{}", ada.participant);
     far.browser.set_cookie(&cookie, &ada.browser.cookie(&cookie).expect("a session"));
-    far
+    let page = ada.get(&condition(&live)).await;
+    let (who, send) = (name(&live, 0), format!("{}/answers/send", condition(&live)));
+    Windows { live, ada, shaky, far, who, page, send }
 }
 
 /// Each read of the agreement by one call is held once, while another call sends the same form.
 #[tokio::test]
 async fn answers_that_another_call_sends_between_two_reads_are_sent_once() {
     for reads_before in 0.. {
-        let live = two_questions().await;
-        let ada = live.attend(live.ids()[0]).await;
-        let shaky = Shaky::beside(&live.org);
-        let far = far_window(&shaky, &ada);
-        let who = name(&live, 0);
-        let page = ada.get(&condition(&live)).await;
-        let send = format!("{}/answers/send", condition(&live));
+        let Windows { live, ada, shaky, far, who, page, send } = two_windows().await;
         let read = || Rule::on("GetItem").containing(live.agreement.id());
         shaky.faults.inject(read().times(reads_before), Fault::Delay(Duration::ZERO));
         let held = shaky.faults.inject(read().times(1), Fault::Held);
@@ -349,13 +360,7 @@ async fn answers_that_another_call_sends_between_two_reads_are_sent_once() {
 
 #[tokio::test]
 async fn a_lost_response_sends_once_and_a_failure_sends_nothing() {
-    let live = two_questions().await;
-    let ada = live.attend(live.ids()[0]).await;
-    let shaky = Shaky::beside(&live.org);
-    let far = far_window(&shaky, &ada);
-    let who = name(&live, 0);
-    let page = ada.get(&condition(&live)).await;
-    let send = format!("{}/answers/send", condition(&live));
+    let Windows { live, ada, shaky, far, who, page, send } = two_windows().await;
     let failing = shaky.faults.inject(Rule::on("TransactWriteItems").containing("SUBMISSION#"), Fault::ServerError);
     let failed = far.send(&page, &send, &[(&who, "Ada")]).await;
     assert!(failed.status >= 500 && information(&live).await.is_empty(), "{}", failed.body);

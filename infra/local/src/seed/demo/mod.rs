@@ -1,4 +1,4 @@
-//! The four deals that `--seed demo` adds to an organization. Whoever does a step in production does it here, in
+//! The four deals that `--seed demo` adds to an organization. Each step is done here by those who do it in production, in
 //! process, so that it is checked, audited and stored like any other:
 //!
 //! | Who | What | Module |
