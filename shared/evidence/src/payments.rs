@@ -188,7 +188,7 @@ impl<'a> InstructionsCourse<'a> {
             verified_by: verification.map(|done| &done.by),
             verified_at: verification.map(|done| done.at),
             verification_method: verification.map(|done| done.method),
-            read_out_by: verification.and_then(|done| done.read_out_by.as_ref()).map(SafeLine::as_str),
+            read_out_by: verification.map(|done| done.read_out_by.as_str()),
             number_called: call.map(|call| call.number.as_str()),
             number_source: call.map(|call| call.source),
             released_by: release.map(|release| &release.by),

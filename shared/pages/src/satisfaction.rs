@@ -108,8 +108,8 @@ pub struct SaidDone {
 }
 
 impl SaidDone {
-    /// What the claim about an occurrence says. None without a claim, and for claims from before anyone was asked. `url` is
-    /// that of the obligation.
+    /// What the claim about an occurrence says. None without a claim. `url` is that of the
+    /// obligation.
     #[must_use]
     pub fn of(occurrence: &Occurrence, url: &str) -> Option<Self> {
         let Satisfaction { done_on, note, file } = occurrence.how.as_ref()?;

@@ -21,10 +21,8 @@ pub struct Organization {
     /// Its name.
     pub name: DisplayName,
     /// The zone in which its members type and read local times.
-    #[serde(default)]
     pub time_zone: TimeZone,
     /// Whether a participant's link opens a session only with a code, which a member reads out by phone.
-    #[serde(default)]
     pub asks_for_codes: bool,
     /// The contacts that it acts as: "we" in a deal.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

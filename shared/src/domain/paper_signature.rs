@@ -76,7 +76,7 @@ pub struct PaperSignature {
     pub participant_id: ParticipantId,
     /// What they were called when it was recorded.
     pub name: DisplayName,
-    /// Whose hand signed, for a participant that is no person. Records from before it was asked for have none.
+    /// Whose hand signed, for a participant that is no person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signatory: Option<Signatory>,
     /// The document.

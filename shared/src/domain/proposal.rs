@@ -166,8 +166,7 @@ pub struct ProposalSnapshot {
     pub agreement: Agreement,
     /// Its participants' contacts as they were: the agreement only refers to them.
     pub people: Vec<SnapshotPerson>,
-    /// The payments of a draft as they were. None of a proposal that does not publish one, and of one from before they were
-    /// kept.
+    /// The payments of a draft as they were. None of a proposal that does not publish one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Vec<SnapshotPayment>>,
 }

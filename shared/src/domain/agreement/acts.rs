@@ -25,7 +25,7 @@ pub struct Act {
     /// What the proposal is for, if the act made or decided one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposalAction>,
-    /// The part of a draft that it edited. Older acts, and those on a draft as a whole, have none.
+    /// The part of a draft that it edited. Acts on a draft as a whole have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<EditedPart>,
     /// The events that it caused.

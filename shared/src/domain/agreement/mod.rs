@@ -176,8 +176,7 @@ pub struct Participant {
     pub contact_id: ContactId,
     /// Its roles; never empty.
     pub roles: BTreeSet<ParticipantRole>,
-    /// The `identity_version` that the contact had when the agreement was published. None in a draft, and in what was
-    /// published before contacts counted what they were: those had the first.
+    /// The `identity_version` that the contact had when the agreement was published. None in a draft.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_version: Option<u64>,
 }

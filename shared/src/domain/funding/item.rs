@@ -109,9 +109,8 @@ pub struct Papering {
     pub papered_at: Timestamp,
     /// The version of the trust, whose name its document has.
     pub trust_version: u64,
-    /// The names of people that its document has. What was papered before they were kept has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<NamesDigest>,
+    /// The names of people that its document has.
+    pub names: NamesDigest,
 }
 
 /// How an item stands, with what belongs to it. Only [`Status::Funded`] rests on proof, and [`Status::Claimed`] on none.
@@ -367,8 +366,7 @@ impl FundingItem {
     ) -> bool {
         let Status::Papered { papering } = &self.status else { return true };
         let Some((trustees, version)) = trust else { return true };
-        let now = || NamesDigest::of(&self.owner_contact_ids, trustees, contacts);
-        let is_renamed = || papering.names.is_some_and(|names| names != now());
+        let is_renamed = || papering.names != NamesDigest::of(&self.owner_contact_ids, trustees, contacts);
         papering.agreement_id != agreement || self.hold.is_some() || version != papering.trust_version || is_renamed()
     }
 }

@@ -340,25 +340,14 @@ impl NewInstructions {
 }
 
 text_enum! {
-    /// How instructions were verified.
+    /// How instructions were verified: the payee reads the account out. What compares with a paper, or with an earlier
+    /// payment, asks nobody who knows whether the account is still theirs.
     pub enum VerificationMethod {
         /// A call back to a number that was known before.
         CallBack = "call_back",
         /// In person.
         InPerson = "in_person",
-        /// By a document that the receiver had signed before. Recorded by earlier releases only.
-        SignedDocument = "signed_document",
-        /// By an earlier payment to the same account that arrived. Recorded by earlier releases only.
-        EarlierPayment = "earlier_payment",
-        /// In another way. Recorded by earlier releases only.
-        Other = "other",
     }
-}
-
-impl VerificationMethod {
-    /// Those that a member can choose: the payee reads the account out. What compares with a paper, or with an earlier
-    /// payment, asks nobody who knows whether the account is still theirs.
-    pub const OFFERED: [Self; 2] = [Self::CallBack, Self::InPerson];
 }
 
 text_enum! {
@@ -406,7 +395,7 @@ impl NewVerification {
         };
         let mut errors = FieldErrors::default();
         let mut keep = |error: FieldErrors| errors.extend(error);
-        let method = VerificationMethod::parse(typed("method")).filter(|method| Self::is_offered(*method));
+        let method = VerificationMethod::parse(typed("method"));
         let method = method.ok_or_else(|| not_chosen("method")).map_err(&mut keep).ok();
         let read_out_by = line("read_out_by").map_err(&mut keep).ok();
         let call = if method == Some(VerificationMethod::CallBack) {
@@ -422,21 +411,17 @@ impl NewVerification {
         }
     }
 
-    fn is_offered(method: VerificationMethod) -> bool {
-        VerificationMethod::OFFERED.contains(&method)
-    }
-
     /// The verification by a member, who may be the only one.
     pub(super) fn by(self, Stamp { at, by }: Stamp, is_alone: bool) -> InstructionsVerification {
         let Self { method, read_out_by, call } = self;
-        InstructionsVerification { method, read_out_by: Some(read_out_by), call, by, at, is_alone }
+        InstructionsVerification { method, read_out_by, call, by, at, is_alone }
     }
 
     /// Whether it says what is on record.
     #[must_use]
     pub fn is_of(&self, found: &InstructionsVerification) -> bool {
         let Self { method, read_out_by, call } = self;
-        found.method == *method && found.read_out_by.as_ref() == Some(read_out_by) && found.call == *call
+        found.method == *method && found.read_out_by == *read_out_by && found.call == *call
     }
 }
 
@@ -456,10 +441,9 @@ fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
 pub struct InstructionsVerification {
     /// How.
     pub method: VerificationMethod,
-    /// Who read them out. None of earlier releases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_out_by: Option<SafeLine>,
-    /// The call in which they did. None of a meeting in person, and of earlier releases.
+    /// Who read them out.
+    pub read_out_by: SafeLine,
+    /// The call in which they did. None of a meeting in person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
     /// Who verified them.
@@ -508,8 +492,7 @@ pub struct InstructionsStatus {
     pub kind: InstructionsKind,
     /// The last characters of the account number, a few only.
     pub ending: String,
-    /// What the accounts that they name are compared by: one, or of a free text each number. None of those that were entered before there were digests, and these are read again where they are sealed.
-    #[serde(default)]
+    /// What the accounts that they name are compared by: one, or of a free text each number.
     pub accounts: Vec<AccountDigest>,
     /// The member who entered this revision.
     pub entered_by: Actor,

@@ -78,7 +78,6 @@ pub struct Movement {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     keys: BTreeMap<EvidenceId, BTreeSet<EvidenceKey>>,
     /// How much evidence was ever filed.
-    #[serde(default)]
     evidence_filed: u32,
     /// How much of it each party filed on their own page.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -149,8 +149,7 @@ pub struct ObligationTrigger {
     pub description: Label,
     /// How many days after it happened the obligation is due.
     pub due_after_days: u16,
-    /// The day on which it happened, as whoever declared it said. Earlier declarations have none: their days count from the
-    /// declaration.
+    /// The day on which it happened, as whoever declared it said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub happened_on: Option<Day>,
     /// The declaration that it happened, once there is one.
@@ -203,24 +202,13 @@ struct SaidOf {
 }
 
 /// What was said about an occurrence: a claim, and then another's word for it. A standing promise is verified without a
-/// claim: it asks for no act of the promisor. Claims from before anyone was asked say nothing about how it was done.
+/// claim: it asks for no act of the promisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum Said {
-    Satisfied {
-        claim: Word,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        how: Option<Satisfaction>,
-    },
-    Confirmed {
-        claim: Word,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        how: Option<Satisfaction>,
-        confirmation: Word,
-    },
-    Verified {
-        verification: Word,
-    },
+    Satisfied { claim: Word, how: Satisfaction },
+    Confirmed { claim: Word, how: Satisfaction, confirmation: Word },
+    Verified { verification: Word },
 }
 
 impl Said {
@@ -380,7 +368,7 @@ impl Obligation {
     /// participants are in their receipts.
     pub fn files_of_members(&self) -> impl Iterator<Item = &EvidenceFile> {
         let claims = self.said.iter().filter_map(|said| match &said.said {
-            Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how.as_ref()?)),
+            Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how)),
             Said::Verified { .. } => None,
         });
         let of_members = claims.filter(|(claim, _)| claim.by.actor_type == ActorType::Member);

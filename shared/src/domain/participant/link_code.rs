@@ -85,7 +85,6 @@ pub struct StoredLinkCode {
     /// How often it was tried.
     tries: u32,
     /// Whether it has opened a session.
-    #[serde(default)]
     is_used: bool,
 }
 

@@ -172,7 +172,7 @@ pub enum ReceiptAct {
         block_ids: BTreeSet<SignatureBlockId>,
         /// The signature.
         signature: Signature,
-        /// Who signed for a participant that is no person. Signatures from before they were asked for have none.
+        /// Who signed for a participant that is no person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signatory: Option<Signatory>,
         /// The sentence above the button, which says what signing means.
@@ -286,17 +286,15 @@ pub enum ObligationAct {
     DeclaredTrigger {
         /// The trigger.
         trigger_id: TriggerId,
-        /// The day on which it happened. None in receipts of before anyone was asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        happened_on: Option<Day>,
+        /// The day on which it happened.
+        happened_on: Day,
     },
     /// That they have done what they promised: a claim.
     Satisfied {
         /// The occurrence.
         occurrence_id: OccurrenceId,
-        /// What they said about it. None in receipts of before anyone was asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        how: Option<Satisfaction>,
+        /// What they said about it.
+        how: Satisfaction,
     },
     /// That the other side has done what it promised.
     Confirmed {
@@ -314,7 +312,7 @@ impl ObligationAct {
     /// The file with which they said that it is done, if there was one.
     #[must_use]
     pub fn file(&self) -> Option<&EvidenceFile> {
-        if let Self::Satisfied { how: Some(how), .. } = self { how.file.as_ref() } else { None }
+        if let Self::Satisfied { how, .. } = self { how.file.as_ref() } else { None }
     }
 }
 

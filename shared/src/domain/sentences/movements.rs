@@ -199,9 +199,6 @@ pub fn verification_method(method: VerificationMethod) -> &'static str {
     match method {
         VerificationMethod::CallBack => "Call back to a known number",
         VerificationMethod::InPerson => "In person",
-        VerificationMethod::SignedDocument => "Compared with a document that the receiver signed",
-        VerificationMethod::EarlierPayment => "An earlier payment to the same account arrived",
-        VerificationMethod::Other => "Another way",
     }
 }
 
@@ -215,11 +212,11 @@ pub fn number_source(source: NumberSource) -> &'static str {
     }
 }
 
-/// Who read instructions out, and where they were reached. None of verifications that earlier releases recorded.
+/// Who read instructions out, and where they were reached.
 #[must_use]
-pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
-    let person = verification.read_out_by.as_ref()?.as_str();
-    Some(match &verification.call {
+pub fn read_out(verification: &InstructionsVerification) -> String {
+    let person = verification.read_out_by.as_str();
+    match &verification.call {
         Some(Call { number, source }) => {
             let source = match source {
                 NumberSource::EarlierDealings => "known from earlier dealings",
@@ -229,7 +226,7 @@ pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
             format!("Read out by {person}, called at {}, {source}", number.as_str())
         }
         None => format!("Read out by {person}"),
-    })
+    }
 }
 
 /// What a release rests on.

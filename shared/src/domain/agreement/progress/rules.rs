@@ -55,11 +55,11 @@ impl Agreement {
     }
 
     /// Since when a gate waits for a member to read answers: when the first of those that wait was sent. None if it waits for
-    /// none, and for answers of which that was not recorded yet.
+    /// none.
     #[must_use]
     pub fn answers_wait_since(&self, gate: &Gate) -> Option<Timestamp> {
         let named = gate.rule.named(self);
-        named.into_iter().filter_map(|participant| *self.facts.answered.get(&(gate.id, participant))?).min()
+        named.into_iter().filter_map(|participant| self.facts.answered.get(&(gate.id, participant)).copied()).min()
     }
 
     /// Whether a member has accepted the answers of a participant to a gate.
@@ -168,7 +168,7 @@ mod tests {
                 approved: done(of),
                 uploaded: done(of),
                 // Answers alone meet no gate.
-                answered: both.map(|id| ((gate, id), Some(noon()))).into(),
+                answered: both.map(|id| ((gate, id), noon())).into(),
                 answer_bytes: 9,
                 file_bytes: 9,
                 accepted: done(of),
