@@ -9,22 +9,6 @@ use shared::store::operator::Operator;
 
 use crate::walk::{Walk, WalkError};
 
-/// Rewrites all records of older versions in a table.
-///
-/// # Errors
-/// [`WalkError`]. Records that were rewritten before stay so.
-pub async fn migrate(store: &Store) -> Result<Migrated, WalkError> {
-    rewrite(store, false, None).await
-}
-
-/// Counts the records of older versions in a table.
-///
-/// # Errors
-/// [`WalkError`].
-pub async fn count(store: &Store) -> Result<Migrated, WalkError> {
-    rewrite(store, true, None).await
-}
-
 /// Rewrites records of older versions, or only counts them. Resumes an interrupted walk if `resume` names its file.
 ///
 /// # Errors
