@@ -394,8 +394,9 @@ mod tests {
             "claim": claim("2026-03-14"), "earlier_claims": [claim("2026-03-12")],
             "receipts": {"019a0000-0000-7000-8000-200000000003": {"source": "receiving_bank_statement",
                 "money": {"amount_minor": 25_000_003, "currency": "USD"}, "is_accepted": true}},
-            "instructions": {"revision": 2, "kind": "aba", "ending": "6789", "sha256": "ab".repeat(32), "salt": PAYMENT,
-                "entered_by": kim(), "entered_at": at(3)},
+            "instructions": {"revision": 2, "kind": "aba", "ending": "6789", "accounts": [], "entered_by": kim(),
+                "entered_at": at(3)},
+            "evidence_filed": 6,
             "created_by": kim(), "created_at": at(1), "updated_at": at(9),
         });
         let evidence = vec![
