@@ -275,12 +275,12 @@ impl Asked {
             Self::Declare(trigger_id) => {
                 let on = read_happened_on(form, obligation, now)?;
                 let said = format!("It happened on {}.", on.for_people());
-                (ObligationAct::DeclaredTrigger { trigger_id, happened_on: Some(on) }, Some(said))
+                (ObligationAct::DeclaredTrigger { trigger_id, happened_on: on }, Some(said))
             }
             Self::Satisfy(occurrence) => {
                 let Done { occurrence, how } = satisfaction::read(form, occurrence, obligation, now)?;
                 let said = format!("It was done on {}.", how.done_on.for_people());
-                (ObligationAct::Satisfied { occurrence_id: occurrence, how: Some(how) }, Some(said))
+                (ObligationAct::Satisfied { occurrence_id: occurrence, how }, Some(said))
             }
             Self::Confirm(occurrence_id) => (ObligationAct::Confirmed { occurrence_id }, None),
             Self::Verify(occurrence_id) => (ObligationAct::Verified { occurrence_id }, None),
@@ -299,7 +299,7 @@ async fn keep_file(
     (id, receipt): (ObligationId, ReceiptId),
     did: &mut ObligationAct,
 ) -> Result<Result<(), NotKept>, Error> {
-    let ObligationAct::Satisfied { occurrence_id, how: Some(how) } = did else { return Ok(Ok(())) };
+    let ObligationAct::Satisfied { occurrence_id, how } = did else { return Ok(Ok(())) };
     let Some(file) = submitted.form().file(satisfaction::FILE) else { return Ok(Ok(())) };
     let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
     let done = Done { occurrence: *occurrence_id, how: how.clone() };

@@ -47,9 +47,9 @@ pub enum StartError {
         "the data directory {0} was written by a newer version; update this program, or choose another with --data-dir"
     )]
     Newer(PathBuf),
-    /// The data's version is too old to migrate from.
+    /// The data is from an earlier build, or names none.
     #[error(
-        "the data directory {0} was written by a version that is too old to migrate from; delete it to start over, or choose another with --data-dir"
+        "the data directory {0} was made by an earlier build; delete it to start over, or choose another with --data-dir"
     )]
     Older(PathBuf),
     /// A file of the data directory is missing or damaged.
@@ -74,9 +74,6 @@ pub enum StartError {
     /// The initial data couldn't be created.
     #[error("the initial data cannot be set up: {0}; start again to retry")]
     Seed(String),
-    /// An older version's data couldn't be migrated.
-    #[error("the data of an older version cannot be migrated: {0}; start again to go on")]
-    Migration(String),
     /// Expired tokens couldn't be replaced.
     #[error("the expired tokens cannot be replaced: {0}")]
     Renewal(String),

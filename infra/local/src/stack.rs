@@ -65,18 +65,13 @@ impl Stack {
     }
 
     async fn start_all(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
-        let Reserved { mut data_dir, ready_file, listener, base_url } = Reserved::reserve(&options).await?;
+        let Reserved { data_dir, ready_file, listener, base_url } = Reserved::reserve(&options).await?;
         let has_data = data_dir.has_data()?;
         let mut opened = OpenStore::open(&options, &data_dir, has_data, progress).await?;
-        if data_dir.is_outdated() {
-            progress("Migrating the data, which an older version wrote");
-            ops::migrate(&opened.store).await.map_err(|error| StartError::Migration(in_one_line(&error)))?;
-            data_dir.mark_migrated()?;
-        }
         let (log_file, log) = open_log(&data_dir, &options)?;
         let keyring = match options.keyring.clone() {
             Some(keyring) => keyring,
-            None => data_dir.keyring()?,
+            None => data_dir.keyring(has_data)?,
         };
         let keys = options.keys.clone().unwrap_or_else(|| FixedKeys::new(keyring.clone()));
         let files: Arc<dyn FileStore> = if let Some(files) = options.files.clone() {

@@ -34,7 +34,6 @@ use shared::service::{members, password_links, second_factors};
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 
-pub use migration::migrate;
 pub use shared::domain::organization::Role;
 pub use shared::domain::token::Scope;
 

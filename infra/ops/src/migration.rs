@@ -9,19 +9,6 @@ use shared::store::operator::Operator;
 
 use crate::walk::{Walk, WalkError};
 
-/// Rewrites a table's records of older versions.
-///
-/// # Errors
-/// [`WalkError`]. Rewritten records stay so.
-pub async fn migrate(store: &Store) -> Result<Migrated, WalkError> {
-    rewrite(store, false, None).await
-}
-
-/// Counts a table's records of older versions.
-pub async fn count(store: &Store) -> Result<Migrated, WalkError> {
-    rewrite(store, true, None).await
-}
-
 /// Rewrites or counts records of older versions. Resumes an interrupted walk if `resume` names its file.
 ///
 /// # Errors

@@ -186,7 +186,7 @@ impl<'a> InstructionsCourse<'a> {
             verified_by: verification.map(|done| &done.by),
             verified_at: verification.map(|done| done.at),
             verification_method: verification.map(|done| done.method),
-            read_out_by: verification.and_then(|done| done.read_out_by.as_ref()).map(SafeLine::as_str),
+            read_out_by: verification.map(|done| done.read_out_by.as_str()),
             number_called: call.map(|call| call.number.as_str()),
             number_source: call.map(|call| call.source),
             released_by: release.map(|release| &release.by),
@@ -386,8 +386,9 @@ mod tests {
             "claim": claim("2026-03-14"), "earlier_claims": [claim("2026-03-12")],
             "receipts": {"019a0000-0000-7000-8000-200000000003": {"source": "receiving_bank_statement",
                 "money": {"amount_minor": 25_000_003, "currency": "USD"}, "is_accepted": true}},
-            "instructions": {"revision": 2, "kind": "aba", "ending": "6789", "sha256": "ab".repeat(32), "salt": PAYMENT,
-                "entered_by": kim(), "entered_at": at(3)},
+            "instructions": {"revision": 2, "kind": "aba", "ending": "6789", "accounts": [], "entered_by": kim(),
+                "entered_at": at(3)},
+            "evidence_filed": 6,
             "created_by": kim(), "created_at": at(1), "updated_at": at(9),
         });
         let evidence = vec![

@@ -58,13 +58,12 @@ impl HowLine {
 pub(crate) enum ObligationActLine {
     DeclaredTrigger {
         trigger_id: TriggerId,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        happened_on: Option<Day>,
+        happened_on: Day,
     },
     Satisfied {
         occurrence_id: OccurrenceId,
         #[serde(flatten)]
-        how: Option<HowLine>,
+        how: HowLine,
     },
     Confirmed {
         occurrence_id: OccurrenceId,
@@ -81,7 +80,7 @@ impl ObligationActLine {
                 Self::DeclaredTrigger { trigger_id: *trigger_id, happened_on: *happened_on }
             }
             ObligationAct::Satisfied { occurrence_id, how } => {
-                Self::Satisfied { occurrence_id: *occurrence_id, how: how.as_ref().map(|how| HowLine::new(how, paths)) }
+                Self::Satisfied { occurrence_id: *occurrence_id, how: HowLine::new(how, paths) }
             }
             ObligationAct::Confirmed { occurrence_id } => Self::Confirmed { occurrence_id: *occurrence_id },
             ObligationAct::Verified { occurrence_id } => Self::Verified { occurrence_id: *occurrence_id },

@@ -56,7 +56,7 @@ fn sentence(text: &str) -> String {
 
 /// Further facts in the receipt of an act on an obligation.
 fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
-    let ObligationAct::Satisfied { how: Some(how), .. } = did else { return Vec::new() };
+    let ObligationAct::Satisfied { how, .. } = did else { return Vec::new() };
     let mut facts = vec![("Done on", how.done_on.for_people())];
     facts.extend(how.note.as_ref().map(|note| ("Note", note.as_str().to_owned())));
     if let Some(file) = &how.file {

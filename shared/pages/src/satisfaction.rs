@@ -106,7 +106,7 @@ pub struct SaidDone {
 }
 
 impl SaidDone {
-    /// None without a claim, or for one from before pages asked how. `url` is the obligation's.
+    /// None without a claim. `url` is the obligation's.
     #[must_use]
     pub fn of(occurrence: &Occurrence, url: &str) -> Option<Self> {
         let Satisfaction { done_on, note, file } = occurrence.how.as_ref()?;

@@ -18,7 +18,6 @@ pub struct Account {
     /// When the account was created.
     pub created_at: Timestamp,
     /// How often the person has signed out everywhere. Sessions of an earlier epoch are invalid.
-    #[serde(default)]
     pub epoch: u64,
 }
 

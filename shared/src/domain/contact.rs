@@ -143,7 +143,6 @@ pub struct Contact {
     /// When it was last changed.
     pub updated_at: Timestamp,
     /// How often its name, kind or address has changed.
-    #[serde(default)]
     pub identity_version: u64,
     /// Its former names, kinds and addresses, newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -41,7 +41,6 @@ pub struct Delivery {
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_quarantined: bool,
     /// The last attempts, oldest first.
-    #[serde(default)]
     pub attempts: Vec<Attempt>,
 }
 

@@ -31,9 +31,6 @@ pub struct Endpoint {
     /// The replaced secrets, latest first. Some may have ended since the record was written.
     #[serde(default, rename = "previous_secrets", skip_serializing_if = "Vec::is_empty")]
     previous: Vec<Previous>,
-    /// The only replaced secret in records last rotated when an endpoint could have just one.
-    #[serde(default, rename = "previous", skip_serializing_if = "Option::is_none")]
-    only_previous: Option<Previous>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
     /// When its organization was suspended, if it is: a copy of the organization's own value.
@@ -114,7 +111,6 @@ impl Endpoint {
             events,
             secret,
             previous: Vec::new(),
-            only_previous: None,
             paused_at: None,
             suspended_at: None,
             created_by: by.member().actor(),
@@ -166,7 +162,7 @@ impl Endpoint {
     }
 
     fn previous(&self, now: Timestamp) -> impl Iterator<Item = &Previous> {
-        self.previous.iter().chain(&self.only_previous).filter(move |previous| now < previous.until)
+        self.previous.iter().filter(move |previous| now < previous.until)
     }
 
     /// When each replaced secret that still signs ends, latest secret first.
@@ -224,7 +220,7 @@ impl Endpoint {
     /// When one can't be opened.
     pub(crate) fn resealed(&self, org: OrgId, keys: &Keyring) -> Result<Option<Self>, SealError> {
         let (place, mut after) = (place(org, self.id), self.clone());
-        let previous = after.previous.iter_mut().chain(&mut after.only_previous).map(|previous| &mut previous.secret);
+        let previous = after.previous.iter_mut().map(|previous| &mut previous.secret);
         let mut is_changed = false;
         for secret in std::iter::once(&mut after.secret).chain(previous) {
             if let Some(anew) = keys.reseal(secret, &place)? {
@@ -281,7 +277,7 @@ impl Endpoint {
         }
         let secret = keys.seal(&secret.expose(), &place(by.member().org(), self.id))?;
         let updated_at = now.max(self.updated_at);
-        Ok(Ok(Self { secret, previous, only_previous: None, updated_at, ..self.clone() }))
+        Ok(Ok(Self { secret, previous, updated_at, ..self.clone() }))
     }
 }
 
@@ -397,29 +393,5 @@ mod tests {
         assert_eq!(rotated.endpoint.previous.len(), 1);
         rotated.rotate(Rotation::AtOnce, at(25)).unwrap();
         assert_eq!(rotated.endpoint.previous, []);
-    }
-
-    #[test]
-    fn a_record_with_one_replaced_secret_is_read_and_kept() {
-        let mut rotated = Rotated::new();
-        rotated.rotate(Rotation::Overlapping, at(1)).unwrap();
-        let mut stored = serde_json::to_value(&rotated.endpoint).unwrap();
-        let list = stored.as_object_mut().unwrap().remove("previous_secrets").unwrap();
-        stored["previous"] = list[0].clone();
-        rotated.endpoint = serde_json::from_value(stored.clone()).unwrap();
-        assert_eq!(rotated.signing(at(24)), [1, 0]);
-        assert_eq!(rotated.signing(at(25)), [1]);
-        assert_eq!(serde_json::to_value(&rotated.endpoint).unwrap(), stored);
-        let paused = rotated.endpoint.paused(rotated.admin.as_admin().unwrap(), at(2)).unwrap();
-        assert!(paused.previous_ends(at(2)).eq([at(25)]));
-
-        rotated.rotate(Rotation::Overlapping, at(2)).unwrap();
-        assert_eq!(rotated.signing(at(24)), [2, 1, 0]);
-        assert_eq!(rotated.signing(at(25)), [2, 1]);
-        let stored = serde_json::to_value(&rotated.endpoint).unwrap();
-        assert_eq!(
-            (&stored["previous"], stored["previous_secrets"].as_array().unwrap().len()),
-            (&serde_json::Value::Null, 2)
-        );
     }
 }

@@ -21,10 +21,8 @@ pub struct Organization {
     /// Its name.
     pub name: DisplayName,
     /// The time zone in which its members enter and read local times.
-    #[serde(default)]
     pub time_zone: TimeZone,
     /// Whether opening a participant's link also requires a code, which a member reads out by phone.
-    #[serde(default)]
     pub asks_for_codes: bool,
     /// The contacts that it acts as: "we" in a deal.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -76,7 +76,7 @@ pub struct PaperSignature {
     pub participant_id: ParticipantId,
     /// Their name at the time.
     pub name: DisplayName,
-    /// Who signed for a participant that is not a person. None in records made before this was asked.
+    /// Who signed for a participant that is not a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signatory: Option<Signatory>,
     /// The document.

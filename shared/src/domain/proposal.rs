@@ -166,7 +166,7 @@ pub struct ProposalSnapshot {
     pub agreement: Agreement,
     /// Its participants' contacts as they were; the agreement only refers to them.
     pub people: Vec<SnapshotPerson>,
-    /// The draft's payments as they were. None if the proposal doesn't publish, or predates this field.
+    /// The draft's payments as they were. None if the proposal doesn't publish.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Vec<SnapshotPayment>>,
 }

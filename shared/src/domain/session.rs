@@ -10,10 +10,8 @@ use crate::limits;
 /// A session as stored, under the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// Its id for its account. Unlike the secret and its hash, pages show it. `None` if it began before sessions had
-    /// ids.
-    #[serde(default)]
-    pub id: Option<SessionId>,
+    /// Its id for its account. Unlike the secret and its hash, pages show it.
+    pub id: SessionId,
     /// The organization.
     pub organization_id: OrgId,
     /// The person's member id there.
@@ -27,7 +25,6 @@ pub struct Session {
     /// When it was last used, to the minute.
     pub seen_at: Timestamp,
     /// The browser and system, in words of [`domain::device`](super::device).
-    #[serde(default)]
     pub device: Option<String>,
 }
 
@@ -103,7 +100,7 @@ mod tests {
 
     fn session(created_at: Timestamp, seen_at: Timestamp) -> Session {
         Session {
-            id: Some(SessionId::new()),
+            id: SessionId::new(),
             organization_id: OrgId::new(),
             member_id: MemberId::new(),
             email: Email::parse("ada@okafor.example").unwrap(),

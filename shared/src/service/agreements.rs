@@ -294,7 +294,7 @@ pub async fn list_of_workspace(
     let page = Page::new(agreements, u64::try_from(rows.len()).unwrap_or(u64::MAX), page);
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     let live = rows.into_iter().filter(|row| !row.is_cancelled);
-    let referred_to = live.flat_map(|row| row.contacts.unwrap_or_default()).collect();
+    let referred_to = live.flat_map(|row| row.contacts).collect();
     Ok(WorkspaceAgreements { listed: AgreementPage { page, ready }, referred_to })
 }
 

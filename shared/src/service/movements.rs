@@ -583,7 +583,7 @@ pub(super) async fn opened(
 /// member entered proves nothing.
 ///
 /// They can be compared with every digest that the keyring makes now: where what is stored has none of its keys, because they
-/// were replaced since, or none at all, because it is older than digests, the instructions are opened and digested again. Only
+/// were replaced since, the instructions are opened and digested again. Only
 /// instructions whose key was dropped give what is stored.
 ///
 /// # Errors
@@ -597,7 +597,7 @@ pub async fn instructed_accounts(
         return Ok(None);
     };
     let account_keys = AccountKeys::new(keys, scope.org());
-    if !released.accounts.is_empty() && released.accounts.iter().all(|digest| account_keys.made(digest)) {
+    if released.accounts.iter().all(|digest| account_keys.made(digest)) {
         return Ok(Some(released.accounts.clone()));
     }
     let stored = scope.store().sealed_instructions(movement.id(), released.revision).await?;

@@ -21,7 +21,7 @@ use crate::domain::participant::obligations::{self as participant, NotActedOnObl
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
 use crate::domain::proposal::Note;
-use crate::domain::satisfaction::{Done, Satisfaction};
+use crate::domain::satisfaction::Done;
 use crate::error::Error;
 use crate::service::loaded_agreement::{AgreementWithContacts, AgreementWithFacts, participants_of};
 use crate::service::participants::standing;
@@ -350,14 +350,13 @@ fn decide(
     counting: Counting,
     (doing, statement): (&ObligationAct, String),
 ) -> ObligationOutcome {
-    let today = || context.obligation.zone().day_of(context.moment.at());
     match *doing {
         ObligationAct::DeclaredTrigger { trigger_id: trigger, happened_on } => {
-            let happened = Happening { trigger, on: happened_on.unwrap_or_else(today) };
+            let happened = Happening { trigger, on: happened_on };
             participant::declare_trigger(by, context, occasion, happened, statement)
         }
         ObligationAct::Satisfied { occurrence_id: occurrence, ref how } => {
-            let done = Done { occurrence, how: how.clone().unwrap_or_else(|| Satisfaction::on(today())) };
+            let done = Done { occurrence, how: how.clone() };
             participant::record_satisfaction(by, context, occasion, receipts, done, statement)
         }
         ObligationAct::Confirmed { occurrence_id } => {

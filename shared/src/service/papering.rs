@@ -194,7 +194,7 @@ pub fn paper(
     let (mut events, mut shown) = (Vec::new(), vec![id.uuid()]);
     for item in items {
         let papered_at = scope.moment_after(item.updated_at()).at();
-        let names = Some(NamesDigest::of(item.owner_contact_ids(), &trust.trustee_contact_ids, &contacts));
+        let names = NamesDigest::of(item.owner_contact_ids(), &trust.trustee_contact_ids, &contacts);
         let papering = Papering { agreement_id: id, papered_at, trust_version: trust.version(), names };
         // What was checked before still holds: nothing was read again.
         let change = item.paper(papering).map_err(|_| Error::Conflict)?;

@@ -246,7 +246,7 @@ pub async fn remove_person(
 async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<Option<KeptBy>, Error> {
     let store = scope.store();
     let agreements = store.agreements_of_workspace(id).await?;
-    let may_refer = |row: &&AgreementOfWorkspace| row.contacts.as_ref().is_none_or(|all| all.contains(&contact));
+    let may_refer = |row: &&AgreementOfWorkspace| row.contacts.contains(&contact);
     let mut referring: Vec<_> = agreements.iter().filter(may_refer).collect();
     // Most that are cancelled were drafts, which keep no one.
     referring.sort_by_key(|row| row.is_cancelled);

@@ -39,9 +39,9 @@ list_query! {
 pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
 /// The attribute of a row that holds the lifecycle.
 pub(super) const LIFECYCLE: Attribute<Lifecycle> = Attribute::named("l");
-/// The attribute of a row that holds the contacts that take part. Rows that were written before it was there lack it.
+/// The attribute of a row that holds the contacts that take part.
 pub(super) const CONTACTS: &str = "p";
-/// The attribute of a row that holds the kind. Rows that were written before it was there lack it.
+/// The attribute of a row that holds the kind.
 pub(super) const KIND: Attribute<AgreementKind> = Attribute::named("k");
 /// The attribute of a row that holds the participants, in the order of their contacts, if payments or promises name some.
 pub(super) const PARTICIPANTS: &str = "r";
@@ -189,8 +189,8 @@ pub(crate) struct AgreementOfWorkspace {
     pub id: AgreementId,
     /// Whether it is cancelled: a draft that was discarded, or an agreement that was.
     pub is_cancelled: bool,
-    /// The contacts that take part. None if the row does not have them yet.
-    pub contacts: Option<Vec<ContactId>>,
+    /// The contacts that take part.
+    pub contacts: Vec<ContactId>,
 }
 
 impl OrgStore {
@@ -217,17 +217,18 @@ impl OrgStore {
             Some(AgreementOfWorkspace {
                 id: text(row, keys::SORT)?.parse().ok()?,
                 is_cancelled: text(row, LIFECYCLE.name) == Some(Lifecycle::Cancelled.as_str()),
-                contacts: ids(row, CONTACTS).map(|contacts| contacts.into_iter().map(Into::into).collect()),
+                contacts: ids(row, CONTACTS)?.into_iter().map(Into::into).collect(),
             })
         };
         self.store
             .scan_partition(&partition, Order::OldestFirst, &attributes, |row| {
                 if text(&row, WORKSPACE.name) == Some(&workspace) {
-                    found.extend(agreement(&row));
+                    found.push(agreement(&row));
                 }
             })
             .await?;
-        Ok(found)
+        let found: Option<Vec<_>> = found.into_iter().collect();
+        found.ok_or_else(|| StoreError::Unreadable("decoding a row of an agreement".to_owned()))
     }
 }
 

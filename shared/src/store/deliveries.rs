@@ -153,13 +153,11 @@ impl Store {
 
     /// Takes a delivery out of quarantine, and makes it due again.
     pub async fn release_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
-        let mut changes = Vec::new();
         let is_open = |state| !matches!(state, DeliveryState::Delivered | DeliveryState::Held);
-        if let Some(before) = self.delivery(key).await?.filter(|before| is_open(before.state())) {
-            let after = before.replayed(due_at);
-            changes.extend(next_state(key.org, &before, &after)?);
-        }
-        out_of_quarantine(&mut changes, key);
+        let changes = match self.delivery(key).await?.filter(|before| is_open(before.state())) {
+            Some(before) => next_state(key.org, &before, &before.replayed(due_at))?,
+            None => vec![out_of_quarantine(key)],
+        };
         self.change(changes).await.map(|_| ())
     }
 
@@ -449,19 +447,11 @@ pub fn replay(
     before: &Versioned<Delivery>,
     after: &Delivery,
 ) -> Result<Changes, StoreError> {
-    let org = call.org();
-    let mut changes = next_state(org, before, after)?;
-    out_of_quarantine(&mut changes, key_of(org, after));
-    Ok(Changes::by_admin(call, admin, changes))
+    Ok(Changes::by_admin(call, admin, next_state(call.org(), before, after)?))
 }
 
-/// Adds the change that takes a delivery out of quarantine, unless it is there: a record of an earlier release does not say
-/// that it is quarantined.
-fn out_of_quarantine(changes: &mut Vec<Change>, key: DeliveryKey) {
-    let change = Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event));
-    if !changes.contains(&change) {
-        changes.push(change);
-    }
+fn out_of_quarantine(key: DeliveryKey) -> Change {
+    Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event))
 }
 
 /// The changes that give a delivery its next state, move its entry of the due index, and take it out of quarantine.
@@ -481,7 +471,7 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
         changes.push(Change::Delete(keys::undelivered_row(org, key.endpoint, key.event)));
     }
     if before.is_quarantined {
-        out_of_quarantine(&mut changes, key);
+        changes.push(out_of_quarantine(key));
     }
     // The entry of what is quarantined is gone.
     let (was_due, is_due) = (before.due_at().filter(|_| !before.is_quarantined), after.due_at());

@@ -29,7 +29,7 @@ enum Part {
 fn part(kind: RecordKind) -> Part {
     use RecordKind as Kind;
     match kind {
-        Kind::Endpoint => Part::Without(&["secret", "previous_secrets", "previous"]),
+        Kind::Endpoint => Part::Without(&["secret", "previous_secrets"]),
         Kind::Instructions => Part::Without(&["sealed"]),
         Kind::Invitation => Part::Without(&["secret_hash"]),
         Kind::Submission => Part::Without(&["resealed"]),
@@ -143,8 +143,7 @@ pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
     Some((place.kind, json!({"kind": place.kind.as_str(), "ids": ids, "record": record})))
 }
 
-/// An attribute as JSON. What is sealed, wherever it is, is left out: also the digests of accounts, and the salt of those that
-/// earlier releases made.
+/// An attribute as JSON. What is sealed, wherever it is, is left out: also the digests of accounts.
 fn json_of(value: &AttributeValue) -> Value {
     match value {
         AttributeValue::S(text) => json!(text),
@@ -152,7 +151,7 @@ fn json_of(value: &AttributeValue) -> Value {
         AttributeValue::Bool(is_true) => json!(is_true),
         AttributeValue::L(list) => list.iter().map(json_of).collect(),
         AttributeValue::M(map) => {
-            let kept = map.iter().filter(|(name, _)| !matches!(name.as_str(), "sealed" | "salt"));
+            let kept = map.iter().filter(|(name, _)| name.as_str() != "sealed");
             Value::Object(kept.map(|(name, value)| (name.clone(), json_of(value))).collect())
         }
         AttributeValue::Ss(set) | AttributeValue::Ns(set) => json!(set.iter().collect::<BTreeSet<_>>()),

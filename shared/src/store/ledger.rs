@@ -26,7 +26,7 @@ use super::movement_row::MovementRow;
 use super::obligation_row::ObligationRow;
 use super::packed::ShortId;
 use super::{OrgStore, StoreError, agreements};
-use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
+use crate::domain::agreement::{AgreementKind, Lifecycle};
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ContactId, MovementId, WorkspaceId};
 use crate::domain::ledger::{LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, is_agreed};
@@ -155,20 +155,6 @@ struct AgreementFacts {
     participants: Vec<ShortId>,
 }
 
-impl From<&Agreement> for AgreementFacts {
-    fn from(agreement: &Agreement) -> Self {
-        let all = || agreement.participants.iter();
-        Self {
-            workspace: agreement.workspace_id,
-            product: agreement.kind.into(),
-            is_agreed: is_agreed(agreement.lifecycle()),
-            has_ended_early: agreement.has_ended_early(),
-            contacts: all().map(|participant| participant.contact_id).collect(),
-            participants: all().map(|participant| ShortId::of(participant.id.uuid())).collect(),
-        }
-    }
-}
-
 impl AgreementFacts {
     /// The attributes of rows that have the facts.
     const ATTRIBUTES: [&'static str; 6] = [
@@ -180,7 +166,7 @@ impl AgreementFacts {
         agreements::PARTICIPANTS,
     ];
 
-    /// The facts of a row. None if it was written before it had them.
+    /// The facts of a row. None if it can't be decoded.
     fn of(row: &Item) -> Option<Self> {
         let kind = text(row, agreements::KIND.name).and_then(AgreementKind::parse)?;
         let lifecycle = text(row, agreements::LIFECYCLE.name).and_then(Lifecycle::parse)?;
@@ -285,13 +271,7 @@ impl OrgStore {
             self.obligation_rows(wanted),
             self.contacts_named(wanted.needle),
         )?;
-        let (mut rows, mut agreements) = found;
-        if wanted.needs_agreements {
-            let unknown = rows.iter().map(|row| row.entry.agreement_id).filter(|id| !agreements.contains_key(id));
-            let unknown: Vec<AgreementId> = unknown.collect();
-            let read = self.agreements(unknown).await?;
-            agreements.extend(read.iter().map(|agreement| (agreement.id(), AgreementFacts::from(&**agreement))));
-        }
+        let (mut rows, agreements) = found;
         rows.extend(movements);
         rows.extend(obligations);
         Ok(LedgerRows { rows, agreements: wanted.needs_agreements.then_some(agreements), named })
@@ -307,7 +287,9 @@ impl OrgStore {
         let mut facts = HashMap::new();
         let read = |item: &Item| {
             let id: AgreementId = text(item, SORT)?.parse().ok()?;
-            facts.extend(AgreementFacts::of(item).map(|found| (id, found)));
+            if wanted.needs_agreements {
+                facts.insert(id, AgreementFacts::of(item)?);
+            }
             let mut row = ReadRow::of(id.uuid(), LedgerRowType::Agreement, id);
             row.entry.state = text(item, agreements::LIFECYCLE.name).and_then(LedgerState::parse);
             let expires_ms = number(item, agreements::EXPIRES);

@@ -1,4 +1,4 @@
-//! Rewriting records of older schema versions, for `ops migrate` and the local stack.
+//! Rewriting records of older schema versions, for `ops migrate`.
 //!
 //! Decision: a record is rewritten under its own version, which does not change: it means the same as before, and whoever
 //! has read it may go on. In the same transaction its rows are written anew from it. If a call changes the record at that
@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +15,16 @@ use super::item::{Item, VERSION, number};
 use super::keys::{Key, RecordKey};
 use super::operator::Operator;
 use super::record::{self, Record};
-use super::versions::{self, Kind, NEWEST, SCHEMA};
+use super::versions::{self, Kind, NEWEST};
 use super::whole_table::{PageOfTable, Position};
-use super::{Store, StoreError, agreements, workspaces};
+use super::{Store, StoreError, agreements};
 use crate::domain::agreement::Agreement;
+use crate::domain::contact::Contact;
 use crate::domain::ids::OrgId;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
+use crate::domain::proposal::Proposal;
+use crate::domain::statement::Statement;
 use crate::domain::workspace::Workspace;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
@@ -74,10 +76,7 @@ impl Operator<'_> {
         let mut page = Migrated { looked_at, ..Migrated::default() };
         let mut found = Vec::new();
         for item in items {
-            let item = versions::upgraded(item)?;
-            let Some((key, kind)) = Key::of(&item).and_then(|key| Some((key.clone(), Kind::of(&key)?))) else {
-                continue;
-            };
+            let Some((key, kind)) = Key::of(&item).zip(versions::older(&item)?) else { continue };
             *page.older.entry(kind).or_default() += 1;
             found.push((key, kind));
         }
@@ -95,7 +94,7 @@ async fn rewrite(store: &Store, key: Key, kind: Kind) -> Result<bool, StoreError
     let (key, kind) = (&key, kind);
     retry_on_conflict(Budget::attempts(limits::OPERATOR_ATTEMPTS_MAX), || async move {
         let Some(item) = store.get(key.clone()).await? else { return Ok(false) };
-        if versions::version_of(&item) >= versions::newest(Some(kind)) {
+        if versions::older(&item)?.is_none() {
             return Ok(false);
         }
         match store.transact(rewritten(key, kind, item)?).await? {
@@ -111,16 +110,16 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
     let unreadable = |what: &str| StoreError::Unreadable(format!("a record to migrate has no {what}"));
     let version: u64 = number(&item, VERSION).ok_or_else(|| unreadable("version"))?;
     let org = RecordKey::of(key).ok_or_else(|| unreadable("key of a record"))?.org;
-    let mut item = versions::upgraded(item)?;
+    let item = versions::upgraded(item)?;
     let rows = match kind {
         Kind::Agreement => rows::<Agreement, _>(org, &item, agreements::rows_beside)?,
+        Kind::Contact => rows::<Contact, _>(org, &item, |_, _| [])?,
         Kind::Movement => rows::<Movement, _>(org, &item, |_, _| [])?,
         Kind::Obligation => rows::<Obligation, _>(org, &item, |_, _| [])?,
-        Kind::Workspace => {
-            rows::<Workspace, _>(org, &item, |org, workspace| workspaces::rows_beside(org, workspace.id(), &item))?
-        }
+        Kind::Proposal => rows::<Proposal, _>(org, &item, |_, _| [])?,
+        Kind::Statement => rows::<Statement, _>(org, &item, |_, _| [])?,
+        Kind::Workspace => rows::<Workspace, _>(org, &item, |_, _| [])?,
     };
-    item.insert(SCHEMA.to_owned(), AttributeValue::N(versions::newest(Some(kind)).to_string()));
     Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
 }
 

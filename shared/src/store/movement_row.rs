@@ -2,7 +2,7 @@
 //!
 //! The workspace is not in it. Its agreement's row has it, and a filter by workspace reads that row too.
 
-use super::item::{Item, ids, number, text};
+use super::item::{Item, text};
 use super::keys::SORT;
 use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
@@ -141,10 +141,7 @@ impl MovementRow {
     /// The row of an item that was read with these attributes. None if it can't be decoded.
     pub(super) fn read(item: &Item) -> Option<Self> {
         let id = text(item, SORT)?.parse().ok()?;
-        match Unpacker::of(item, LAYOUT) {
-            Some(packed) => Self::unpacked(id, packed),
-            None => Self::of_attributes(id, item),
-        }
+        Self::unpacked(id, Unpacker::of(item, LAYOUT)?)
     }
 
     fn unpacked(id: MovementId, mut packed: Unpacker<'_>) -> Option<Self> {
@@ -172,27 +169,6 @@ impl MovementRow {
             proven_minor,
             unverified,
             since_ms,
-        })
-    }
-
-    /// The row of an item that was written before values were packed.
-    fn of_attributes(id: MovementId, item: &Item) -> Option<Self> {
-        let short = |name| ids(item, name).unwrap_or_default().first().copied().map(ShortId::of);
-        let currency = text(item, "c").and_then(Currency::parse);
-        Some(Self {
-            id,
-            agreement_id: text(item, "a")?.parse().ok()?,
-            state: text(item, "st").and_then(MovementState::parse)?,
-            sender: short("f"),
-            receiver: short("o"),
-            money: number(item, "m").zip(currency).and_then(|(minor, currency)| Money::new(minor, currency).ok()),
-            due_on: text(item, "d").and_then(Day::parse),
-            is_claimed: number::<i64>(item, "q").is_some(),
-            proven_minor: number(item, "y").unwrap_or_default(),
-            unverified: text(item, "u")
-                .and_then(|by| by.parse().ok())
-                .map(|by| (by, number::<i64>(item, "g").is_some())),
-            since_ms: number(item, "t"),
         })
     }
 
@@ -278,49 +254,6 @@ mod tests {
         fn a_row_is_read_as_it_was_written(row in rows()) {
             prop_assert_eq!(MovementRow::read(&packed_item(row.id.uuid(), row.packed())), Some(row));
         }
-    }
-
-    #[test]
-    fn a_row_that_was_written_before_values_were_packed_is_read() {
-        use aws_sdk_dynamodb::primitives::Blob;
-        use aws_sdk_dynamodb::types::AttributeValue::{B, N, S};
-
-        let ids = [(); 5].map(|()| Uuid::now_v7());
-        let [id, agreement, sender, receiver, by] = ids;
-        let text = |text: &str| S(text.to_owned());
-        let item = Item::from(
-            [
-                (SORT, S(id.to_string())),
-                ("st", text("processing")),
-                ("a", S(agreement.to_string())),
-                ("w", S(Uuid::now_v7().to_string())),
-                ("f", B(Blob::new(sender.into_bytes()))),
-                ("o", B(Blob::new(receiver.into_bytes()))),
-                ("m", N("125000".to_owned())),
-                ("c", text("USD")),
-                ("d", text("2026-03-14")),
-                ("q", N("1".to_owned())),
-                ("y", N("100".to_owned())),
-                ("u", S(by.to_string())),
-                ("g", N("1".to_owned())),
-                ("t", N("1773480000000".to_owned())),
-            ]
-            .map(|(name, value)| (name.to_owned(), value)),
-        );
-        let row = MovementRow {
-            id: id.into(),
-            agreement_id: agreement.into(),
-            state: MovementState::Processing,
-            sender: Some(ShortId::of(sender)),
-            receiver: Some(ShortId::of(receiver)),
-            money: Money::new(125_000, Currency::parse("USD").unwrap()).ok(),
-            due_on: Day::parse("2026-03-14"),
-            is_claimed: true,
-            proven_minor: 100,
-            unverified: Some((by.into(), true)),
-            since_ms: Some(1_773_480_000_000),
-        };
-        assert_eq!(MovementRow::read(&item), Some(row));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The row of an obligation in the list: its name, which the ledger searches, and everything else packed.
 
-use super::item::{Item, ids, number, text};
+use super::item::{Item, text};
 use super::keys::SORT;
 use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
@@ -96,10 +96,7 @@ impl ObligationRow {
     /// The row of an item that was read with these attributes. None if it can't be decoded.
     pub(super) fn read(item: &Item) -> Option<Self> {
         let id = text(item, SORT)?.parse().ok()?;
-        match Unpacker::of(item, LAYOUT) {
-            Some(packed) => Self::unpacked(id, packed),
-            None => Self::of_attributes(id, item),
-        }
+        Self::unpacked(id, Unpacker::of(item, LAYOUT)?)
     }
 
     fn unpacked(id: ObligationId, mut packed: Unpacker<'_>) -> Option<Self> {
@@ -121,22 +118,6 @@ impl ObligationRow {
             promisees,
             claims,
             claimed_by: claimed_by.unwrap_or_default(),
-        })
-    }
-
-    /// The row of an item that was written before values were packed.
-    fn of_attributes(id: ObligationId, item: &Item) -> Option<Self> {
-        let short = |name| ids(item, name).unwrap_or_default().into_iter().map(ShortId::of).collect();
-        Some(Self {
-            id,
-            workspace_id: text(item, "w")?.parse().ok()?,
-            agreement_id: text(item, "a")?.parse().ok()?,
-            state: text(item, "st").and_then(ObligationState::parse)?,
-            next_due_ms: number(item, "n"),
-            promisors: short("f"),
-            promisees: short("o"),
-            claims: number(item, "c").unwrap_or_default(),
-            claimed_by: ids(item, "cm").unwrap_or_default().into_iter().map(MemberId::from).collect(),
         })
     }
 
@@ -194,39 +175,5 @@ mod tests {
         fn a_row_is_read_as_it_was_written(row in rows()) {
             prop_assert_eq!(ObligationRow::read(&packed_item(row.id.uuid(), row.packed())), Some(row));
         }
-    }
-
-    #[test]
-    fn a_row_that_was_written_before_values_were_packed_is_read() {
-        use aws_sdk_dynamodb::primitives::Blob;
-        use aws_sdk_dynamodb::types::AttributeValue::{B, N, S};
-
-        let [id, workspace, agreement, promisor, promisee, by] = [(); 6].map(|()| Uuid::now_v7());
-        let item = Item::from(
-            [
-                (SORT, S(id.to_string())),
-                ("w", S(workspace.to_string())),
-                ("a", S(agreement.to_string())),
-                ("st", S("open".to_owned())),
-                ("n", N("1773480000000".to_owned())),
-                ("f", B(Blob::new(promisor.into_bytes()))),
-                ("o", B(Blob::new(promisee.into_bytes()))),
-                ("c", N("2".to_owned())),
-                ("cm", B(Blob::new(by.into_bytes()))),
-            ]
-            .map(|(name, value)| (name.to_owned(), value)),
-        );
-        let row = ObligationRow {
-            id: id.into(),
-            workspace_id: workspace.into(),
-            agreement_id: agreement.into(),
-            state: ObligationState::Open,
-            next_due_ms: Some(1_773_480_000_000),
-            promisors: vec![ShortId::of(promisor)],
-            promisees: vec![ShortId::of(promisee)],
-            claims: 2,
-            claimed_by: vec![by.into()],
-        };
-        assert_eq!(ObligationRow::read(&item), Some(row));
     }
 }

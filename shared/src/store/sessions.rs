@@ -211,13 +211,10 @@ pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) ->
     if session.organization_id != call.org() {
         return Err(StoreError::Failed("a session of another organization".to_owned()));
     }
-    let pointer = session.id.map(|id| {
-        let mut pointer = keys::session_of_account(&session.email, id).into_item();
-        pointer.insert(HASH.to_owned(), AttributeValue::S(hash.to_string()));
-        drop_at(&mut pointer, session.ends_at());
-        Change::Put(pointer)
-    });
-    Ok(Changes::of(call, [Change::Create(session_item(hash, session)?)].into_iter().chain(pointer)))
+    let mut pointer = keys::session_of_account(&session.email, session.id).into_item();
+    pointer.insert(HASH.to_owned(), AttributeValue::S(hash.to_string()));
+    drop_at(&mut pointer, session.ends_at());
+    Ok(Changes::of(call, [Change::Create(session_item(hash, session)?), Change::Put(pointer)]))
 }
 
 /// The change that remembers that a device has signed in to an account.

@@ -17,10 +17,9 @@ use super::StoreError;
 use super::change::{Change, Update, owned_names, owned_values};
 use super::due::DueEntry;
 use super::failure::{TransactionOutcome, outcome_of_canceled};
-use super::item::{Item, number, text};
-use super::keys::{self, Key, PARTITION, SORT};
+use super::item::{Item, number};
+use super::keys::{Key, PARTITION, SORT};
 use super::list::Order;
-use super::packed::PACKED;
 use super::usage::{Usage, UsageMeter};
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
@@ -196,7 +195,7 @@ impl Store {
     }
 
     /// Reads a whole partition in the order of its sort keys, and calls `visit` with the given attributes of each item, or
-    /// with all of them if none is given. Where [`PACKED`] is given, a row without it comes with all that it has.
+    /// with all of them if none is given.
     pub(super) async fn scan_partition(
         &self,
         partition: &str,
@@ -238,34 +237,12 @@ impl Store {
             }
             let output = request.customize().interceptor(meter).send().await?;
             self.meter.add_read(output.consumed_capacity());
-            let mut items = output.items.unwrap_or_default();
-            if attributes.contains(&PACKED) {
-                self.complete_older(partition, &mut items).await?;
-            }
-            items.into_iter().for_each(&mut visit);
+            output.items.unwrap_or_default().into_iter().for_each(&mut visit);
             match output.last_evaluated_key {
                 Some(key) if !key.is_empty() => start = Some(key),
                 _ => return Ok(()),
             }
         }
-    }
-
-    /// Reads rows as wholes that were written before values were packed, and which have attributes of their own in their place.
-    /// To name these in each query would make it twice as slow, whether there are such rows or not.
-    async fn complete_older(&self, partition: &str, rows: &mut [Item]) -> Result<(), StoreError> {
-        let mut older: Vec<(Key, &mut Item)> = Vec::new();
-        for row in rows.iter_mut().filter(|row| !row.contains_key(PACKED)) {
-            let key = text(row, SORT).map(|sort| keys::with_sort(partition.to_owned(), sort));
-            older.extend(key.map(|key| (key, row)));
-        }
-        let keys: Vec<Key> = older.iter().map(|(key, _)| key.clone()).collect();
-        let mut found = self.get_all(&keys).await?.into_iter().peekable();
-        for (key, row) in older {
-            if let Some(whole) = found.next_if(|whole| Key::of(whole).as_ref() == Some(&key)) {
-                *row = whole;
-            }
-        }
-        Ok(())
     }
 
     /// Reads the first keys of a partition from one sort key to another, both included.

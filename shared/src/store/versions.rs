@@ -1,8 +1,7 @@
 //! Schema versions: how a record is laid out, and what its list row has. The one place that knows them.
 //!
-//! Every record carries the version in which it was written. A record without one is of version 1, from before there were
-//! versions. A release reads all versions up to its own and writes its own; it refuses newer ones, since it can't know what
-//! they mean. `ops migrate` rewrites what is older.
+//! Every record carries the version in which it was written. A release reads all versions up to its own and writes its own;
+//! it refuses newer ones, since it can't know what they mean. `ops migrate` rewrites what is older.
 //!
 //! Decision: versions have one numbering for the whole table, and a step to the next one names the kinds of records that it
 //! changes. All other kinds keep their number. So nothing is rewritten that has not changed, and a release that is rolled
@@ -11,9 +10,8 @@
 //! Decision: an attribute that is new and may be absent needs no step: `serde` has its default. A step is for what an older
 //! release would misread, and for rows that derive from the record and have to be written anew.
 //!
-//! To add a step: add it to `STEPS` with the kinds that it changes; if it changes attributes, do so in `upgraded`; and
-//! if rows of a kind that was never migrated change, write them in `migrate`. Changes in place (`Change::Update`) must be
-//! right for records of both layouts, until all tables are migrated.
+//! To add a step: add it to `STEPS`; if rows of its kinds change that are in no list of their kind, write them in `migrate`,
+//! too. Changes in place (`Change::Update`) must be right for records of both layouts, until all tables are migrated.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -24,25 +22,31 @@ use crate::wire::enums::text_enum;
 /// The attribute of a record that holds its schema version.
 pub(super) const SCHEMA: &str = "sv";
 
-/// The version of records without one.
+/// The version that records of all kinds begin with, also of those that are changed in place only and carry none.
 const FIRST: u32 = 1;
 
 text_enum! {
-    /// The kinds of records that a step has changed. The text is part of their keys.
+    /// The kinds of records that a step can change: those with a row in a list. The text is part of their keys.
     pub enum Kind {
         /// Agreements.
         Agreement = "AGREEMENT",
+        /// Contacts.
+        Contact = "CONTACT",
         /// Movements.
         Movement = "MOVEMENT",
         /// Obligations.
         Obligation = "OBLIGATION",
+        /// Proposals.
+        Proposal = "PROPOSAL",
+        /// Bank statements.
+        Statement = "STATEMENT",
         /// Workspaces.
         Workspace = "WORKSPACE",
     }
 }
 
 impl Kind {
-    /// The kind of the record with a key. None of other items, and of records that no step has changed.
+    /// The kind of the record with a key. None of other items, and of records that no step can change.
     pub(super) fn of(key: &Key) -> Option<Self> {
         Self::parse(RecordKey::of(key)?.what)
     }
@@ -54,23 +58,18 @@ struct Step {
     to: u32,
     /// The kinds of records that it changes.
     kinds: &'static [Kind],
+    /// Changes the attributes of a record of the version before.
+    upgrade: fn(&mut Item),
 }
 
-/// All steps, in their order.
-const STEPS: &[Step] = &[
-    // Rows of agreements have the contacts, the kind, and the payments that wait to be authorized, for Home. Rows of
-    // movements and obligations are packed. The people of workspaces have rows of their own kind. Records are as they were.
-    Step { to: 2, kinds: &[Kind::Agreement, Kind::Movement, Kind::Obligation, Kind::Workspace] },
-];
+/// Steps, in their order.
+struct Steps(&'static [Step]);
+
+/// All steps: none yet.
+const STEPS: Steps = Steps(&[]);
 
 /// The newest version of any kind of record: what this release writes.
-pub const NEWEST: u32 = STEPS[STEPS.len() - 1].to;
-
-/// The version in which records of a kind are written.
-pub(super) fn newest(kind: Option<Kind>) -> u32 {
-    let changed = |kind: Kind| STEPS.iter().rev().find(|step| step.kinds.contains(&kind));
-    kind.and_then(changed).map_or(FIRST, |step| step.to)
-}
+pub const NEWEST: u32 = STEPS.newest_of_all();
 
 /// The version of an item.
 pub(super) fn version_of(item: &Item) -> u32 {
@@ -80,24 +79,64 @@ pub(super) fn version_of(item: &Item) -> u32 {
 
 /// Adds the version in which records with a key are written.
 pub(super) fn stamp(item: &mut Item, key: &Key) {
-    item.insert(SCHEMA.to_owned(), AttributeValue::N(newest(Kind::of(key)).to_string()));
+    set(item, STEPS.newest(Kind::of(key)));
 }
 
-/// A record's item in the newest layout.
+fn set(item: &mut Item, version: u32) {
+    item.insert(SCHEMA.to_owned(), AttributeValue::N(version.to_string()));
+}
+
+/// The kind of a record that is older than what this release writes. None of other items.
+///
+/// # Errors
+/// [`StoreError::Newer`] when a newer release wrote it.
+pub(super) fn older(item: &Item) -> Result<Option<Kind>, StoreError> {
+    STEPS.older(item)
+}
+
+/// A record's item in the newest layout, with its version.
 ///
 /// # Errors
 /// [`StoreError::Newer`] when a newer release wrote it.
 pub(super) fn upgraded(item: Item) -> Result<Item, StoreError> {
-    let version = version_of(&item);
-    // Without its key, it is a part of an item that was read for some attributes.
-    let known = Key::of(&item).map_or(NEWEST, |key| newest(Kind::of(&key)));
-    if version > known {
-        return Err(StoreError::Newer(format!(
-            "a record of schema version {version}, and this release knows {known}: a newer release wrote it"
-        )));
+    STEPS.upgraded(item)
+}
+
+impl Steps {
+    const fn newest_of_all(&self) -> u32 {
+        match self.0 {
+            [.., last] => last.to,
+            [] => FIRST,
+        }
     }
-    // Version 2 changed rows only.
-    Ok(item)
+
+    fn newest(&self, kind: Option<Kind>) -> u32 {
+        let changed = |kind: Kind| self.0.iter().rev().find(|step| step.kinds.contains(&kind));
+        kind.and_then(changed).map_or(FIRST, |step| step.to)
+    }
+
+    fn older(&self, item: &Item) -> Result<Option<Kind>, StoreError> {
+        let (version, key) = (version_of(item), Key::of(item));
+        let kind = key.as_ref().and_then(Kind::of);
+        // Without its key, it is a part of an item that was read for some attributes.
+        let known = if key.is_some() { self.newest(kind) } else { self.newest_of_all() };
+        if version > known {
+            return Err(StoreError::Newer(format!(
+                "a record of schema version {version}, and this release knows {known}: a newer release wrote it"
+            )));
+        }
+        Ok(kind.filter(|_| version < known))
+    }
+
+    fn upgraded(&self, mut item: Item) -> Result<Item, StoreError> {
+        let Some(kind) = self.older(&item)? else { return Ok(item) };
+        let version = version_of(&item);
+        for step in self.0.iter().filter(|step| version < step.to && step.kinds.contains(&kind)) {
+            (step.upgrade)(&mut item);
+        }
+        set(&mut item, self.newest(Some(kind)));
+        Ok(item)
+    }
 }
 
 #[cfg(test)]
@@ -106,16 +145,38 @@ mod tests {
     use crate::domain::ids::{AgreementId, ContactId, OrgId, RequestId};
     use crate::store::keys;
 
+    /// Made-up steps, each of which renames an attribute.
+    const MADE_UP: Steps = Steps(&[
+        Step { to: 2, kinds: &[Kind::Contact], upgrade: |item| rename(item, "display_name", "name") },
+        Step { to: 3, kinds: &[Kind::Agreement], upgrade: |item| rename(item, "name", "title") },
+        Step { to: 4, kinds: &[Kind::Contact, Kind::Workspace], upgrade: |item| rename(item, "name", "called") },
+    ]);
+
+    fn rename(item: &mut Item, from: &str, to: &str) {
+        let value = item.remove(from).unwrap();
+        item.insert(to.to_owned(), value);
+    }
+
+    fn contact(version: Option<u32>, name: &str) -> Item {
+        let mut item = keys::contact(OrgId::new(), ContactId::new()).into_item();
+        item.insert(name.to_owned(), AttributeValue::S("Ada".to_owned()));
+        if let Some(version) = version {
+            set(&mut item, version);
+        }
+        item
+    }
+
     #[test]
     fn steps_lead_from_each_version_to_the_next() {
-        for (step, to) in STEPS.iter().zip(FIRST + 1..) {
-            assert_eq!(step.to, to);
-            assert!(!step.kinds.is_empty());
+        for steps in [STEPS, MADE_UP] {
+            for (step, to) in steps.0.iter().zip(FIRST + 1..) {
+                assert_eq!(step.to, to);
+                assert!(!step.kinds.is_empty());
+            }
         }
-        for kind in Kind::ALL {
-            assert!(newest(Some(kind)) > FIRST, "{kind} was never changed");
-        }
-        assert_eq!(newest(None), FIRST);
+        assert_eq!((MADE_UP.newest_of_all(), MADE_UP.newest(None)), (4, FIRST));
+        let newest = |kind| MADE_UP.newest(Some(kind));
+        assert_eq!([Kind::Agreement, Kind::Contact, Kind::Movement, Kind::Workspace].map(newest), [3, 4, FIRST, 4]);
     }
 
     #[test]
@@ -123,37 +184,55 @@ mod tests {
         let (org, agreement) = (OrgId::new(), AgreementId::new());
         assert_eq!(Kind::of(&keys::agreement(org, agreement)), Some(Kind::Agreement));
         assert_eq!(Kind::of(&keys::workspace(org, agreement.uuid().into())), Some(Kind::Workspace));
-        assert_eq!(Kind::of(&keys::contact(org, ContactId::new())), None);
+        assert_eq!(Kind::of(&keys::event(org, agreement.uuid().into())), None, "no list has it");
         assert_eq!(Kind::of(&keys::act(org, agreement, RequestId::new())), None, "an act beside the agreement");
         assert_eq!(Kind::of(&keys::row(org, keys::Rows::Agreements, agreement.uuid())), None, "its row");
         assert_eq!(Kind::of(&Key::from_parts("ORG#not-an-id#AGREEMENT#x", ".")), None);
     }
 
     #[test]
-    fn older_versions_are_read_and_newer_ones_refused() {
-        let key = keys::agreement(OrgId::new(), AgreementId::new());
-        let mut item = key.clone().into_item();
-        assert_eq!(version_of(&item), FIRST);
-        assert!(upgraded(item.clone()).is_ok(), "from before there were versions");
+    fn records_are_stamped_and_read_in_the_version_of_this_release() {
+        let mut item = contact(None, "display_name");
+        assert_eq!(version_of(&item), FIRST, "changed in place only");
+        let key = Key::of(&item).unwrap();
         stamp(&mut item, &key);
-        assert_eq!(version_of(&item), NEWEST);
-        assert!(upgraded(item.clone()).is_ok());
-        item.insert(SCHEMA.to_owned(), AttributeValue::N((NEWEST + 1).to_string()));
-        let refused = upgraded(item).unwrap_err();
-        assert!(matches!(refused, StoreError::Newer(_)));
-        assert_eq!(
-            refused.to_string(),
-            format!(
-                "a record of schema version {}, and this release knows {NEWEST}: a newer release wrote it",
-                NEWEST + 1
-            )
-        );
+        assert_eq!((version_of(&item), NEWEST), (1, 1));
+        assert_eq!((older(&item).unwrap(), upgraded(item.clone()).unwrap()), (None, item));
     }
 
     #[test]
-    fn a_kind_that_has_not_changed_is_refused_from_the_next_version_on() {
-        let mut item = keys::contact(OrgId::new(), ContactId::new()).into_item();
-        item.insert(SCHEMA.to_owned(), AttributeValue::N((FIRST + 1).to_string()));
-        assert!(matches!(upgraded(item), Err(StoreError::Newer(_))));
+    fn an_older_record_is_read_in_the_newest_layout_by_the_steps_from_its_version_on() {
+        for (version, name) in
+            [(None, "display_name"), (Some(1), "display_name"), (Some(2), "name"), (Some(4), "called")]
+        {
+            let written = contact(version, name);
+            let is_older = version.is_none_or(|version| version < 4);
+            assert_eq!(MADE_UP.older(&written).unwrap(), is_older.then_some(Kind::Contact), "to be migrated");
+            let read = MADE_UP.upgraded(written).unwrap();
+            assert_eq!((version_of(&read), read["called"].as_s().unwrap().as_str()), (4, "Ada"), "{version:?}");
+            assert!(!read.contains_key("display_name") && !read.contains_key("name"));
+            assert_eq!(MADE_UP.upgraded(read.clone()).unwrap(), read, "once");
+        }
+        let mut movement = keys::movement(OrgId::new(), ContactId::new().uuid().into()).into_item();
+        set(&mut movement, FIRST);
+        assert_eq!(MADE_UP.upgraded(movement.clone()).unwrap(), movement, "no step changes it");
+    }
+
+    #[test]
+    fn a_newer_record_is_refused_by_what_its_kind_has() {
+        let refused = upgraded(contact(Some(2), "name")).unwrap_err();
+        assert!(matches!(refused, StoreError::Newer(_)));
+        assert_eq!(
+            refused.to_string(),
+            "a record of schema version 2, and this release knows 1: a newer release wrote it"
+        );
+        assert!(matches!(MADE_UP.upgraded(contact(Some(5), "called")), Err(StoreError::Newer(_))));
+        let mut event = keys::event(OrgId::new(), ContactId::new().uuid().into()).into_item();
+        set(&mut event, FIRST);
+        assert!(MADE_UP.upgraded(event.clone()).is_ok());
+        set(&mut event, FIRST + 1);
+        assert!(matches!(MADE_UP.upgraded(event), Err(StoreError::Newer(_))), "its kind has not changed");
+        let part = Item::from([(SCHEMA.to_owned(), AttributeValue::N("4".to_owned()))]);
+        assert!(MADE_UP.upgraded(part).is_ok(), "a part of an item");
     }
 }

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::change::{Change, Changes, Condition, Moving, Step, Update};
+use super::change::{Change, Changes, Moving, Step, Update};
 use super::item::{Item, VERSION, from_item, number, text};
 use super::keys::{self, Due, Key, Rows, SORT};
 use super::list::{Order, RowFilter};
@@ -32,22 +32,18 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     activated_at: Option<Timestamp>,
     /// How many people it had when they were counted last. Below zero where one who left was counted before they had joined.
-    #[serde(default)]
-    people_count: Option<i64>,
+    people_count: i64,
     /// When one of them joined or left last, as far as that was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     people_at: Option<Timestamp>,
-    /// The people who joined when they had no items of their own.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty", with = "serde_dynamo::string_set")]
-    people: BTreeSet<ContactId>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
 
 impl From<Stored> for Workspace {
     fn from(stored: Stored) -> Self {
-        let Stored { id, name, number, activated_at, people_count, people_at, people, created_at, updated_at } = stored;
-        let people_count = people_count.map_or(people.len(), |count| usize::try_from(count).unwrap_or(0));
+        let Stored { id, name, number, activated_at, people_count, people_at, created_at, updated_at } = stored;
+        let people_count = usize::try_from(people_count).unwrap_or(0);
         let updated_at = people_at.map_or(updated_at, |at| at.max(updated_at));
         Self { id, name, number, activated_at, people_count, created_at, updated_at }
     }
@@ -56,8 +52,8 @@ impl From<Stored> for Workspace {
 impl From<&Workspace> for Stored {
     fn from(workspace: &Workspace) -> Self {
         let Workspace { id, name, number, activated_at, people_count, created_at, updated_at } = workspace.clone();
-        let (people_count, people) = (i64::try_from(people_count).ok(), BTreeSet::new());
-        Self { id, name, number, activated_at, people_count, people_at: None, people, created_at, updated_at }
+        let people_count = i64::try_from(people_count).unwrap_or(i64::MAX);
+        Self { id, name, number, activated_at, people_count, people_at: None, created_at, updated_at }
     }
 }
 
@@ -65,8 +61,6 @@ impl From<&Workspace> for Stored {
 const PEOPLE_COUNT: &str = "people_count";
 /// The attribute of a workspace with the moment of the last change of its people.
 const PEOPLE_AT: &str = "people_at";
-/// The attribute of a workspace with the people who joined when they had no items of their own.
-const PEOPLE_IN_RECORD: &str = "people";
 /// The attribute of one of the people with the moment at which they joined.
 const JOINED_AT: &str = "at";
 
@@ -152,13 +146,9 @@ impl OrgStore {
         workspace: WorkspaceId,
         contact: ContactId,
     ) -> Result<Option<Person>, StoreError> {
-        let keys = [keys::workspace(self.org, workspace), keys::person(self.org, workspace, contact)];
-        let found = self.store.get_all(&keys).await?;
-        let is_in_record = found.iter().any(|item| people_in_record(item).contains(&contact));
-        let own = found.iter().find(|item| Key::of(item).as_ref() == Some(&keys[1]));
-        let version = own.map(version_of_person).transpose()?;
-        let person = Person { workspace, contact, version, is_in_record };
-        Ok((version.is_some() || is_in_record).then_some(person))
+        let found = self.store.get(keys::person(self.org, workspace, contact)).await?;
+        let version = found.as_ref().map(version_of_person).transpose()?;
+        Ok(version.map(|version| Person { workspace, contact, version }))
     }
 
     /// The contacts that take part in a workspace, in the order of their ids.
@@ -208,10 +198,7 @@ impl OrgStore {
 pub struct Person {
     workspace: WorkspaceId,
     contact: ContactId,
-    /// The version of their item, if they have one.
-    version: Option<u64>,
-    /// Whether the workspace's record has them.
-    is_in_record: bool,
+    version: u64,
 }
 
 /// The changes that create a workspace, with people if it is an import. It must not be activated: only a member activates
@@ -251,30 +238,9 @@ fn count_later(call: &CallContext, workspace: WorkspaceId) -> Change {
 /// The changes that remove one of a workspace's people. They hold only while no agreement refers to the contact that did not
 /// before.
 pub(crate) fn remove_person(call: &CallContext, person: &Person) -> Changes {
-    let Person { workspace, contact, version, is_in_record } = *person;
-    let (org, key) = (call.org(), keys::person(call.org(), workspace, contact));
-    let mut changes = vec![count_later(call, workspace)];
-    changes.push(match version {
-        Some(version) => Change::DeleteVersion(key, version),
-        None => Change::Check(Condition {
-            key,
-            expression: "attribute_not_exists(#pk)",
-            names: vec![("#pk", keys::PARTITION)],
-            values: Vec::new(),
-        }),
-    });
-    if is_in_record {
-        changes.push(Change::Update(Update {
-            key: keys::workspace(org, workspace),
-            expression: "DELETE #people :contacts ADD #version :one",
-            condition: "attribute_exists(#pk)",
-            names: vec![("#people", PEOPLE_IN_RECORD), ("#version", VERSION), ("#pk", keys::PARTITION)],
-            values: vec![
-                (":contacts", AttributeValue::Ss(vec![contact.to_string()])),
-                (":one", AttributeValue::N("1".to_owned())),
-            ],
-        }));
-    }
+    let Person { workspace, contact, version } = *person;
+    let left = Change::DeleteVersion(keys::person(call.org(), workspace, contact), version);
+    let changes = [count_later(call, workspace), left];
     Changes::of(call, changes).by_which(Moving { workspace, contact, step: Step::Leaves })
 }
 
@@ -305,8 +271,7 @@ fn people_row_update(
     }
 }
 
-/// The change of the number of a workspace's people by those who joined and left. One that was never counted is left to the
-/// clock.
+/// The change of the number of a workspace's people by those who joined and left.
 fn count_update(org: OrgId, workspace: WorkspaceId, (joined, left): (usize, usize), at: Timestamp) -> Update {
     let more = i64::try_from(joined).unwrap_or_default() - i64::try_from(left).unwrap_or_default();
     Update {
@@ -349,7 +314,7 @@ fn peopled(items: Vec<Item>) -> Result<Option<PeopledWorkspace>, StoreError> {
     let is_record = |item: &Item| text(item, SORT).is_some_and(keys::is_alone);
     // It sorts before its people.
     let Some(record) = items.next().filter(is_record) else { return Ok(None) };
-    let mut people = people_in_record(&record);
+    let mut people = BTreeSet::new();
     let mut workspace = record::decode::<Workspace>(record)?.into_inner();
     for item in items {
         let person = text(&item, SORT).and_then(|sort| sort.strip_prefix(keys::PERSON)?.parse().ok());
@@ -367,20 +332,6 @@ fn unreadable_person() -> StoreError {
 
 pub(super) fn version_of_person(item: &Item) -> Result<u64, StoreError> {
     number(item, VERSION).ok_or_else(unreadable_person)
-}
-
-/// The people of a workspace whom its record has, of those who joined when they had no items of their own.
-pub(super) fn people_in_record(record: &Item) -> BTreeSet<ContactId> {
-    let people = record.get(PEOPLE_IN_RECORD).and_then(|people| people.as_ss().ok());
-    people.into_iter().flatten().filter_map(|id| id.parse().ok()).collect()
-}
-
-/// The changes that write the row with a workspace's people as its record has them, if it has any, and have the clock add
-/// those who joined since.
-pub(super) fn rows_beside(org: OrgId, id: WorkspaceId, record: &Item) -> Vec<Change> {
-    let row = people_row(keys::row(org, Rows::WorkspacePeople, id.uuid()), &people_in_record(record));
-    let later = keys::due_unique(Timestamp::now(), Due::People, org, id.uuid());
-    row.into_iter().chain([later.into_item()]).map(Change::Put).collect()
 }
 
 /// The people of a workspace whom its row of people has.
@@ -436,12 +387,11 @@ mod tests {
             activated_at: None,
             people_count,
             people_at: None,
-            people: BTreeSet::from([ContactId::new()]),
             created_at: noon(),
             updated_at: noon(),
         };
-        for (count, shown) in [(None, 1), (Some(-1), 0), (Some(0), 0), (Some(3), 3)] {
-            assert_eq!(Workspace::from(stored(count)).people_count, shown, "{count:?}");
+        for (count, shown) in [(-1, 0), (0, 0), (3, 3)] {
+            assert_eq!(Workspace::from(stored(count)).people_count, shown, "{count}");
         }
     }
 }

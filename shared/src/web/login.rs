@@ -215,7 +215,7 @@ impl NewSession<'_> {
     ) -> Result<SignedIn, Error> {
         let user_agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         let session = Session {
-            id: Some(SessionId::new()),
+            id: SessionId::new(),
             organization_id: organization.id,
             member_id: member.id,
             email: self.account.email.clone(),

@@ -63,15 +63,13 @@ pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<Overview, 
     let mut listed: Vec<OwnSession> = found
         .into_iter()
         .filter(is_valid)
-        .filter_map(|session| {
-            Some(OwnSession {
-                id: session.id?,
-                organization: session.organization_id,
-                device: session.device,
-                signed_in_at: session.created_at,
-                last_used_at: session.seen_at,
-                is_current: session.id == current.id,
-            })
+        .map(|session| OwnSession {
+            id: session.id,
+            organization: session.organization_id,
+            device: session.device,
+            signed_in_at: session.created_at,
+            last_used_at: session.seen_at,
+            is_current: session.id == current.id,
         })
         .collect();
     listed.sort_by_key(|session| (session.is_current, session.last_used_at, session.id));
@@ -147,7 +145,7 @@ pub async fn change_password(
     submitted.redirect_if_committed(&redirect);
     // It keeps the twelve hours of the previous one.
     let epoch = account.epoch + 1;
-    let session = Session { id: Some(SessionId::new()), epoch, seen_at: scope.now(), ..before.clone() };
+    let session = Session { id: SessionId::new(), epoch, seen_at: scope.now(), ..before.clone() };
     let (password_hash, session, secret, checked) = (&password_hash, &session, &secret, &checked);
     let change = || async move {
         let found = scope.store().table().account(&account.email).await?;

@@ -65,7 +65,7 @@ impl Change {
         let verified =
             change.verification.as_ref().map(|done| format!("Before: {}, {}", verified(done), done.at.for_people()));
         let released = change.release.as_ref().map(|done| format!("{}, {}", released(done), done.at.for_people()));
-        let read_out = change.verification.as_ref().and_then(words::read_out);
+        let read_out = change.verification.as_ref().map(words::read_out);
         Self {
             course: [verified, read_out, released].into_iter().flatten().collect(),
             before: next::ending(&change.ending_before),
@@ -93,7 +93,7 @@ impl InstructionsCard {
                 kind: words::instructions_kind(current.kind),
                 entered: (actor_label(&current.entered_by), current.entered_at.into()),
                 verified: current.verification.as_ref().map(|done| (verified(done), done.at.into())),
-                read_out: current.verification.as_ref().and_then(words::read_out),
+                read_out: current.verification.as_ref().map(words::read_out),
                 has_ended: current.has_verification_ended(),
                 released: movement.released().map(|done| (released(done), done.at.into())),
             }),

@@ -256,7 +256,7 @@ pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
         shown.payee(),
     );
     let choice = |value, text: &str| Choice { value, text: text.to_owned(), about: "" };
-    let methods = VerificationMethod::OFFERED;
+    let methods = VerificationMethod::ALL;
     let form = shown.act("instructions/verify", "Verify instructions", text);
     Some(ActForm {
         name: "verify".to_owned(),

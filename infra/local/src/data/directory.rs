@@ -1,5 +1,8 @@
 //! The data directory: its lock, its format version, and whether its initial data are complete.
 //!
+//! Decision: data of an earlier build are refused, whatever changed: they are for trying things out. Tables in the cloud are
+//! migrated (`ops migrate`).
+//!
 //! | File | |
 //! |---|---|
 //! | `lock` | locked while a process uses the directory; contains the process id |
@@ -24,11 +27,8 @@ use crate::data::private_file;
 use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
 
-/// The layout that this program writes. Newer record schemas raise it, so that the next start migrates older data.
-const FORMAT: u32 = FORMAT_BEFORE_SCHEMAS + versions::NEWEST;
-
-/// The oldest migratable layout. The next was the last before records had schema versions, which count on from there.
-const FORMAT_BEFORE_SCHEMAS: u32 = 3;
+/// The version of the layout that this program reads and writes. It changes with the schema versions of records.
+const FORMAT: u32 = 5 + versions::NEWEST;
 
 /// The next start rotates a log of more bytes.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
@@ -37,8 +37,6 @@ const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
-    /// An older version wrote the data; they still need migration.
-    is_outdated: bool,
     /// The operating system releases the lock when the process ends, even by a crash.
     _lock: File,
 }
@@ -50,48 +48,32 @@ impl DataDir {
             return Err(StartError::NotADirectory(path.to_owned()));
         }
         create(path).map_err(cannot_write(path))?;
-        let mut data_dir = Self { path: path.to_owned(), is_outdated: false, _lock: lock(path)? };
-        data_dir.is_outdated = data_dir.check_format()? < FORMAT;
+        let data_dir = Self { path: path.to_owned(), _lock: lock(path)? };
+        data_dir.check_format()?;
         Ok(data_dir)
     }
 
-    /// The directory's version, written into a new one. Refuses an unreadable version before anything changes.
-    fn check_format(&self) -> Result<u32, StartError> {
+    /// Refuses a directory of another version before anything changes, and writes the version into a new one.
+    fn check_format(&self) -> Result<(), StartError> {
         let format = self.file("format");
         let text = match std::fs::read_to_string(&format) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if self.store_file().exists() && !self.file("beginning").exists() {
-                    return Err(self.damaged("the file format is missing"));
+                    return Err(StartError::Older(self.path.clone()));
                 }
                 // Mark first: after a crash in between, a version without the mark would pass for complete data.
                 self.mark_incomplete()?;
-                return self.write_format().map(|()| FORMAT);
+                return self.write("format", format!("{FORMAT}\n").as_bytes());
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
             Err(error) => return Err(cannot_write(&self.path)(error)),
         };
         match text.trim().parse::<u32>() {
-            Ok(known @ FORMAT_BEFORE_SCHEMAS..=FORMAT) => Ok(known),
+            Ok(FORMAT) => Ok(()),
             Ok(newer) if newer > FORMAT => Err(StartError::Newer(self.path.clone())),
-            Ok(1..FORMAT_BEFORE_SCHEMAS) => Err(StartError::Older(self.path.clone())),
-            _ => Err(self.damaged("the file format does not hold a known version")),
+            _ => Err(StartError::Older(self.path.clone())),
         }
-    }
-
-    fn write_format(&self) -> Result<(), StartError> {
-        self.write("format", format!("{FORMAT}\n").as_bytes())
-    }
-
-    pub(crate) fn is_outdated(&self) -> bool {
-        self.is_outdated
-    }
-
-    /// From now on, older versions refuse the data.
-    pub(crate) fn mark_migrated(&mut self) -> Result<(), StartError> {
-        self.write_format()?;
-        self.is_outdated = false;
-        Ok(())
     }
 
     /// Returns whether the initial data are complete. If not, removes the rest of an interrupted attempt.
@@ -158,12 +140,12 @@ impl DataDir {
             .map_err(|error| self.damaged(&format!("the file {name} cannot be read: {error}")))
     }
 
-    /// The keys that seal secrets in the store, created at the first start or after a version without them.
-    pub(crate) fn keyring(&self) -> Result<Keyring, StartError> {
+    /// The keys that seal secrets in the store, created with the initial data.
+    pub(crate) fn keyring(&self, has_data: bool) -> Result<Keyring, StartError> {
         const FILE: &str = "keyring.json";
         match std::fs::read_to_string(self.file(FILE)) {
             Ok(text) => Keyring::parse(&text).map_err(|_| self.damaged(&format!("the file {FILE} holds no keys"))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !has_data => {
                 let keyring = Keyring::new("local").map_err(|error| StartError::Seed(error.to_string()))?;
                 self.write(FILE, keyring.reveal().as_bytes())?;
                 Ok(keyring)
@@ -191,8 +173,7 @@ impl DataDir {
 pub(crate) fn check_disk_full(data_dir: &Path, error: StartError) -> StartError {
     /// Exceeds what a full file system may have left in a partly used block.
     const PROBE_BYTES: usize = 256 * 1024;
-    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Migration(_) | StartError::Renewal(_))
-    {
+    if !matches!(error, StartError::Store(_) | StartError::Seed(_) | StartError::Renewal(_)) {
         return error;
     }
     let probe = tempfile::tempfile_in(data_dir).and_then(|mut file| {
@@ -287,56 +268,25 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_a_version_that_cannot_be_read_is_refused_and_left_untouched() {
-        for other in [FORMAT_BEFORE_SCHEMAS - 1, FORMAT + 1] {
+    fn a_directory_of_another_build_is_refused_and_left_untouched() {
+        let newer = Some(format!("{}\n", FORMAT + 1).into_bytes());
+        let earlier = (1..FORMAT).map(|format| Some(format!("{format}\n").into_bytes()));
+        let unreadable = [&b""[..], b"0", b"one", b"1.5", b"\xff"].map(|text| Some(text.to_vec()));
+        for format in earlier.chain(unreadable).chain([None, newer.clone()]) {
             let folder = tempfile::tempdir().unwrap();
-            let format = format!("{other}\n");
-            std::fs::write(folder.path().join("format"), &format).unwrap();
+            let path = folder.path().join("format");
+            if let Some(format) = &format {
+                std::fs::write(&path, format).unwrap();
+            }
             std::fs::write(folder.path().join("store.sqlite"), "theirs").unwrap();
             let refusal = DataDir::open(folder.path()).unwrap_err();
-            let is_older = matches!(refusal, StartError::Older(_));
-            assert!(is_older || matches!(refusal, StartError::Newer(_)), "{refusal}");
-            assert_eq!(is_older, other < FORMAT);
+            let is_newer = format == newer;
+            assert_eq!(matches!(refusal, StartError::Newer(_)), is_newer, "{format:?}: {refusal}");
+            assert_eq!(matches!(refusal, StartError::Older(_)), !is_newer, "{format:?}: {refusal}");
+            assert!(refusal.to_string().contains(folder.path().to_str().unwrap()), "{refusal}");
             assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"theirs");
-            assert_eq!(std::fs::read_to_string(folder.path().join("format")).unwrap(), format);
+            assert_eq!(std::fs::read(&path).ok(), format);
         }
-    }
-
-    #[test]
-    fn a_directory_of_an_older_version_is_to_be_migrated_until_it_is_marked() {
-        for older in FORMAT_BEFORE_SCHEMAS..FORMAT {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::write(folder.path().join("format"), format!("{older}\n")).unwrap();
-            std::fs::write(folder.path().join("store.sqlite"), "theirs").unwrap();
-            assert!(DataDir::open(folder.path()).unwrap().is_outdated(), "a start that was interrupted");
-            let mut data_dir = DataDir::open(folder.path()).unwrap();
-            assert!(data_dir.is_outdated() && data_dir.has_data().unwrap());
-            data_dir.mark_migrated().unwrap();
-            assert!(!data_dir.is_outdated());
-            drop(data_dir);
-            assert!(!DataDir::open(folder.path()).unwrap().is_outdated());
-        }
-    }
-
-    #[test]
-    fn an_unknown_format_is_damage_and_nothing_is_removed() {
-        for text in [&b""[..], b"0", b"one", b"1.5", b"\xff"] {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::write(folder.path().join("format"), text).unwrap();
-            std::fs::write(folder.path().join("store.sqlite"), "kept").unwrap();
-            let refusal = DataDir::open(folder.path()).unwrap_err();
-            assert!(matches!(refusal, StartError::Damaged { .. }), "{text:?}: {refusal}");
-            assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"kept");
-        }
-    }
-
-    #[test]
-    fn a_store_without_a_format_is_damage_and_not_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("store.sqlite"), "kept").unwrap();
-        let refusal = DataDir::open(folder.path()).unwrap_err();
-        assert!(matches!(refusal, StartError::Damaged { .. }), "{refusal}");
-        assert_eq!(std::fs::read(folder.path().join("store.sqlite")).unwrap(), b"kept");
     }
 
     #[test]
@@ -364,6 +314,17 @@ mod tests {
         let data_dir = DataDir::open(folder.path()).unwrap();
         assert!(data_dir.has_data().unwrap());
         assert_eq!(std::fs::read(data_dir.store_file()).unwrap(), b"records");
+    }
+
+    #[test]
+    fn keys_are_made_for_new_data_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(folder.path()).unwrap();
+        assert!(matches!(data_dir.keyring(true).unwrap_err(), StartError::Damaged { .. }));
+        let made = data_dir.keyring(false).unwrap();
+        for has_data in [false, true] {
+            assert_eq!(data_dir.keyring(has_data).unwrap().reveal(), made.reveal());
+        }
     }
 
     #[test]

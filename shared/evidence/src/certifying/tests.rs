@@ -71,7 +71,8 @@ fn payment() -> RecordedPayment {
         "id": id('7', 1), "agreement_id": id('7', 2), "workspace_id": id('7', 3),
         "terms": {"purpose": "Closing payment", "money": {"amount_minor": 25_000_000, "currency": "USD"},
             "direction": "incoming", "method": "wire", "sender": id('a', 1)},
-        "status": {"state": "draft"}, "created_by": member("Maren"), "created_at": at(1), "updated_at": at(1),
+        "status": {"state": "draft"}, "evidence_filed": 0, "created_by": member("Maren"), "created_at": at(1),
+        "updated_at": at(1),
     });
     RecordedPayment { movement: serde_json::from_value(movement).unwrap(), evidence: Vec::new() }
 }
@@ -103,7 +104,7 @@ fn on_payments_and_obligations() -> [Receipt; 4] {
             7,
             ada,
             &json!({"act": "acted_on_obligation", "obligation_id": id('9', 1), "obligation": "Name of an obligation",
-            "did": {"did": "satisfied", "occurrence_id": id('9', 2)}, "statement": "Statement on an obligation",
+            "did": {"did": "satisfied", "occurrence_id": id('9', 2), "how": {"done_on": "2026-03-14"}}, "statement": "Statement on an obligation",
             "consent": consent}),
         ),
     ]

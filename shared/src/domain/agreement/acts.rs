@@ -25,7 +25,7 @@ pub struct Act {
     /// The action of the proposal that the act made or decided, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposalAction>,
-    /// The part of a draft that it edited. None for older acts and edits of a draft as a whole.
+    /// The part of a draft that it edited. None for edits of a draft as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<EditedPart>,
     /// The events that it caused.

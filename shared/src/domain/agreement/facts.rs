@@ -37,10 +37,10 @@ pub struct Facts {
     /// The gates with uploads, with the participants who uploaded.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
-    /// The answers that wait for a member, by gate and participant, with the time they were sent. None if they were
-    /// sent before times were recorded.
+    /// The answers that wait for a member, by gate and participant, with the time they were sent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
-    pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Option<Timestamp>>,
+    pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Timestamp>,
+    /// The bytes of all answers that were ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
     /// The bytes of all evidence files ever filed, accepted or not: uploads, payment documents and scans, but not the
@@ -77,10 +77,10 @@ mod answers_that_wait {
     use crate::domain::ids::{GateId, ParticipantId};
     use crate::domain::time::Timestamp;
 
-    type Answers = BTreeMap<(GateId, ParticipantId), Option<Timestamp>>;
+    type Answers = BTreeMap<(GateId, ParticipantId), Timestamp>;
 
     #[derive(Serialize, Deserialize)]
-    struct Waiting(GateId, ParticipantId, #[serde(default)] Option<Timestamp>);
+    struct Waiting(GateId, ParticipantId, Timestamp);
 
     pub(super) fn serialize<S: Serializer>(answers: &Answers, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(answers.iter().map(|((gate, by), sent_at)| Waiting(*gate, *by, *sent_at)))
@@ -136,15 +136,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_keep_when_they_were_sent_and_older_records_are_read() {
-        let (part, other) = ((GateId::new(), ParticipantId::new()), (GateId::new(), ParticipantId::new()));
-        let sent_at = Some(Timestamp::from_unix_ms(1_800_000_000_000).unwrap());
-        let facts = Facts { answered: [(part, sent_at), (other, None)].into(), ..Facts::none() };
+    fn answers_keep_when_they_were_sent() {
+        let sent_at = Timestamp::from_unix_ms(1_800_000_000_000).unwrap();
+        let facts = Facts { answered: [((GateId::new(), ParticipantId::new()), sent_at)].into(), ..Facts::none() };
         let stored = serde_dynamo::aws_sdk_dynamodb_1::to_item(&facts).unwrap();
         assert_eq!(serde_dynamo::aws_sdk_dynamodb_1::from_item::<Facts>(stored).unwrap(), facts);
-        // Older records have pairs without times.
-        let before = serde_json::json!({"recorded_at": null, "answered": [part, other]});
-        let read: Facts = serde_json::from_value(before).unwrap();
-        assert_eq!(read.answered, [(part, None), (other, None)].into());
     }
 }

@@ -177,8 +177,7 @@ pub struct Participant {
     pub contact_id: ContactId,
     /// Its roles, at least one.
     pub roles: BTreeSet<ParticipantRole>,
-    /// The contact's `identity_version` at publication. None in drafts, and in agreements published before versions
-    /// were counted, for which it was the first.
+    /// The contact's `identity_version` at publication. None in drafts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_version: Option<u64>,
 }

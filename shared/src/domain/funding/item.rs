@@ -108,9 +108,8 @@ pub struct Papering {
     pub papered_at: Timestamp,
     /// The version of the trust, whose name the document contains.
     pub trust_version: u64,
-    /// A digest of the people's names in the document. None if it was papered before digests were kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<NamesDigest>,
+    /// A digest of the people's names in the document.
+    pub names: NamesDigest,
 }
 
 /// The status of an item and its data. Only [`Status::Funded`] rests on proof; [`Status::Claimed`] never does.
@@ -366,8 +365,7 @@ impl FundingItem {
     ) -> bool {
         let Status::Papered { papering } = &self.status else { return true };
         let Some((trustees, version)) = trust else { return true };
-        let now = || NamesDigest::of(&self.owner_contact_ids, trustees, contacts);
-        let is_renamed = || papering.names.is_some_and(|names| names != now());
+        let is_renamed = || papering.names != NamesDigest::of(&self.owner_contact_ids, trustees, contacts);
         papering.agreement_id != agreement || self.hold.is_some() || version != papering.trust_version || is_renamed()
     }
 }

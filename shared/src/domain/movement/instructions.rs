@@ -338,25 +338,14 @@ impl NewInstructions {
 }
 
 text_enum! {
-    /// How instructions were verified.
+    /// How instructions were verified: the payee reads the account out. What compares with a paper, or with an earlier
+    /// payment, asks nobody who knows whether the account is still theirs.
     pub enum VerificationMethod {
         /// A call back to a previously known number.
         CallBack = "call_back",
         /// In person.
         InPerson = "in_person",
-        /// By a document that the receiver had already signed. Only in older records.
-        SignedDocument = "signed_document",
-        /// By an earlier payment that arrived on the same account. Only in older records.
-        EarlierPayment = "earlier_payment",
-        /// In another way. Only in older records.
-        Other = "other",
     }
-}
-
-impl VerificationMethod {
-    /// The offered methods: the payee reads the account out. A document or an earlier payment can't tell whether the
-    /// account is still theirs.
-    pub const OFFERED: [Self; 2] = [Self::CallBack, Self::InPerson];
 }
 
 text_enum! {
@@ -404,7 +393,7 @@ impl NewVerification {
         };
         let mut errors = FieldErrors::default();
         let mut keep = |error: FieldErrors| errors.extend(error);
-        let method = VerificationMethod::parse(typed("method")).filter(|method| Self::is_offered(*method));
+        let method = VerificationMethod::parse(typed("method"));
         let method = method.ok_or_else(|| not_chosen("method")).map_err(&mut keep).ok();
         let read_out_by = line("read_out_by").map_err(&mut keep).ok();
         let call = if method == Some(VerificationMethod::CallBack) {
@@ -420,20 +409,17 @@ impl NewVerification {
         }
     }
 
-    fn is_offered(method: VerificationMethod) -> bool {
-        VerificationMethod::OFFERED.contains(&method)
-    }
-
+    /// The verification by a member, who may be the only one.
     pub(super) fn by(self, Stamp { at, by }: Stamp, is_alone: bool) -> InstructionsVerification {
         let Self { method, read_out_by, call } = self;
-        InstructionsVerification { method, read_out_by: Some(read_out_by), call, by, at, is_alone }
+        InstructionsVerification { method, read_out_by, call, by, at, is_alone }
     }
 
     /// Whether it matches the recorded one.
     #[must_use]
     pub fn is_of(&self, found: &InstructionsVerification) -> bool {
         let Self { method, read_out_by, call } = self;
-        found.method == *method && found.read_out_by.as_ref() == Some(read_out_by) && found.call == *call
+        found.method == *method && found.read_out_by == *read_out_by && found.call == *call
     }
 }
 
@@ -453,10 +439,9 @@ fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
 pub struct InstructionsVerification {
     /// How.
     pub method: VerificationMethod,
-    /// Who read them out. None in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_out_by: Option<SafeLine>,
-    /// The call. None for meetings in person and older records.
+    /// Who read them out.
+    pub read_out_by: SafeLine,
+    /// The call. None for meetings in person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
     /// Who verified them.
@@ -505,9 +490,7 @@ pub struct InstructionsStatus {
     pub kind: InstructionsKind,
     /// The last few characters of the account number.
     pub ending: String,
-    /// Digests of the accounts they name: one, or one per number in free text. Empty for instructions older than
-    /// digests, which are read again from their seal.
-    #[serde(default)]
+    /// Digests of the accounts they name: one, or one per number in free text.
     pub accounts: Vec<AccountDigest>,
     /// The member who entered this revision.
     pub entered_by: Actor,

@@ -77,7 +77,6 @@ pub struct Movement {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     keys: BTreeMap<EvidenceId, BTreeSet<EvidenceKey>>,
     /// The number of pieces of evidence ever filed.
-    #[serde(default)]
     evidence_filed: u32,
     /// How many each party filed on their own page.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -163,7 +163,7 @@ impl<'a> ObligationContext<'a> {
         let bytes = how.file.as_ref().map_or(0, |file| file.content.size_bytes);
         let open = self.to_satisfy(occurrence, &how, bytes, filer)?;
         let at = self.moment.at();
-        let said = Said::Satisfied { claim: by.said_at(at), how: Some(how) };
+        let said = Said::Satisfied { claim: by.said_at(at), how };
         let mut obligation = self.obligation.changed(self.moment);
         obligation.say(SaidOf { sequence: open.sequence, due_at: open.due_at, said });
         let agreement = (bytes > 0).then(|| self.agreement.with_file(bytes, at));

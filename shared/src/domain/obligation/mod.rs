@@ -142,7 +142,7 @@ pub struct ObligationTrigger {
     pub description: Label,
     /// How many days after the trigger the obligation is due.
     pub due_after_days: u16,
-    /// The day it happened, as declared. None in older declarations, whose days count from the declaration.
+    /// The day it happened, as declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub happened_on: Option<Day>,
     /// The declaration that it happened, if any.
@@ -193,24 +193,13 @@ struct SaidOf {
 }
 
 /// What was said about an occurrence: a claim, then its confirmation. A standing promise is verified without a claim,
-/// since the promisor does nothing. Older claims don't say how it was done.
+/// since the promisor does nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum Said {
-    Satisfied {
-        claim: Word,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        how: Option<Satisfaction>,
-    },
-    Confirmed {
-        claim: Word,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        how: Option<Satisfaction>,
-        confirmation: Word,
-    },
-    Verified {
-        verification: Word,
-    },
+    Satisfied { claim: Word, how: Satisfaction },
+    Confirmed { claim: Word, how: Satisfaction, confirmation: Word },
+    Verified { verification: Word },
 }
 
 impl Said {
@@ -369,7 +358,7 @@ impl Obligation {
     /// The files of members' claims, as far as the record keeps them. Participants' files are in their receipts.
     pub fn files_of_members(&self) -> impl Iterator<Item = &EvidenceFile> {
         let claims = self.said.iter().filter_map(|said| match &said.said {
-            Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how.as_ref()?)),
+            Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how)),
             Said::Verified { .. } => None,
         });
         let of_members = claims.filter(|(claim, _)| claim.by.actor_type == ActorType::Member);

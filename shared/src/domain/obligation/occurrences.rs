@@ -92,7 +92,7 @@ pub struct Occurrence {
     pub state: OccurrenceState,
     /// The promisor's claim that it is done. None for a verification.
     pub satisfied: Option<Word>,
-    /// The content of the claim. None in older claims.
+    /// The content of the claim.
     pub how: Option<Satisfaction>,
     /// The other side's word, or a member's.
     pub confirmed: Option<Word>,
@@ -185,8 +185,7 @@ impl Obligation {
             Terms::Triggered { triggers } => {
                 let declared = triggers.iter().filter_map(|trigger| {
                     let (word, sequence) = (trigger.declared.as_ref()?, trigger.sequence?);
-                    let happened_on = trigger.happened_on.unwrap_or_else(|| self.zone.day_of(word.at));
-                    let day = happened_on.plus_days(i32::from(trigger.due_after_days));
+                    let day = trigger.happened_on?.plus_days(i32::from(trigger.due_after_days));
                     Some(Open { sequence, due_from: word.at, due_at: self.zone.end_of(day) })
                 });
                 let mut open: Vec<Open> = declared.filter(|open| !self.is_said(open.sequence)).collect();
@@ -257,8 +256,8 @@ impl Obligation {
 
     fn said_occurrence(&self, said: &SaidOf) -> Occurrence {
         let (satisfied, how, confirmed) = match &said.said {
-            Said::Satisfied { claim, how } => (Some(claim), how.as_ref(), None),
-            Said::Confirmed { claim, how, confirmation } => (Some(claim), how.as_ref(), Some(confirmation)),
+            Said::Satisfied { claim, how } => (Some(claim), Some(how), None),
+            Said::Confirmed { claim, how, confirmation } => (Some(claim), Some(how), Some(confirmation)),
             Said::Verified { verification } => (None, None, Some(verification)),
         };
         let state = match confirmed {

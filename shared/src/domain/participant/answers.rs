@@ -95,7 +95,7 @@ pub fn send_answers(
         consent,
     };
     let after = context.recorded(|facts| {
-        facts.answered.insert((gate_id, by.id()), Some(moment.at()));
+        facts.answered.insert((gate_id, by.id()), moment.at());
         facts.answer_bytes = bytes;
     });
     Ok(Sent { acted: acted(by, after, moment, (occasion, act), None), submission })

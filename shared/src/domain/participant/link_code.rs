@@ -80,7 +80,7 @@ pub struct StoredLinkCode {
     /// When it ends.
     pub expires_at: Timestamp,
     tries: u32,
-    #[serde(default)]
+    /// Whether it has opened a session.
     is_used: bool,
 }
 

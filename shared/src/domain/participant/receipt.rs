@@ -172,7 +172,7 @@ pub enum ReceiptAct {
         block_ids: BTreeSet<SignatureBlockId>,
         /// The signature.
         signature: Signature,
-        /// Who signed for a participant that is not a person. None in older signatures.
+        /// Who signed for a participant that is not a person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signatory: Option<Signatory>,
         /// The sentence above the button, which explains signing.
@@ -286,17 +286,15 @@ pub enum ObligationAct {
     DeclaredTrigger {
         /// The trigger.
         trigger_id: TriggerId,
-        /// The day it happened. None in older receipts.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        happened_on: Option<Day>,
+        /// The day it happened.
+        happened_on: Day,
     },
     /// They claim to have done what they promised.
     Satisfied {
         /// The occurrence.
         occurrence_id: OccurrenceId,
-        /// What they said about it. None in older receipts.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        how: Option<Satisfaction>,
+        /// What they said about it.
+        how: Satisfaction,
     },
     /// The other side has done what it promised.
     Confirmed {
@@ -314,7 +312,7 @@ impl ObligationAct {
     /// The file of the claim, if any.
     #[must_use]
     pub fn file(&self) -> Option<&EvidenceFile> {
-        if let Self::Satisfied { how: Some(how), .. } = self { how.file.as_ref() } else { None }
+        if let Self::Satisfied { how, .. } = self { how.file.as_ref() } else { None }
     }
 }
 

@@ -198,9 +198,6 @@ pub fn verification_method(method: VerificationMethod) -> &'static str {
     match method {
         VerificationMethod::CallBack => "Call back to a known number",
         VerificationMethod::InPerson => "In person",
-        VerificationMethod::SignedDocument => "Compared with a document that the receiver signed",
-        VerificationMethod::EarlierPayment => "An earlier payment to the same account arrived",
-        VerificationMethod::Other => "Another way",
     }
 }
 
@@ -214,11 +211,11 @@ pub fn number_source(source: NumberSource) -> &'static str {
     }
 }
 
-/// Who read instructions out, and where they were reached. None in older verifications.
+/// Who read instructions out, and where they were reached.
 #[must_use]
-pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
-    let person = verification.read_out_by.as_ref()?.as_str();
-    Some(match &verification.call {
+pub fn read_out(verification: &InstructionsVerification) -> String {
+    let person = verification.read_out_by.as_str();
+    match &verification.call {
         Some(Call { number, source }) => {
             let source = match source {
                 NumberSource::EarlierDealings => "known from earlier dealings",
@@ -228,7 +225,7 @@ pub fn read_out(verification: &InstructionsVerification) -> Option<String> {
             format!("Read out by {person}, called at {}, {source}", number.as_str())
         }
         None => format!("Read out by {person}"),
-    })
+    }
 }
 
 /// The basis of a release.

@@ -155,8 +155,7 @@ fn session(sight: &mut Sight<'_>) {
     let Ok(session) = from_item::<Session>(sight.item.clone()) else { return sight.unreadable() };
     sight.refers(keys::organization(session.organization_id), Problem::NoOrganization, "its organization");
     sight.refers(keys::account(&session.email), Problem::NoOwner, "its account");
-    let Some(id) = session.id else { return };
-    let pointer = keys::session_of_account(&session.email, id);
+    let pointer = keys::session_of_account(&session.email, session.id);
     sight.refers(pointer, Problem::NoPointer, "the pointer with which its person sees and ends it");
 }
 

@@ -111,7 +111,6 @@ fn contact_reference(sight: &mut Sight<'_>, org: OrgId) {
 
 fn workspace(sight: &mut Sight<'_>, org: OrgId) {
     let Some(workspace) = listed::<Workspace>(sight, org) else { return };
-    refers_to_contacts(sight, org, workspaces::people_in_record(sight.item));
     let (id, row) = (workspace.id().uuid(), keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()));
     let (count, guard) = (workspace.people_count, sight.guard());
     sight.check([row.clone()], move |known| {

@@ -244,20 +244,3 @@ async fn no_method_changes_the_ledger_and_no_stranger_sees_a_row() {
     }
     assert_eq!(org.state().await, before);
 }
-
-/// Rows written before they had what the ledger reads.
-#[tokio::test]
-async fn agreements_with_rows_of_old_are_found_all_the_same() {
-    let org = Org::new().await;
-    let draft = drafts::written(&org, "Old lease").await;
-    org.payment(draft.agreement.id(), payments::terms(&draft.agreement, "Rent", "R-1")).await;
-    let before = org.ledger(&[]).await;
-    let table = org.stack().table();
-    let key = shared::store::keys::row(org.id, shared::store::keys::Rows::Agreements, draft.agreement.id().uuid());
-    let update = table.client().update_item().table_name(&table.name).set_key(Some(key.into_item()));
-    update.update_expression("REMOVE k, r, p").send().await.expect("the table takes it");
-    assert_eq!(org.ledger(&[]).await, before);
-    assert_eq!(org.ledger(&[("product", "agreement")]).await, before);
-    assert_eq!(org.ledger(&[("product", "safe")]).await, [] as [Value; 0]);
-    assert_eq!(titles(&org.ledger(&[("search", "ada")]).await), ["Old lease", "Rent"]);
-}

@@ -367,7 +367,7 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
     let ([ada, ben], agreement) = (owed.participants(), &owed.agreement.agreement);
     let id = owed.ids[0];
     let occurrence_id = desk.occurrence(id, 0).await;
-    let satisfied = (id, ObligationAct::Satisfied { occurrence_id, how: Some(done(occurrence_id).how) });
+    let satisfied = (id, ObligationAct::Satisfied { occurrence_id, how: done(occurrence_id).how });
     let confirmed = (id, ObligationAct::Confirmed { occurrence_id });
     let form = ReceiptId::new();
 
@@ -494,7 +494,7 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     let told = sentence(recurring).await;
     assert!(told.ends_with("As Maren Holt recorded, one is done. Not confirmed yet"), "{told}");
     let occurrence_id = desk.occurrence(recurring, 1).await;
-    let second = ObligationAct::Satisfied { occurrence_id, how: None };
+    let second = ObligationAct::Satisfied { occurrence_id, how: done(occurrence_id).how };
     let by_ben = org.act_as((&owed.agreement.agreement, ben), ReceiptId::new(), (recurring, second)).await;
     assert_eq!(by_ben.expect("an answer"), Ok(()));
     let told = sentence(recurring).await;

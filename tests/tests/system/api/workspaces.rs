@@ -1,9 +1,7 @@
 //! Workspaces: list, create, get, add a contact.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use tests::app::Browser;
 use tests::clockwork::Clockwork;
 use tests::{Fault, Faults, Needs, Org, Rule, Stack, drafts};
 
@@ -223,28 +221,4 @@ async fn lists_show_who_joined_at_the_latest_when_the_clock_has_passed() {
     assert_eq!(Clockwork::of(&org).first_tick().await.counted, 1);
     assert_eq!(org.all(WORKSPACES).await, [in_list(&exact)]);
     assert_eq!(Clockwork::of(&org).first_tick().await.counted, 0, "once");
-}
-
-/// People who joined before they had their own items count too, and can be removed.
-#[tokio::test]
-async fn people_of_earlier_releases_are_people() {
-    let org = Org::new().await;
-    let (workspace, ada, ben) = (org.workspace("Harbor").await, org.contact("Ada").await, org.contact("Ben").await);
-    let table = org.stack().table();
-    let key = format!("ORG#{}#WORKSPACE#{}", org.id, workspace["id"].as_str().expect("an id"));
-    let update = table.client().update_item().table_name(&table.name).key("pk", AttributeValue::S(key));
-    let update = update.key("sk", AttributeValue::S(".".to_owned())).condition_expression("attribute_exists(pk)");
-    let ids = [&ada, &ben].map(|contact| contact["id"].as_str().expect("an id").to_owned());
-    let update = update.update_expression("SET people = :people REMOVE people_count");
-    let update = update.expression_attribute_values(":people", AttributeValue::Ss(ids.to_vec()));
-    update.send().await.expect("the record");
-    assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 2);
-
-    let browser = Browser::of(&org, &org.member("Maren Holt").await).await;
-    let token = browser.get("/app").await.hidden("form_token");
-    for id in &ids {
-        let removal = format!("/app/workspaces/{}/people/{id}/remove", workspace["id"].as_str().expect("an id"));
-        assert_eq!(browser.post(&removal, &[("form_token", &token)]).await.status, 303);
-    }
-    assert_eq!(org.get(path(&workspace)).send().await.ok(200)["people"], json!([]));
 }

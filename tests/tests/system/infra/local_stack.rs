@@ -253,8 +253,10 @@ async fn a_data_directory_of_another_version_is_said_and_left_alone() {
         files.sort();
         files
     };
-    for (other, said) in [(current + 1, "newer version"), (2, "too old to migrate from")] {
-        std::fs::write(&format, format!("{other}\n")).expect("another format");
+    let earlier = "made by an earlier build; delete it to start over";
+    let newer = (current + 1).to_string();
+    for (other, said) in [(newer, "newer version"), ((current - 1).to_string(), earlier), (String::new(), earlier)] {
+        std::fs::write(&format, other).expect("another format");
         let before = files();
         let refused = serve.refuse().await;
         assert_clean(&refused, &[data_dir.to_str().expect("text"), said]);

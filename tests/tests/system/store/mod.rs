@@ -8,7 +8,7 @@ mod files;
 mod full;
 mod funding;
 mod histories;
-mod old_data;
+mod migration;
 mod papering;
 mod races;
 mod restart;

@@ -8,10 +8,10 @@ use tests::spec::{self, Operation};
 use tests::stack::Table;
 use tests::{Client, Stack};
 
-use super::old_data::{items, put_all};
+use super::migration::{items, put_all};
 
 /// Responses of all read operations: lists, and reads by their records' ids.
-async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
+pub(super) async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
     let client = Client::new(&stack.base_url).with_token(token);
     let reads: Vec<Operation> = spec::all().into_iter().filter(|operation| !operation.is_write()).collect();
     let mut answers = Vec::new();
@@ -41,7 +41,7 @@ fn told(stack: &Stack, answer: &Value) -> Value {
     serde_json::from_str(&answer.to_string().replace(&stack.base_url, "https://service")).expect("JSON")
 }
 
-async fn empty_table_beside(stack: &Stack) -> Table {
+pub(super) async fn empty_table_beside(stack: &Stack) -> Table {
     let table = Table { endpoint: stack.table().endpoint.clone(), name: resource_name("table") };
     table.store().create_table().await.expect("a table");
     table
@@ -80,7 +80,7 @@ async fn a_restored_table_answers_as_the_first() {
 /// What operators check after a restoration.
 async fn assert_is_sound(table: &Table) {
     let store = table.store();
-    let counted = ops::migration::count(&store).await.expect("a count");
+    let counted = ops::migration::rewrite(&store, true, None).await.expect("a count");
     assert_eq!(counted.older(), 0, "{counted:?}");
     let mut found = Vec::new();
     let checked = verify(&store, Verification::default(), |finding, _, _| found.push(finding.to_string())).await;

@@ -106,7 +106,7 @@ impl World {
             Recorded::Answered(which) => {
                 let by = self.live.participants[0].id;
                 let asked = gates.get(*which).filter(|gate| self.live.questions(**gate).is_some());
-                self.facts.answered.extend(asked.map(|gate| ((*gate, by), Some(now))));
+                self.facts.answered.extend(asked.map(|gate| ((*gate, by), now)));
             }
             Recorded::Judged(which, accepts) => {
                 let by = self.live.participants[0].id;

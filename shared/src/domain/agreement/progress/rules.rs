@@ -54,12 +54,11 @@ impl Agreement {
         named.into_iter().filter(|participant| self.facts.answered.contains_key(&(gate.id, *participant))).collect()
     }
 
-    /// When the oldest waiting answers to a gate were sent. None if none wait, or if they were sent before times were
-    /// recorded.
+    /// When the oldest waiting answers to a gate were sent. None if none wait.
     #[must_use]
     pub fn answers_wait_since(&self, gate: &Gate) -> Option<Timestamp> {
         let named = gate.rule.named(self);
-        named.into_iter().filter_map(|participant| *self.facts.answered.get(&(gate.id, participant))?).min()
+        named.into_iter().filter_map(|participant| self.facts.answered.get(&(gate.id, participant)).copied()).min()
     }
 
     /// Whether a member has accepted a participant's answers to a gate.
@@ -168,7 +167,7 @@ mod tests {
                 approved: done(of),
                 uploaded: done(of),
                 // Answers alone meet no gate.
-                answered: both.map(|id| ((gate, id), Some(noon()))).into(),
+                answered: both.map(|id| ((gate, id), noon())).into(),
                 answer_bytes: 9,
                 file_bytes: 9,
                 accepted: done(of),

@@ -17,6 +17,7 @@ use crate::domain::event::EventType;
 use crate::domain::funding::fixtures::{contacts, everything, item, noon, ready_item, trust};
 use crate::domain::funding::input::{FundingItemChanges, Nullable, Parking};
 use crate::domain::funding::item::Papering;
+use crate::domain::funding::names::NamesDigest;
 use crate::domain::funding::papers;
 use crate::domain::funding::proof::{Proof, ProofSource, ProofState};
 use crate::domain::funding::summary::FundingSummary;
@@ -237,7 +238,9 @@ impl World {
             }
             Try::Paper => {
                 let id = AgreementId::new();
-                let papering = Papering { agreement_id: id, papered_at: self.now, trust_version: 1, names: None };
+                let trustees = &self.trust.trustee_contact_ids;
+                let names = NamesDigest::of(before.owner_contact_ids(), trustees, &contacts(&self.trust));
+                let papering = Papering { agreement_id: id, papered_at: self.now, trust_version: 1, names };
                 let change = before.paper(papering).ok()?;
                 let stored = DocumentContent { sha256: "0".repeat(64), size_bytes: 9 };
                 let name = papers::default_name(&self.trust).unwrap();
