@@ -233,7 +233,9 @@ fn crates_that_write_lines_are_logged() {
     let writers: Vec<String> = crates()
         .iter()
         .filter(|sources| sources_below(sources).values().any(|source| source.contains("tracing::")))
-        .map(|sources| sources.parent().and_then(Path::file_name).and_then(OsStr::to_str).expect("a name").replace('-', "_"))
+        .map(|sources| {
+            sources.parent().and_then(Path::file_name).and_then(OsStr::to_str).expect("a name").replace('-', "_")
+        })
         .collect();
     assert_eq!(writers.iter().collect::<BTreeSet<_>>(), LOGGED.map(str::to_owned).iter().collect());
 }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use futures_util::future::{join_all, try_join_all};
-use serde::Serialize;
 use shared::AppState;
 use shared::domain::ids::{OrgId, WorkspaceId};
 use shared::domain::time::Timestamp;

@@ -85,15 +85,20 @@ mod tests {
     #[test]
     fn a_line_has_the_fields_of_its_call_and_of_its_invocation() {
         let lines = lines(None, || {
-            let invocation = tracing::info_span!(target: "lambda_runtime::layers::trace", "invoke", xrayTraceId = "Root=1");
+            let invocation =
+                tracing::info_span!(target: "lambda_runtime::layers::trace", "invoke", xrayTraceId = "Root=1");
             let call = tracing::info_span!(parent: &invocation, "call", request_id = "r", operation = "none");
             call.record("operation", "get_me");
             tracing::error!(parent: &call, faults = 1, cause = "why");
         });
         let [line] = lines.as_slice() else { panic!("{lines:?}") };
-        for (field, value) in
-            [("xrayTraceId", "Root=1"), ("request_id", "r"), ("operation", "get_me"), ("cause", "why"), ("level", "ERROR")]
-        {
+        for (field, value) in [
+            ("xrayTraceId", "Root=1"),
+            ("request_id", "r"),
+            ("operation", "get_me"),
+            ("cause", "why"),
+            ("level", "ERROR"),
+        ] {
             assert_eq!(line[field], value, "{line}");
         }
         assert_eq!(line["faults"], 1);
