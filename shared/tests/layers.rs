@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use shared::platform::telemetry::LOGGED;
 
 /// The layers from the top down. A file of one may use those that come after it, and files of its own.
-const LAYERS: [&str; 12] =
-    ["lambda", "api", "web", "platform", "service", "webhook", "store", "error", "domain", "wire", "crypto", "retry"];
+const LAYERS: [&str; 13] = [
+    "lambda", "api", "web", "platform", "service", "webhook", "store", "error", "text", "domain", "wire", "crypto",
+    "retry",
+];
 
 /// The functions whose operations and pages name use cases only. The others have the store as their subject: they move
 /// data between the table, its stream and the queues.
@@ -159,7 +161,7 @@ fn sources() -> BTreeMap<String, String> {
     sources_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
 }
 
-/// The sources below a folder, with their modules.
+/// The sources below a folder, with their modules. Modules of tests may use anything, and are left out.
 fn sources_below(root: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -174,7 +176,17 @@ fn sources_below(root: &Path) -> BTreeMap<String, String> {
     let mut files = Vec::new();
     walk(root, &mut files);
     let read = |file: &PathBuf| (module(root, file), fs::read_to_string(file).expect("a source"));
-    files.iter().map(read).filter(|(module, _)| module != "lib").collect()
+    let mut files: BTreeMap<_, _> = files.iter().map(read).filter(|(module, _)| module != "lib").collect();
+    let tests: Vec<String> = files.iter().flat_map(|(module, source)| test_modules(module, source)).collect();
+    files.retain(|module, _| !tests.contains(module));
+    files
+}
+
+/// The modules in other files that a file declares for tests only.
+fn test_modules(module: &str, source: &str) -> Vec<String> {
+    let declared = source.split("#[cfg(test)]\n").skip(1).filter_map(|rest| rest.lines().next());
+    let names = declared.filter_map(|line| line.split("mod ").nth(1)?.strip_suffix(';'));
+    names.map(|name| format!("{module}::{name}")).collect()
 }
 
 #[test]

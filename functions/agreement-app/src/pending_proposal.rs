@@ -3,8 +3,8 @@
 use pages::labels::{action_verb, actor_label};
 use shared::domain::agreement::Agreement;
 use shared::domain::proposal::Proposal;
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
+use shared::text;
 
 pub(crate) struct PendingProposal {
     pub url: String,
@@ -21,7 +21,7 @@ impl PendingProposal {
             url: format!("/app/proposals/{}", proposal.id()),
             verb: action_verb(proposal.action),
             created_by: actor_label(&proposal.created_by),
-            time_left: sentences::time_left(now, proposal.expires_at),
+            time_left: text::time_left(now, proposal.expires_at),
             is_older: agreement.updated_at > proposal.created_at,
         }
     }

@@ -6,8 +6,8 @@ use papering::{Part, Schedule};
 use shared::domain::day::Day;
 use shared::domain::funding::proof::ProofState;
 use shared::domain::funding::{FundingItem, Phase};
-use shared::domain::sentences::{self, funding_words as words};
 use shared::service::funding_review::WorkspaceFundingReview;
+use shared::text::{self, funding_words as words};
 
 pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Schedule {
     let summary = review.schedule.summary;
@@ -49,7 +49,7 @@ fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, Str
         about.push(format!("Owner: {owners}"));
     }
     about.extend(review.trust(item.trust_id()).map(|trust| format!("Trust: {}", trust.formal_name.as_str())));
-    about.push(sentences::next_step_of_item(item));
+    about.push(text::next_step_of_item(item));
     let mut rows = vec![(item.label().as_str().to_owned(), about.join("\n"))];
     if let Some(claim) = item.claim() {
         let said = format!(

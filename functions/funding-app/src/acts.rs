@@ -15,11 +15,11 @@ use shared::domain::member::funding::NotDone;
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::proposal::Note;
-use shared::domain::sentences::{funding_words as words, next_step_of_item};
 use shared::error::Error;
 use shared::service::funding_fingerprint::ItemFingerprint;
 use shared::service::funding_items::{self, FundingAct};
 use shared::service::precondition::ExpectedVersion;
+use shared::text::{funding_words as words, next_step_of_item};
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 

@@ -8,9 +8,9 @@ use shared::domain::contact::ExternalReference;
 use shared::domain::funding::FundingItem;
 use shared::domain::funding::proof::{Proof, ProofState};
 use shared::domain::ids::WorkspaceId;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::funding_review::{self, WorkspaceFundingReview};
+use shared::text;
 use shared::web::Request;
 use shared::wire::input::Empty;
 
@@ -61,7 +61,7 @@ fn told(name: &str, item: &FundingItem, base: &str) -> Option<String> {
         "done" => Some(item.is_closed().to_string()),
         "waiting_on" => Some(item.hold()?.waiting_on.to_string()),
         "missing_facts" => Some(item.missing_facts().join(" ")),
-        "next_step" => Some(sentences::next_step_of_item(item)),
+        "next_step" => Some(text::next_step_of_item(item)),
         "claimed_at" => Some(item.claim()?.claimed_at.to_string()),
         "claim_recorded_by" => Some(actor_label(&item.claim()?.by)),
         "proof_source" => Some(proof?.source().to_string()),

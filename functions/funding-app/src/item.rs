@@ -14,11 +14,11 @@ use shared::domain::funding::proof::{Claim, Proof, ProofSource, ProofState, With
 use shared::domain::funding::{CloseReason, FundingItem, Phase, Status, Verb, WaitingOn};
 use shared::domain::ids::{FundingItemId, ProofId};
 use shared::domain::member::Member;
-use shared::domain::sentences::{self, funding_words as words};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::funding_confirmations::Confirmation;
 use shared::service::funding_review::{self, ItemReview};
+use shared::text::{self, funding_words as words};
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -274,7 +274,7 @@ fn next(review: &ItemReview) -> Next {
         Phase::InProgress | Phase::Claimed => here(PROOF, "File proof"),
         Phase::Done => None,
     };
-    Next { text: sentences::next_step_of_item(item), link, is_done: item.is_closed() }
+    Next { text: text::next_step_of_item(item), link, is_done: item.is_closed() }
 }
 
 fn next_with_confirmation(review: &ItemReview) -> Option<Next> {

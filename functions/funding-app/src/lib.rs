@@ -34,8 +34,8 @@ use pages::urls::{FUNDING, TRUSTS};
 use shared::AppState;
 use shared::domain::contact::Contact;
 use shared::domain::funding::{AssetKind, Fact, FundingItem, Verb};
-use shared::domain::sentences::funding_words as words;
 use shared::domain::trust::Trust;
+use shared::text::funding_words as words;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
 

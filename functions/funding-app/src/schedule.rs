@@ -17,11 +17,11 @@ use shared::domain::funding::input::NewFundingItem;
 use shared::domain::funding::proof::Proof;
 use shared::domain::funding::{FundingItem, Phase, Verb};
 use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
-use shared::domain::sentences::{self, funding_words as words};
 use shared::error::Error;
 use shared::limits;
 use shared::service::funding_items::{self, Upserted};
 use shared::service::funding_review::{self, WorkspaceFundingReview};
+use shared::text::{self, funding_words as words};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Page, Search};
@@ -284,7 +284,7 @@ fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -
         label: item.label().as_str().to_owned(),
         about: format!("{}{verb}", words::asset_kind(item.asset_kind())),
         trust: trust.map(|trust| trust.formal_name.as_str().to_owned()),
-        next: sentences::next_step_of_item(item),
+        next: text::next_step_of_item(item),
         badge: item_badge(item),
         on_hold: hold_badge(item),
         agreement: item.agreement_id().map(pages::urls::agreement_url),

@@ -2,7 +2,7 @@
 //! columns derive from the table of kinds, verbs and facts.
 
 use shared::domain::funding::{AssetKind, Fact};
-use shared::domain::sentences::funding_words as words;
+use shared::text::funding_words as words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {

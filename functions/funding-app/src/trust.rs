@@ -13,9 +13,9 @@ use shared::domain::contact::Contact;
 use shared::domain::funding::FundingItem;
 use shared::domain::funding::summary::FundingSummary;
 use shared::domain::ids::{ContactId, TrustId};
-use shared::domain::sentences::{self, funding_words as words};
 use shared::error::Error;
 use shared::service::funding_review::{self, TrustReview};
+use shared::text::{self, funding_words as words};
 use shared::web::Request;
 use shared::wire::page::Page;
 
@@ -99,7 +99,7 @@ impl ItemRow {
             url: item_url(item.id()),
             label: item.label().as_str().to_owned(),
             about: format!("{}{verb}", words::asset_kind(item.asset_kind())),
-            next: sentences::next_step_of_item(item),
+            next: text::next_step_of_item(item),
             badge: item_badge(item),
             on_hold: hold_badge(item),
         }

@@ -14,12 +14,12 @@ use pages::urls::{contact_url, encode_query_value};
 use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, NewContact};
 use shared::domain::ids::ContactId;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage};
 use shared::service::contacts::{self, ContactQuery, Upserted};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::{organizations, workspaces};
+use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
@@ -212,7 +212,7 @@ impl ParticipationRow {
     fn new(agreement: &Agreement, contact: ContactId, is_ready: bool) -> Self {
         let own = agreement.participants.iter().filter(|participant| participant.contact_id == contact);
         let roles: BTreeSet<ParticipantRole> = own.flat_map(|participant| &participant.roles).copied().collect();
-        let roles: Vec<_> = roles.into_iter().map(sentences::role).collect();
+        let roles: Vec<_> = roles.into_iter().map(text::role).collect();
         Self { agreement: AgreementRow::new(agreement, is_ready), roles: roles.join(", ") }
     }
 }

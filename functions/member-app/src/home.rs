@@ -18,7 +18,6 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
 use shared::domain::organization::Organization;
 use shared::domain::proposal::{Decision, Proposal, ProposalState};
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Token;
 use shared::error::Error;
@@ -27,6 +26,7 @@ use shared::service::audit::{self, Names};
 use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
+use shared::text;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
@@ -321,7 +321,7 @@ fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, Strin
 
 fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
     let is_urgent = until.unix_ms() - now.unix_ms() < URGENT_MS;
-    (sentences::time_left(now, until), if is_urgent { "red" } else { "amber" })
+    (text::time_left(now, until), if is_urgent { "red" } else { "amber" })
 }
 
 fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
@@ -425,11 +425,11 @@ impl Item {
     }
 
     fn of_active(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {
-        let Some(wait) = sentences::current_wait(&queued.agreement, contacts, own) else {
-            return Self::of_agreement(&queued.agreement, sentences::agreement_status(&queued.agreement, false));
+        let Some(wait) = text::current_wait(&queued.agreement, contacts, own) else {
+            return Self::of_agreement(&queued.agreement, text::agreement_status(&queued.agreement, false));
         };
         let (when, badge) = match wait.until {
-            Some(until) => (("ends", until), Some((sentences::time_left(now, until), "quiet"))),
+            Some(until) => (("ends", until), Some((text::time_left(now, until), "quiet"))),
             None if wait.is_declined => (("since", wait.since), Some(("Declined".to_owned(), "red"))),
             None if wait.has_answers => (("since", wait.since), Some(("Answers to read".to_owned(), "amber"))),
             None => (("since", wait.since), stuck(now, wait.since)),
@@ -466,8 +466,8 @@ impl Item {
         let item = if agreement.lifecycle() == Lifecycle::Draft {
             Self::of_unpublished(queued, contacts).0
         } else {
-            let wait = sentences::current_wait(agreement, contacts, own);
-            let status = || sentences::agreement_status(agreement, false);
+            let wait = text::current_wait(agreement, contacts, own);
+            let status = || text::agreement_status(agreement, false);
             Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
         };
         Self {

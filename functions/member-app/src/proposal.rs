@@ -19,10 +19,10 @@ use shared::domain::agreement::warnings::WarningKind;
 use shared::domain::ids::{MemberId, ProposalId};
 use shared::domain::member::{Changed, Refusal};
 use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::platform::endings::end_at_once;
 use shared::service::proposals::{self, Choice, ProposalReview, ReviewFingerprint};
+use shared::text;
 use shared::web::{Flash, Form, Request, SubmittedForm};
 
 use crate::sign_in::SESSION_ENDED;
@@ -362,7 +362,7 @@ fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
         deal.more_payments += review.current.movements().len().saturating_sub(review.payments.len());
     }
     if review.is_pending {
-        let left = sentences::time_left(review.at, proposal.expires_at);
+        let left = text::time_left(review.at, proposal.expires_at);
         let decide = Deadline { name: "Decide by", at: proposal.expires_at.into(), left: Some(left) };
         deal.deadlines.insert(0, decide);
     }
@@ -384,7 +384,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         action: proposal.action,
         member: request.signed_in()?.member().id().to_string(),
         badge: proposal_badge(review.state()),
-        summary: sentences::proposal_summary(proposal),
+        summary: text::proposal_summary(proposal),
         created_by: actor_label(&proposal.created_by),
         created_at: proposal.created_at.into(),
         expires_at: proposal.expires_at.into(),

@@ -11,11 +11,12 @@ use pages::response::PageResponse;
 use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::ids::WorkspaceId;
 use shared::domain::ledger::{LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState};
+use shared::domain::money;
 use shared::domain::time_zone::TimeZone;
-use shared::domain::{money, sentences};
 use shared::error::Error;
 use shared::limits;
 use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow, NamedContact, Owing};
+use shared::text;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
@@ -67,7 +68,7 @@ impl TotalRow {
         let LedgerFigures { owed, claimed, proven } = figures;
         Self {
             currency,
-            direction: sentences::ledger_direction(direction),
+            direction: text::ledger_direction(direction),
             owed: money::in_app(owed, currency),
             claimed: (claimed > 0).then(|| money::in_app(claimed, currency)),
             proven: (proven > 0).then(|| money::in_app(proven, currency)),
@@ -134,10 +135,10 @@ impl RowView {
         Self {
             url: row.thing.app_path(),
             title: row.title.clone(),
-            about: sentences::ledger_row_type(row.thing.row_type()),
+            about: text::ledger_row_type(row.thing.row_type()),
             agreement: (!is_agreement)
                 .then(|| Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
-            direction: row.direction.map(sentences::ledger_direction),
+            direction: row.direction.map(text::ledger_direction),
             who: Who::of(row),
             due: row.due_at.map(|at| zone.day_of(at).for_people()),
             is_overdue: row.is_overdue,
@@ -246,7 +247,7 @@ fn ledger_page(
     let any = |text: &str, is_selected| Choice { value: String::new(), text: text.to_owned(), is_selected };
     let product = |product: LedgerProduct| Choice {
         value: product.as_str().to_owned(),
-        text: sentences::ledger_product(product).to_owned(),
+        text: text::ledger_product(product).to_owned(),
         is_selected: query.product == Some(product),
     };
     let mut of_workspaces: Vec<Choice> = workspaces

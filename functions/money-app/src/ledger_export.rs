@@ -8,10 +8,11 @@ use pages::csv::Csv;
 use pages::response::PageResponse;
 use pages::urls::MONEY;
 use shared::domain::ledger::{LedgerFigures, LedgerPayment, LedgerState};
-use shared::domain::{money, sentences};
+use shared::domain::money;
 use shared::error::Error;
 use shared::limits;
 use shared::service::ledger::{self, LedgerExport, LedgerRow, NamedContact};
+use shared::text;
 use shared::web::Request;
 
 use crate::ledger::{filters, read_query, with};
@@ -114,14 +115,14 @@ fn push(csv: &mut Csv, row: &LedgerRow, base: &str) {
     let (owed_by, owed_to): (&[_], &[_]) = row.owing.as_ref().map_or((&[], &[]), |owing| (&owing.by, &owing.to));
     let is = |condition: bool| if condition { "true" } else { "false" };
     csv.push([
-        sentences::ledger_row_type(row.thing.row_type()),
+        text::ledger_row_type(row.thing.row_type()),
         &row.title,
         row.agreement.as_str(),
         &names(&row.counterparties),
         &names(owed_by),
         &names(owed_to),
-        row.direction.map_or("", sentences::ledger_direction),
-        sentences::ledger_product(row.product),
+        row.direction.map_or("", text::ledger_direction),
+        text::ledger_product(row.product),
         &row.due_at.map_or_else(String::new, |at| at.to_string()),
         is(row.is_overdue),
         currency,

@@ -18,10 +18,10 @@ use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::obligation::{CancelCause, Happening, Obligation, Occurrence, OccurrenceState, Refused, Word};
 use shared::domain::proposal::Note;
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::obligations::{self, Doing, ObligationReview};
+use shared::text;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -88,7 +88,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         path: obligation_url(id),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
-        status: sentences::obligation_state(obligation, now),
+        status: text::obligation_state(obligation, now),
         agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
         facts: facts(&in_full),
         triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
@@ -113,10 +113,9 @@ fn why_own(is_hosted: bool) -> &'static str {
 
 fn facts(in_full: &obligations::ObligationInFull) -> Vec<(&'static str, String)> {
     let obligations::ObligationInFull { obligation, agreement, contacts } = in_full;
-    let mut facts =
-        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, contacts))];
+    let mut facts = vec![("Who owes it to whom", text::promise_parties(obligation.parties(), agreement, contacts))];
     if let Some(promise) = agreement.promise(obligation.promise_id()) {
-        facts.push(("Due", sentences::promise_terms(&promise.terms)));
+        facts.push(("Due", text::promise_terms(&promise.terms)));
     }
     facts.push(("In force since", obligation.zone().day_of(obligation.created_at()).for_people()));
     facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));

@@ -7,9 +7,9 @@ use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, obligation_url};
 use shared::domain::obligation::{Obligation, ObligationState};
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::obligations::{self, ObligationPage, ObligationQuery};
+use shared::text;
 use shared::web::Request;
 
 const PATH: &str = pages::urls::OBLIGATIONS;
@@ -67,9 +67,9 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
             url: obligation_url(obligation.id()),
             name: obligation.name().as_str().to_owned(),
             agreement: Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() },
-            parties: sentences::promise_parties(obligation.parties(), agreement, &contacts),
+            parties: text::promise_parties(obligation.parties(), agreement, &contacts),
             due,
-            status: sentences::obligation_state(obligation, now),
+            status: text::obligation_state(obligation, now),
             badge: obligation_badge(obligation, now),
             waiting: obligation.waiting_claims().count(),
         })

@@ -9,11 +9,11 @@ use pages::layout::{Layout, Link};
 use pages::response::PageResponse;
 use pages::urls::AUDIT;
 use shared::domain::audit::{AuditRow, CallOutcome, ObjectKind};
-use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::audit::{self, AuditPage};
 use shared::service::search::{self, NamedObject};
+use shared::text;
 use shared::web::Request;
 use uuid::Uuid;
 
@@ -196,7 +196,7 @@ fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption>
 
 fn operation_options(selected: &str) -> Vec<SelectOption> {
     let mut known: Vec<(String, String)> =
-        sentences::operations().map(|(id, did)| (format!("{did} ({id})"), id.to_owned())).collect();
+        text::operations().map(|(id, did)| (format!("{did} ({id})"), id.to_owned())).collect();
     if !selected.is_empty() && known.iter().all(|(_, id)| id != selected) {
         known.push((selected.to_owned(), selected.to_owned()));
     }

@@ -6,10 +6,10 @@ use pages::csv::Csv;
 use pages::response::PageResponse;
 use pages::urls::AUDIT;
 use shared::domain::audit::{AuditRow, Via};
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::audit;
+use shared::text;
 use shared::web::Request;
 
 use crate::audit_query::{AuditQuery, Typed};
@@ -68,7 +68,7 @@ fn push(csv: &mut Csv, row: &AuditRow, caller: &str) {
         &row.caller.id.map_or_else(String::new, |id| id.to_string()),
         caller,
         &row.operation,
-        &sentences::operation(&row.operation).did,
+        &text::operation(&row.operation).did,
         row.outcome().as_str(),
         &row.status.to_string(),
         &row.code,

@@ -13,9 +13,9 @@ use shared::domain::agreement::gate::GateStatus;
 use shared::domain::ids::GateId;
 use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
-use shared::domain::sentences::{self, statements};
 use shared::error::Error;
 use shared::service::participants::Doing;
+use shared::text::{self, statements};
 use shared::web::Request;
 
 use crate::answers::{self, Shown, own_answers};
@@ -90,7 +90,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         is_open,
         can_upload: task == GateTask::Upload && gate.state.status() == GateStatus::Open,
         documents: crate::overview::documents(&view, by.id()),
-        terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+        terms: agreement.terms.as_ref().map(text::terms).unwrap_or_default(),
         uploads: uploads.collect(),
         promises: promise_rows(&view, by.id()),
         statement: statements::approval((agreement, by.id()), by.name().as_str(), stage.name.as_str()),

@@ -21,9 +21,9 @@ use shared::domain::ids::{DocumentId, PaperSignatureId, ParticipantId, ReceiptId
 use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signatory, Signature};
 use shared::domain::participant::{ActingParticipant, Declining, Signing};
 use shared::domain::proposal::Note;
-use shared::domain::sentences::statements;
 use shared::error::Error;
 use shared::service::participants::{self, Doing, ParticipantView};
+use shared::text::statements;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Offset;

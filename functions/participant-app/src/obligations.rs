@@ -18,11 +18,11 @@ use shared::domain::participant::Occasion;
 use shared::domain::participant::obligations::NotActedOnObligation;
 use shared::domain::participant::receipt::ObligationAct;
 use shared::domain::satisfaction::Done;
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::obligations;
 use shared::service::participants::ParticipantView;
+use shared::text;
 use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::web::{Form, Request};
@@ -47,7 +47,7 @@ pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Ti
     let row = |obligation: &Obligation| ObligationRow {
         link: Link { url: own_obligation_url(by, obligation.id()), text: obligation.name().as_str().to_owned() },
         about: about(view, obligation),
-        status: sentences::obligation_state(obligation, now),
+        status: text::obligation_state(obligation, now),
         badge: obligation_badge(obligation, now),
         verb: is_live(view, obligation).then(|| waiting(obligation, by, now)).flatten(),
     };
@@ -55,9 +55,9 @@ pub(super) fn obligation_rows(view: &ParticipantView, by: ParticipantId, now: Ti
 }
 
 fn about(view: &ParticipantView, obligation: &Obligation) -> String {
-    let parties = sentences::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
+    let parties = text::promise_parties(obligation.parties(), &view.agreement, &view.contacts);
     match view.agreement.promise(obligation.promise_id()) {
-        Some(promise) => format!("{parties}, {}", sentences::promise_terms(&promise.terms)),
+        Some(promise) => format!("{parties}, {}", text::promise_terms(&promise.terms)),
         None => parties,
     }
 }
@@ -213,9 +213,9 @@ fn page(
     acts.truncate(ACTS_MAX);
     let agreement = &view.agreement;
     let mut facts =
-        vec![("Who owes it to whom", sentences::promise_parties(obligation.parties(), agreement, &view.contacts))];
+        vec![("Who owes it to whom", text::promise_parties(obligation.parties(), agreement, &view.contacts))];
     if let Some(promise) = agreement.promise(obligation.promise_id()) {
-        facts.push(("Due", sentences::promise_terms(&promise.terms)));
+        facts.push(("Due", text::promise_terms(&promise.terms)));
     }
     facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
     let declared = obligation.triggers().iter().filter(|trigger| trigger.declared.is_some());
@@ -228,7 +228,7 @@ fn page(
         agreement: agreement.name.as_str().to_owned(),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
-        status: sentences::obligation_state(obligation, now),
+        status: text::obligation_state(obligation, now),
         facts,
         is_standing: obligation.standing(now).is_some(),
         can_satisfy: acts.iter().any(|act| act.act == "satisfy"),

@@ -11,9 +11,9 @@ use shared::domain::agreement::gate::GateStatus;
 use shared::domain::agreement::{Document, DocumentState, Lifecycle, StageState};
 use shared::domain::ids::ParticipantId;
 use shared::domain::paper_signature::PaperSignature;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::participants::ParticipantView;
+use shared::text;
 use shared::web::Request;
 
 use crate::obligations::{ObligationRow, obligation_rows};
@@ -80,7 +80,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     }
     let by = attending.participant().id();
     let agreement = &view.agreement;
-    let (badge, status) = (lifecycle_badge(agreement.lifecycle()), sentences::agreement_status(agreement, false));
+    let (badge, status) = (lifecycle_badge(agreement.lifecycle()), text::agreement_status(agreement, false));
     let tasks = task_rows(&view, by);
     let (payments, more_payments) = payment_rows(&view, by);
     let page = OverviewPage {
@@ -115,7 +115,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         documents: documents(&view, by),
         certificate: (agreement.lifecycle() == Lifecycle::Completed)
             .then(|| format!("/app/evidence/parts/{by}/certificate")),
-        terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+        terms: agreement.terms.as_ref().map(text::terms).unwrap_or_default(),
         receipts: view
             .receipts
             .iter()

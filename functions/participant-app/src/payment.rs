@@ -27,10 +27,10 @@ use shared::domain::movement::instructions::InstructionsChange;
 use shared::domain::movement::source::Side;
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::{Movement, Release, ReleaseBasis};
-use shared::domain::sentences::movements;
 use shared::error::Error;
 use shared::platform::secrets::open_with;
 use shared::service::own_movements::{self, OwnPayment};
+use shared::text::movements;
 use shared::web::Request;
 
 use crate::consent;

@@ -3,8 +3,8 @@
 
 use shared::domain::agreement::promise::{Promise, Side};
 use shared::domain::ids::ParticipantId;
-use shared::domain::sentences;
 use shared::service::participants::ParticipantView;
+use shared::text;
 
 pub(super) struct PromiseRow {
     pub name: String,
@@ -20,8 +20,8 @@ pub(super) fn promise_rows(view: &ParticipantView, by: ParticipantId) -> Vec<Pro
     let row = |promise: &Promise| PromiseRow {
         name: promise.name.as_str().to_owned(),
         is_own: promise.parties.side(by) == Some(Side::Promisor),
-        parties: sentences::promise_parties(&promise.parties, agreement, &view.contacts),
-        due: sentences::promise_terms(&promise.terms),
+        parties: text::promise_parties(&promise.parties, agreement, &view.contacts),
+        due: text::promise_terms(&promise.terms),
     };
     let own = agreement.promises.iter().filter(|promise| promise.parties.side(by).is_some());
     let mut rows: Vec<PromiseRow> = own.map(row).collect();

@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_act_of_a_page_has_words_in_the_audit_log() {
-        let known: BTreeSet<&str> = shared::domain::sentences::operations().map(|(id, _)| id).collect();
+        let known: BTreeSet<&str> = shared::text::operations().map(|(id, _)| id).collect();
         let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
         // The log doesn't have plain page views.
         let acts: BTreeSet<&str> = named.filter(|operation| !operation.starts_with("view_")).collect();

@@ -30,9 +30,9 @@ use shared::domain::money::Money;
 use shared::domain::organization::Organization;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Drawing, Receipt, ReceiptAct, Signature};
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::limits;
+use shared::text;
 
 use crate::EvidenceError;
 
@@ -195,7 +195,7 @@ fn of_promise(record: &AgreementRecord, promise: &Promise) -> certificate::Promi
     certificate::Promise {
         name: promise.name.as_str().to_owned(),
         parties: format!("{} to {}", names(promise.parties.promisors()), names(promise.parties.promisees())),
-        due: sentences::promise_terms(&promise.terms),
+        due: text::promise_terms(&promise.terms),
     }
 }
 
@@ -287,7 +287,7 @@ fn name_of(record: &AgreementRecord, id: ParticipantId) -> &str {
 }
 
 fn event(TimelineEntry { call, act }: &TimelineEntry) -> Event {
-    let what = sentences::act(act, |_| None);
+    let what = text::act(act, |_| None);
     let name = format!("{what}: {}", act.actor.display_name);
     Event { at: act.at.for_people_to_the_second(), name, id: call.to_string() }
 }

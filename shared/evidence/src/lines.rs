@@ -27,8 +27,8 @@ use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signatory, Signature};
 use shared::domain::participant::session::InPerson;
 use shared::domain::proposal::ProposalAction;
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
+use shared::text;
 
 use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
 
@@ -104,7 +104,7 @@ impl<'a> From<&'a TimelineEntry> for ActLine<'a> {
             request_id: *call,
             operation: &act.operation,
             // Without names of contacts, which may change.
-            what: sentences::act(act, |_| None).into_owned(),
+            what: text::act(act, |_| None).into_owned(),
             actor: &act.actor,
             proposed: act.proposed,
             part: act.part.as_ref(),

@@ -3,8 +3,8 @@
 use shared::domain::actor::ActorType;
 use shared::domain::agreement::acts::Act;
 use shared::domain::ids::ContactId;
-use shared::domain::sentences;
 use shared::service::agreements::AgreementReview;
+use shared::text;
 
 use crate::labels::{DisplayTime, actor_label};
 
@@ -52,7 +52,7 @@ impl ActRow {
     fn new<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Self {
         let is_system = act.actor.actor_type == ActorType::System;
         Self {
-            did: sentences::act(act, name_of).into_owned(),
+            did: text::act(act, name_of).into_owned(),
             by: (!is_system).then(|| actor_label(&act.actor)),
             at: act.at.into(),
         }

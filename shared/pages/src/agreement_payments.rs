@@ -7,7 +7,7 @@ use shared::domain::ids::ParticipantId;
 use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
-use shared::domain::sentences::movements::{self as words, reference_type};
+use shared::text::movements::{self as words, reference_type};
 
 use crate::labels::{Badge, movement_badge};
 use crate::urls::movement_url;

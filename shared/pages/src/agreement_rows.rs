@@ -1,7 +1,7 @@
 //! Agreements in lists.
 
 use shared::domain::agreement::Agreement;
-use shared::domain::sentences;
+use shared::text;
 
 use crate::labels::{Badge, lifecycle_badge};
 
@@ -24,7 +24,7 @@ impl AgreementRow {
     #[must_use]
     pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
         let badge = lifecycle_badge(agreement.lifecycle());
-        let status = sentences::agreement_status(agreement, is_ready);
+        let status = text::agreement_status(agreement, is_ready);
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),

@@ -12,9 +12,9 @@ use shared::domain::day::Day;
 use shared::domain::ids::ParticipantId;
 use shared::domain::member::obstacle;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::service::agreements::{AgreementReview, ShownMovements};
+use shared::text;
 
 use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
 use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
@@ -166,7 +166,7 @@ impl AgreementSummary {
             participants: participants.map(|participant| source.participant(participant)).collect(),
             steps: stages.map(|(view, stage)| source.step(view, stage)).collect(),
             documents: documents.map(|(view, document)| source.document(view, document)).collect(),
-            terms: agreement.terms.as_ref().map(sentences::terms).unwrap_or_default(),
+            terms: agreement.terms.as_ref().map(text::terms).unwrap_or_default(),
             promises: agreement.promises.iter().map(|promise| source.promise(promise)).collect(),
             is_safe: agreement.kind == AgreementKind::Safe,
             is_draft: source.is_draft,
@@ -183,7 +183,7 @@ impl AgreementSummary {
         for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
             let found = review.obligations.iter().find(|obligation| obligation.promise_id() == promise.id);
             row.obligation = found.map(|obligation| {
-                let state = sentences::obligation_state(obligation, now);
+                let state = text::obligation_state(obligation, now);
                 (obligation_url(obligation.id()), state, obligation_badge(obligation, now))
             });
         }
@@ -324,17 +324,17 @@ impl<'a> Source<'a> {
         ParticipantRow {
             name: participant.display_name.as_str().to_owned(),
             email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
-            roles: participant.roles.iter().map(|role| sentences::role(*role)).collect(),
+            roles: participant.roles.iter().map(|role| text::role(*role)).collect(),
             verifications: Vec::new(),
             access: None,
         }
     }
 
     fn promise(&self, promise: &Promise) -> PromiseRow {
-        let parties = sentences::promise_parties(&promise.parties, self.agreement, self.contacts);
+        let parties = text::promise_parties(&promise.parties, self.agreement, self.contacts);
         PromiseRow {
             name: promise.name.as_str().to_owned(),
-            text: format!("{parties}, {}", sentences::promise_terms(&promise.terms)),
+            text: format!("{parties}, {}", text::promise_terms(&promise.terms)),
             obligation: None,
         }
     }
@@ -353,14 +353,14 @@ impl<'a> Source<'a> {
             name: stage.name.as_str().to_owned(),
             class,
             badge,
-            actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
+            actions: stage.actions.iter().map(|action| text::stage_action(*action)).collect(),
             gates: view.gates.iter().zip(&stage.gates).map(|(view, gate)| self.gate(view, gate)).collect(),
         }
     }
 
     fn gate(&self, view: &GateView, gate: &Gate) -> GateRow {
         let is_open = view.state == GateStatus::Open && !self.has_ended;
-        let waits = if is_open { sentences::waits(gate, self.agreement, self.contacts) } else { Vec::new() };
+        let waits = if is_open { text::waits(gate, self.agreement, self.contacts) } else { Vec::new() };
         let mut waits = waits.into_iter();
         let (who, since) = waits.next().unwrap_or_default();
         let besides = waits.next().and_then(|(who, since)| Some((format!("{who}, since"), since?.into())));
@@ -377,7 +377,7 @@ impl<'a> Source<'a> {
             GateRule::Countdown { until: Some(Countdown::At(moment)) } => {
                 ("Waiting until".to_owned(), Some(DisplayTime::from(*moment)))
             }
-            rule => (sentences::requirement(rule, self.agreement, self.contacts), None),
+            rule => (text::requirement(rule, self.agreement, self.contacts), None),
         };
         GateRow {
             requirement,
@@ -400,10 +400,10 @@ impl<'a> Source<'a> {
         let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
         is_open.then(|| match &gate.rule {
             GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-                let period = sentences::requirement(&gate.rule, self.agreement, self.contacts);
+                let period = text::requirement(&gate.rule, self.agreement, self.contacts);
                 format!("{period}, until {}", view.waiting_on)
             }
-            GateRule::Countdown { .. } => sentences::requirement(&gate.rule, self.agreement, self.contacts),
+            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.contacts),
             _ => view.waiting_on.clone(),
         })
     }

@@ -7,8 +7,8 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, GateId, MovementId, StageId};
 use shared::domain::movement::Movement;
 use shared::domain::movement::terms::PaymentTerms;
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
+use shared::text;
 
 use crate::agreement_summary::participant_name;
 use crate::payment_list::{lacking as lacking_terms, name};
@@ -150,7 +150,7 @@ fn place(agreement: &Agreement, stage: StageId, gate: GateId) -> String {
         Some(index) if same.len() > 1 => format!(" {}", index + 1),
         _ => String::new(),
     };
-    let name = own.map_or("", sentences::condition);
+    let name = own.map_or("", text::condition);
     format!("“{name}{number}” in “{}”", stage.name.as_str())
 }
 
@@ -159,7 +159,7 @@ fn missing_parties(agreement: &Agreement) -> String {
     let missing: Vec<String> = [ParticipantRole::Investor, ParticipantRole::Issuer]
         .into_iter()
         .filter(|role| !has(*role))
-        .map(|role| format!("one participant the role {}", sentences::role(role)))
+        .map(|role| format!("one participant the role {}", text::role(role)))
         .collect();
     format!("Give {}", missing.join(" and "))
 }

@@ -2,8 +2,8 @@
 
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::movement::Movement;
-use shared::domain::sentences;
 use shared::domain::workspace::Workspace;
+use shared::text;
 
 use crate::agreement_summary::AgreementSummary;
 use crate::labels::{Badge, DisplayTime};
@@ -87,7 +87,7 @@ impl Deal {
         summary: &AgreementSummary,
     ) -> Self {
         // Observers come last: nothing waits for them.
-        let observer = sentences::role(ParticipantRole::Observer);
+        let observer = text::role(ParticipantRole::Observer);
         let (observers, acting): (Vec<_>, Vec<_>) =
             summary.participants.iter().partition(|participant| participant.roles == [observer]);
         let parties = acting
@@ -98,8 +98,8 @@ impl Deal {
             .documents
             .iter()
             .map(|document| DealDocument { name: document.name.clone(), url: document.url.clone() });
-        let terms = summary.terms.iter().filter(|(name, _)| *name != sentences::INVESTMENT).take(SHOWN_MAX).cloned();
-        let amount = summary.terms.iter().find(|(name, _)| *name == sentences::INVESTMENT);
+        let terms = summary.terms.iter().filter(|(name, _)| *name != text::INVESTMENT).take(SHOWN_MAX).cloned();
+        let amount = summary.terms.iter().find(|(name, _)| *name == text::INVESTMENT);
         let has_deadline = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
         let expiry = agreement.expires_at.filter(|_| has_deadline);
         Self {

@@ -13,13 +13,13 @@ use shared::domain::movement::state::MovementState;
 use shared::domain::obligation::{Obligation, ObligationState};
 use shared::domain::organization::Role;
 use shared::domain::proposal::{ProposalAction, ProposalState};
-use shared::domain::sentences::funding_words;
-use shared::domain::sentences::movements::movement_state;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::domain::token::{Scope, Token};
 use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
+use shared::text::funding_words;
+use shared::text::movements::movement_state;
 
 /// A state in a word, and its color.
 pub struct Badge {

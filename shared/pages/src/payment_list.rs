@@ -7,7 +7,7 @@ use shared::domain::money::Money;
 use shared::domain::movement::Movement;
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::terms::PaymentTerms;
-use shared::domain::sentences;
+use shared::text;
 
 use crate::agreement_summary::participant_name;
 use crate::labels::{Badge, movement_badge};
@@ -68,7 +68,7 @@ impl PaymentRow {
         };
         let due = terms.due_on.map(|day| format!("Due {}", day.for_people()));
         let reference = terms.reference.as_ref().map(|reference| format!("Reference {}", reference.as_str()));
-        let detail = [Some(sentences::movements::method(terms.method).to_owned()), due, reference];
+        let detail = [Some(text::movements::method(terms.method).to_owned()), due, reference];
         let is_draft = agreement.lifecycle() == Lifecycle::Draft;
         Self {
             url: if is_draft { payment_url(agreement.id(), payment.id()) } else { movement_url(payment.id()) },

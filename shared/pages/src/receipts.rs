@@ -4,7 +4,7 @@ use shared::domain::agreement::Agreement;
 use shared::domain::movement::claim::TransferReference;
 use shared::domain::movement::source::Side;
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct};
-use shared::domain::sentences::movements;
+use shared::text::movements;
 
 use crate::agreement_summary::size;
 use crate::satisfaction::in_words;

@@ -39,7 +39,6 @@ pub mod recurrence;
 pub mod satisfaction;
 pub mod second_factor;
 pub mod sensitive;
-pub mod sentences;
 pub mod session;
 pub mod statement;
 pub mod time;

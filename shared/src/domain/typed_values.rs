@@ -70,10 +70,19 @@ pub fn meant_percentage(text: &str) -> Option<String> {
     (is_rate && !decimals.is_empty()).then(|| write_percentage(&format!("0.{decimals}")))
 }
 
-/// A rate as a form shows it: `0.20` as `20%`.
+/// A decimal fraction as a percentage: `0.20` is `20%`, `0.125` is `12.5%`.
 #[must_use]
 pub fn write_percentage(rate: &str) -> String {
-    super::sentences::percent(rate).replace(' ', "")
+    const SHIFT: usize = 2;
+    let (whole, fraction) = rate.split_once('.').unwrap_or((rate, ""));
+    let digits = format!("{whole}{fraction:0<SHIFT$}");
+    if whole.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return rate.to_owned();
+    }
+    let (units, places) = digits.split_at(whole.len() + SHIFT);
+    let units = units.trim_start_matches('0');
+    let units = if units.is_empty() { "0" } else { units };
+    if places.is_empty() { format!("{units}%") } else { format!("{units}.{places}%") }
 }
 
 #[cfg(test)]
@@ -131,6 +140,25 @@ mod tests {
             let typed = format!("{percent}.{decimals:02}");
             let rate = read_percentage(&typed).unwrap();
             prop_assert_eq!(read_percentage(&write_percentage(&rate)), Some(rate));
+        }
+    }
+
+    #[test]
+    fn a_rate_has_the_decimal_places_that_it_was_given() {
+        for (rate, text) in [
+            ("0.20", "20%"),
+            ("0.2", "20%"),
+            ("0.05", "5%"),
+            ("0.00", "0%"),
+            ("0.125", "12.5%"),
+            ("0.0725", "7.25%"),
+            ("0.0005", "0.05%"),
+            ("1", "100%"),
+            ("1.00", "100%"),
+            ("twenty", "twenty"),
+            (".2", ".2"),
+        ] {
+            assert_eq!(write_percentage(rate), text, "{rate}");
         }
     }
 }

@@ -15,12 +15,12 @@ use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::Act;
 use crate::domain::audit::{AuditFilter, AuditRow, CallOutcome, DayRange, ObjectKind};
 use crate::domain::ids::{AgreementId, RequestId};
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::service::scope::Scope;
 use crate::store::audit::AuditRows;
+use crate::text;
 
 /// A page of the log.
 #[derive(Debug)]
@@ -59,14 +59,14 @@ impl Names {
     #[must_use]
     pub fn did(&self, row: &AuditRow) -> Cow<'static, str> {
         let act = self.acts.get(&row.request_id).filter(|act| act.proposed.is_some() || act.part.is_some());
-        let of_operation = || sentences::operation(&row.operation).did;
-        act.map_or_else(of_operation, |act| sentences::act(act, |contact| self.get(contact.uuid())))
+        let of_operation = || text::operation(&row.operation).did;
+        act.map_or_else(of_operation, |act| text::act(act, |contact| self.get(contact.uuid())))
     }
 }
 
 /// The objects of a row whose kinds are known, with their kinds.
 pub fn objects_of(row: &AuditRow) -> impl Iterator<Item = (ObjectKind, Uuid)> + '_ {
-    let known = sentences::operation(&row.operation).objects;
+    let known = text::operation(&row.operation).objects;
     // Over the API the body of this call names the items, and the agreement comes after them.
     let is_items_first = row.operation == PAPER && row.caller.actor_type == ActorType::Token;
     let (last, others) = match row.objects.split_last() {
@@ -135,7 +135,7 @@ pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Err
 
 /// Whether a call changed a record.
 fn is_change(row: &AuditRow) -> bool {
-    row.code == "ok" && sentences::changes_a_record(&row.operation)
+    row.code == "ok" && text::changes_a_record(&row.operation)
 }
 
 fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {

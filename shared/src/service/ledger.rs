@@ -22,7 +22,6 @@ use crate::domain::ledger::{
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
 use crate::domain::organization::Organization;
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
@@ -31,6 +30,7 @@ use crate::limits;
 use crate::service::scope::Scope;
 use crate::store::Versioned;
 use crate::store::ledger::{LedgerDetail, LedgerDue, LedgerEntry};
+use crate::text;
 use crate::wire::page::Page;
 
 pub use crate::store::ledger::LedgerQuery;
@@ -353,7 +353,7 @@ impl Shown {
                 thing: LedgerThing::Agreement(agreement.id()),
                 title: agreement.name.as_str().to_owned(),
                 state: agreement.lifecycle().into(),
-                status_sentence: sentences::agreement_status(agreement, false),
+                status_sentence: text::agreement_status(agreement, false),
                 due_at: agreement.expires_at,
                 payment: None,
             },
@@ -361,9 +361,9 @@ impl Shown {
                 let movement = &*records.movements.get(&entry.id.into())?.as_told(agreement);
                 Self {
                     thing: LedgerThing::Movement(movement.id()),
-                    title: sentences::payment_title(movement).to_owned(),
+                    title: text::payment_title(movement).to_owned(),
                     state: movement.state().into(),
-                    status_sentence: sentences::movements::movement_sentence(movement),
+                    status_sentence: text::movements::movement_sentence(movement),
                     due_at: movement.terms().due_on.map(|day| days.due_at(LedgerDue::By(day))),
                     payment: LedgerPayment::of(movement, agreement),
                 }
@@ -374,7 +374,7 @@ impl Shown {
                     thing: LedgerThing::Obligation(obligation.id()),
                     title: obligation.name().as_str().to_owned(),
                     state: obligation.state().into(),
-                    status_sentence: sentences::obligation_state(obligation, now),
+                    status_sentence: text::obligation_state(obligation, now),
                     due_at: obligation.next_due_at(),
                     payment: None,
                 }

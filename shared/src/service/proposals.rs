@@ -17,7 +17,6 @@ use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::proposal::{
     self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState, SnapshotPayment,
 };
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
@@ -33,6 +32,7 @@ use crate::service::system::SystemContext;
 use crate::store::change::Changes;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements, proposals as stored, workspaces};
+use crate::text;
 use crate::wire::page::Page;
 
 pub use crate::service::review_fingerprint::ReviewFingerprint;
@@ -256,9 +256,9 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     let is_too_late = is_pending && proposal::check_state(action, &current).is_err();
     let (changes, as_proposed) = match snapshot {
         Some(snapshot) if is_pending => {
-            let mut changes = sentences::changes_since(&snapshot, &current, &contacts);
+            let mut changes = text::changes_since(&snapshot, &current, &contacts);
             if let Some(before) = &snapshot.payments {
-                changes.extend(sentences::payment_changes(before, &snapshot_payments(loaded.payments())));
+                changes.extend(text::payment_changes(before, &snapshot_payments(loaded.payments())));
             }
             (changes, None)
         }
@@ -268,7 +268,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     let (mut effects, mut blockers, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     if is_pending && !is_too_late {
         let moment = (loaded.facts(), scope.time_scale(), at);
-        effects = sentences::effects(action, &current, loaded.workspace(), &contacts, moment);
+        effects = text::effects(action, &current, loaded.workspace(), &contacts, moment);
         if action == ProposalAction::PublishAgreement {
             (blockers, warnings) = before_publication(scope, &loaded, at).await?;
         }
@@ -470,7 +470,7 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
     let (mut effects, mut blockers, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     if is_possible {
         let moment = (loaded.facts(), scope.time_scale(), now);
-        effects = sentences::effects(action, &current, loaded.workspace(), loaded.contacts(), moment);
+        effects = text::effects(action, &current, loaded.workspace(), loaded.contacts(), moment);
         if action == ProposalAction::PublishAgreement {
             (blockers, warnings) = before_publication(scope, &loaded, now).await?;
         }

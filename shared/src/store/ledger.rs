@@ -32,9 +32,9 @@ use crate::domain::ids::{AgreementId, ContactId, MovementId, WorkspaceId};
 use crate::domain::ledger::{LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, is_agreed};
 use crate::domain::movement::source::Side;
 use crate::domain::movement::state::MovementState;
-use crate::domain::sentences::movements::UNTITLED;
 use crate::domain::time::Timestamp;
 use crate::limits;
+use crate::text::movements::UNTITLED;
 use crate::wire::page::{Flag, Search, list_query};
 use crate::wire::text::Folded;
 

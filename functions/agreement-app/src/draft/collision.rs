@@ -18,11 +18,11 @@ use shared::domain::ids::AgreementId;
 use shared::domain::money::{in_form, read_minor};
 use shared::domain::movement::Movement;
 use shared::domain::movement::terms::{Direction, Method};
-use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::domain::typed_values::{read_percentage, write_percentage};
 use shared::error::Error;
 use shared::service::audit;
+use shared::text;
 use shared::web::Request;
 
 use crate::draft::{Subject, condition, details, documents, participants, payments, promises, step, terms};
@@ -171,10 +171,8 @@ impl Meaning<'_> {
             "currency" => Some(currency),
             "amount" => read_minor(value, &currency).ok().map(|minor| in_form(minor, &currency)),
             "payer" | "payee" => value.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
-            "direction" => {
-                Direction::parse(value).map(|direction| sentences::movements::direction(direction).to_owned())
-            }
-            "method" => Method::parse(value).map(|method| sentences::movements::method(method).to_owned()),
+            "direction" => Direction::parse(value).map(|direction| text::movements::direction(direction).to_owned()),
+            "method" => Method::parse(value).map(|method| text::movements::method(method).to_owned()),
             "due" | "first" | "last" => Day::read(value).ok().map(Day::for_people),
             "dates" => Some(value.lines().map(day_text).collect::<Vec<_>>().join("; ")),
             "every" => Some(format!("{value} {}", promises::unit_text(fields.value("unit")))),
@@ -200,7 +198,7 @@ impl Meaning<'_> {
 
     fn of_group(&self, group: &str, name: &str) -> String {
         let found = match group {
-            "role." => ParticipantRole::parse(name).map(|role| sentences::role(role).to_owned()),
+            "role." => ParticipantRole::parse(name).map(|role| text::role(role).to_owned()),
             "participant." | "promisor." | "promisee." => {
                 name.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id))
             }

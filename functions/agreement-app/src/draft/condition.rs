@@ -17,12 +17,12 @@ use shared::domain::agreement::{Agreement, Document, SignatureBlock};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
 use shared::domain::movement::Movement;
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::payments as service;
+use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
@@ -120,7 +120,7 @@ pub(super) fn block_text(
 }
 
 pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static str {
-    agreement.gate(gate).map_or("", |gate| sentences::condition(gate.rule.gate_type()))
+    agreement.gate(gate).map_or("", |gate| text::condition(gate.rule.gate_type()))
 }
 
 pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
@@ -332,7 +332,7 @@ async fn new_page(
         agreement: crate::draft::agreement_link(&agreement),
         step: Link { url: step_url(id, stage), text: found.name.as_str().to_owned() },
         path: format!("{}/conditions", step_url(id, stage)),
-        title: format!("New condition: {}", sentences::condition(gate_type).to_lowercase()),
+        title: format!("New condition: {}", text::condition(gate_type).to_lowercase()),
         requirement: None,
         hint: type_hint(gate_type),
         gate_type,
@@ -426,7 +426,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         agreement: crate::draft::agreement_link(&agreement),
         step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
         path: condition_url(id, gate),
-        title: sentences::condition(gate_type).to_owned(),
+        title: text::condition(gate_type).to_owned(),
         requirement: Some(payments::requirement(&found.rule, &agreement, (&contacts, &payments))),
         hint: type_hint(gate_type),
         gate_type,

@@ -30,10 +30,10 @@ use pages::urls::agreement_url;
 use shared::domain::agreement::edit::{Part, Seen};
 use shared::domain::agreement::{Agreement, Label, Lifecycle, ParticipantRole};
 use shared::domain::ids::{AgreementId, MovementId};
-use shared::domain::sentences;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::drafts::{self, EditRefused};
+use shared::text;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 
@@ -219,10 +219,7 @@ fn agreement_link(agreement: &Agreement) -> Link {
 }
 
 fn role_boxes() -> Vec<Choice> {
-    ParticipantRole::ALL
-        .iter()
-        .map(|role| Choice::new(format!("role.{}", role.as_str()), sentences::role(*role)))
-        .collect()
+    ParticipantRole::ALL.iter().map(|role| Choice::new(format!("role.{}", role.as_str()), text::role(*role))).collect()
 }
 
 /// The fingerprint of a part for its form's hidden field.

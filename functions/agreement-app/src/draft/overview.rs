@@ -19,10 +19,10 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, StageId};
 use shared::domain::movement::Movement;
 use shared::domain::proposal::ProposalAction;
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::agreements::AgreementReview;
+use shared::text;
 use shared::web::Request;
 
 use crate::draft::details::kind_label;
@@ -190,7 +190,7 @@ fn step_rows(agreement: &Agreement, (contacts, payments): (&[Contact], &[Movemen
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),
         conditions: stage.gates.iter().map(condition).collect(),
-        actions: stage.actions.iter().map(|action| sentences::stage_action(*action)).collect(),
+        actions: stage.actions.iter().map(|action| text::stage_action(*action)).collect(),
     };
     agreement.stages.iter().enumerate().map(row).collect()
 }

@@ -16,10 +16,10 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::{agreements, drafts};
+use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -198,7 +198,7 @@ fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
         .filter(|(_, gate)| gate.rule.participant_ids().is_some_and(|ids| ids.contains(&participant)))
         .map(|(stage, gate)| Link {
             url: condition_url(draft.id(), gate.id),
-            text: format!("Open “{}” in “{}”", sentences::condition(gate.rule.gate_type()), stage.name.as_str()),
+            text: format!("Open “{}” in “{}”", text::condition(gate.rule.gate_type()), stage.name.as_str()),
         });
     let signs = |document: &&Document| document.blocks.iter().any(|block| block.participant_id == participant);
     let documents = draft.documents.iter().filter(signs).map(|document| Link {

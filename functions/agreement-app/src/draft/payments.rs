@@ -22,12 +22,12 @@ use shared::domain::money::{Currency, Money, in_form};
 use shared::domain::movement::Movement;
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::terms::{Direction, Method, PaymentTerms};
-use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::drafts::{self, EditRefused};
 use shared::service::payments;
+use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Page;
@@ -56,7 +56,7 @@ pub(super) fn requirement(
         (GateRule::MovementReconciled { .. }, Some(payment)) => {
             format!("Proof from the receiving side that the payment “{}” arrived", name(payment))
         }
-        _ => sentences::requirement(rule, agreement, contacts),
+        _ => text::requirement(rule, agreement, contacts),
     }
 }
 
@@ -85,9 +85,8 @@ impl Choices {
             std::iter::once(none).chain(agreement.participants.iter().map(party)).collect()
         };
         let automatic = Choice::new("", "Automatic");
-        let directions =
-            Direction::ALL.map(|found| Choice::new(found.as_str(), sentences::movements::direction(found)));
-        let methods = Method::ALL.map(|found| Choice::new(found.as_str(), sentences::movements::method(found)));
+        let directions = Direction::ALL.map(|found| Choice::new(found.as_str(), text::movements::direction(found)));
+        let methods = Method::ALL.map(|found| Choice::new(found.as_str(), text::movements::method(found)));
         Self {
             payers: parties("Choose the payer"),
             payees: parties("Choose the payee"),
@@ -346,7 +345,7 @@ fn conditions_naming(draft: &Agreement, movement: MovementId) -> Vec<Link> {
     let naming = gates.filter(|(_, gate)| movement_of(&gate.rule) == Some(movement));
     let link = |(stage, gate): (&Stage, &Gate)| Link {
         url: condition_url(draft.id(), gate.id),
-        text: format!("“{}” in “{}”", sentences::condition(gate.rule.gate_type()), stage.name.as_str()),
+        text: format!("“{}” in “{}”", text::condition(gate.rule.gate_type()), stage.name.as_str()),
     };
     naming.map(link).collect()
 }

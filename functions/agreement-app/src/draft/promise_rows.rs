@@ -6,7 +6,7 @@ use shared::domain::agreement::promise::{Promise, PromiseKind};
 use shared::domain::agreement::{Agreement, Stage, StageAction};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, PromiseId};
-use shared::domain::sentences;
+use shared::text;
 
 pub(super) struct PromiseRow {
     pub id: PromiseId,
@@ -26,8 +26,8 @@ pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<P
         name: promise.name.as_str().to_owned(),
         text: format!(
             "{}, {}",
-            sentences::promise_parties(&promise.parties, agreement, contacts),
-            sentences::promise_terms(&promise.terms)
+            text::promise_parties(&promise.parties, agreement, contacts),
+            text::promise_terms(&promise.terms)
         ),
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),

@@ -17,11 +17,11 @@ use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, PromiseId, TriggerId};
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
-use shared::domain::sentences;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::drafts;
+use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
@@ -366,7 +366,7 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
 /// The notice after adding or saving a promise: when it is due, as understood.
 fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
     let title = format!("The promise “{}” was {what}", promise_name(after, id));
-    let due = after.promise(id).map(|promise| format!("Due {}.", sentences::promise_terms(&promise.terms)));
+    let due = after.promise(id).map(|promise| format!("Due {}.", text::promise_terms(&promise.terms)));
     let due = due.filter(|_| after.promise(id).is_some_and(|promise| promise.terms.kind() != PromiseKind::Standing));
     Notice::good(title, due.unwrap_or_default())
 }

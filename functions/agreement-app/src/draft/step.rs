@@ -11,10 +11,10 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::GateType;
 use shared::domain::agreement::{Agreement, Stage, StageAction};
 use shared::domain::ids::{AgreementId, GateId, StageId};
-use shared::domain::sentences;
 use shared::error::Error;
 use shared::limits;
 use shared::service::payments as service;
+use shared::text;
 use shared::web::Request;
 
 use crate::draft::condition::condition_name;
@@ -25,7 +25,7 @@ pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
 }
 
 pub(super) fn action_label(action: StageAction) -> String {
-    format!("Countersign {}", sentences::stage_action(action))
+    format!("Countersign {}", text::stage_action(action))
 }
 
 pub(super) fn fields_of(stage: &Stage) -> Fields {
@@ -152,7 +152,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         types: GateType::ALL
             .map(|gate_type| Link {
                 url: format!("{}/conditions?type={}", step_url(id, stage), gate_type.as_str()),
-                text: sentences::condition(gate_type).to_owned(),
+                text: text::condition(gate_type).to_owned(),
             })
             .into(),
         layout: Layout::new(request),

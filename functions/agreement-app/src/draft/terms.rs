@@ -11,10 +11,10 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, ConversionTiming, SafeTerms};
 use shared::domain::ids::AgreementId;
 use shared::domain::money::{in_form, read_minor};
-use shared::domain::sentences;
 use shared::domain::typed_values::{NOT_A_PERCENTAGE, meant_percentage, read_percentage, write_percentage};
 use shared::error::Error;
 use shared::service::drafts;
+use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -51,7 +51,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         path: format!("{}/terms", agreement_url(id)),
         timings: timings(),
         fields: fields.unwrap_or_else(|| fields_of(terms)),
-        understood: sentences::terms(terms),
+        understood: text::terms(terms),
         seen: seen(&agreement, Part::Terms),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
@@ -135,7 +135,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(terms) => terms,
         Err(errors) => return again(Problem::invalid(errors)).await,
     };
-    let read = sentences::terms(&terms).into_iter().map(|(name, value)| format!("{name}: {value}"));
+    let read = text::terms(&terms).into_iter().map(|(name, value)| format!("{name}: {value}"));
     let line = read.collect::<Vec<_>>().join(" · ");
     let says = move |_: &Agreement, after: &Agreement| {
         let missing = after.terms.as_ref().map(missing_terms).unwrap_or_default();

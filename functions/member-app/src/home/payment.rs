@@ -4,8 +4,8 @@ use pages::agreement_payments::purpose_of;
 use pages::labels::actor_label;
 use pages::urls::movement_url;
 use shared::domain::money::Money;
-use shared::domain::sentences::movements::exception;
 use shared::service::home::{PaymentToSee, PaymentWait};
+use shared::text::movements::exception;
 
 use crate::home::Item;
 

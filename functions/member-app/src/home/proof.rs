@@ -3,8 +3,8 @@
 use pages::labels::actor_label;
 use pages::urls::item_url;
 use shared::domain::funding::proof::Proof;
-use shared::domain::sentences::funding_words as words;
 use shared::service::proof_to_review::ItemToReview;
+use shared::text::funding_words as words;
 
 use crate::home::Item;
 

@@ -23,11 +23,11 @@ use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{ChosenSource, EvidenceSource, Origin, ReceiverSource, Side};
 use shared::domain::movement::{Arrivals, NotMoved};
 use shared::domain::sensitive::has_account_number;
-use shared::domain::sentences;
-use shared::domain::sentences::movements::{assurance, evidence_source};
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
 use shared::service::movements::{self, AcceptedElsewhere, EvidenceDecision, EvidenceHolder, NotAccepted, NotFiled};
+use shared::text;
+use shared::text::movements::{assurance, evidence_source};
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -413,7 +413,7 @@ fn cleared(MovementReview { movement, agreement, .. }: &MovementReview) -> Vec<S
         .iter()
         .filter(|stage| stage.gates.iter().any(|gate| waits(&gate.rule) && gate.state.status() == GateStatus::Open));
     let said = |stage: &shared::domain::agreement::Stage| {
-        let what = sentences::condition(shared::domain::agreement::gate::GateType::MovementReconciled);
+        let what = text::condition(shared::domain::agreement::gate::GateType::MovementReconciled);
         format!("The condition “{what}” of the step “{}” is met.", stage.name.as_str())
     };
     stages.map(said).collect()

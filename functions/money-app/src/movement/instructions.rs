@@ -15,10 +15,10 @@ use shared::domain::movement::instructions::{
 };
 use shared::domain::movement::state::MovementState;
 use shared::domain::movement::{Movement, Release};
-use shared::domain::sentences::movements as words;
 use shared::error::Error;
 use shared::service::movement_review::{self, AcceptedAccount, InstructionsForm};
 use shared::service::movements;
+use shared::text::movements as words;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 

@@ -28,12 +28,12 @@ use shared::domain::money::in_app;
 use shared::domain::movement::instructions::{InstructionsStatus, ToTypeAgain};
 use shared::domain::movement::surplus::{Surplus, SurplusOutcome};
 use shared::domain::movement::{Confirmation, Ending, Exception, Movement, Status};
-use shared::domain::sentences::movements as words;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
 use shared::service::movements::InstructionsToVerify;
+use shared::text::movements as words;
 use shared::web::{FormKeys, Request};
 use uuid::Uuid;
 

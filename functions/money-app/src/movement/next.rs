@@ -13,8 +13,8 @@ use shared::domain::movement::instructions::{InstructionsStatus, NumberSource, T
 use shared::domain::movement::source::{ChosenSource, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
 use shared::domain::movement::{Movement, NotMoved, Status};
-use shared::domain::sentences::movements as words;
 use shared::service::movement_review::MovementReview;
+use shared::text::movements as words;
 
 use crate::movement::form::{ActForm, Choice, Inputs, VerificationInputs};
 use crate::movement::{Shown, capitalized, link_of, refusal};

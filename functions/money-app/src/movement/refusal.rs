@@ -5,8 +5,8 @@ use pages::layout::Notice;
 use pages::second_members::one_self;
 use shared::domain::agreement::{Lifecycle, StageAction};
 use shared::domain::movement::NotMoved;
-use shared::domain::sentences::movements::movement_state;
 use shared::limits;
+use shared::text::movements::movement_state;
 
 pub(super) fn refusal(refused: NotMoved) -> Notice {
     Notice::bad("Nothing was changed", line(refused))

@@ -15,8 +15,8 @@ use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccoun
 use shared::domain::movement::source::{EvidenceSource, Origin, Side};
 use shared::domain::movement::state::MovementState;
 use shared::domain::participant::session::InPerson;
-use shared::domain::sentences::movements::{account_standing, assurance, evidence_source, reference_type};
 use shared::service::movement_review::MovementReview;
+use shared::text::movements::{account_standing, assurance, evidence_source, reference_type};
 
 use crate::movement::Shown;
 use crate::movement::form::{ActForm, Inputs};

@@ -17,10 +17,10 @@ use crate::domain::ids::{
     AgreementId, ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, SignatureBlockId, StageId,
     WorkspaceId,
 };
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
 use crate::service::agreements::AgreementInFull;
+use crate::text;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// An agreement's id in a path.
@@ -324,7 +324,7 @@ impl AgreementView {
             name: agreement.name.clone(),
             kind: agreement.kind,
             lifecycle: agreement.lifecycle(),
-            status: sentences::agreement_status(agreement, proposal_ready),
+            status: text::agreement_status(agreement, proposal_ready),
             stages: None,
             documents: None,
             participants: None,
@@ -424,7 +424,7 @@ impl GateView {
             id: gate.id,
             gate_type: gate.rule.gate_type(),
             state: gate.state.status(),
-            waiting_on: sentences::waiting_on(gate, agreement, &waited_for, contacts),
+            waiting_on: text::waiting_on(gate, agreement, &waited_for, contacts),
             waiting_on_participant_ids: waited_for,
             cleared_at: match gate.state {
                 GateState::Cleared { cleared_at, .. } => Some(cleared_at),

@@ -15,10 +15,10 @@ use crate::domain::funding::item::ItemLabel;
 use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{AssetKind, CloseReason, Detail, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, TrustId, WorkspaceId};
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::limits::SCHEDULE_FACTS_BYTES_MAX;
 use crate::service::funding_items::FundingSchedule;
+use crate::text;
 use crate::wire::fields::FieldErrors;
 
 /// A funding item's id in a path.
@@ -129,7 +129,7 @@ impl FundingItemView {
             close_reason: item.close_reason(),
             claimed_at: item.claim().map(|claim| claim.claimed_at),
             agreement_id: item.agreement_id(),
-            next_step_sentence: sentences::next_step_of_item(item),
+            next_step_sentence: text::next_step_of_item(item),
             created_at: item.created_at(),
             updated_at: item.updated_at(),
         }

@@ -20,9 +20,9 @@ use crate::domain::movement::source::{Assurance, ConfirmationBasis};
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::terms::{Direction, Method};
 use crate::domain::movement::{Confirmation, ReceiptSummary};
-use crate::domain::sentences::movements::movement_sentence;
 use crate::domain::time::Timestamp;
 use crate::service::movements::MovementInFull;
+use crate::text::movements::movement_sentence;
 use crate::wire::fields::FieldErrors;
 
 /// A movement's id in a path.

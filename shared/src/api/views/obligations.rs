@@ -17,9 +17,9 @@ use crate::domain::obligation::{
     StandingState,
 };
 use crate::domain::recurrence::{Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::service::obligations::{ObligationInFull, ObligationPage};
+use crate::text;
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::Page;
 
@@ -170,7 +170,7 @@ impl ObligationView {
             name: obligation.name().clone(),
             kind: obligation.kind(),
             state: obligation.state(),
-            state_sentence: sentences::obligation_state(obligation, now),
+            state_sentence: text::obligation_state(obligation, now),
             promisor_participant_ids: parties.promisors().iter().copied().collect(),
             promisee_participant_ids: parties.promisees().iter().copied().collect(),
             next_due_at: obligation.next_due_at(),
@@ -324,7 +324,7 @@ impl PromiseView {
             id: promise.id,
             name: promise.name.clone(),
             kind: terms.kind(),
-            due_sentence: sentences::promise_terms(terms),
+            due_sentence: text::promise_terms(terms),
             promisor_participant_ids: promise.parties.promisors().iter().copied().collect(),
             promisee_participant_ids: promise.parties.promisees().iter().copied().collect(),
             days: match schedule {

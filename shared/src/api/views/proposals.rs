@@ -8,9 +8,9 @@ use crate::api::operation::Output;
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, ProposalId};
 use crate::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
-use crate::domain::sentences;
 use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
+use crate::text;
 use crate::wire::fields::FieldErrors;
 
 /// A proposal's id in a path.
@@ -76,7 +76,7 @@ impl ProposalView {
     #[must_use]
     pub fn new(proposal: Proposal, now: Timestamp, base_url: &BaseUrl) -> Self {
         let state = proposal.state_at(now);
-        let summary_sentence = sentences::proposal_summary(&proposal);
+        let summary_sentence = text::proposal_summary(&proposal);
         let decided = match proposal.decision().clone() {
             Decision::Confirmed(decided) | Decision::Declined(decided) => Some(decided),
             Decision::Pending | Decision::Expired { .. } => None,

@@ -12,12 +12,12 @@ use shared::domain::participant::ParticipantLink;
 use shared::domain::participant::receipt::{Origin, Signatory, Signature};
 use shared::domain::participant::session::Part;
 use shared::domain::participant::{ActingParticipant, Occasion, Signing};
-use shared::domain::sentences::statements;
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
 use shared::service::information::{self, AnswerForm};
 use shared::service::participants::{self, Doing};
 use shared::service::system::SystemContext;
+use shared::text::statements;
 use shared::web::participant_link::ParticipantCall;
 
 use crate::functions::Functions;

@@ -5,7 +5,7 @@ use super::*;
 use crate::domain::agreement::fixtures::{noon, time_scale};
 use crate::domain::movement::Arrivals;
 use crate::domain::movement::source::Side;
-use crate::domain::sentences::movements::movement_sentence;
+use crate::text::movements::movement_sentence;
 
 /// A payment whose agreement expired while its sender had the instructions, whether or not the movement records that.
 fn expired(is_recorded: bool) -> World {

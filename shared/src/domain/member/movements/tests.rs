@@ -605,12 +605,12 @@ fn what_is_missing_of_a_movement_is_cancelled_and_what_arrived_stays() {
         let cancelled = world.agreement.cancelled(world.moment().at());
         assert_eq!(world.movement.ended_with(&cancelled, world.moment()).is_some(), resolved);
         world.cancel().unwrap();
-        let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
+        let said = crate::text::movements::movement_sentence(&world.movement);
         assert_eq!(said, "Cancelled. USD 0.60 of USD 1.00 has been confirmed received. The rest will not take place.");
         assert_eq!((world.state(), world.movement.receipt().unwrap().received_minor), (Cancelled, 60));
         // Evidence accepted by mistake still releases its keys.
         world.withdraw(part).unwrap();
-        let said = crate::domain::sentences::movements::movement_sentence(&world.movement);
+        let said = crate::text::movements::movement_sentence(&world.movement);
         assert_eq!((world.state(), &*said), (Cancelled, "Cancelled. It will not take place."));
     }
 }

@@ -5,7 +5,7 @@
 //! and effects of decisions; `changes` the changes since a proposal; `funding` the next steps of assets,
 //! `funding_words` their words; [`movements`] payments; `ledger` rows; `obligations` promises and obligations;
 //! [`statements`] what participants sign, word by word; `terms` roles and SAFE terms; `operations` what calls did, for
-//! the audit log and histories. [`event`](super::event) declares when events are sent.
+//! the audit log and histories. [`event`](crate::domain::event) declares when events are sent.
 
 mod changes;
 mod funding;
@@ -28,5 +28,4 @@ pub use obligations::{obligation_state, promise, promise_parties, promise_terms}
 pub use operations::{OperationWords, act, changes_a_record, operation, operations};
 pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on, waits};
-pub(crate) use terms::percent;
 pub use terms::{INVESTMENT, role, terms};
