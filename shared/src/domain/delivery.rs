@@ -1,5 +1,4 @@
-//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: computes the state after an
-//! attempt and when the next one is due.
+//! Deliveries: one event on its way to one endpoint (specification, "Delivery").
 //!
 //! The record is the source of truth; a queue message only wakes the sender. The sender claims a delivery before
 //! attempting it, so duplicate messages make one attempt.
@@ -388,8 +387,7 @@ impl Delivery {
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
-    /// The delivery's part in a requested replay. Attempts since the request exclude it; an attempt that began before
-    /// must end first.
+    /// The delivery's part in a requested replay. Attempts since the request exclude it; an earlier one must end first.
     #[must_use]
     pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> AsAsked {
         let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);

@@ -3,9 +3,8 @@
 //!
 //! Decision: test events are sent even while the endpoint is paused, because that is when people want to try it.
 //!
-//! Decision: each replaced secret signs until its promised end, regardless of later rotations. A rotation that would
-//! leave too many is refused rather than ending one early. Replacing a secret at once ends all of them, because that is
-//! for leaked secrets.
+//! Decision: each replaced secret signs until its promised end, regardless of later rotations, so a rotation that would
+//! leave too many is refused. Replacing a secret at once ends all of them, because that is for leaked secrets.
 
 use std::collections::BTreeSet;
 
@@ -92,9 +91,6 @@ pub enum Rotation {
 
 impl Endpoint {
     /// A new endpoint with a secret, which is shown once.
-    ///
-    /// # Errors
-    /// When the secret can't be sealed.
     pub fn new(
         by: Admin<'_>,
         id: EndpointId,
@@ -178,7 +174,7 @@ impl Endpoint {
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery of this type may be sent now. Tests may, even while the endpoint is paused. Nothing may while
+    /// Whether a delivery of this type may be sent now. Tests may even while the endpoint is paused; nothing may while
     /// the organization is suspended.
     #[must_use]
     pub fn may_send(&self, event_type: EventType) -> bool {
@@ -204,9 +200,6 @@ impl Endpoint {
     }
 
     /// The secrets that sign at a moment, current one first.
-    ///
-    /// # Errors
-    /// When one can't be opened.
     pub fn secrets(&self, org: OrgId, keys: &Keyring, now: Timestamp) -> Result<Vec<SigningSecret>, SealError> {
         let place = place(org, self.id);
         let previous = self.previous(now).map(|previous| &previous.secret);
@@ -214,10 +207,7 @@ impl Endpoint {
         [&self.secret].into_iter().chain(previous).map(open).collect()
     }
 
-    /// The endpoint with all secrets sealed with the current key. None if they are. What its page shows doesn't change.
-    ///
-    /// # Errors
-    /// When one can't be opened.
+    /// The endpoint with all secrets sealed with the current key, or none if they already are.
     pub(crate) fn resealed(&self, org: OrgId, keys: &Keyring) -> Result<Option<Self>, SealError> {
         let (place, mut after) = (place(org, self.id), self.clone());
         let previous = after.previous.iter_mut().map(|previous| &mut previous.secret);

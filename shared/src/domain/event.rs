@@ -198,10 +198,8 @@ impl EventType {
 
 /// Visits the Rust type of an event's data. The API document needs its schema.
 pub trait DataVisitor {
-    /// The visitor's result.
     type Output;
 
-    /// Visits the type.
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
@@ -522,9 +520,6 @@ impl Event {
     }
 
     /// One of each type, always the same, for the API document.
-    ///
-    /// # Errors
-    /// When an example's data is invalid.
     pub fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
         let id = EventId::from(uuid::uuid!("01980a58-6f2e-7c35-9d40-8b7a6c5e4f31"));
         let created_at =

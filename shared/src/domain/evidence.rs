@@ -5,11 +5,8 @@
 //!
 //! Decision: evidence is as of its newest act, so exporting it twice gives the same result until there is another act.
 //!
-//! It holds participants' answers without bank details, and no payment instructions: checking an agreement doesn't
-//! require them.
-//!
-//! Decision: it leaves out statement files, which name the account and contain all other entries. Accepted entries are
-//! included as they were read, with the SHA-256 of the file.
+//! Decision: it leaves out bank details, payment instructions and statement files, which checking an agreement doesn't
+//! require. Accepted entries are included as they were read, with the SHA-256 of the file.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +36,7 @@ pub struct TimelineEntry {
     pub act: Act,
 }
 
-/// A part of a history with more than [`limits::EVIDENCE_ACTS_MAX`] acts. Each part has that many; the last may have
-/// fewer.
+/// A part of a history with more than [`limits::EVIDENCE_ACTS_MAX`] acts. Each part but the last has that many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPart {
     /// Its number, from 1.
@@ -148,9 +144,6 @@ impl AgreementRecord {
     }
 
     /// What was recorded up to and including completion. Later acts, such as a reissued link, don't change it.
-    ///
-    /// # Errors
-    /// [`NoEvidence::NotCompleted`].
     pub fn until_completion(mut self) -> Result<CompletedRecord, NoEvidence> {
         let Life::Completed { published_at, completed_at } = self.agreement.life() else {
             return Err(NoEvidence::NotCompleted);
@@ -232,9 +225,6 @@ impl AgreementRecord {
     }
 
     /// Checks that its files fit in a bundle, counting every occurrence.
-    ///
-    /// # Errors
-    /// [`NoEvidence::TooLarge`].
     pub fn check_size(&self) -> Result<(), NoEvidence> {
         let bytes = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
         if bytes > limits::EVIDENCE_FILE_BYTES_MAX { Err(NoEvidence::TooLarge(bytes)) } else { Ok(()) }

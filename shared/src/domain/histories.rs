@@ -139,7 +139,6 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
     proptest::collection::vec(one, 0..40)
 }
 
-/// The records as the store would hold them.
 struct World {
     by: Member,
     deal: Deal,

@@ -1,7 +1,7 @@
 //! Invitations: an admin gives a person a link, with which the person becomes a member.
 //!
-//! Decision: an organization has one invitation per email address. Inviting an address again makes a new link and
-//! invalidates the old one, so an admin who lost a link needn't revoke it first.
+//! Decision: inviting an address again makes a new link and invalidates the old one, so an admin who lost a link
+//! needn't revoke it first.
 //!
 //! Decision: an invitation outlives its admin's membership. It belongs to the organization, whose page shows it with
 //! the admin's name, and any admin can revoke it. Removing a member deletes the invitation for their address.

@@ -45,7 +45,6 @@ pub(super) enum LocalTime {
     At(DateTime),
 }
 
-/// Parses a local time.
 pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
     // In `2026-12-31t17:00`, no blank separates date and time.
@@ -64,7 +63,6 @@ pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     }
 }
 
-/// Parses a day without a time.
 pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
     let words: Vec<&str> =

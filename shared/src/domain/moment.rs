@@ -1,5 +1,3 @@
-//! The moment of a protected transition.
-
 use super::ids::RequestId;
 use super::time::Timestamp;
 

@@ -1,7 +1,7 @@
 //! Money: amounts in minor units, spelled the same way in the API and in the app.
 //!
-//! Decision: currencies come from ISO 4217, except those without minor units (gold, special drawing rights), in which
-//! nothing can be counted.
+//! Decision: ISO 4217's currencies without minor units (gold, special drawing rights) are left out: nothing can be
+//! counted in them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -88,10 +88,7 @@ impl TryFrom<Unchecked> for Money {
 }
 
 impl Money {
-    /// An amount in minor units.
-    ///
-    /// # Errors
-    /// [`NotAnAmount::Zero`] and [`NotAnAmount::Negative`].
+    /// An amount in minor units; zero and negative ones are refused.
     pub fn new(amount_minor: i64, currency: Currency) -> Result<Self, NotAnAmount> {
         match amount_minor {
             0 => Err(NotAnAmount::Zero),
@@ -202,8 +199,8 @@ pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
     format!("{currency} {sign}{figures}").trim_start().to_owned()
 }
 
-/// An amount as the app shows it, such as `$1,250.00 USD`. The code stays because several currencies share a symbol.
-/// Without a symbol it looks as in the API. Sums may exceed any single amount.
+/// An amount as the app shows it, such as `$1,250.00 USD`: several currencies share a symbol. Without a symbol it looks
+/// as in the API. Sums may exceed any single amount.
 #[must_use]
 pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     let minor: i128 = minor.into();
@@ -254,9 +251,6 @@ fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
 /// own code and sign may stand on either side, once each. Another currency's are refused, and so is any sign without a
 /// chosen currency, because nobody would notice a mismatch later. Commas, apostrophes and blanks may separate groups of
 /// three digits; a period starts the decimals, at most as many as the currency has. The result may be 0.
-///
-/// # Errors
-/// [`NotAnAmount`], except [`NotAnAmount::Zero`].
 pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     let text = text.trim();
     if let Some(positive) = text.strip_prefix(['-', '−']) {

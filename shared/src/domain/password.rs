@@ -2,7 +2,7 @@
 //!
 //! Decision: a minimum length and a list of what attackers try first, but no rules on kinds of characters (NIST SP
 //! 800-63B, section 5.1.1.2): those make passwords harder to remember, not to guess. The list is short, because few
-//! common passwords have twelve characters; words surrounded by digits are recognized by the word.
+//! common passwords have twelve characters.
 
 use std::collections::BTreeSet;
 use std::fmt;

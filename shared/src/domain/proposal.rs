@@ -65,9 +65,6 @@ impl ToSchema for Note {}
 impl Note {
     /// Checks a text: trims it and turns CRLF into LF. Tabs and line breaks are allowed; other control characters and
     /// direction overrides are not.
-    ///
-    /// # Errors
-    /// A message that says what is valid.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         text::check_lines(text, limits::NOTE_CHARS_MAX).map(Self)
     }
@@ -136,7 +133,7 @@ pub struct Proposal {
     pub created_at: Timestamp,
     /// When the time to decide ends.
     pub expires_at: Timestamp,
-    /// The decision. Private to the domain, whose functions are the only way to change it.
+    /// The decision. Private to the domain, whose functions alone change it.
     pub(super) decision: Decision,
 }
 
@@ -275,9 +272,6 @@ impl CreatedProposal {
 
 /// Makes a proposal if the agreement's state allows the action. A publication's only allowed blocker is the workspace's
 /// activation, which the confirming member completes. `people` are the participants' contacts.
-///
-/// # Errors
-/// `wrong_state`, or one entry per blocker.
 pub fn propose(
     new: NewProposal,
     agreement: &Agreement,
@@ -308,9 +302,6 @@ pub fn propose(
 }
 
 /// Checks that the agreement's state allows an action.
-///
-/// # Errors
-/// `wrong_state`.
 pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), FieldErrors> {
     let (fits, needed) = match action {
         ProposalAction::PublishAgreement => (agreement.lifecycle() == Lifecycle::Draft, "a draft"),
@@ -334,9 +325,6 @@ const AGREEMENT: &str = "agreement_id";
 
 /// Checks that a new proposal can claim its agreement: not while the claiming proposal is pending. Returns that
 /// proposal as expired if its expiry isn't recorded yet.
-///
-/// # Errors
-/// `proposal_pending`.
 pub fn take_over_claim(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<ExpiredProposal>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {

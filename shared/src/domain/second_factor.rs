@@ -12,8 +12,7 @@
 //! Decision: submitting the form for recovery codes twice, as impatient users do, makes and shows the same codes.
 //!
 //! Decision: a reset ends all sessions, since a lost phone may be in the wrong hands. Turning the second factor on or
-//! off, or making new recovery codes, ends none: that session has proved the password and any second factor, and "Sign
-//! out everywhere" is one press away.
+//! off, or making new recovery codes, ends none: that session has proved the password and any second factor.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,3 @@
-//! The agreement that an act is decided on.
-
 use std::borrow::Cow;
 
 use super::facts::Facts;
@@ -26,10 +24,7 @@ impl<'a> AgreementContext<'a> {
         self.agreement.as_of(self.facts, self.time_scale, self.moment.at())
     }
 
-    /// The agreement as of the moment, if it is active.
-    ///
-    /// # Errors
-    /// Its lifecycle, if it is not active.
+    /// The agreement as of the moment, or its lifecycle if it is not active.
     pub(in crate::domain) fn active(self) -> Result<Cow<'a, Agreement>, Lifecycle> {
         let current = self.current();
         match current.lifecycle() {

@@ -1,5 +1,4 @@
-//! Gates: the conditions for a stage's actions. There are nine types, each of which names the participants it waits
-//! for.
+//! Gates: the conditions for a stage's actions. Each of the nine types names the participants it waits for.
 
 use std::collections::BTreeSet;
 
@@ -260,8 +259,7 @@ impl GateRule {
         }
     }
 
-    /// The participants the rule waits for, each once, ordered by id. For documents, the signers; none for countdowns
-    /// and movements.
+    /// The participants the rule waits for, ordered by id: the signers of documents; none for countdowns and movements.
     #[must_use]
     pub fn named(&self, agreement: &Agreement) -> BTreeSet<ParticipantId> {
         match self {

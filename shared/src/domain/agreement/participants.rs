@@ -46,9 +46,6 @@ impl NotAdded {
 
 impl Agreement {
     /// Adds a participant, or merges roles if the contact is already one.
-    ///
-    /// # Errors
-    /// [`NotAdded`] when the agreement is not a draft, or is full.
     pub fn add_participant(&self, new: NewParticipant, now: Timestamp) -> Result<Added, NotAdded> {
         if self.life != Life::Draft {
             return Err(NotAdded::NotADraft);

@@ -1,4 +1,4 @@
-//! The task list of a participant of an active agreement. Follows the same rules as `waiting_on_participant_ids`
+//! The task list of a participant of an active agreement, by the same rules as `waiting_on_participant_ids`
 //! (specification, "Agreement").
 
 use std::collections::BTreeSet;
@@ -24,8 +24,8 @@ pub enum Task {
 }
 
 impl Agreement {
-    /// A participant's tasks in the current step, in order, each document once. Documents that are out for signing
-    /// without a condition come last.
+    /// A participant's tasks in the current step, in order, each document once. Documents open for signing without a
+    /// condition come last.
     #[must_use]
     pub fn tasks_of(&self, participant: ParticipantId) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -160,7 +160,6 @@ mod tests {
     use crate::domain::agreement::StageAction;
     use crate::domain::agreement::fixtures::{Deal, label, noon, published};
 
-    /// A deal with one document signed in two steps: first by Ada, then by Ben along with Ada's second block.
     fn two_steps(actions: BTreeSet<StageAction>) -> (Agreement, [ParticipantId; 2]) {
         let deal = Deal::complete();
         let (ada, ben) = (deal.draft.participants[0].id, deal.draft.participants[1].id);

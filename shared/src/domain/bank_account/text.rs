@@ -1,7 +1,7 @@
 //! Finds numbers, with their positions, in free-text payment instructions.
 //!
 //! Decision: every run of letters and digits that includes a digit is a number, however short: an account may be split,
-//! with anything in between. Dates and house numbers are typed again too, rather than missing part of an account.
+//! with anything in between. Typing dates and house numbers again costs less than missing part of an account.
 //!
 //! Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
 //! "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
@@ -28,7 +28,6 @@ pub(super) const GROUPING: [char; 8] = ['-', '.', ',', ':', '/', '_', '\'', '\u{
 const IBAN_CHARS_MIN: usize = 15;
 const IBAN_GROUP: usize = 4;
 
-/// The most marks between groups of an IBAN.
 const IBAN_GAP_MAX: usize = 3;
 /// The lengths of the groups of a BIC written in groups.
 const BIC_GROUPS: [usize; 4] = [4, 2, 2, 3];
@@ -157,7 +156,6 @@ impl Run {
         self.text.contains(|letter: char| letter.is_ascii_digit())
     }
 
-    /// Whether it may be an IBAN's country.
     fn is_country(&self) -> bool {
         self.text.len() == 2 && !self.has_digit()
     }
@@ -195,8 +193,8 @@ pub fn numbers_in(text: &str) -> Vec<NumberInText> {
     found
 }
 
-/// Whether a text has digits other than 0 to 9, in which a number could be overlooked. An ideograph counts as a numeral
-/// only next to another or directly next to a digit: alone, it may be part of a name.
+/// Whether a text has digits other than 0 to 9, in which a number could be overlooked. An ideograph counts only next to
+/// another or to a digit: alone, it may be part of a name.
 #[must_use]
 pub fn has_other_digits(text: &str) -> bool {
     let (mut before, mut is_right_beside) = (None, false);
@@ -239,7 +237,6 @@ pub fn has_other_letters(text: &str) -> bool {
     plain != text && codes(&plain).len() > codes(text).len()
 }
 
-/// The number at the start of runs, and the number of runs it takes.
 fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     let first = runs.first()?;
     let number = |taken: usize, text: String, fault: Option<NumberFault>| {
@@ -270,7 +267,6 @@ fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     Some(number(taken, text, fault))
 }
 
-/// The fault of a number that contradicts its label.
 fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFault> {
     let label = label_of(first, before);
     let is_called = |names: &[&str]| {
@@ -342,8 +338,8 @@ fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     found
 }
 
-/// Whether runs begin with an IBAN's country as a separate word: the IBAN's groups follow, or everything but the check
-/// digits is right.
+/// Whether runs begin with an IBAN's country as a separate word: its groups follow, or all but the check digits is
+/// right.
 fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     let Some((country, rest)) = runs.split_first().filter(|(first, _)| first.is_country()) else { return false };
     // "Account no" isn't Norway.
@@ -404,7 +400,7 @@ fn without_label(run: &str) -> &str {
     parts.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban)).map_or(run, |(_, iban)| iban)
 }
 
-/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run. Letters that
+/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run; letters that
 /// no number has, such as those of other scripts, are skipped.
 fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();

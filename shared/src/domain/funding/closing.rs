@@ -1,5 +1,4 @@
-//! The transitions behind members' acts: claim, proof, closing. Only
-//! [`member::funding`](crate::domain::member::funding) calls them.
+//! The transitions behind members' acts, which only [`member::funding`](crate::domain::member::funding) calls.
 
 use super::item::{FundingItem, Status};
 use super::proof::{AcceptedProof, Claim, NewProof, Proof, ProofState, WithdrawnClaim};
@@ -100,7 +99,6 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// The item, funded by accepted proof. Ends its hold.
     pub(in crate::domain) fn funded(
         &self,
         by: &Member,

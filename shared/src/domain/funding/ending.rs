@@ -76,8 +76,8 @@ impl ReopenedItem {
 }
 
 impl FundingItem {
-    /// The item after its agreement's publication, which only a member does. None if nothing changes: the agreement is
-    /// a draft or has ended early, no longer papers the item, or the item is already in progress.
+    /// The item after its agreement's publication. None if nothing changes: the agreement is a draft or has ended
+    /// early, no longer papers the item, or the item is already in progress.
     #[must_use]
     pub fn started_with(&self, agreement: &Agreement, moment: Moment) -> Option<StartedItem> {
         let Status::Papered { papering } = &self.status else { return None };

@@ -74,10 +74,10 @@ pub struct FundingItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hold: Option<Hold>,
     pub(super) status: Status,
-    /// All proof ever filed, oldest first.
+    /// Oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) proofs: Vec<Proof>,
-    /// The withdrawn claims, oldest first.
+    /// Oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) withdrawn_claims: Vec<WithdrawnClaim>,
     pub(super) created_by: Actor,
@@ -268,8 +268,8 @@ impl FundingItem {
         }
     }
 
-    /// What is missing before it can be papered: `trust_id`, `owner_contact_ids` and names of facts. The needed facts
-    /// are unknown before a verb is chosen. Empty once it is papered or closed.
+    /// What is missing before it can be papered: `trust_id`, `owner_contact_ids` and facts, once the verb is chosen.
+    /// Empty when it is papered or closed.
     #[must_use]
     pub fn missing_facts(&self) -> Vec<&'static str> {
         if self.status != Status::Open {

@@ -1,15 +1,11 @@
 //! Funding: the assets to move into a trust, from first mention to confirmed transfer (contract, sections 2 and 3,
 //! "Funding item").
 //!
-//! [`table`] defines kinds, verbs, required facts and recipients; validation, API document, forms, documents and
-//! reference derive from it. [`facts`] has each fact's form, `shown` how facts are displayed, [`item`] the record,
-//! [`input`] what callers send, [`transitions`] what tokens and members do, [`proof`] claim and proof, `closing` and
-//! [`member::funding`](super::member::funding) what only members do, `ending` the effects of publication and the
-//! agreement's end, [`summary`] the numbers of a schedule, [`sensitive`] what no fact may contain, [`papers`] the
-//! documents of the agreement.
+//! The kinds, verbs, required facts and recipients of [`table`] are the source of validation, API document, forms,
+//! documents and reference.
 //!
-//! As for money, a *claim* is the owner's word that the asset has moved, and *proof* comes from the receiving side.
-//! Only proof accepted by a member makes an item funded, and the two types share nothing.
+//! A *claim* is the owner's word that the asset has moved; *proof* comes from the receiving side. Only proof accepted
+//! by a member makes an item funded, and the two types share nothing.
 //!
 //! Decision: the phase is derived from what is recorded, so callers can't set it and it is never wrong.
 //!
@@ -20,8 +16,8 @@
 //! asset. The agreement must be cancelled or completed first.
 //!
 //! Decision: a member can withdraw a claim on the wrong item, with a reason, which puts the item back in progress. The
-//! contract's table lacks this transition, but otherwise the claim would stand until proof or the agreement's end, and
-//! a schedule would show a transfer that its owner never reported.
+//! contract's table lacks this transition, but otherwise a schedule would show a transfer that its owner never
+//! reported.
 
 mod closing;
 mod ending;

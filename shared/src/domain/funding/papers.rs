@@ -5,8 +5,7 @@
 //!
 //! Decision: the second step is an information request to the first trustee, with a file per asset. Nothing is papered
 //! without a trustee, because nobody could receive the assets. An upload condition would clear unread; answers clear
-//! theirs once a member has read and accepted them, as proof requires. This funds no item: that takes proof filed and
-//! accepted for the item itself.
+//! theirs once a member has accepted them, as proof requires. This funds no item: that takes proof for the item itself.
 //!
 //! Decision: one condition names all signatures, since a step has at most 20 conditions and an agreement papers up to
 //! 25 items.
@@ -153,8 +152,7 @@ impl Fields {
         ])
     }
 
-    /// Fills the fields of a text. Values are not expanded again, so names may contain braces. A value's final point
-    /// also ends the sentence.
+    /// Fills the fields of a text, once: names may contain braces. A value's final point also ends the sentence.
     fn fill(&self, text: &str) -> String {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once("{{") {
@@ -201,11 +199,8 @@ pub fn default_name(trust: &Trust) -> Option<AgreementName> {
     AgreementName::parse(&cut).ok()
 }
 
-/// Drafts the agreement that papers items: a document per item, its signers, and two steps.
-///
-/// # Errors
-/// At `item_ids`, `missing_facts` when the trust has no trustee, `limit_reached` when the agreement would exceed the
-/// limit of participants or signatures.
+/// Drafts the agreement that papers items: a document per item, its signers, and two steps. Errors at `item_ids`:
+/// `missing_facts` without a trustee, `limit_reached` beyond the limit of participants or signatures.
 pub fn draft(
     (id, name): (AgreementId, AgreementName),
     trust: &Trust,

@@ -1,5 +1,3 @@
-//! The numbers of a funding schedule.
-
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,6 +1,5 @@
 //! The table of funding: which verbs fit which kind of asset, which facts each needs, and who keeps the record
-//! (contract, section 2, "Funding item"). Validation, `missing_facts`, the API document, forms, agreement documents and
-//! the reference in `docs/trust-funding.md` derive from it.
+//! (contract, section 2, "Funding item"). `docs/trust-funding.md` has it as a reference.
 
 use std::collections::BTreeSet;
 
@@ -188,7 +187,6 @@ fn reference() -> String {
     format!("{head}{rows}| every kind | `leave_out` | {} | |\n", listed(LEAVE_OUT))
 }
 
-/// The marks around the table in a page.
 const MARKS: [&str; 2] = ["<!-- Begin of the table, which `make generate` writes -->\n", "<!-- End of the table -->\n"];
 
 /// Replaces the table between a page's marks. None if it has no marks.

@@ -1,8 +1,8 @@
 //! What members do about obligations, on their own behalf or for a participant who told them.
 //!
 //! Decision: members may do what either side may: declare triggers, record occurrences as done, confirm them, verify
-//! standing promises. Members don't confirm what they recorded themselves, which keeps claim and confirmation apart.
-//! Only members cancel.
+//! standing promises. To keep claim and confirmation apart, they don't confirm what they recorded themselves. Only
+//! members cancel.
 
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::Agreement;
@@ -112,10 +112,7 @@ pub struct ObligationChange {
     pub events: Vec<EventKind>,
 }
 
-/// Declares that a trigger happened.
-///
-/// # Errors
-/// [`Refused`]: `Done` if it was already declared.
+/// Declares that a trigger happened, unless it was already declared.
 pub fn declare_trigger(
     by: &Member,
     context: ObligationContext<'_>,
@@ -410,7 +407,6 @@ mod tests {
         assert_eq!(again(0), Ok(()), "without a file there is always room");
     }
 
-    /// The longest possible texts, in four-byte letters, fit in an item of 400 KB.
     #[test]
     fn a_record_with_the_longest_words_fits_in_an_item() {
         let long = |chars: usize| "𝔸".repeat(chars);

@@ -41,8 +41,7 @@ pub enum NotRecorded {
     OtherBlocks,
     /// Another paper signature for the same blocks waits for a second member.
     Waiting,
-    /// The participant has the maximum of [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded paper signatures,
-    /// including rejected ones.
+    /// The participant has [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded ones, including rejected ones.
     TooMany,
     /// The agreement has [`limits::PAPER_SIGNATURES_PENDING_MAX`] paper signatures that wait for a second member.
     TooManyWaiting,

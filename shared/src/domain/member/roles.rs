@@ -1,5 +1,3 @@
-//! Changing members' roles. Every organization keeps an admin.
-
 use super::{Admin, Member};
 use crate::domain::organization::{MemberRecord, Role};
 

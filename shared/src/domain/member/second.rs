@@ -1,9 +1,8 @@
 //! Second members: whose confirmation of another member's record is a second person's word.
 //!
 //! Decision: a member who invites another, or resets their password or second factor, may be able to act as them,
-//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], in either order,
-//! and so do all who are tied through others: two members invited by the same one are not second members for each
-//! other. In that time, the affected person and the other members can notice. Invitations and resets by an operator
+//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], and so do all
+//! who are tied through others; in that time, the other members can notice. Invitations and resets by an operator
 //! create no tie, so a new organization of two works at once.
 //!
 //! Decision: a member is alone if they let in all others, directly or through others, within that time, and nobody who
@@ -90,8 +89,8 @@ impl SecondMembers {
         if is_one_self { Counting::OneSelf } else { Counting::Confirmed }
     }
 
-    /// The members whose records this member can't confirm: the member and those who count as one with them. Empty if
-    /// the member is alone.
+    /// The members whose records this member can't confirm: those who count as one with them. Empty if the member is
+    /// alone.
     #[must_use]
     pub fn not_confirmed_by(&self, member: MemberId) -> BTreeSet<MemberId> {
         if self.is_alone(member) { BTreeSet::new() } else { self.one_self_at(member, self.now) }

@@ -1,5 +1,3 @@
-//! The events of a movement. They derive from its state changes, so none is emitted without one.
-
 use super::Movement;
 use super::state::{ExceptionReason, MovementState};
 use crate::domain::event::{EventKind, MovementData, MovementExceptionData};

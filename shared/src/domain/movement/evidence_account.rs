@@ -4,8 +4,7 @@
 //! gives a reason, and it is never more than `bank_documented`. An unclear account needs no reason, because statements
 //! often omit their account or name it the bank's way; but it is marked, and also never more.
 //!
-//! Decision: the comparison is made when evidence is filed and stays on record. Later instructions don't change what
-//! the filing member saw.
+//! Decision: filing compares the accounts once. Later instructions don't change what the filing member saw.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,10 +59,8 @@ pub struct SpokenAccount {
 }
 
 impl SpokenAccount {
-    /// The account, compared with those in a payment's instructions or, without any, with the organization's own.
-    ///
-    /// # Errors
-    /// [`NotMoved::OtherAccount`] if it differs and there is no reason.
+    /// The account, compared with those in a payment's instructions or, without any, with the organization's own. An
+    /// account that differs needs a reason.
     pub fn compared(
         self,
         keys: &AccountKeys,

@@ -1,23 +1,16 @@
-//! What evidence counts under: banks' references, and the keys made from them.
-
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agreement::Label;
 use crate::domain::sensitive::has_iban;
 use crate::wire::fields::FieldCode;
 
-/// A bank's reference of a transfer.
-///
-/// Decision: like many references it may be a long number, but not an IBAN. No response shows it.
+/// A bank's reference of a transfer. It may be a long number, but not an IBAN; no response shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BankReference(Label);
 
 impl BankReference {
-    /// Checks a reference.
-    ///
-    /// # Errors
-    /// `sensitive_value` for an IBAN, and those of a [`Label`].
+    /// Checks a reference; `sensitive_value` for an IBAN.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         let line = Label::parse(text)?;
         if has_iban(line.as_str()) {
@@ -67,7 +60,7 @@ impl EvidenceKey {
         Self(format!("file:{sha256}"))
     }
 
-    /// The key of a bank's reference. None if it is a bank's word for no reference.
+    /// None if it is a bank's word for no reference.
     pub(super) fn of_reference(reference: &BankReference) -> Option<Self> {
         reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
     }

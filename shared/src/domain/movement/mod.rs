@@ -1,11 +1,8 @@
 //! Movements: money that moves between real banks. The service never holds it; it records what is claimed and what is
 //! proven, as two facts that are never merged.
 //!
-//! [`state`] has the states and exception reasons, [`terms`] what is to be paid, [`claim`] what the sender says,
-//! [`evidence`] what is filed, [`source`] its sources, [`instructions`] where the money goes, [`surplus`] what becomes
-//! of excess money, [`safe_text`] displayable texts. The transitions are in `transitions` (contract, section 3,
-//! "Movement") and, for evidence, `judging`; only the acts of [`member`](super::member) and
-//! [`participant`](super::participant) call them. `events` derives the events.
+//! The transitions are in `transitions` (contract, section 3, "Movement") and, for evidence, `judging`; only the acts
+//! of [`member`](super::member) and [`participant`](super::participant) call them.
 //!
 //! Decision: a movement keeps a compact entry per undecided or accepted piece of receiver-side evidence. So an act
 //! needs only the evidence it is about, and lists show what arrived without reading any. Sender-side evidence has no
@@ -380,7 +377,6 @@ impl Movement {
         self.receipts.values().any(|entry| entry.is_accepted)
     }
 
-    /// Whether accepted evidence reaches the amount.
     pub(super) fn has_arrived(&self) -> bool {
         self.terms.money.is_some_and(|money| self.accepted_minor() >= i128::from(money.amount_minor()))
     }
@@ -444,8 +440,7 @@ impl Movement {
         self.receipts.values().any(|entry| !entry.is_accepted)
     }
 
-    /// Whether a member may cancel it or its missing rest: nothing is in flight, and less than the amount counts as
-    /// received.
+    /// Whether a member may cancel it or its missing rest: nothing is in flight, and less than the amount was received.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         self.state().can_be_cancelled() && !self.has_arrived()
@@ -483,7 +478,6 @@ impl Movement {
     }
 }
 
-/// What publication requires of a movement (contract, section 5).
 impl From<&Movement> for DraftPayment {
     fn from(movement: &Movement) -> Self {
         let PaymentTerms { sender, receiver, money, .. } = movement.terms;

@@ -1,5 +1,3 @@
-//! The states of a movement and the reasons of exceptions, as clients branch on them.
-
 use super::source::Side;
 use crate::wire::enums::text_enum;
 
@@ -48,8 +46,7 @@ impl MovementState {
         matches!(self, Self::SenderReported | Self::ReceiptPending | Self::Processing)
     }
 
-    /// How soon a member should look at it, lowest first: what needs attention, is undecided, in flight, not yet begun,
-    /// and done.
+    /// How soon a member should look at it, lowest first: needs attention, undecided, in flight, not yet begun, done.
     #[must_use]
     pub fn urgency(self) -> u8 {
         match self {

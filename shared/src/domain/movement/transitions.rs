@@ -1,5 +1,5 @@
-//! The transitions of a movement other than those of evidence (contract, section 3, "Movement"), as pure functions of
-//! the movement. The acts check what depends on the agreement.
+//! The transitions of a movement other than those of evidence (contract, section 3, "Movement"). The acts check what
+//! depends on the agreement.
 //!
 //! Decision: a second claim, or one after proof was filed or accepted, is refused: it would change nothing and could be
 //! mistaken for more than it is.
@@ -12,9 +12,9 @@
 //! since all of the amount is then proven.
 //!
 //! Decision: a movement of which a part arrived can be cancelled: what was received stays on record, and the rest won't
-//! take place. If all or more arrived, nothing is left to cancel, and "it will not take place" would contradict the
-//! confirmation. Entering the same instructions again is no change: it would needlessly end their verification, and
-//! raise an alarm while money is in flight.
+//! take place. If all or more arrived, "it will not take place" would contradict the confirmation. Entering the same
+//! instructions again is no change: it would needlessly end their verification, and raise an alarm while money is in
+//! flight.
 
 use super::claim::{Claim, NewClaim};
 use super::evidence::{Evidence, EvidenceState};
@@ -142,8 +142,7 @@ impl Movement {
         Ok((Self { status, released: None, ..counted }, left))
     }
 
-    /// The status after withdrawing the sender's instructions: `instructions_ready` → `authorized`, or an exception
-    /// while money may be in flight.
+    /// The status without released instructions: `authorized`, or an exception while money may be in flight.
     fn without_release(&self, (reason, note): (ExceptionReason, Option<SafeNote>), stamp: &Stamp) -> Status {
         match &self.status {
             Status::InstructionsReady => Status::Authorized,
@@ -154,7 +153,6 @@ impl Movement {
         }
     }
 
-    /// The instructions, if a member may verify them now.
     fn verifiable(&self, revision: u32, counting: Counting, stamp: &Stamp) -> Result<&InstructionsStatus, NotMoved> {
         if self.state().is_done() {
             return Err(NotMoved::NotNow(self.state()));
@@ -285,7 +283,6 @@ impl Movement {
         Ok(after)
     }
 
-    /// Makes all accepted evidence undecided again.
     fn reopen_receipts(&mut self, evidence: &[Evidence]) -> Result<Vec<Evidence>, NotMoved> {
         let mut undecided = Vec::new();
         for (id, entry) in self.receipts.iter_mut().filter(|(_, entry)| entry.is_accepted) {

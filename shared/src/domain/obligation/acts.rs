@@ -1,5 +1,5 @@
-//! Acts on an obligation: pure functions of the obligation, its agreement and the moment.
-//! [`member`](crate::domain::member) and [`participant`](crate::domain::participant) define who may do which.
+//! Acts on an obligation. [`member`](crate::domain::member) and [`participant`](crate::domain::participant) define who
+//! may do which.
 //!
 //! Decision: an act names the occurrence that its page showed. So if two people confirm at once, the second learns that
 //! it is done, and nobody confirms a claim they haven't seen.
@@ -116,7 +116,6 @@ pub(in crate::domain) struct Satisfied {
 }
 
 impl<'a> ObligationContext<'a> {
-    /// The obligation, if it can still be acted on.
     fn live(self) -> Result<&'a Obligation, Refused> {
         let Self { obligation, agreement, facts, time_scale, moment } = self;
         if obligation.cancellation.is_some() {
@@ -237,8 +236,7 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Records the verification of a standing promise, possibly early. `occurrence` is the requested verification; the
-    /// next interval begins now.
+    /// Records the verification of a standing promise, possibly early. The next interval begins now.
     pub(in crate::domain) fn verified(self, by: Speaker, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         let mut after = obligation.changed(self.moment);
@@ -266,7 +264,6 @@ impl<'a> ObligationContext<'a> {
 }
 
 impl Obligation {
-    /// A copy for an act to change, with its new time.
     pub(super) fn changed(&self, moment: Moment) -> Self {
         Self { updated_at: moment.at().max(self.updated_at), ..self.clone() }
     }

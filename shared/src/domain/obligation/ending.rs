@@ -61,7 +61,6 @@ impl Obligation {
         }
     }
 
-    /// Why its agreement's end cancels it, if it does.
     fn cause_of_end(&self, agreement: &Agreement) -> Option<CancelCause> {
         let cause = match agreement.lifecycle() {
             Lifecycle::Cancelled => CancelCause::AgreementCancelled,

@@ -1,8 +1,5 @@
 //! Obligations: what participants owe each other once their promises have taken effect (specification, "Obligation").
 //!
-//! `projection` makes them once from an agreement's promises, `occurrences` derives when they are due, `acts` has
-//! people's acts, `ending` the effect of the agreement's early end.
-//!
 //! Every occurrence separates two facts: *satisfied* is the promisor's claim that it is done, *confirmed* is the other
 //! side's or a member's word. A claim never becomes a confirmation.
 //!
@@ -387,8 +384,7 @@ impl Obligation {
     }
 }
 
-/// An id derived from what it names, in the form of all others (`UUIDv7`). Starts with the moment and number, so that
-/// ids sort by both.
+/// An id in the form of `UUIDv7`, derived from what it names. Ids sort by the moment, then the number.
 fn derived_id(at: Timestamp, number: u32, what: &str, of: &[Uuid]) -> Uuid {
     let of: Vec<u8> = of.iter().flat_map(|id| id.into_bytes()).collect();
     let hash = crypto::fingerprint(&[what.as_bytes(), &of, &number.to_be_bytes()]);

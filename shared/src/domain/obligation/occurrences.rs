@@ -8,8 +8,7 @@
 //! due or the obligation took effect, whichever is first. An earlier day is a typo.
 //!
 //! Decision: the days of a trigger count from the stated day it happened, not from the declaration, so a late
-//! declaration may be overdue at once. That day is not in the future, and at most [`limits::DONE_AHEAD_DAYS_MAX`] days
-//! before the obligation took effect: an earlier day is a typo too.
+//! declaration may be overdue at once. The limits of days are those of occurrences.
 //!
 //! Decision: a standing promise is first verified within one interval of its projection, then within one interval of
 //! each verification, including early ones. It is due a quarter of the interval ahead, but at most
@@ -111,7 +110,6 @@ pub struct Standing {
     pub next_reverify_at: Timestamp,
 }
 
-/// An occurrence without a claim or verification.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::domain) struct Open {
     pub(super) sequence: u32,

@@ -49,8 +49,8 @@ pub enum NotActed {
     OtherDraft,
     /// The answers exceed [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
     TooLong,
-    /// With these, all answers sent in the agreement would exceed
-    /// [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX) bytes.
+    /// All answers sent in the agreement would exceed
+    /// [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX).
     TooMuch,
     /// The agreement's evidence has no room for the file, or none for this participant.
     NoRoom,

@@ -23,9 +23,6 @@ pub struct ParticipantLink {
 
 impl ParticipantLink {
     /// A participant's link in a generation.
-    ///
-    /// # Errors
-    /// When the keyring has no current key.
     pub fn new(keys: &Keyring, part: Part, generation: u64) -> Result<Self, SealError> {
         Ok(Self { part, code: keys.derive(&place(part, generation))? })
     }

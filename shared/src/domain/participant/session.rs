@@ -1,5 +1,3 @@
-//! Sessions of participants, each for one participant of one agreement.
-
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -20,10 +18,8 @@ pub struct Part {
     pub participant_id: ParticipantId,
 }
 
-/// The member in whose browser a participant acts.
-///
-/// Decision: a session begun or continued in a member's browser is marked permanently. Signing the member out doesn't
-/// make the browser the participant's own.
+/// The member in whose browser a participant acts. A session begun or continued there is marked permanently: signing
+/// the member out doesn't make the browser the participant's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InPerson {
     /// The member.

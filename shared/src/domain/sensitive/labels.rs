@@ -73,13 +73,10 @@ const OTHERS: [&str; 33] = [
 
 /// The digits, without grouping, of an account number after a plain word.
 const PLAIN_DIGITS: std::ops::RangeInclusive<usize> = 8..=18;
-/// The digits after an unambiguous word.
 const CLEAR_DIGITS: std::ops::RangeInclusive<usize> = 7..=18;
-/// The digits after a bank's number.
 const BEHIND_BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=18;
 const BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=9;
 const GROUP: std::ops::RangeInclusive<usize> = 1..=6;
-/// The most marks between a word and its number.
 const MARKS_MAX: usize = 6;
 
 pub(in crate::domain) fn is_account_label(word: &str) -> bool {
@@ -96,7 +93,6 @@ pub(in crate::domain) fn is_other_label(word: &str) -> bool {
     OTHERS.contains(&word)
 }
 
-/// What a word says about the following number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Plain,
@@ -117,7 +113,6 @@ impl Number {
     }
 }
 
-/// Whether an account number follows a word that announces it.
 pub(super) fn has_labeled_account(tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|at| match label(tokens, at) {
         Some((label @ (Label::Plain | Label::Clear), end)) => {
@@ -136,7 +131,6 @@ pub(super) fn is_labeled_as_another(tokens: &[Token], at: usize) -> bool {
     })
 }
 
-/// The meaning of the word at an index, and the index after it.
 fn label(tokens: &[Token], at: usize) -> Option<(Label, usize)> {
     let word = tokens.get(at)?.word()?;
     let next = |ahead: usize| tokens.get(at + ahead);
@@ -200,7 +194,6 @@ fn behind_bank(tokens: &[Token], at: usize) -> bool {
     })
 }
 
-/// Where the account number after a bank's may begin.
 fn behind_joining_words(tokens: &[Token], from: usize) -> usize {
     let joins = |token: &Token| match token {
         Token::Mark(mark) => *mark != '+' && *mark != '*',

@@ -1,8 +1,8 @@
 //! The parts of a draft that forms edit, and what each form showed.
 //!
-//! Two members may edit a draft at once. Each form edits one part and carries a fingerprint of what it showed. Edits
-//! apply to the newest draft, so edits of different parts both hold. An edit of a part that has changed since is
-//! refused, and the member sees the change.
+//! Each form edits one part and carries a fingerprint of what it showed. Edits apply to the newest draft, so two
+//! members can edit different parts at once; an edit of a part that has changed since is refused, and the member sees
+//! the change.
 
 use serde::Serialize;
 

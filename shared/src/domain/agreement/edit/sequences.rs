@@ -179,7 +179,6 @@ fn unique<Id: Ord>(ids: &[Id]) -> bool {
     ids.iter().collect::<BTreeSet<_>>().len() == ids.len()
 }
 
-/// Checks that ids are unique and references resolve.
 fn check_sound(draft: &Agreement) {
     let parts = Parts::of(draft);
     assert!(unique(&parts.participants) && unique(&parts.documents) && unique(&parts.blocks));

@@ -4,8 +4,8 @@
 //! make one up that Countersign's pictures would lack. If a field's value differs from its appearance, form-filling
 //! programs show the value.
 //!
-//! Decision: such a file is refused rather than drawn as others would. They don't agree, and printing it to a new PDF
-//! settles what is signed.
+//! Decision: such a file is refused. Programs disagree on how to draw it, and printing it to a new PDF settles what is
+//! signed.
 
 use std::rc::Rc;
 
@@ -17,7 +17,6 @@ use hayro_syntax::xref::XRef;
 use super::NotADocument;
 use super::encoding::{self, Encoding, UNKNOWN};
 
-/// The most ancestors that a field inherits from.
 const ANCESTORS_MAX: usize = 32;
 
 /// Refuses fields and notes that programs would show differently. Fonts are checked separately.
@@ -137,7 +136,6 @@ fn field_flags(field: &Dict<'_>) -> u32 {
     }
 }
 
-/// Whether programs that know fields show the same as those that draw appearances.
 fn is_field_alike(field: &Dict<'_>) -> bool {
     const PASSWORD: u32 = 1 << 13;
     const PUSH_BUTTON: u32 = 1 << 16;
@@ -224,8 +222,7 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     held.into_iter().map(read_as).filter(|value| !value.is_empty()).collect()
 }
 
-/// Whether the shown letters are the values. Unknown letters equal nothing. A list also shows options that are not
-/// chosen.
+/// Whether the shown letters are the values. Unknown letters equal nothing; a list also shows options not chosen.
 fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<char>], shown: &[char]) -> bool {
     const COMBO: u32 = 1 << 17;
     if wanted.iter().flatten().chain(shown).any(|letter| *letter == UNKNOWN) {

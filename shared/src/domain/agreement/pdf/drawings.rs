@@ -45,7 +45,6 @@ impl Seen {
         self.digest.update(part);
     }
 
-    /// Adds the drawings and pictures of a page or drawing, sorted by name.
     fn add_drawings(&mut self, drawings: &Dict<'_>) {
         let mut names: Vec<_> = drawings.keys().collect();
         names.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));

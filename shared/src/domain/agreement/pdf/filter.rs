@@ -84,7 +84,6 @@ fn content<'a>(tokens: &mut Tokens<'a>, length: Option<usize>) -> &'a [u8] {
     &rest[..length]
 }
 
-/// A dictionary's statements about the stream after it.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Head {
     kind: Kind,
@@ -181,7 +180,7 @@ impl Head {
     }
 }
 
-/// The values of the keys that matter. Of repeated keys, readers take the last.
+/// Of repeated keys, readers take the last.
 #[derive(Debug, Default)]
 struct Parts {
     of_type: Option<Value>,
@@ -365,7 +364,6 @@ mod tests {
         assert_eq!(passes(&streams(DOCUMENT_STREAMS_MAX + 1)), Err(NotADocument::TooMuchInside));
     }
 
-    /// Inputs that would take minutes if anything were read twice.
     #[test]
     fn no_bytes_take_long() {
         let parts = [

@@ -1,6 +1,5 @@
-//! Checks that all programs show a PDF's text alike: fonts are embedded or among the 14 standard ones. All drawings are
-//! searched, including those that [`layers`] hide. Unused fonts don't matter, nor does undrawn text, such as a
-//! scanner's recognized text.
+//! Checks that all programs show a PDF's text alike: fonts are embedded or among the 14 standard ones. The search
+//! covers all drawings, including those that [`layers`] hide; unused fonts and undrawn text don't matter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +16,6 @@ use super::layers;
 
 const INVISIBLE: u32 = 3;
 
-/// Refuses text in fonts that programs replace differently.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let mut search = Search::default();
     for page in pdf.pages().iter() {
@@ -98,8 +96,7 @@ struct Drawing<'a> {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether the font is available to every program. Without one, some programs draw text in their own font, others
-    /// none.
+    /// Whether every program has the font. Without one, some programs draw text in their own font, others none.
     has_font: bool,
     is_invisible: bool,
 }

@@ -1,7 +1,7 @@
 //! Which files may be documents of an agreement: PDFs that everyone can open.
 //!
-//! [`pass`] only looks at bytes and may run anywhere. [`check`], [`page_sizes`] and [`pages_digest`] open the PDF, and
-//! run in a separate process: a small file can make a reader recurse, compute or allocate without end.
+//! [`pass`] only looks at bytes and may run anywhere. [`check`], [`page_sizes`] and [`pages_digest`] run in a separate
+//! process, since a small file can make a reader recurse, compute or allocate without end.
 
 mod actions;
 mod appearance;
@@ -73,10 +73,10 @@ pub enum NotADocument {
     NoPages,
 }
 
-/// The number of pages of a PDF that has [passed](pass) and that everyone can open: whole, not encrypted, shown alike
-/// by all programs.
+/// The number of pages of a PDF that has [passed](pass), if everyone can open it: whole, unencrypted, shown alike by
+/// all programs.
 ///
-/// An encrypted PDF without a password opens too, but its restrictions keep signers from printing or saving it.
+/// Even without a password, encryption keeps signers from printing or saving.
 pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
     let pdf = Pdf::new(file).map_err(|error| match error {
         LoadPdfError::Decryption(_) => NotADocument::Encrypted,
@@ -161,7 +161,6 @@ mod tests {
 mod alike_tests {
     use super::*;
 
-    /// A one-page PDF with these catalog and page keys, content in object 4, and further objects from number 5.
     fn page(catalog: &str, keys: &str, content: &str, further: &[&str]) -> Vec<u8> {
         let mut objects = vec![
             format!("<< /Type /Catalog /Pages 2 0 R {catalog} >>"),
@@ -429,7 +428,6 @@ mod alike_tests {
         assert_eq!(text(drawings, drawn, &[&stream("", drawn)]), Err(NotADocument::FontsMissing));
     }
 
-    /// Fonts are found wherever they are chosen, by any instruction and in any drawing.
     #[test]
     fn a_font_is_found_wherever_it_is_chosen() {
         const ARIAL: &str = "<< /Subtype /TrueType /BaseFont /Arial >>";

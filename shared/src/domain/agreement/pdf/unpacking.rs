@@ -9,11 +9,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 pub(super) enum Packing {
     Hex,
     Base85,
-    /// Used by nearly all programs.
     Flate,
-    /// Used by older programs.
     Lzw,
-    /// Repeated bytes with a count.
     RunLength,
 }
 

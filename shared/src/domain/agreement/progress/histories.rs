@@ -66,7 +66,6 @@ fn recorded() -> impl Strategy<Value = Recorded> {
     ]
 }
 
-/// An agreement and its facts, as the store would hold them.
 #[derive(Debug, Clone)]
 struct World {
     live: Agreement,
@@ -199,8 +198,8 @@ impl World {
         }
     }
 
-    /// Checks that a document is sent out once, by an action of a finished step or a gate of a step that has begun, and
-    /// never goes back.
+    /// Checks that a document is opened for signing once, by a finished step's action or a begun step's gate,
+    /// permanently.
     fn check_documents(&self, before: &Agreement) {
         let progress = |document: &Document| match document.state {
             DocumentState::Draft => 0,

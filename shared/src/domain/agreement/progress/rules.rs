@@ -130,8 +130,6 @@ mod tests {
     use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale};
     use crate::domain::ids::MovementId;
 
-    /// For each movement state, whether it meets an authorization gate and a reconciliation gate: a claim proves
-    /// nothing in any state.
     const MOVEMENT_STATES: [(MovementState, bool, bool); 10] = [
         (MovementState::Draft, false, false),
         (MovementState::Authorized, true, false),

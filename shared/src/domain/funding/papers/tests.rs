@@ -1,5 +1,3 @@
-//! The texts of documents, and the agreement that has them.
-
 use super::super::facts::AssetKind;
 use super::super::fixtures::{contacts, everything, item, noon, ready_item, trust};
 use super::*;

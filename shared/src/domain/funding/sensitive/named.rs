@@ -41,7 +41,6 @@ const OF_PARCELS: [&str; 6] = ["parcel", "apn", "ain", "pid", "folio", "pin"];
 const TAX: &str = "tax";
 /// Words allowed between such a word and its number.
 const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identification", "identifier", "lot", "is"];
-/// The word that makes `tax` refer to a parcel.
 const LOT: &str = "lot";
 /// Words that say someone can be reached at a number.
 const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
@@ -52,8 +51,7 @@ const OF_ACCOUNTS: [&str; 20] = [
     "konto", "kto", "card", "ssn", "tin", "itin", "social", "taxpayer",
 ];
 
-/// The text in plain characters, with what belongs together joined: initials (`A.P.N.` is `APN`), and hyphens between
-/// digits without blanks.
+/// The text in plain characters, with initials (`A.P.N.` is `APN`) and hyphens between digits joined.
 pub(super) fn joined(text: &str) -> String {
     let letters: Vec<char> = plain(text).chars().collect();
     let mut joined: Vec<char> = Vec::with_capacity(letters.len());
@@ -88,8 +86,7 @@ fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
     }
 }
 
-/// The text without numbers named by a word before them, phone numbers of people to call, and securities (by check
-/// digit).
+/// The text without numbers that a word before them names, phones of people to call, and securities (by check digit).
 pub(super) fn without_named_numbers(text: &str) -> String {
     let is_of_account = words(text).any(|word| OF_ACCOUNTS.contains(&word.to_lowercase().as_str()));
     without(text, |number, before| {
@@ -119,7 +116,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// What a word before a number calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Naming {
     Parcel,

@@ -1,5 +1,3 @@
-//! What is refused and what passes, by kind and at random.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -282,7 +280,6 @@ proptest! {
         }
     }
 
-    /// Cards are found by check digit in every usual grouping, and social security numbers by form.
     #[test]
     fn cards_and_taxpayers_are_found_whatever_their_digits(
         first in prop::sample::select(vec![3_u8, 4, 5, 6]),

@@ -1,5 +1,4 @@
-//! Random histories of items and their agreements, checked against a model: phases, summary, events. And rules of
-//! single acts.
+//! Random histories of items and their agreements, checked against a model.
 
 mod claims;
 
@@ -69,7 +68,7 @@ fn tries() -> impl Strategy<Value = Try> {
     ]
 }
 
-/// The model of an item, independent of the domain's code.
+/// Independent of the domain's code.
 #[derive(Debug, Clone, Default)]
 struct Model {
     verb: Option<Verb>,
@@ -304,7 +303,6 @@ fn proof() -> NewProof {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// In any history, phases, summary and events match the model, and a refusal changes nothing.
     #[test]
     fn histories_are_as_the_model_says(tries in proptest::collection::vec((0..3_usize, tries()), 1..60)) {
         let mut world = World::new(3);
@@ -339,7 +337,6 @@ proptest! {
         }
     }
 
-    /// Stored items are read back unchanged.
     #[test]
     fn an_item_survives_its_encoding(tries in proptest::collection::vec(tries(), 1..30)) {
         let mut world = World::new(1);

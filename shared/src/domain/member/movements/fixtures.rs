@@ -94,7 +94,6 @@ pub(super) fn receiver(money: Money) -> NewEvidence {
     evidence(EvidenceSource::Receiver(ReceiverSource::BankStatement), money)
 }
 
-/// A deal with one payment, as the store would hold it.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub agreement: Agreement,

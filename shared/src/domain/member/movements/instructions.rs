@@ -1,5 +1,3 @@
-//! Members enter, verify and release instructions.
-
 use super::{MovementChange, changed, check_active, of_published, stamp};
 use crate::domain::agreement::StageAction;
 use crate::domain::agreement::context::AgreementContext;
@@ -31,8 +29,8 @@ pub fn enter_instructions(
     Ok(InstructionsEntered { change: changed(by, context, movement, after), sealed })
 }
 
-/// Records that a member verified the shown revision of instructions: what the payee read out matches. Nobody verifies
-/// their own entry, or that of someone they count as one with, unless nobody counts as a second member.
+/// Records that the shown revision of instructions matches what the payee read out. Nobody verifies their own entry, or
+/// that of someone they count as one with, unless nobody counts as a second member.
 pub fn verify_instructions(
     by: &Member,
     context: AgreementContext<'_>,
@@ -46,10 +44,8 @@ pub fn verify_instructions(
 }
 
 /// Counts a mismatch between the shown revision of instructions and what the verifying member typed. Returns the
-/// movement and the remaining tries. The last one withdraws a release.
-///
-/// # Errors
-/// [`NotMoved`], as in [`verify_instructions`], so that unverifiable instructions can't be guessed at.
+/// movement and the remaining tries. The last one withdraws a release. Refuses what [`verify_instructions`] does, so
+/// that unverifiable instructions can't be guessed at.
 pub fn count_wrong_try(
     by: &Member,
     context: AgreementContext<'_>,

@@ -176,7 +176,7 @@ pub(in crate::domain) fn of_published<'a>(
     Ok(movement.as_told(&current))
 }
 
-/// The size of the evidence document to be filed, for which the agreement must have room.
+/// Checks that the agreement has room for the evidence document to be filed.
 pub(in crate::domain) fn check_room(
     context: AgreementContext<'_>,
     new: &NewEvidence,

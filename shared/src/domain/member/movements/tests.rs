@@ -1,5 +1,3 @@
-//! The rules of movements, one by one.
-
 use MovementState::{
     Authorized, Cancelled, Draft, Exception, InstructionsReady, Processing, ReceiptPending, Reconciled, Returned,
     SenderReported,
