@@ -137,9 +137,6 @@ impl PeopledWorkspace {
     }
 
     /// The workspace with one more person; unchanged if the person is already in it.
-    ///
-    /// # Errors
-    /// `limit_reached` when it is full.
     pub fn add_person(&self, contact: ContactId, now: Timestamp) -> Result<Self, FieldErrors> {
         if self.people.contains(&contact) {
             return Ok(self.clone());

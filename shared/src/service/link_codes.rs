@@ -1,5 +1,3 @@
-//! Codes that members read out to participants.
-
 use uuid::Uuid;
 
 use crate::crypto::keyring::Keyring;
@@ -20,14 +18,11 @@ pub enum CodeMade {
     Made,
     /// The organization does not ask for codes (anymore).
     NotAskedFor,
-    /// The participant's address has changed since the publication, and no member has confirmed the new one.
+    /// The participant's address has changed since publication, and no member has confirmed the new one.
     Readdressed,
 }
 
-/// Makes a code for the link of a participant, with the id of the form. The one before ends.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+/// Makes a code for the link of a participant, with the id from the form. The previous code ends.
 pub async fn create(
     scope: &Scope,
     by: &Member,

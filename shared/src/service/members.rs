@@ -1,5 +1,5 @@
-//! Members: listing and removing them, and changing their roles and their own names. A removed member's sessions in the organization end at once: each request checks that its member
-//! exists, and the transaction of each form checks again.
+//! Members: listing and removing them, and changing their roles and their own names. A removed member's sessions in the
+//! organization end at once: each request checks that its member exists, and the transaction of each form checks again.
 
 use crate::domain::contact::DisplayName;
 use crate::domain::ids::MemberId;

@@ -1,6 +1,7 @@
 //! A movement as its page shows it, with what its forms need.
 //!
-//! Decision: evidence and members are read beside the movement, and only shown. Acts read again what they are decided on.
+//! Decision: evidence and members are read concurrently with the movement, and only shown. Acts read again what they
+//! decide on.
 
 use crate::domain::agreement::gate::{FieldType, GateRule};
 use crate::domain::agreement::{Agreement, Label};
@@ -39,9 +40,6 @@ pub struct MovementReview {
 }
 
 /// A movement as its page shows it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementReview, Error> {
     let evidence = async { scope.store().evidence_of(id).await.map_err(Error::from) };
     let (movement, evidence, seconds) = tokio::try_join!(found(scope, id), evidence, second_members::load(scope))?;
@@ -88,14 +86,11 @@ pub struct InstructionsForm {
     pub agreement: Agreement,
     /// The contacts of the participants.
     pub contacts: Vec<Contact>,
-    /// The accounts that instructions can be taken from: the payee's first.
+    /// The accounts that instructions can be taken from, the payee's first.
     pub accounts: Vec<AcceptedAccount>,
 }
 
 /// What the form of a movement's instructions needs.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
 pub async fn instructions_form(scope: &Scope, id: MovementId) -> Result<InstructionsForm, Error> {
     let movement = found(scope, id).await?;
     let answers = async { scope.store().submissions(movement.agreement_id()).await.map_err(Error::from) };

@@ -1,5 +1,5 @@
-//! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and open
-//! declined conditions again.
+//! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and
+//! reopen declined conditions.
 
 use crate::domain::agreement::{Agreement, DocumentContent, Label, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
@@ -36,7 +36,7 @@ pub struct ParticipantView {
     pub receipts: Vec<Receipt>,
     /// The participant's own signatures on paper, the oldest first.
     pub papers: Vec<PaperSignature>,
-    /// The payments in which the participant is the sender or the receiver, as of now, in the order of their ids.
+    /// The payments that the participant sends or receives, as of now, ordered by id.
     pub payments: Vec<Movement>,
     /// The obligations in which the participant is a party, in the order of the agreement's promises.
     pub obligations: Vec<Obligation>,
@@ -49,9 +49,6 @@ pub(super) fn is_party(movement: &Movement, participant: ParticipantId) -> bool 
 }
 
 /// What a participant's pages show of the agreement of their session.
-///
-/// # Errors
-/// [`Error::NotFound`] when the agreement no longer has the participant.
 pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantView, Error> {
     let (store, id) = (scope.store(), by.agreement_id());
     let own = async {
@@ -75,9 +72,6 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
 }
 
 /// The agreement of a participant's session.
-///
-/// # Errors
-/// [`Error::NotFound`] when it no longer has the participant.
 pub async fn agreement(scope: &Scope, by: &ActingParticipant) -> Result<Agreement, Error> {
     let agreement = found(scope, by.agreement_id()).await?.into_inner();
     agreement.participant(by.id()).ok_or_else(Error::not_found)?;
@@ -97,10 +91,7 @@ pub enum Doing {
     Decline(Declining, Note),
 }
 
-/// Does what a participant's form asks for. A form that is sent twice, also at once, does it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
+/// Does what a participant's form asks for, even if submitted twice at once.
 pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
@@ -122,12 +113,12 @@ pub async fn act(
             let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(acted.events)
         }
-        // The same form, sent at the same moment, may have been done between the two reads.
+        // The same form, submitted at the same moment, may have been done between the two reads.
         Err(refused) => plan(done(&own_receipts(scope, &by).await?, id, &repeated).unwrap_or(Err(refused))),
     })
 }
 
-/// What the receipt with a form's id says about the form: that it was done, if it is of the same act. None without one.
+/// The outcome of a form that left a receipt: done, if it is of the same act. None without a receipt.
 fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(), NotActed>> {
     let receipt = receipts.iter().find(|receipt| receipt.id == id)?;
     let is_same = match (&receipt.act, doing) {
@@ -143,20 +134,14 @@ fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(),
     Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
-/// Counts a file before it is stored for a participant. False, if they have stored as much as they may: drafts, and what was
-/// refused afterwards, included.
-///
-/// # Errors
-/// When the store can't be written.
+/// Counts a file before it is stored for a participant. False at the limit of all they have stored, including drafts
+/// and what was refused afterwards.
 pub async fn count_file(scope: &Scope, by: &ActingParticipant, bytes: usize) -> Result<bool, Error> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     Ok(scope.store().count_file_bytes(by, bytes).await?)
 }
 
-/// What a participant did, the oldest first.
-///
-/// # Errors
-/// When the store can't be read.
+/// What a participant did, oldest first.
 pub async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Receipt>, Error> {
     Ok(scope.store().receipts_of(by.agreement_id(), by.id()).await?)
 }
@@ -184,10 +169,7 @@ fn decide(
     }
 }
 
-/// Gives the consent to electronic records, or withdraws it. A form that is sent twice does it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile.
+/// Gives the consent to electronic records, or withdraws it.
 pub async fn change_consent(
     scope: &Scope,
     by: &ActingParticipant,
@@ -245,7 +227,7 @@ pub struct ParticipantRecord {
 }
 
 impl ParticipantRecord {
-    /// What has changed of the contact since the agreement was published, or a member last confirmed it. None if nothing has.
+    /// What has changed about the contact since the agreement's publication or a member's last confirmation.
     #[must_use]
     pub fn changed(&self) -> Option<ChangedIdentity<'_>> {
         self.access.changed(self.participant()?, &self.contact)
@@ -263,9 +245,6 @@ impl ParticipantRecord {
 }
 
 /// What members see of a participant.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant.
 pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) -> Result<ParticipantRecord, Error> {
     let store = scope.store();
     let own = async {
@@ -284,11 +263,8 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
     Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
 }
 
-/// Reissues the link of a participant: the one before, and the sessions that it opened, end. A form names the generation
-/// that it was shown, so that a second press reissues nothing.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant.
+/// Reissues the link of a participant: the previous one and its sessions end. A form names the generation that it
+/// showed, so a second press reissues nothing.
 pub async fn reissue_link(
     scope: &Scope,
     by: &Member,
@@ -313,14 +289,11 @@ pub enum LinkShown {
     Shown,
     /// The link was reissued after the form was shown.
     Reissued,
-    /// The participant's address has changed since the publication, and no member has confirmed the new one.
+    /// The participant's address has changed since publication, and no member has confirmed the new one.
     Readdressed,
 }
 
 /// The contact of a participant, and whether a member has to confirm its address before anything is sent to it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such participant.
 pub(super) async fn addressee(
     scope: &Scope,
     (agreement, participant): (&Agreement, ParticipantId),
@@ -332,11 +305,8 @@ pub(super) async fn addressee(
     Ok((contact, is_readdressed))
 }
 
-/// Confirms the name and the address that a participant's contact has now. A form names the version that it showed. False, if
+/// Confirms the current name and address of a participant's contact. A form names the version that it showed; false if
 /// the contact has changed again.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
 pub async fn confirm_contact(
     scope: &Scope,
     by: &Member,
@@ -358,11 +328,8 @@ pub async fn confirm_contact(
     Ok(plan.change([confirmed, contacts::check(scope.call(), &contact)]))
 }
 
-/// Puts on record that a member has the link of a participant shown, which they can copy and send from then on. A form names
-/// the generation that it was shown.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+/// Records that a member was shown a participant's link, and can copy and send it from then on. A form names the
+/// generation that it showed.
 pub async fn show_link(
     scope: &Scope,
     by: &Member,
@@ -386,10 +353,7 @@ pub async fn show_link(
     Ok(plan(LinkShown::Shown).change([on_record, contacts::check(scope.call(), &contact)]))
 }
 
-/// Opens a declined condition again.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Reopens a declined condition.
 pub async fn reopen(
     scope: &Scope,
     by: &Member,

@@ -1,5 +1,3 @@
-//! The precondition of a change, on the version of its record.
-
 use crate::error::Error;
 
 /// The versions to which a change applies.
@@ -13,10 +11,7 @@ pub enum ExpectedVersion {
 }
 
 impl ExpectedVersion {
-    /// Checks the version of the record.
-    ///
-    /// # Errors
-    /// [`Error::StaleMatch`] when it is not among the expected ones.
+    /// Checks the version of the record; [`Error::StaleMatch`] if it is unexpected.
     pub fn check(&self, version: u64) -> Result<(), Error> {
         match self {
             Self::OneOf(expected) if !expected.contains(&version) => Err(Error::StaleMatch),

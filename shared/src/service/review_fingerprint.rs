@@ -1,5 +1,3 @@
-//! What a page showed of an agreement when a member decided on it.
-
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -8,9 +6,9 @@ use crate::domain::agreement::warnings::{self, Warning, WarningKind};
 use crate::domain::member::Changed;
 use crate::service::loaded_agreement::LoadedAgreement;
 
-/// A fingerprint of what a page showed of an agreement, its participants and its workspace. The form carries it, and a
-/// decision compares it with the stored records, so that a member confirms exactly what they saw. With it go the warnings
-/// that the member said are meant.
+/// A fingerprint of what a page showed of an agreement, its participants and its workspace, and the warnings that the
+/// member ticked. The form carries it, and a decision compares it with the stored records, so that a member confirms
+/// exactly what they saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFingerprint {
     /// The agreement's version.
@@ -45,7 +43,7 @@ impl ReviewFingerprint {
         Self { meant: meant.into_iter().collect(), ..self }
     }
 
-    /// What takes a tick by the warnings now, and has none.
+    /// The warnings now that take a tick and have none.
     pub(super) fn not_meant(&self, now: &[Warning]) -> BTreeSet<WarningKind> {
         warnings::to_tick(now).difference(&self.meant).copied().collect()
     }

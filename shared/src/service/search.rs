@@ -42,7 +42,7 @@ pub struct SearchQuery {
     pub q: Search<{ limits::SEARCH_CHARS_MAX }>,
 }
 
-/// The first records of each kind that match, with the number of all that do.
+/// The first matching records of each kind, and the number of all.
 #[derive(Debug)]
 pub struct Found {
     /// By name.
@@ -143,11 +143,8 @@ pub struct NamedObject {
     pub name: String,
 }
 
-/// The records that have a text in their names, as the search finds them: the first of each kind, and the number of all.
-/// Proposals are left out: they have the names of their agreements, whose rows tell of them too.
-///
-/// # Errors
-/// When the text can't be searched for, at `object`.
+/// The records whose names match a text: the first of each kind, and the number of all. Proposals are left out, because
+/// the rows of their agreements tell of them too. An unsearchable text is an error at `object`.
 pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result<(Vec<NamedObject>, u64), Error> {
     let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
     let Some(found) = Box::pin(find(scope, member, &query)).await? else { return Ok((Vec::new(), 0)) };

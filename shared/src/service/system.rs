@@ -15,8 +15,8 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{OrgStore, Store, Usage};
 
-/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no caller of the API and no
-/// member has.
+/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no caller of the API and
+/// no member has.
 #[derive(Debug)]
 pub struct SystemContext {
     scope: Scope,
@@ -33,8 +33,6 @@ impl SystemContext {
     }
 
     /// Commits a plan and returns its output. An empty plan is not committed, and leaves no audit row.
-    ///
-    /// # Errors
     /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         if plan.is_empty() {
@@ -45,10 +43,7 @@ impl SystemContext {
         Ok(output)
     }
 
-    /// Decides and commits, and retries on conflicts, up to this number of attempts.
-    ///
-    /// # Errors
-    /// Those of the last attempt.
+    /// Decides and commits, with retries on conflicts, up to this number of attempts.
     pub async fn run<T, F>(&self, attempts_max: u32, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
@@ -60,7 +55,6 @@ impl SystemContext {
         .await
     }
 
-    /// When the call began.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }

@@ -1,5 +1,3 @@
-//! Verifications of participants' identities, which members record.
-
 use crate::domain::agreement::verification::NewVerification;
 use crate::domain::ids::{AgreementId, ParticipantId, VerificationId};
 use crate::domain::member::{Member, NotVerified, record_verification};
@@ -9,11 +7,7 @@ use crate::service::loaded_agreement::AgreementWithFacts;
 use crate::service::scope::{Plan, Scope};
 use crate::store::verifications as stored;
 
-/// Records that a participant's identity was verified, with the id that the form carries: a form that is sent twice records
-/// it once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Records that a participant's identity was verified, with the id from the form.
 pub async fn record(
     scope: &Scope,
     by: &Member,

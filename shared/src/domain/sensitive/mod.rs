@@ -1,5 +1,5 @@
-//! Finds account and card numbers, which must not appear in texts that pages, responses and searches show. People write
-//! them where they shouldn't.
+//! Finds account and card numbers, which people write where they shouldn't, in texts that pages, responses and searches
+//! show.
 //!
 //! Every place uses this module, so that all refuse the same. A new kind of secret is another [`Sensitive`] with a
 //! function that finds it.
@@ -36,7 +36,6 @@ pub enum Sensitive {
     AccountNumber,
 }
 
-/// Whether a normalized text has a kind.
 type Finder = fn(&[char]) -> bool;
 
 const KINDS: [(Sensitive, Finder); 3] =
@@ -72,7 +71,6 @@ pub(in crate::domain) fn plain(text: &str) -> String {
     normalized(text).into_iter().collect()
 }
 
-/// Whether a predicate holds for a text from the start of one of its words.
 fn any_word(letters: &[char], holds: impl Fn(&[char]) -> bool) -> bool {
     let before = |at: usize| at.checked_sub(1).and_then(|before| letters.get(before));
     // A plus begins a phone number.
@@ -145,8 +143,7 @@ fn is_card(digits: &str) -> bool {
     CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(digits)
 }
 
-/// Whether a text begins with a card number in groups separated by points. Other such groups are amounts, versions and
-/// addresses.
+/// Other groups separated by points are amounts, versions and addresses.
 fn begins_dotted_card(letters: &[char]) -> bool {
     let dotted: String = letters.iter().take_while(|letter| letter.is_ascii_digit() || **letter == '.').collect();
     let is_apart = letters.get(dotted.len()).is_none_or(|next| !next.is_alphanumeric());

@@ -1,5 +1,3 @@
-//! The changes of an agreement since it was proposed.
-
 use std::collections::BTreeSet;
 
 use super::names::names;

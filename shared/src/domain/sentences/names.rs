@@ -10,7 +10,6 @@ pub(super) fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Co
     in_short(&each_name(agreement, ids, contacts))
 }
 
-/// Short names: the first, and the number of others.
 pub(super) fn in_short(names: &[&str]) -> String {
     match names {
         [first, rest @ ..] if rest.len() > 1 => format!("{first} and {} others", rest.len()),

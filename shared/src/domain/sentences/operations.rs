@@ -1,5 +1,4 @@
-//! What calls did, in words, for the audit log and histories: one entry per operation of the API, the app and the
-//! service.
+//! What calls did, in words, for the audit log and histories: one entry per operation of API, app and service.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,3 @@
-//! The status of an agreement and its gates.
-
 use std::collections::BTreeSet;
 
 use super::names::{counted, names};
