@@ -1,3 +1,5 @@
+//! The moment of a protected transition.
+
 use super::ids::RequestId;
 use super::time::Timestamp;
 

@@ -1,3 +1,5 @@
+//! The service's waits, and how the local stack shortens them.
+
 use std::time::Duration;
 
 use crate::domain::time::Timestamp;

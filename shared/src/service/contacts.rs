@@ -1,3 +1,5 @@
+//! Contacts: reading, creating or finding by reference, and changing.
+
 use crate::domain::contact::{Contact, ContactChanges, NewContact};
 use crate::domain::ids::ContactId;
 use crate::error::Error;

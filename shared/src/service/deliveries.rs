@@ -1,3 +1,5 @@
+//! Deliveries: listing, reviewing and replaying them.
+
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 

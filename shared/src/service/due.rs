@@ -1,3 +1,5 @@
+//! The result of settling an entry of the due index.
+
 /// The result of settling an entry of the due index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {

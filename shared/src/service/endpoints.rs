@@ -1,3 +1,5 @@
+//! Webhook endpoints, which admins manage.
+
 use crate::crypto::keyring::Keyring;
 use crate::crypto::signing_secret::SigningSecret;
 use crate::domain::endpoint::{Endpoint, Rotation, Subscription, TooManySecrets};

@@ -187,7 +187,7 @@ pub struct Home {
     pub names: Names,
 }
 
-/// What Home shows a member of an organization. `all` shows all agreements that need attention in full.
+/// What Home shows a member of an organization. Agreements that need attention are shown in full with `all_attention`.
 pub async fn get(
     scope: &Scope,
     member: &Member,

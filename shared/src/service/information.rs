@@ -1,3 +1,5 @@
+//! Information requests: what participants answer, and what members decide about it.
+
 use std::collections::BTreeSet;
 
 use crate::crypto::keyring::{Keyring, SealError};

@@ -1,3 +1,5 @@
+//! Codes that members read out to participants.
+
 use uuid::Uuid;
 
 use crate::crypto::keyring::Keyring;

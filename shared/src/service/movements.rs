@@ -563,7 +563,7 @@ pub async fn instructed_accounts(
     }))
 }
 
-/// A movement's instructions, opened to be verified. Its `Debug` hides them.
+/// A movement's instructions, opened to be verified. Its `Debug` doesn't show them.
 #[derive(Debug)]
 pub struct InstructionsToVerify {
     revision: u32,

@@ -1,3 +1,5 @@
+//! Paper signatures, which members record and confirm.
+
 use crate::domain::ids::{AgreementId, PaperSignatureId, ParticipantId};
 use crate::domain::member::{
     Counting, Member, NotDecided, NotRecorded, PaperDecision, decide_paper_signature, record_paper_signature,

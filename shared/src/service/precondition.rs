@@ -1,3 +1,5 @@
+//! The precondition of a change, on its record's version.
+
 use crate::error::Error;
 
 /// The versions to which a change applies.

@@ -1,3 +1,5 @@
+//! What a page showed of an agreement when a member decided on it.
+
 use std::collections::BTreeSet;
 use std::fmt;
 

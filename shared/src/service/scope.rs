@@ -1,3 +1,5 @@
+//! The scope in which a use case works, and the plan that it returns.
+
 use http::StatusCode;
 use uuid::Uuid;
 

@@ -1,3 +1,5 @@
+//! Who counts as a second member, from the store.
+
 use crate::domain::member::second::SecondMembers;
 use crate::error::Error;
 use crate::service::scope::Scope;

@@ -1,3 +1,5 @@
+//! Trusts: reading, and creating or changing by reference.
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::domain::contact::ContactChanges;

@@ -1,3 +1,5 @@
+//! Verifications of participants' identities, which members record.
+
 use crate::domain::agreement::verification::NewVerification;
 use crate::domain::ids::{AgreementId, ParticipantId, VerificationId};
 use crate::domain::member::{Member, NotVerified, record_verification};

@@ -1,3 +1,5 @@
+//! Workspaces: reading, creating, activating, adding and removing people.
+
 use std::collections::{BTreeSet, HashSet};
 
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};

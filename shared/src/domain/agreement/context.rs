@@ -1,3 +1,5 @@
+//! The agreement that an act is decided on.
+
 use std::borrow::Cow;
 
 use super::facts::Facts;

@@ -1,3 +1,5 @@
+//! The recorded facts that gates wait for.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};

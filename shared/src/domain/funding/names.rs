@@ -1,3 +1,5 @@
+//! A digest of the people's names in an item's document.
+
 use serde::{Deserialize, Serialize};
 
 use crate::crypto;

@@ -1,3 +1,5 @@
+//! The numbers of a funding schedule.
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,3 +1,5 @@
+//! The states of a movement and the reasons of exceptions, as clients branch on them.
+
 use super::source::Side;
 use crate::wire::enums::text_enum;
 

@@ -1,3 +1,5 @@
+//! Sessions of participants, each for one participant of one agreement.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
