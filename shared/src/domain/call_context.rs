@@ -108,7 +108,6 @@ impl CallContext {
         &self.actor
     }
 
-    /// Changes the operation once it is known what the call does.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
     }

@@ -41,12 +41,10 @@ impl DisplayName {
     }
 }
 
-/// The printable ASCII characters of a local part besides letters and digits: RFC 5322's `atext` without `%`, which old
-/// mail servers read as a second `@`.
+/// The marks of RFC 5322's `atext`, without `%`, which old mail servers read as a second `@`.
 const LOCAL_MARKS: &str = "!#$&'*+-/=?^_`{|}~";
 
-/// Checks an address (contract, section 1, "Text"). Labels of a domain may be in any script: mail programs convert
-/// them.
+/// Checks an address (contract, section 1, "Text"). A domain may be in any script: mail programs convert it.
 fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
     let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local_part(local) && is_domain(domain));
     let wrong = || (FieldCode::InvalidFormat, "must look like name@example.com".to_owned());
@@ -86,8 +84,7 @@ fn is_number(label: &str) -> bool {
         || hexadecimal.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// The pattern of addresses. It ignores lengths, and lets a label have any visible non-ASCII character
-/// ([`text::class`]).
+/// The pattern of addresses. Ignores lengths, and allows any visible non-ASCII character in a label ([`text::class`]).
 fn email_pattern() -> String {
     let unseen = text::class(&[text::BLANK, text::CONTROL, text::INVISIBLE].concat());
     let atom = format!(r#"[^"%(),.:;<>@\[\\\]{unseen}]+"#);

@@ -120,8 +120,7 @@ impl DeliveryState {
     }
 }
 
-/// The right to make one attempt. It expires in case its sender has died; the attempt may then be repeated, and the
-/// lost one doesn't count as a failure.
+/// The right to make one attempt. It expires in case its sender has died; the lost attempt doesn't count as a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Its id.

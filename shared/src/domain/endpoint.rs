@@ -166,16 +166,16 @@ impl Endpoint {
         self.previous(now).map(|previous| previous.until)
     }
 
-    /// Whether an event is for this endpoint: it subscribes to the type and existed when the event happened. An event
-    /// has the time at which its call began, and may be committed up to a call's deadline later.
+    /// Whether an endpoint subscribed to the type existed when the event happened. An event has the time at which its
+    /// call began, and may be committed up to a call's deadline later.
     #[must_use]
     pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
         let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery of this type may be sent now. Tests may even while the endpoint is paused; nothing may while
-    /// the organization is suspended.
+    /// Whether a delivery may be sent now: tests even while the endpoint is paused, nothing while the organization is
+    /// suspended.
     #[must_use]
     pub fn may_send(&self, event_type: EventType) -> bool {
         self.suspended_at.is_none() && (self.paused_at.is_none() || event_type == EventType::WebhookTest)
@@ -193,7 +193,7 @@ impl Endpoint {
         self.suspended_at
     }
 
-    /// The endpoint with its organization's suspension. None if nothing changes.
+    /// None if nothing changes.
     #[must_use]
     pub(crate) fn with_suspension(&self, suspended_at: Option<Timestamp>) -> Option<Self> {
         (self.suspended_at != suspended_at).then(|| Self { suspended_at, ..self.clone() })
@@ -241,10 +241,7 @@ impl Endpoint {
         Some(Self { paused_at: None, updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// The endpoint with a new secret, which is shown once. Refused if too many replaced secrets would still sign.
-    ///
-    /// # Errors
-    /// When the secret can't be sealed.
+    /// The endpoint with a new secret, shown once. Refused if too many replaced secrets would still sign.
     pub fn rotated(
         &self,
         by: Admin<'_>,

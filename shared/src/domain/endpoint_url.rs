@@ -70,7 +70,6 @@ impl EndpointUrl {
         }
         match url.scheme() {
             _ if url.is_allowed(guard) => Ok(url),
-            // The scheme is allowed, but not with this host.
             Scheme::Http => Err(InvalidUrl::NotHttps),
             Scheme::Https => Err(InvalidUrl::NotPublic),
         }

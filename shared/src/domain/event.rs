@@ -17,8 +17,7 @@ use super::time::Timestamp;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldCode;
 
-/// Declares the events, each with its type, its data for subscribers, and a sentence on when it is sent. [`EventType`],
-/// [`EventKind`], the examples and the API document's webhooks follow from it.
+/// Declares the events, from which [`EventType`], [`EventKind`], the examples and the API document's webhooks follow.
 macro_rules! events {
     ($(
         $(#[$($about:tt)*])*

@@ -181,8 +181,7 @@ impl AgreementRecord {
         documents.chain(uploads).chain(scans).chain(evidence.map(|file| &file.content))
     }
 
-    /// Answer files that still fit in a bundle after all other files, in order: large answers can't push out the proof
-    /// of a payment.
+    /// Answer files that fit in a bundle after all other files: large answers can't push out the proof of a payment.
     #[must_use]
     pub fn answer_files(&self) -> Vec<&AnswerFile> {
         let others = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
@@ -213,8 +212,7 @@ impl AgreementRecord {
         self.proving_entries().map(|(_, entry)| entry.statement_id).collect()
     }
 
-    /// Its files, without duplicate content. Answer files only as far as they fit
-    /// ([`answer_files`](Self::answer_files)).
+    /// Its files, each content once; answer files only as far as they fit ([`answer_files`](Self::answer_files)).
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
         let answers = self.answer_files().into_iter().map(|file| &file.content);

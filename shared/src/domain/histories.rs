@@ -149,7 +149,6 @@ struct World {
 }
 
 impl World {
-    /// Starts with stages that ask for everything, or with none.
     fn new(has_stages: bool) -> Self {
         let record = MemberRecord {
             id: MemberId::new(),
@@ -180,7 +179,6 @@ impl World {
         deal.blockers_at(self.now)
     }
 
-    /// The agreement as of now, even if the clock hasn't recorded it.
     fn current(&self) -> Agreement {
         self.deal.draft.as_of(&Facts::none(), TimeScale::default(), self.now).into_owned()
     }

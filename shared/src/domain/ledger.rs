@@ -171,8 +171,8 @@ impl LedgerState {
         }
     }
 
-    /// Whether it is past due: a payment not proven to have arrived, or an unfinished obligation, in an agreement in
-    /// force or completed (`is_agreed`). Agreements expire; they are never overdue.
+    /// Whether a payment not proven to have arrived, or an unfinished obligation, is past due in an agreement in force
+    /// or completed (`is_agreed`). Agreements expire; they are never overdue.
     #[must_use]
     pub fn is_overdue(self, is_agreed: bool, due_at: Option<Timestamp>, now: Timestamp) -> bool {
         let can_be = !self.is_done() && !matches!(self, Self::Active | Self::Dormant | Self::Satisfied);

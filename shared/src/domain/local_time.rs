@@ -73,7 +73,6 @@ pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
     }
 }
 
-/// Parses the date at the start of a text, and returns the remaining words.
 fn read_date<'a>(words: &'a [&'a str]) -> Result<(Date, &'a [&'a str]), NotLocalTime> {
     let ((year, month, day), rest) = parts_of_date(words).ok_or(NotLocalTime::Unreadable)?;
     let year: i16 = year.parse().map_err(|_| NotLocalTime::Unreadable)?;

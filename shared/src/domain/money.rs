@@ -199,8 +199,8 @@ pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
     format!("{currency} {sign}{figures}").trim_start().to_owned()
 }
 
-/// An amount as the app shows it, such as `$1,250.00 USD`: several currencies share a symbol. Without a symbol it looks
-/// as in the API. Sums may exceed any single amount.
+/// An amount as the app shows it, such as `$1,250.00 USD`: several currencies share a symbol. Sums may exceed any
+/// amount.
 #[must_use]
 pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     let minor: i128 = minor.into();

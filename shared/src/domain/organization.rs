@@ -44,8 +44,8 @@ pub struct Organization {
     pub created_at: Timestamp,
 }
 
-/// An earlier name of an organization. The organization keeps its names, not each completed agreement the name of its
-/// day: time can complete an agreement too, by rules that don't know organizations.
+/// An earlier name. The organization keeps them, not each completed agreement its own: time can complete one too, by
+/// rules that don't know organizations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierName {
     /// The name.

@@ -63,8 +63,7 @@ impl utoipa::PartialSchema for Note {
 impl ToSchema for Note {}
 
 impl Note {
-    /// Checks a text: trims it and turns CRLF into LF. Tabs and line breaks are allowed; other control characters and
-    /// direction overrides are not.
+    /// Trims a text and turns CRLF into LF. Tabs are allowed; other control characters and direction overrides are not.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         text::check_lines(text, limits::NOTE_CHARS_MAX).map(Self)
     }
@@ -312,7 +311,6 @@ pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), 
     if fits { Ok(()) } else { Err(FieldErrors::one(AGREEMENT, FieldCode::WrongState, format!("must be {needed}"))) }
 }
 
-/// Checks that only tolerated blockers remain. The error lists the others in order.
 pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) -> bool) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::default();
     for blocker in blockers.iter().filter(|blocker| !tolerated(blocker)) {
@@ -323,8 +321,8 @@ pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) 
 
 const AGREEMENT: &str = "agreement_id";
 
-/// Checks that a new proposal can claim its agreement: not while the claiming proposal is pending. Returns that
-/// proposal as expired if its expiry isn't recorded yet.
+/// Checks that no pending proposal claims the agreement. Returns the claiming one as expired if its expiry isn't
+/// recorded.
 pub fn take_over_claim(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<ExpiredProposal>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {

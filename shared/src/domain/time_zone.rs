@@ -78,8 +78,8 @@ impl TimeZone {
         Ok(Timestamp::of_zoned(&zoned))
     }
 
-    /// A moment as a form shows it in this zone and [`TimeZone::read_local`] parses it: `Dec 31, 2026 5:00 PM`, with
-    /// seconds if any. The last millisecond of a day is shown as the date alone.
+    /// A moment as a form shows it and [`TimeZone::read_local`] parses it: `Dec 31, 2026 5:00 PM`, with seconds if any.
+    /// The last millisecond of a day is the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
         let local = at.zoned(self.zone());

@@ -171,8 +171,7 @@ impl Trust {
         (trust, contact)
     }
 
-    /// Applies changes. Equal to this trust, including its time, if nothing changes; the order of contacts doesn't
-    /// count.
+    /// Applies changes. Equal to this trust, including its time, if nothing but the order of contacts changes.
     #[must_use]
     pub fn change(&self, changes: TrustChanges, now: Timestamp) -> Self {
         let TrustChanges { formal_name, settlor_contact_ids, trustee_contact_ids, external_reference } = changes;

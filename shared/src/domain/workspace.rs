@@ -90,7 +90,6 @@ impl Workspace {
         }
     }
 
-    /// The workspace, activated. None if it is already.
     #[must_use]
     pub(in crate::domain) fn activated(&self, now: Timestamp) -> Option<Self> {
         let updated_at = now.max(self.updated_at);

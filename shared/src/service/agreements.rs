@@ -162,7 +162,7 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
     let (agreement, (acts, has_more_acts), verifications, papers, accesses) =
         tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications, papers, accesses)?;
     let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
-    // Nothing is read where all whom the acts name still take part, as in most agreements.
+    // Reads nothing if all whom the acts name still participate, as in most agreements.
     let named = acts.iter().filter_map(|act| act.part.as_ref().and_then(EditedPart::contact_id));
     let named: BTreeSet<ContactId> = named.collect();
     let now_takes_part = participants_of([&*agreement]);
@@ -265,8 +265,8 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
 pub struct WorkspaceAgreements {
     /// A page of them.
     pub listed: AgreementPage,
-    /// The contacts to which any of them refers, unless it is cancelled. A pending proposal or a cancelled agreement
-    /// may keep others among the people of the workspace.
+    /// The contacts that an uncancelled one refers to. A pending proposal or a cancelled agreement may keep other
+    /// people.
     pub referred_to: HashSet<ContactId>,
 }
 

@@ -68,7 +68,7 @@ impl Names {
 /// The objects of a row whose kinds are known, with their kinds.
 pub fn objects_of(row: &AuditRow) -> impl Iterator<Item = (ObjectKind, Uuid)> + '_ {
     let known = sentences::operation(&row.operation).objects;
-    // The body of this API call names the items, and the agreement comes after them.
+    // This API call names the items in its body, before the agreement.
     let is_items_first = row.operation == PAPER && row.caller.actor_type == ActorType::Token;
     let (last, others) = match row.objects.split_last() {
         Some((agreement, items)) if is_items_first && row.outcome() == CallOutcome::Success => (Some(agreement), items),
@@ -109,9 +109,9 @@ pub async fn page(
     Ok(AuditPage { rows, next, looked_back_to, names })
 }
 
-/// The latest changes of members, integrations and time to records in the last days, at most [`limits::HOME_ACTS_MAX`],
-/// newest first. If the newest calls mostly read, a second query looks as far back as a filter's does; changes beyond
-/// it are missing.
+/// The latest changes of members, integrations and time in the last days, at most [`limits::HOME_ACTS_MAX`], newest
+/// first. If the newest calls mostly read, a second query looks as far back as a filter's does; older changes are
+/// missing.
 pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Error> {
     const DAY_S: i64 = 24 * 3600;
     let days_s = i64::from(limits::AUDIT_DAYS) * DAY_S;
@@ -145,8 +145,8 @@ fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
     }
 }
 
-/// The names of as many of these as one batch of keys finds, and, with the remaining keys, what the first rows did in
-/// the histories of agreements. A member, and what may be a trust or an item, takes two keys.
+/// The names of as many of these as one batch of keys finds, then what the first rows did in the histories of
+/// agreements. A member, and what may be a trust or an item, takes two keys.
 async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows: &[AuditRow]) -> Result<Names, Error> {
     let mut seen = HashSet::new();
     let distinct = of.filter(|(kind, _)| *kind != ObjectKind::Part).filter(|named| seen.insert(*named));

@@ -30,8 +30,7 @@ pub async fn list(
     Ok(scope.store().deliveries(endpoint, filter, before, count).await?)
 }
 
-/// The names of the agreements or workspaces that the events of deliveries are about, if any. Two consecutive reads,
-/// whatever the number of deliveries.
+/// The names of the agreements or workspaces that deliveries are about, if any, in two consecutive reads.
 pub async fn subjects(scope: &Scope, deliveries: &[Delivery]) -> Result<HashMap<EventId, String>, Error> {
     let store = scope.store();
     let events = store.events(deliveries.iter().map(|delivery| delivery.event_id)).await?;
@@ -51,7 +50,6 @@ pub async fn subjects(scope: &Scope, deliveries: &[Delivery]) -> Result<HashMap<
     Ok(referred.iter().filter_map(|(event, about)| Some((*event, name(about)?))).collect())
 }
 
-/// What an event's data says about the record that it is about.
 #[derive(Debug, Default, Deserialize)]
 struct Reference {
     name: Option<AgreementName>,
@@ -69,8 +67,8 @@ impl Reference {
     }
 }
 
-/// The first attempt at a delivery just caused. Waits up to 3 s, with up to 8 reads
-/// ([`limits::TEST_OUTCOME_WAITS_MS`]). None after that, or if the store can't be read.
+/// The first attempt at a delivery just caused. None after 3 s and 8 reads ([`limits::TEST_OUTCOME_WAITS_MS`]), or if
+/// the store can't be read.
 pub async fn wait_for_attempt(scope: &Scope, endpoint: EndpointId, event: EventId) -> Option<Attempt> {
     let look = async {
         for wait_ms in limits::TEST_OUTCOME_WAITS_MS {

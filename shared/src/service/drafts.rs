@@ -156,7 +156,7 @@ pub async fn edit(
         Ok(draft) => draft,
         Err(reason) => return refused(EditRefused::Invalid(reason.at("agreement_id"))),
     };
-    // The audit log names a contact whom the edit is about. The histories of agreements name the other parts.
+    // The audit log names the contact that the edit is about; the agreement's history names other parts.
     let contact = EditedPart::of_edit(&before, &draft).and_then(|part| part.contact_id());
     let shown = std::iter::once(id.uuid()).chain(contact.map(ContactId::uuid));
     Ok(Plan::new(scope, Ok(())).change([stored::edit(scope.call(), &before, &draft)?]).showing(shown))

@@ -31,8 +31,7 @@ pub struct DueObligations {
     pub overdue: Vec<QueuedObligation>,
     /// How many are overdue in all.
     pub overdue_total: usize,
-    /// Those with claims that the member may confirm: of participants and of members who count as others, and the
-    /// member's own if they are alone.
+    /// Those with claims that the member may confirm: others', and the member's own if they are alone.
     pub to_confirm: Vec<QueuedObligation>,
     /// How many such obligations there are in all.
     pub to_confirm_total: usize,

@@ -166,8 +166,7 @@ pub fn send_test(scope: &Scope, _by: Admin<'_>, id: EndpointId, event: &Event) -
     Plan::new(scope, ()).emit_to(id, event.clone()).showing([id.uuid(), event.id.uuid()])
 }
 
-/// Requests a replay of the events since a moment that an endpoint has not received, including those of a replay in
-/// progress.
+/// Requests a replay of the events since a moment that an endpoint hasn't received, even those of a running replay.
 pub async fn replay_undelivered(
     scope: &Scope,
     admin: Admin<'_>,

@@ -79,7 +79,6 @@ fn proof_id(submission: &Submission) -> ProofId {
     ProofId::from(submission.id.uuid())
 }
 
-/// The files that participants uploaded for an item, oldest first, without returned ones.
 pub(super) fn confirmations<'a>(
     agreement: &'a Agreement,
     submissions: &'a [Submission],

@@ -49,9 +49,8 @@ pub async fn check(
     Ok(parts.map(|items| Batch { workspace_id, items: items.to_vec() }).collect())
 }
 
-/// Adds the items of a part, all or none, and returns how many. Leaves out items that are already there, so a repeated
-/// or interrupted upload adds each once. Calls the store twice before the transaction. Errors: `taken` at
-/// `external_reference`, `limit_reached`, `sensitive_value`.
+/// Adds the items of a part, all or none, and returns how many. Leaves out existing ones, so a repeated or interrupted
+/// upload adds each once. Calls the store twice before the transaction.
 pub async fn add(by: &impl Writer, batch: &Batch) -> Result<Plan<usize>, Error> {
     let scope = by.scope();
     let Batch { workspace_id, items } = batch;

@@ -357,8 +357,7 @@ fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChan
     }
 }
 
-/// Whether the same member's form was already submitted: the item is as it wants it. Who opened an item is not on
-/// record, and doesn't matter.
+/// Whether the same member's form was already submitted. Who opened an item is not on record, and doesn't matter.
 fn is_done(item: &FundingItem, by: &Member, act: &FundingAct) -> bool {
     use crate::domain::funding::proof::ProofState;
 

@@ -161,7 +161,6 @@ fn owner_candidates(workspace: &PeopledWorkspace, trusts: &[Trust]) -> BTreeSet<
     people_of(workspace, trusts, limits::FUNDING_PEOPLE_SHOWN)
 }
 
-/// At most so many people of a workspace, and those of its trusts.
 fn people_of(workspace: &PeopledWorkspace, trusts: &[Trust], most: usize) -> BTreeSet<ContactId> {
     let of_trust =
         |trust: &Trust| trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).copied().collect::<Vec<_>>();
@@ -194,8 +193,8 @@ pub struct ItemReview {
     pub people: Vec<Contact>,
     /// The agreement that papers it, or by which it was funded.
     pub agreement: Option<Agreement>,
-    /// The unfiled and unreturned files that participants of the agreement uploaded to confirm the transfer, oldest
-    /// first, while it waits for proof.
+    /// The unfiled and unreturned files that participants uploaded to confirm the transfer, oldest first, while it
+    /// needs proof.
     pub confirmations: Vec<Confirmation>,
     /// The fingerprint of what the page shows, for the forms of decisions.
     pub fingerprint: ItemFingerprint,

@@ -70,8 +70,7 @@ pub struct QueuedAgreement {
     pub agreement: Agreement,
     /// A draft's blockers, without the activation of its workspace, which publication does.
     pub blockers: Vec<Blocker>,
-    /// When the participants for whom an active agreement waits first last looked at their pages. None for those who
-    /// never did.
+    /// When the participants for whom an active agreement waits first last looked at their pages, if ever.
     pub looks: Vec<(ContactId, Option<Timestamp>)>,
 }
 
@@ -139,13 +138,12 @@ pub struct PaymentToSee {
 }
 
 /// What an organization has to do, and what it waits for. Each agreement is in one section, `closing` if it closes
-/// soon. Paper signatures are listed separately.
+/// soon.
 #[derive(Debug)]
 pub struct WorkQueue {
     /// The pending proposals, those that expire first.
     pub proposals: Shortlist<Proposal>,
-    /// The paper signatures that the member may confirm, oldest first: those recorded by members who count as others,
-    /// and their own if they are alone by now.
+    /// The paper signatures that the member may confirm, oldest first: others', and their own if they are alone by now.
     pub papers: Shortlist<PaperToConfirm>,
     /// The payments that the member should look at, most urgent first, then longest waiting.
     pub payments: Shortlist<PaymentToSee>,
@@ -153,8 +151,8 @@ pub struct WorkQueue {
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, longest waiting first.
     pub waiting: Shortlist<QueuedAgreement>,
-    /// The active agreements that need a member, or one of the organization's own contacts. Declined ones come first,
-    /// then those with answers to read, then the rest, longest waiting first in each group.
+    /// The active agreements that need a member or one of the organization's own contacts: declined ones first, then
+    /// those with answers to read, then the rest, longest waiting first in each group.
     pub attention: Shortlist<QueuedAgreement>,
     /// The drafts, and the active agreements that wait for others, that expire soon, next one first.
     pub closing: Shortlist<QueuedAgreement>,
@@ -274,7 +272,6 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// The shown agreements, each once.
     fn agreements(&self) -> impl Iterator<Item = &'a OpenAgreement> {
         let lists = [&self.drafts, &self.waiting, &self.attention, &self.closing];
         let shown = lists.into_iter().flat_map(|list| &list.shown).chain(&self.papers.0).copied();
@@ -290,10 +287,7 @@ type RowToSee = (WaitingMovement, PaymentWait, bool);
 const READ_FOR_EACH: usize = 2;
 
 /// The rows of the payments that a member should look at, most urgent first. The member doesn't verify instructions of
-/// `not_of`.
-///
-/// Decision: whether a payment is overdue is decided as the ledger does ([`LedgerState::is_overdue`]), whoever has to
-/// act.
+/// `not_of`. They are overdue as in the ledger ([`LedgerState::is_overdue`]), whoever has to act.
 fn payments_to_see(
     waiting: &[WaitingMovement],
     open: &OpenAgreements,
@@ -383,8 +377,7 @@ fn seen_payments(
     Shortlist { shown, total }
 }
 
-/// The first agreements with paper signatures that a member may confirm, without those of `not_of`; and the number of
-/// all such signatures.
+/// The first agreements with paper signatures that a member may confirm, and the number of all such signatures.
 fn with_papers<'a>(open: &'a OpenAgreements, not_of: &BTreeSet<MemberId>) -> (Vec<&'a OpenAgreement>, usize) {
     let of_others = |open: &OpenAgreement| open.papers.iter().filter(|by| !not_of.contains(by)).count();
     let all: Vec<_> = open.open.iter().filter(|open| open.is_active && of_others(open) > 0).collect();

@@ -171,7 +171,6 @@ pub async fn send(
     Ok(plan(Err(NotSent::Refused(refused))))
 }
 
-/// The answers as stored, with what has changed since the previous revision.
 fn answering(
     context: &AnswerContext,
     keys: &Keyring,

@@ -210,8 +210,7 @@ struct DatedEntry {
     is_overdue: bool,
 }
 
-/// The rows in order: longest overdue first, then by due time, then those without one, then the done ones, newest
-/// first.
+/// The rows, longest overdue first, then by due time, then those without one, then the done ones, newest first.
 fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>) -> Vec<DatedEntry> {
     let mut days = Days::of(&organization.time_zone);
     let mut dated: Vec<_> = entries

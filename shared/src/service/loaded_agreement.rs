@@ -68,7 +68,6 @@ impl AgreementWithFacts {
         scope.moment_after(self.agreement.updated_at)
     }
 
-    /// What an act on it at this moment is decided on.
     pub(super) fn context(&self, scope: &Scope, moment: Moment) -> AgreementContext<'_> {
         AgreementContext { agreement: &self.agreement, facts: &self.facts, time_scale: scope.time_scale(), moment }
     }
@@ -133,7 +132,6 @@ pub struct LoadedAgreement {
 }
 
 impl LoadedAgreement {
-    /// Loads the facts, contacts and workspace of an agreement, and the payments of a draft.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
         let payments = Payments::load(scope, [&*agreement]);
         let funding = DraftFunding::load(scope, [&*agreement]);
@@ -179,8 +177,8 @@ impl LoadedAgreement {
         }
     }
 
-    /// How a member's publication of the draft sets the items that it papers in progress. [`Error::Conflict`] if an
-    /// item left the draft after the blockers were computed.
+    /// Sets the items that a published draft papers in progress; [`Error::Conflict`] if one left after the check of
+    /// blockers.
     pub(super) fn starting(&self, scope: &Scope, published: &ByMember<Agreement>) -> Result<Vec<Dependent>, Error> {
         if published.lifecycle() == Lifecycle::Cancelled {
             return Ok(Vec::new());
@@ -325,8 +323,7 @@ impl DraftFunding {
     }
 }
 
-/// The records that a draft's blockers depend on: the contacts of its participants, its payments, and the items that
-/// have changed since it papered them.
+/// The records that a draft's blockers depend on: participants' contacts, payments, and items changed since papered.
 pub(super) type DraftRecords<'a> = (&'a [Contact], &'a [DraftPayment], &'a [FundingItemId]);
 
 pub(super) fn blockers_of(

@@ -49,7 +49,6 @@ pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementReview, Error>
     Ok(MovementReview { movement, agreement, contacts, workspace: workspace.into_inner(), evidence, seconds })
 }
 
-/// A movement and its agreement as of now, with the contacts of the participants.
 async fn as_of_now(
     scope: &Scope,
     movement: Versioned<Movement>,

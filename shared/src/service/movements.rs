@@ -59,8 +59,7 @@ pub async fn list(scope: &Scope, query: &MovementQuery) -> Result<Page<MovementI
     Ok(Page { data: in_full(scope, data).await?, pagination })
 }
 
-/// Movements with the steps of their agreements and their due times. Reads the organization only for a movement with a
-/// day.
+/// Movements with their steps and due times. Reads the organization only for a movement with a day.
 async fn in_full(scope: &Scope, movements: Vec<Movement>) -> Result<Vec<MovementInFull>, Error> {
     let agreements: BTreeSet<AgreementId> = movements.iter().map(Movement::agreement_id).collect();
     let agreements = async { scope.store().agreements(agreements).await.map_err(Error::from) };
@@ -188,8 +187,7 @@ fn decide(
     }
 }
 
-/// Whether the same member's form was already submitted: the movement is as it wants it. Who asked for proof is not on
-/// record, and doesn't matter.
+/// Whether the same member's form was already submitted. Who asked for proof is not on record, and doesn't matter.
 fn is_done(movement: &Movement, by: &Member, act: &MovementAct) -> bool {
     let instructions = |revision: u32| movement.instructions().filter(|found| found.revision == revision);
     match (act, movement.status()) {
@@ -374,8 +372,8 @@ pub enum NotAccepted {
     Changed,
 }
 
-/// Accepts evidence, given what the page showed as accepted before, in minor units, and whether the member calls it a
-/// separate arrival.
+/// Accepts evidence, given what the page showed as accepted before, in minor units, and whether it is a separate
+/// arrival.
 pub async fn accept_evidence(
     scope: &Scope,
     by: &Member,
@@ -395,8 +393,8 @@ pub async fn accept_evidence(
     Ok(plan.with_output(output))
 }
 
-/// A movement, and all evidence filed for it; then, for accepting one piece, what was accepted for other movements and
-/// may be the same arrival.
+/// A movement, all its evidence, and, for accepting one piece, what other movements accepted of perhaps the same
+/// arrival.
 async fn to_judge(
     scope: &Scope,
     (id, evidence): (MovementId, EvidenceId),
@@ -421,8 +419,7 @@ pub struct AcceptedElsewhere {
     pub movement: Movement,
 }
 
-/// What was accepted for other movements and may be of the same arrival as this evidence, oldest first. Empty if a
-/// member has decided about the evidence.
+/// What other movements accepted of perhaps the same arrival, oldest first. Empty if the evidence is decided.
 pub async fn accepted_elsewhere(
     scope: &Scope,
     (movement, evidence): (MovementId, EvidenceId),
@@ -542,8 +539,8 @@ pub(super) async fn opened(
 /// else names: one, or of a free text each number that could be an account. None before a release: what one member
 /// entered proves nothing.
 ///
-/// They can be compared with every digest that the keyring makes now: stored digests without a current key are made
-/// again from the instructions. Only instructions whose key was dropped give what is stored.
+/// Stored digests without a current key are made again from the instructions, so that they compare with new ones,
+/// unless the instructions' own key was dropped.
 pub async fn instructed_accounts(
     scope: &Scope,
     keys: &Keyring,

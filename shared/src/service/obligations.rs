@@ -202,8 +202,7 @@ pub async fn act(
 }
 
 /// Why a member can't record that an occurrence is done, with a file of so many bytes, if so. Asked before the file is
-/// stored, and decided again when it is recorded. A member who already recorded it may go on: the form was submitted
-/// twice.
+/// stored, and decided again when it is recorded. A member who already recorded it may go on.
 pub async fn why_not_satisfied(
     scope: &Scope,
     id: ObligationId,
@@ -304,8 +303,7 @@ pub async fn act_as_participant(
     })
 }
 
-/// How a confirmation in a member's browser counts relative to what that member recorded. Reads nothing in a
-/// participant's own browser.
+/// How a confirmation in a member's browser counts relative to that member's records. Reads nothing in other browsers.
 async fn counting_of_host(
     scope: &Scope,
     obligation: &Obligation,

@@ -161,8 +161,7 @@ fn check(items: &[Versioned<FundingItem>]) -> Result<(), FieldErrors> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Papers what was prepared, with the files of its documents in their order. `limit_reached` at `item_ids` beyond the
-/// participants or signatures of an agreement, or the people of its workspace.
+/// Papers what was prepared, with the files of its documents in their order; `limit_reached` at `item_ids`.
 pub fn paper(
     by: &impl Writer,
     prepared: Prepared,

@@ -134,8 +134,7 @@ fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(),
     Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
-/// Counts a file before it is stored for a participant. False at the limit of all they have stored, including drafts
-/// and what was refused afterwards.
+/// Counts a file before it is stored for a participant. False beyond the limit, which includes what was refused later.
 pub async fn count_file(scope: &Scope, by: &ActingParticipant, bytes: usize) -> Result<bool, Error> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     Ok(scope.store().count_file_bytes(by, bytes).await?)
@@ -263,7 +262,7 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
     Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
 }
 
-/// Reissues the link of a participant: the previous one and its sessions end. A form names the generation that it
+/// Reissues a participant's link, which ends the previous one and its sessions. A form names the generation that it
 /// showed, so a second press reissues nothing.
 pub async fn reissue_link(
     scope: &Scope,
@@ -305,8 +304,8 @@ pub(super) async fn addressee(
     Ok((contact, is_readdressed))
 }
 
-/// Confirms the current name and address of a participant's contact. A form names the version that it showed; false if
-/// the contact has changed again.
+/// Confirms the current name and address of a participant's contact. False if the contact has changed since the form
+/// showed it.
 pub async fn confirm_contact(
     scope: &Scope,
     by: &Member,
@@ -328,8 +327,8 @@ pub async fn confirm_contact(
     Ok(plan.change([confirmed, contacts::check(scope.call(), &contact)]))
 }
 
-/// Records that a member was shown a participant's link, and can copy and send it from then on. A form names the
-/// generation that it showed.
+/// Records that a member was shown a participant's link of the generation that the form names, and can send it from
+/// then on.
 pub async fn show_link(
     scope: &Scope,
     by: &Member,

@@ -167,8 +167,8 @@ pub struct ProposalReview {
     pub as_proposed: Option<Agreement>,
     /// The contacts of its participants, current and as proposed.
     pub contacts: Vec<Contact>,
-    /// The payments of the shown draft, or those that a cancellation concerns, most urgent first; none for an agreement
-    /// as proposed.
+    /// The payments of the shown draft, or those that a cancellation concerns, most urgent first; none with
+    /// `as_proposed`.
     pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
@@ -283,7 +283,6 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     })
 }
 
-/// The blockers of a draft's publication, and its probable mistakes.
 async fn before_publication(
     scope: &Scope,
     loaded: &LoadedAgreement,
@@ -337,8 +336,8 @@ pub async fn decide(
         Ok(outcome) => outcome,
         Err(refusal @ Refusal::NotPending(_)) => return Ok(Plan::new(scope, Err(refusal))),
         Err(refusal) => {
-            // The proposal was pending when it was read, before the rest. Another member's decision may have changed
-            // the rest since then.
+            // The proposal was pending when it was read, first. Another member's decision may have changed the rest
+            // since then.
             let now = scope.store().proposal(id).await?.map(|current| current.version());
             let is_same = now == Some(proposal.version());
             return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };
@@ -353,8 +352,7 @@ pub async fn decide(
         .showing([id.uuid(), agreement.id().uuid()]);
     let mut plan = executed.added_to(plan);
     if choice == Choice::Confirm {
-        // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest
-        // ([`super`]).
+        // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest.
         plan = plan.check(loaded.contact_checks(scope));
     }
     Ok(plan)
@@ -372,8 +370,7 @@ async fn papered_to_end(
     }
 }
 
-/// What a decision with an effect writes besides the proposal: the agreement, its workspace, and the items that it
-/// papers.
+/// What a decision with an effect writes besides the proposal.
 #[derive(Debug, Default)]
 struct Executed {
     changes: Vec<Changes>,

@@ -9,8 +9,7 @@ use crate::domain::member::Changed;
 use crate::service::loaded_agreement::LoadedAgreement;
 
 /// A fingerprint of what a page showed of an agreement, its participants and its workspace, and the warnings that the
-/// member ticked. The form carries it, and a decision compares it with the stored records, so that a member confirms
-/// exactly what they saw.
+/// member ticked. The form carries it, so that a member confirms exactly what they saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFingerprint {
     /// The agreement's version.
@@ -23,7 +22,6 @@ pub struct ReviewFingerprint {
 
 impl ReviewFingerprint {
     pub(super) fn of(loaded: &LoadedAgreement) -> Self {
-        // Only what the page shows of the workspace.
         let workspace = loaded.workspace();
         let mut parts = vec![
             workspace.id().to_string(),

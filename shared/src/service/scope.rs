@@ -39,8 +39,8 @@ impl Scope {
         &mut self.call
     }
 
-    /// The store, as the organization sees it, for use cases and test fixtures. Operations and pages call use cases
-    /// instead (`tests/layers.rs` checks it).
+    /// The store, as the organization sees it, for use cases and test fixtures; others call use cases
+    /// (`tests/layers.rs`).
     #[must_use]
     pub fn store(&self) -> &OrgStore {
         &self.store
@@ -70,8 +70,7 @@ impl Scope {
         self.call.moment()
     }
 
-    /// The moment of an attempt that begins now, after an earlier change of the same record. A decision at it tells its
-    /// plan (`Plan::decided_at`).
+    /// The moment of an attempt that begins now, after an earlier change of the record, for `Plan::decided_at`.
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         self.call.moment_after(earlier)
@@ -99,7 +98,6 @@ pub(crate) struct Dependent {
 }
 
 impl Dependent {
-    /// How many items of a transaction it takes.
     fn items(&self) -> usize {
         self.changes.items() + self.event.iter().count() * limits::EVENT_ITEMS
     }
@@ -224,8 +222,7 @@ impl<T> Plan<T> {
         self
     }
 
-    /// Says that the changes aren't yet what the form asks for, such as a draft of what can't be sent: the same copy of
-    /// the form can be submitted again.
+    /// Says that the changes aren't yet what the form asks for, so the same copy of the form can be submitted again.
     pub fn unfinished(self) -> Self {
         Self { is_unfinished: true, ..self }
     }
@@ -261,7 +258,6 @@ impl<T> Plan<T> {
         &self.output
     }
 
-    /// The commit of the plan, the ids for the audit row, and the output.
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {
         let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished: _ } = self;
         let mut commit = Commit::new(scope.store(), scope.call()).at(now).with(changes).checking(checks).emit(events);

@@ -144,7 +144,7 @@ pub struct NamedObject {
 }
 
 /// The records whose names match a text: the first of each kind, and the number of all. Proposals are left out, because
-/// the rows of their agreements tell of them too. An unsearchable text is an error at `object`.
+/// the rows of their agreements tell of them. An unsearchable text is an error at `object`.
 pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result<(Vec<NamedObject>, u64), Error> {
     let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
     let Some(found) = Box::pin(find(scope, member, &query)).await? else { return Ok((Vec::new(), 0)) };

@@ -79,15 +79,14 @@ pub async fn discard(scope: &Scope, by: &Member, id: StatementId) -> Result<Plan
     Ok(plan(true).change([stored::discard(scope.call(), by, &statement)]))
 }
 
-/// Whether a member may map the columns of a CSV file: only until an entry is filed, which was read with the columns
-/// that it has.
+/// Whether a member may map the columns of a CSV file: only until an entry is filed, which was read with them.
 pub async fn takes_columns(scope: &Scope, statement: &Statement) -> Result<bool, Error> {
     let Some(facts) = &statement.facts else { return Ok(true) };
     Ok(facts.format == StatementFormat::Csv && scope.store().filed_entries(statement.id).await?.is_empty())
 }
 
 /// Reads a CSV file with the columns that a member chose, and remembers them for the next file with the same header.
-/// False if an entry is filed by now: then the statement stays as it was read.
+/// False, without effect, if an entry is filed by now.
 pub async fn read_columns(
     scope: &Scope,
     by: &Member,
@@ -141,8 +140,7 @@ pub struct StatementReview {
     pub more_awaited: usize,
 }
 
-/// A statement, and the movements that wait for proof, to compare its entries with, those due first. Reads the filed
-/// entries of one page.
+/// A statement, with the filed entries of one page, and the movements that wait for proof, those due first.
 pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result<StatementReview, Error> {
     let store = scope.store();
     let (filed, awaited) =
@@ -176,14 +174,13 @@ pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result
     Ok(StatementReview { statement: statement.into_inner(), filed, shown, awaited, more_awaited })
 }
 
-/// Whether a statement of the receiving side may show the arrival of a movement: what the organization itself pays
-/// arrives on the statement of someone else.
+/// Whether a statement of the receiving side may show its arrival: not if the organization itself pays.
 fn may_arrive(movement: &Movement) -> bool {
     movement.terms().direction != Direction::Outgoing
 }
 
-/// Whether an entry of a statement is offered for a movement: it takes evidence, or is an exception because it did not
-/// arrive. One that ended with its agreement is, if anyone could have paid it by its instructions.
+/// Whether an entry is offered for a movement: it takes evidence, or is an exception because it did not arrive. One
+/// that ended with its agreement is, if anyone could have paid it by its instructions.
 fn is_awaited(movement: &Movement) -> bool {
     let is_open = movement.is_not_received() || movement.takes_evidence_of(Side::Receiver);
     may_arrive(movement) && is_open && (!movement.ended_with_its_agreement() || movement.instructions().is_some())
@@ -199,8 +196,8 @@ pub async fn not_arriving(
     Ok(found.into_iter().map(Versioned::into_inner).filter(|movement| !may_arrive(movement)).collect())
 }
 
-/// Digests of the accounts in the released instructions of movements, by movement, for comparison with the accounts of
-/// statements. Movements whose instructions were never released are left out.
+/// Digests of the accounts in the released instructions of movements, for comparison with the accounts of statements.
+/// Movements whose instructions were never released are left out.
 pub async fn instructed(
     scope: &Scope,
     keys: &Keyring,

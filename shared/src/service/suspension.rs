@@ -51,8 +51,7 @@ pub async fn resume(system: &SystemContext) -> Result<Plan<Step>, Error> {
     Ok(Plan::new(scope, Step::Taken).change([last]).showing([organization.id.uuid()]))
 }
 
-/// Copies the organization's suspension, present or imminent, to those of its tokens and endpoints that differ, as many
-/// as fit into a transaction.
+/// Copies the organization's suspension to tokens and endpoints that differ, as many as fit into a transaction.
 async fn copy(system: &SystemContext, organization: &Organization, at: Option<Timestamp>) -> Result<Plan<Step>, Error> {
     let scope = system.scope();
     let mut changes: Vec<Changes> = Vec::new();

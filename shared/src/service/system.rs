@@ -15,8 +15,8 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{OrgStore, Store, Usage};
 
-/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no caller of the API and
-/// no member has.
+/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no API caller or member
+/// has.
 #[derive(Debug)]
 pub struct SystemContext {
     scope: Scope,

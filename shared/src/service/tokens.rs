@@ -11,8 +11,7 @@ use crate::limits;
 use crate::service::scope::{Plan, Scope};
 use crate::store::tokens as stored;
 
-/// The organization's tokens, newest first: all that can be valid, and the latest of the others. The store keeps only
-/// hashes of their values.
+/// The organization's tokens, without values, newest first: all that can be valid, and the latest of the others.
 pub async fn list(scope: &Scope) -> Result<Vec<Token>, Error> {
     // An hour more, since the ids of tokens and the times of calls come from different clocks.
     const LEEWAY_S: i64 = 3600;

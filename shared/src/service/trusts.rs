@@ -81,8 +81,7 @@ pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, E
     Ok(created(scope, TrustId::new(), new)?.map(Upserted::Created))
 }
 
-/// Creates a trust with the id from its form. A member who creates one never changes another: `taken` at
-/// `external_reference` if another trust has it.
+/// Creates a trust with the id from its form, never changing another: `taken` at `external_reference` if one has it.
 pub async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
@@ -110,8 +109,8 @@ fn reference_taken() -> Error {
     Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message))
 }
 
-/// Changes a trust, and returns it with its version: a member's form does it by id, a call of the API by reference. A
-/// change without an effect makes no new version and no event.
+/// Changes a trust by id, or over the API by reference, and returns it with its version. A change without an effect
+/// makes no new version and no event.
 pub async fn update(
     by: &impl Writer,
     id: TrustId,

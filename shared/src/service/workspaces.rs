@@ -74,7 +74,6 @@ pub async fn get_with_people_page(scope: &Scope, id: WorkspaceId, page: PageRequ
     Ok(WorkspacePeople { workspace: workspace.into_workspace(), people })
 }
 
-/// The workspace that a body names.
 pub(super) async fn named(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
     scope.store().workspace(id).await?.ok_or_else(|| Error::unknown_reference("workspace_id", "workspace"))
 }
@@ -97,8 +96,7 @@ fn lost() -> Error {
     Error::Internal("an agreement without its workspace".to_owned())
 }
 
-/// The changes that make contacts a workspace's people, unless they already are, because an agreement is going to refer
-/// to them.
+/// The changes that make contacts, to whom an agreement is going to refer, a workspace's people, if they aren't yet.
 pub(super) fn join(
     scope: &Scope,
     before: &PeopledWorkspace,

@@ -21,7 +21,6 @@ pub struct AgreementContext<'a> {
 }
 
 impl<'a> AgreementContext<'a> {
-    /// The agreement as of the moment, whether or not that is recorded.
     pub(in crate::domain) fn current(self) -> Cow<'a, Agreement> {
         self.agreement.as_of(self.facts, self.time_scale, self.moment.at())
     }

@@ -37,19 +37,16 @@ pub struct Facts {
     /// The answers that wait for a member, by gate and participant, with the time they were sent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
     pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Timestamp>,
-    /// The bytes of all answers that were ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
     /// The bytes of all evidence files ever filed, accepted or not, but not of the agreement's documents.
     #[serde(default, skip_serializing_if = "is_no_byte")]
     pub(in crate::domain) file_bytes: u64,
-    /// The gates and participants whose latest answers a member has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
-    /// The states of the agreement's movements. Their own records change in the same transaction, except that movements
-    /// ending with the agreement follow later.
+    /// Movements' own records change in the same transaction, except that those ending with the agreement follow later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(in crate::domain) movements: BTreeMap<MovementId, MovementState>,
 }

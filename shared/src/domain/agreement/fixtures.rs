@@ -94,7 +94,6 @@ pub(crate) fn question(label_text: &str) -> InformationField {
     }
 }
 
-/// A draft and the records it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Deal {
     pub draft: Agreement,

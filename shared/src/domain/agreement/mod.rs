@@ -550,8 +550,7 @@ impl Agreement {
         matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. })
     }
 
-    /// The state of one of its movements. After the agreement's cancellation or expiry, this says `Cancelled` before
-    /// the movement's own record does.
+    /// The state of a movement: `Cancelled` after the agreement's early end, even before the movement's own record.
     #[must_use]
     pub fn movement_state(&self, id: MovementId) -> Option<MovementState> {
         self.facts.movement(Some(id))

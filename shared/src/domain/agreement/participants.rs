@@ -70,7 +70,6 @@ impl Agreement {
         Ok(Added { agreement, participant, is_new })
     }
 
-    /// The agreement with the current versions of its participants' contacts, for its publication.
     #[must_use]
     pub(in crate::domain) fn with_contact_versions(mut self, contacts: &[Contact]) -> Self {
         for participant in &mut self.participants {

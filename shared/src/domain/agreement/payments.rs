@@ -62,8 +62,7 @@ impl Agreement {
         gates.filter(waits).count()
     }
 
-    /// The movements whose arrival an open condition needs from a participant, with the side that must act: the payer
-    /// pays, or the payee shows the arrival.
+    /// The movements whose arrival an open condition needs, and the side that must act: to pay, or to show the arrival.
     #[must_use]
     pub fn payments_waiting(&self) -> BTreeMap<MovementId, PaymentSide> {
         if self.lifecycle() != Lifecycle::Active {

@@ -24,8 +24,7 @@ pub enum Task {
 }
 
 impl Agreement {
-    /// A participant's tasks in the current step, in order, each document once. Documents open for signing without a
-    /// condition come last.
+    /// A participant's tasks in the current step, each document once. Documents without a condition come last.
     #[must_use]
     pub fn tasks_of(&self, participant: ParticipantId) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -61,8 +60,8 @@ impl Agreement {
         tasks
     }
 
-    /// The blocks that a participant may sign now: the unsigned ones in a document that is out, except those that only
-    /// later or declined conditions ask for. A signature due at the closing must not precede the steps that lead there.
+    /// The unsigned blocks in an open document that a participant may sign now, without those that only later or
+    /// declined conditions ask for: a signature due at the closing must not precede the steps that lead there.
     #[must_use]
     pub fn blocks_to_sign(&self, document: &Document, participant: ParticipantId) -> BTreeSet<SignatureBlockId> {
         if self.lifecycle() != Lifecycle::Active || document.state != DocumentState::Out {

@@ -133,8 +133,8 @@ impl Template {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// A new draft from this template, with its payments. `parties` maps party keys to known contacts; `own` are the
-    /// organization's own contacts. The shipped templates give no errors.
+    /// A new draft with its payments. `parties` maps party keys to known contacts; `own` are the organization's own
+    /// contacts. The shipped templates give no errors.
     pub fn draft(
         &self,
         id: AgreementId,

@@ -64,7 +64,6 @@ pub struct AccountDigest {
     sealed: BTreeMap<String, Marks>,
 }
 
-/// The values of an account under one key, in hexadecimal.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Marks {
     exact: String,

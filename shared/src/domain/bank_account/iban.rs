@@ -115,7 +115,7 @@ impl Iban {
     }
 }
 
-/// The IBAN of a country and its national part, with computed check digits. None unless all are digits and letters.
+/// None unless all characters are digits and letters.
 fn with_check_digits(country: &str, bban: &str) -> Option<String> {
     const MODULUS: u32 = 97;
     let rest = format!("{bban}{country}00").chars().try_fold(0, |rest, letter| {

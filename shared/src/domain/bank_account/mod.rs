@@ -40,7 +40,6 @@ enum AccountNumber {
 enum BankCode {
     Routing(String),
     Bic(String),
-    /// Another code, of unknown country.
     National(String),
 }
 
@@ -55,17 +54,16 @@ impl fmt::Debug for BankAccount {
 }
 
 impl BankAccount {
-    /// The account for a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
-    /// blanks. An impossible code is ignored. None if the number can't name an account: it has only zeros, or hidden
-    /// characters (`XXXX1234`).
+    /// The account for a number or IBAN and a bank's code, possibly with labels and blanks. Ignores an impossible code.
+    /// None if the number can't name an account: it has only zeros, or hidden characters (`XXXX1234`).
     #[must_use]
     pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
         let number = AccountNumber::of(&normalized(number).text)?;
         Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
     }
 
-    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940), possibly
-    /// followed by a currency.
+    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940). A currency
+    /// may follow.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         let whole = normalized(text).text;
@@ -81,7 +79,7 @@ impl BankAccount {
         Self::new(without_currency.map_or(number, |(left, _)| left), code)
     }
 
-    /// The account for a number or code found in free text or typed to confirm one; it may name no real account. None
+    /// The account for a number or code from free text, or typed to confirm one; it may name no real account. None
     /// without ASCII letters or digits, or with others.
     #[must_use]
     pub fn of_text(number: &str) -> Option<Self> {
@@ -176,7 +174,6 @@ impl BankCode {
     }
 }
 
-/// Strips leading zeros of a number of digits; leaves other text unchanged.
 fn without_zeros(number: &str) -> &str {
     let is_numeric = number.bytes().all(|byte| byte.is_ascii_digit());
     if is_numeric { number.trim_start_matches('0') } else { number }

@@ -338,8 +338,7 @@ fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     found
 }
 
-/// Whether runs begin with an IBAN's country as a separate word: its groups follow, or all but the check digits is
-/// right.
+/// Whether runs begin with an IBAN's country as a word: its groups follow, or all but the check digits is right.
 fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     let Some((country, rest)) = runs.split_first().filter(|(first, _)| first.is_country()) else { return false };
     // "Account no" isn't Norway.

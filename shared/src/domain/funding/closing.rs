@@ -14,7 +14,6 @@ use crate::domain::proposal::Note;
 use crate::limits;
 
 impl FundingItem {
-    /// The item, closed without a transfer. Ends its hold and sets aside undecided proof.
     pub(in crate::domain) fn closed_unfunded(
         &self,
         by: &Member,
@@ -47,7 +46,6 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// The item in progress again, without its claim, which stays in the history.
     pub(in crate::domain) fn unclaimed(&self, by: &Member, moment: Moment, reason: SafeNote) -> Result<Self, NotDone> {
         let Status::Claimed { papering, claim } = &self.status else {
             return Err(if self.is_closed() { NotDone::Closed } else { NotDone::NothingClaimed });

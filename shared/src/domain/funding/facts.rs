@@ -241,7 +241,6 @@ impl Fact {
         }
     }
 
-    /// Its meaning and the kinds that need it, for the API document.
     fn about(self) -> String {
         let about = Self::ALL.iter().position(|fact| *fact == self).and_then(|at| {
             let RefOr::T(Schema::Object(all)) = <Self as PartialSchema>::schema() else { return None };

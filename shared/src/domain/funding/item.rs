@@ -268,8 +268,8 @@ impl FundingItem {
         }
     }
 
-    /// What is missing before it can be papered: `trust_id`, `owner_contact_ids` and facts, once the verb is chosen.
-    /// Empty when it is papered or closed.
+    /// What is missing to paper it: `trust_id`, `owner_contact_ids`, and facts once the verb is chosen. Empty
+    /// afterwards.
     #[must_use]
     pub fn missing_facts(&self) -> Vec<&'static str> {
         if self.status != Status::Open {
@@ -353,9 +353,9 @@ impl FundingItem {
         Folded::new(self.label.as_str())
     }
 
-    /// Whether it differs from what an agreement papers: it left the agreement or is on hold, the trust has changed, or
-    /// an owner or trustee has another name than in the document (contract, section 5, `funding_item_changed`). `trust`
-    /// is its trustees and version.
+    /// Whether it differs from what an agreement papers (contract, section 5, `funding_item_changed`): it left the
+    /// agreement or is on hold, the trust (`trust`: its trustees and version) has changed, or an owner or trustee was
+    /// renamed.
     #[must_use]
     pub fn has_changed_since_papered(
         &self,

@@ -117,7 +117,6 @@ pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper
 struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
-    /// The fields for an item's document, with words for one or several people.
     fn of(item: &FundingItem, verb: Verb, parties: Parties<'_>, day: Day) -> Self {
         let (owners, trustees) = (item.owner_contact_ids(), parties.trust.trustee_contact_ids.as_slice());
         let word = |people: &[ContactId], one: &'static str, several: &'static str| {
@@ -170,7 +169,6 @@ impl Fields {
     }
 }
 
-/// The facts in an item's document: the asset, and what the verb needs.
 fn facts(item: &FundingItem) -> Vec<(String, String)> {
     let needed = item.verb().and_then(|verb| item.asset_kind().facts_for(verb)).unwrap_or_default();
     let asset = ("Asset", item.label().as_str().to_owned());

@@ -60,8 +60,7 @@ impl Detail {
         }
     }
 
-    /// The names and values of the wanted facts, for display. An amount includes its currency, which is not listed
-    /// again.
+    /// The names and values of the wanted facts, for display. An amount includes its currency.
     pub fn for_people<'a>(
         &'a self,
         wanted: impl IntoIterator<Item = Fact> + 'a,

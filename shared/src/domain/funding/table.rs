@@ -20,7 +20,6 @@ pub enum Keeper {
     Trustees,
 }
 
-/// A verb that fits a kind, the facts it needs, and the record keeper.
 type Row = (Verb, &'static [Fact], Keeper);
 
 /// What leaving an asset out needs: no trust and no owner. Fits every kind.
@@ -172,7 +171,6 @@ impl Keeper {
     }
 }
 
-/// The table in Markdown: a row per kind and verb.
 fn reference() -> String {
     let code = |name: &str| format!("`{name}`");
     let listed = |facts: &[Fact]| facts.iter().map(|fact| code(fact.as_str())).collect::<Vec<_>>().join(", ");

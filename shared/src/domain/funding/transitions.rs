@@ -165,8 +165,8 @@ impl FundingItem {
         Ok(ItemChange { item: self.touched(next, now), events: event.into_iter().collect() })
     }
 
-    /// Puts an item on hold, or clears the hold. Repeating it changes nothing, and a new remark emits no event. Waiting
-    /// for the same, without a new remark, keeps the old one.
+    /// Puts an item on hold, or clears the hold. Repeating it changes nothing and keeps an old remark, and a new remark
+    /// emits no event.
     pub fn park(&self, parking: Parking, by: Actor, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         let Parking { waiting_on, note } = parking;
         if let Some(note) = &note {
@@ -222,7 +222,7 @@ impl FundingItem {
         Ok(ItemChange { item, events: vec![EventKind::FundingItemPapered(event)] })
     }
 
-    /// The changed item with its new time, or this one if nothing changed.
+    /// Unchanged, with its old time, if nothing changed.
     pub(in crate::domain) fn touched(&self, mut next: Self, now: Timestamp) -> Self {
         if next != *self {
             // Concurrent calls may be decided in a different order than they began.

@@ -256,7 +256,7 @@ impl Submission {
         self.answers.keys().any(|field| self.sealed(*field).is_some())
     }
 
-    /// All bank details, resealed with the current key where needed. None if none need it.
+    /// None if no bank details need resealing with the current key.
     pub(crate) fn resealed_with(&self, keys: &Keyring) -> Result<Option<BTreeMap<FieldId, Sealed>>, SealError> {
         let mut resealed = self.resealed.clone();
         for field in self.answers.keys() {

@@ -150,8 +150,7 @@ impl TypedAnswers {
         serde_json::from_str(text).ok()
     }
 
-    /// Parses all answers. Errors, by input name, complete a sentence that begins with `Your answer` or the part's
-    /// name.
+    /// Parses all answers. Errors, by input name, complete a sentence beginning with `Your answer` or the part's name.
     pub fn read(&self, fields: &[InformationField]) -> Result<BTreeMap<FieldId, Given>, FieldErrors> {
         let (mut given, mut wrong) = (BTreeMap::new(), FieldErrors::default());
         for field in fields {

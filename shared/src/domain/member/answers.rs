@@ -39,8 +39,7 @@ pub enum NotJudged {
     Returned(Actor, Note),
 }
 
-/// Decides about a participant's answers. Only a member's acceptance of the latest answers meets an information request
-/// (specification, "Rules").
+/// Decides about a participant's answers. Only accepting the latest ones meets the request (specification, "Rules").
 pub fn judge_answers(
     by: &Member,
     context: AgreementContext<'_>,

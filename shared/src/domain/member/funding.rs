@@ -163,8 +163,7 @@ pub enum NotDone {
     AgreementLive(AgreementId),
 }
 
-/// Closes an item as unfunded, unless its agreement is a draft or active. This also closes items that never moved after
-/// their agreement's completion.
+/// Closes an item as unfunded, unless its agreement is a draft or active: also one that never moved after completion.
 pub fn close_unfunded(
     by: &Member,
     item: &FundingItem,
@@ -198,8 +197,7 @@ pub fn record_claim(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
-/// Withdraws a claim recorded for the wrong item. The item is in progress again, the claim stays in its history, and as
-/// with claims, there is no event.
+/// Withdraws a claim recorded for the wrong item, which is in progress again. Emits no event, as claims don't.
 pub fn withdraw_claim(
     by: &Member,
     item: &FundingItem,

@@ -80,8 +80,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// The member of a checked session. Only `web::session`, and `web::member_call` and `web::login` after a password
-    /// check, call this.
+    /// Only `web::session`, and `web::member_call` and `web::login` after a password check, call this.
     pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
         Self { id: record.id, org, name: record.name.clone(), role: record.role }
     }

@@ -150,8 +150,8 @@ impl From<Counting> for OwnClaim {
     }
 }
 
-/// Confirms the claim that an occurrence is done. `counting` says whether another member exists, who alone may confirm
-/// what this one recorded.
+/// Confirms the claim that an occurrence is done. `counting` says whether another member must confirm this one's
+/// record.
 pub fn confirm_satisfaction(
     by: &Member,
     context: ObligationContext<'_>,

@@ -454,7 +454,6 @@ mod tests {
         assert_eq!(refused(fewer), Err(NotRecorded::OtherBlocks));
     }
 
-    /// A participant has at most 50, in any state: deciding those that wait makes no room.
     #[test]
     fn a_participant_has_so_many_and_no_more() {
         let (agreement, ada) = live();
@@ -469,7 +468,6 @@ mod tests {
         assert_eq!(with(&most[1..]), Ok(()), "rejected ones count, and the last one has its place");
     }
 
-    /// An agreement has at most 50 that wait, of all participants: rejecting one makes room.
     #[test]
     fn so_many_wait_in_an_agreement_and_no_more() {
         let (agreement, ada) = live();

@@ -37,7 +37,7 @@ impl Removal {
         &self.removed
     }
 
-    /// The admin who must still be one when the removal commits. None if one remains anyway: an admin's own act commits
+    /// The admin who must still be one when the removal commits. None if one remains anyway: an admin's act commits
     /// only while they are one, and removing a non-admin leaves all admins.
     #[must_use]
     pub fn remaining_admin(&self) -> Option<MemberId> {

@@ -4,8 +4,8 @@ use crate::domain::organization::{MemberRecord, Role};
 /// Why an admin did not change a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleNotChanged {
-    /// Admins can't change their own role. A change commits only while its admin still is one, so if two admins demote
-    /// each other at once, one remains.
+    /// Admins can't change their own role: a change commits only while its admin is one, so two can't demote each other
+    /// at once.
     Oneself,
     /// The organization has no such member.
     Unknown,
@@ -38,7 +38,6 @@ impl RoleChange {
         self.before.role == self.role
     }
 
-    /// The admin, who must make the call that commits it.
     pub(crate) fn by(&self) -> &Member {
         &self.by
     }

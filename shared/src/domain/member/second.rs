@@ -89,8 +89,7 @@ impl SecondMembers {
         if is_one_self { Counting::OneSelf } else { Counting::Confirmed }
     }
 
-    /// The members whose records this member can't confirm: those who count as one with them. Empty if the member is
-    /// alone.
+    /// The members whose records this member can't confirm: those who count as one with them. Empty if alone.
     #[must_use]
     pub fn not_confirmed_by(&self, member: MemberId) -> BTreeSet<MemberId> {
         if self.is_alone(member) { BTreeSet::new() } else { self.one_self_at(member, self.now) }

@@ -51,8 +51,8 @@ impl EndedMovement {
 }
 
 impl Movement {
-    /// The movement, cancelled with its agreement, which already says so. None if nothing remains to be done. The
-    /// specification has no event for it.
+    /// The movement, cancelled with its agreement, unless nothing remains to be done. The specification has no event
+    /// for it.
     #[must_use]
     pub fn ended_with(&self, agreement: &Agreement, moment: Moment) -> Option<EndedMovement> {
         let is_of_agreement = self.agreement_id == agreement.id();

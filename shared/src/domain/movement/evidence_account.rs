@@ -59,8 +59,8 @@ pub struct SpokenAccount {
 }
 
 impl SpokenAccount {
-    /// The account, compared with those in a payment's instructions or, without any, with the organization's own. An
-    /// account that differs needs a reason.
+    /// The account, compared with those in a payment's instructions or else the organization's own. A different one
+    /// needs a reason.
     pub fn compared(
         self,
         keys: &AccountKeys,

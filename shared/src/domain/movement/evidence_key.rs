@@ -42,8 +42,8 @@ impl BankReference {
     }
 }
 
-/// Identifies a file, statement entry or reference. Evidence counts under it once in the organization or, for the
-/// movement's own keys, once per side of the movement.
+/// A file, statement entry or reference, under which evidence counts once in the organization or, for the movement's
+/// own keys, once per side of the movement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EvidenceKey(String);
@@ -97,8 +97,7 @@ impl EvidenceKey {
     }
 }
 
-/// The keys that an act's transaction claims for a movement in the organization and releases. A key claimed by another
-/// movement refuses the act.
+/// The keys that an act's transaction claims for a movement, unless another movement has one, and releases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyChange {
     /// The keys to claim for the movement unless it already has them.

@@ -59,8 +59,8 @@ impl fmt::Debug for BankInstructions {
 }
 
 impl BankInstructions {
-    /// Parses typed instructions of a kind: the parts of [`BankDetails`] for an IBAN or a routing number, otherwise
-    /// `text`. Errors are by part.
+    /// Parses typed instructions: the parts of [`BankDetails`] for an IBAN or a routing number, otherwise `text`.
+    /// Errors by part.
     pub fn read(kind: InstructionsKind, typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         if kind == InstructionsKind::Other {
             let text = check_lines(&typed("text"), limits::INSTRUCTIONS_CHARS_MAX);
@@ -404,7 +404,6 @@ impl NewVerification {
     }
 }
 
-/// A phone number as typed: digits and common separators.
 fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
     const DIGITS: std::ops::RangeInclusive<usize> = 5..=15;
     let is_phone = |letter: char| letter.is_ascii_digit() || matches!(letter, ' ' | '+' | '(' | ')' | '-' | '.' | '/');

@@ -133,7 +133,7 @@ impl Movement {
     }
 
     /// Accepts receiver-side evidence: `processing` → `reconciled` if it completes the amount. `besides` is what was
-    /// already accepted: all of this movement's, and other movements' possible duplicates.
+    /// already accepted for this movement, and other movements' possible duplicates.
     pub(in crate::domain) fn accept(
         &self,
         evidence: ReceiverEvidence,
@@ -164,7 +164,6 @@ impl Movement {
             _ if after.ended_with_its_agreement() => {}
             std::cmp::Ordering::Less => after.await_judgment(),
             std::cmp::Ordering::Equal => {
-                // The confirmation also rests on the evidence just accepted.
                 let confirmation = after.confirmation_by(&stamp).ok_or(NotMoved::Unknown)?;
                 after.status = Status::Reconciled(confirmation);
             }
@@ -198,7 +197,7 @@ impl Movement {
         Some(Confirmation { confirmed_at: *at, confirmed_by: by.clone(), basis })
     }
 
-    /// Rejects evidence: `processing` → `receipt_pending` unless more is undecided.
+    /// `processing` → `receipt_pending` unless more is undecided.
     pub(in crate::domain) fn reject(&self, evidence: &Evidence, reason: SafeNote, stamp: Stamp) -> Judged {
         self.expect_own(evidence)?;
         if !evidence.is_undecided() {
@@ -237,7 +236,6 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
-    /// With incomplete proof, the status is `processing` if evidence is undecided, otherwise `receipt_pending`.
     pub(super) fn await_judgment(&mut self) {
         self.status = if self.has_undecided_receipt() { Status::Processing } else { Status::ReceiptPending };
     }

@@ -201,8 +201,7 @@ pub struct ReceiptEntry {
     pub is_of_another_account: bool,
 }
 
-/// What is proven, and what is undecided: the API's `receipt` (contract, section 2). It shares no field with [`Claim`]
-/// and contains nothing of the sender's side.
+/// What is proven, and what is undecided: the API's `receipt` (contract, section 2). It shares no field with [`Claim`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiptSummary {
     /// The number of undecided or accepted pieces of receiver-side evidence.
@@ -446,8 +445,8 @@ impl Movement {
         self.state().can_be_cancelled() && !self.has_arrived()
     }
 
-    /// The revision of the instructions that the participant's page shows in full: only to the sender, while released
-    /// and before a claim. Each view is recorded.
+    /// The revision that the participant's page shows in full: only to the sender, while released and before a claim.
+    /// Each view is recorded.
     #[must_use]
     pub fn instructions_shown_to(&self, participant: ParticipantId) -> Option<u32> {
         let is_theirs = self.terms.sender == Some(participant) && self.status == Status::InstructionsReady;

@@ -47,7 +47,6 @@ pub enum Resolution {
 type Moved = Result<Movement, NotMoved>;
 
 impl Movement {
-    /// `draft` → `authorized`.
     pub(in crate::domain) fn authorize(&self, stamp: Stamp) -> Moved {
         self.expect(MovementState::Draft)?;
         self.amount()?;
@@ -57,8 +56,8 @@ impl Movement {
         Ok(Self { authorized: Some(stamp), ..after })
     }
 
-    /// Enters or changes instructions. A change after the release moves `instructions_ready` → `authorized`; while
-    /// money is in flight, it raises an exception.
+    /// A change after the release moves `instructions_ready` → `authorized`; while money is in flight, it is an
+    /// exception.
     pub(in crate::domain) fn enter_instructions(
         &self,
         new: NewInstructions,
@@ -106,7 +105,6 @@ impl Movement {
         Ok((after, sealed))
     }
 
-    /// Records that instructions were verified: what the member typed matches.
     pub(in crate::domain) fn verify_instructions(
         &self,
         (revision, verification): (u32, NewVerification),
@@ -120,8 +118,8 @@ impl Movement {
         Ok(Self { instructions, ..self.to(self.status.clone(), at) })
     }
 
-    /// Records that the verifying member typed something else, and returns the remaining tries. The last one withdraws
-    /// instructions released without a second member, and raises an exception if money may be in flight.
+    /// Records a wrong try, and returns the remaining tries. The last one withdraws instructions released without a
+    /// second member, and raises an exception if money may be in flight.
     pub(in crate::domain) fn count_wrong_try(
         &self,
         revision: u32,
@@ -306,8 +304,7 @@ impl Movement {
         Ok(self.to(Status::Returned(ending), stamp.at))
     }
 
-    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless the full amount counts as
-    /// received.
+    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless the full amount was received.
     pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::can_be_cancelled)?;
         if !self.can_be_cancelled() {

@@ -47,7 +47,6 @@ pub struct Happening {
     pub on: Day,
 }
 
-/// Who says something about an obligation.
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct Speaker {
     pub(in crate::domain) by: Actor,
@@ -156,7 +155,6 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Records the promisor's claim that an occurrence is done, possibly early.
     pub(in crate::domain) fn satisfied(self, by: Speaker, done: Done, filer: Filer) -> Result<Satisfied, Refused> {
         let Done { occurrence, how } = done;
         let bytes = how.file.as_ref().map_or(0, |file| file.content.size_bytes);
@@ -253,7 +251,6 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Cancels the obligation. What was said about it stays on record.
     pub(in crate::domain) fn cancelled(self, by: Actor, reason: Note) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         if obligation.is_done() {

@@ -73,7 +73,6 @@ struct Known {
     confirmed: Option<Person>,
 }
 
-/// The model of an obligation, as kept on paper.
 #[derive(Debug)]
 struct Sheet {
     known: BTreeMap<u32, Known>,

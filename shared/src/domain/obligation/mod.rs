@@ -113,7 +113,6 @@ pub struct Obligation {
     updated_at: Timestamp,
 }
 
-/// When an obligation is due, including what people declared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Terms {
@@ -189,8 +188,7 @@ struct SaidOf {
     said: Said,
 }
 
-/// What was said about an occurrence: a claim, then its confirmation. A standing promise is verified without a claim,
-/// since the promisor does nothing.
+/// A claim, then its confirmation; a standing promise is verified without a claim, since the promisor does nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum Said {

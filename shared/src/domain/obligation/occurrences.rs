@@ -216,7 +216,6 @@ impl Obligation {
         Open { sequence, due_from: self.zone.start_of(from), due_at: self.zone.end_of(day) }
     }
 
-    /// The moment to show: now, or the cancellation.
     fn as_of(&self, now: Timestamp) -> Timestamp {
         self.cancellation.as_ref().map_or(now, |cancellation| now.min(cancellation.at))
     }

@@ -23,8 +23,7 @@ use crate::domain::ids::{ObligationId, PromiseId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
-/// When an agreement's promises became obligations: when the first stage with the action was done or, without one, at
-/// completion.
+/// When promises became obligations: when the first stage with the action was done or, without one, at completion.
 #[must_use]
 pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
     let completed_at = match agreement.life() {

@@ -131,7 +131,6 @@ pub fn sign(
     Ok(acted(by, after, context.moment, (occasion, act), signature))
 }
 
-/// Why a participant has nothing to sign in a document.
 fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipant) -> NotActed {
     if agreement.is_on_hold_for(document, by.id()) { NotActed::Declined } else { NotActed::NotAsked }
 }
@@ -156,8 +155,7 @@ pub fn approve(
     Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
-/// Records a file uploaded for a gate. While the gate is open, more files can follow; all are kept. `earlier` are the
-/// participant's receipts.
+/// Records a file uploaded for a gate; more can follow while it is open. `earlier` are the participant's receipts.
 pub fn upload(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -429,7 +427,6 @@ mod tests {
         }
     }
 
-    /// Others can change a contact, including API tokens. Who signs for whom was settled before.
     #[test]
     fn what_a_participant_was_at_the_publication_decides_who_signs() {
         let (mut agreement, [ada, ..]) =

@@ -84,7 +84,7 @@ pub struct ActingParticipant {
 }
 
 impl ActingParticipant {
-    /// The participant of a checked session. Only `web::participant_session` and `web::participant_link` call this.
+    /// Only `web::participant_session` and `web::participant_link` call this.
     pub(crate) fn of_session(
         org: OrgId,
         agreement_id: AgreementId,

@@ -61,8 +61,7 @@ pub fn report_sent(
     Ok(acted(by, context, occasion, act, movement, after, 0))
 }
 
-/// Files evidence: the sender's own or their bank's word, or the receiver's confirmation of arrival. `earlier` are the
-/// participant's receipts.
+/// Files evidence: the sender's own or their bank's word, or the receiver's. `earlier` are the participant's receipts.
 pub fn file_own_evidence(
     by: &ActingParticipant,
     context: AgreementContext<'_>,

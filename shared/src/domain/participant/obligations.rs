@@ -136,8 +136,8 @@ pub fn check_satisfaction(
     Ok(())
 }
 
-/// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, and
-/// ignored in the participant's own.
+/// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, if
+/// any.
 pub fn confirm_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,

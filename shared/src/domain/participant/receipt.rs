@@ -82,7 +82,7 @@ impl Receipt {
 }
 
 /// What a participant can repeat without being asked, each with its own limit. Nothing else is limited: what a step
-/// waits for can always be done, because a member has asked for it.
+/// waits for, a member has asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
     /// Withdrawing the consent.
@@ -352,8 +352,8 @@ impl Drawing {
     /// The field's height.
     pub const HEIGHT: u16 = 300;
 
-    /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`. At most
-    /// [`limits::DRAWING_POINTS_MAX`] points.
+    /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`, at most
+    /// [`limits::DRAWING_POINTS_MAX`].
     pub fn parse(text: &str) -> Result<Self, NotADrawing> {
         let text = text.trim();
         if text.is_empty() {

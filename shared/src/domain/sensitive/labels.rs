@@ -183,7 +183,6 @@ fn account_at(tokens: &[Token], at: usize, label: Label) -> bool {
     })
 }
 
-/// Whether an account number follows a bank's number.
 fn behind_bank(tokens: &[Token], at: usize) -> bool {
     [number(tokens, at, true), number(tokens, at, false)].into_iter().flatten().any(|bank| {
         BANK_DIGITS.contains(&bank.digits()) && {

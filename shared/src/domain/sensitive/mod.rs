@@ -66,7 +66,6 @@ pub fn has_iban(text: &str) -> bool {
     any_iban(&normalized(text))
 }
 
-/// A text normalized for searching: plain digits, dashes as hyphens, upper-case letters, nothing invisible.
 pub(in crate::domain) fn plain(text: &str) -> String {
     normalized(text).into_iter().collect()
 }
@@ -115,7 +114,6 @@ fn is_phone(tokens: &[Token], at: usize) -> bool {
     is_plus(back(1)) || (country && is_plus(back(3)))
 }
 
-/// Growing prefixes of digits or letters, skipping blanks and hyphens.
 fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl Iterator<Item = (String, bool)> {
     let mut found = Vec::new();
     let mut compact = String::new();

@@ -100,8 +100,8 @@ pub struct CurrentWait {
     pub has_answers: bool,
 }
 
-/// What the current step of an active agreement waits for, if anything. Declined conditions come first, then answers to
-/// read and the organization's own contacts, then other people, then time.
+/// What the current step of an active agreement waits for, if anything: declined conditions first, then answers to read
+/// and the organization's own contacts, then other people, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });

@@ -77,8 +77,7 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Sets or removes the time at which the agreement expires unless completed. A past time is a blocker, not an
-    /// error, because time passes while a draft is set up.
+    /// Sets or removes the expiry. A past time is a blocker, not an error, because time passes while a draft is set up.
     pub fn set_expiry(&self, expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.expires_at = expires_at;

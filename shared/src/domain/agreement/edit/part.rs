@@ -138,7 +138,6 @@ impl Agreement {
     }
 }
 
-/// A rule as its settings form shows it.
 pub(in crate::domain::agreement) fn without_questions(rule: &GateRule) -> GateRule {
     match rule {
         GateRule::InformationRequest { participant_ids, .. } => {

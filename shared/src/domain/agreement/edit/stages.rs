@@ -251,7 +251,6 @@ mod tests {
             let until = Some(Countdown::AfterHours(hours));
             refused(add(GateRule::Countdown { until }), "after_hours", FieldCode::OutOfRange);
         }
-        // A missing setting is a blocker, not an error.
         for rule in [
             GateRule::SignatureBlocks { block_ids: [].into() },
             GateRule::DocumentSigned { document_id: None },

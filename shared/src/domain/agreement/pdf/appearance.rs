@@ -19,7 +19,6 @@ use super::encoding::{self, Encoding, UNKNOWN};
 
 const ANCESTORS_MAX: usize = 32;
 
-/// Refuses fields and notes that programs would show differently. Fonts are checked separately.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
     let form = catalog.get::<Dict<'_>>(b"AcroForm").unwrap_or_default();
@@ -245,8 +244,8 @@ fn letters_of(text: &[u8]) -> Vec<char> {
     letters(encoding::of_string(text).chars())
 }
 
-/// The letters that a field's drawing shows, [`UNKNOWN`] for those that can't be told. None if it has inner drawings or
-/// unseen text. Only its own fonts count: few programs look for them in the form.
+/// The letters that a field's drawing shows, [`UNKNOWN`] for undecodable ones. None if it has inner drawings or unseen
+/// text. Only its own fonts count: few programs look for them in the form.
 fn shown(drawing: &Stream<'_>) -> Option<Vec<char>> {
     let own = part(drawing.dict(), b"Resources");
     let (states, fonts) = (part(&own, b"ExtGState"), part(&own, b"Font"));

@@ -32,7 +32,6 @@ const PDF_DOC: &str = "\
     €¡¢£¤¥¦§¨©ª«¬�®¯°±²³´µ¶·¸¹º»¼½¾¿\
     ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞß\
     àáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ";
-/// The characters of a text string from code 24.
 const PDF_DOC_LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 
 /// Glyph names beyond ASCII that fonts use in `Differences`, each with its character.

@@ -36,7 +36,6 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 fn pass_inside(file: &[u8], unpacked_max: usize) -> Result<(), NotADocument> {
     let mut tokens = Tokens::new(file);
     let (mut objects, mut streams, mut room) = (0_usize, 0_usize, unpacked_max);
-    // What directly precedes the token.
     let (mut is_trailer, mut head) = (false, None::<Head>);
     while let Some(token) = tokens.next() {
         let (after_trailer, before) = (std::mem::take(&mut is_trailer), head.take());

@@ -101,7 +101,6 @@ struct State {
     is_invisible: bool,
 }
 
-/// What determines what a drawing shows.
 #[derive(PartialEq, Eq, Hash)]
 struct Seen<'a> {
     drawing: ObjectIdentifier,

@@ -73,9 +73,7 @@ pub enum NotADocument {
     NoPages,
 }
 
-/// The number of pages of a PDF that has [passed](pass), if everyone can open it: whole, unencrypted, shown alike by
-/// all programs.
-///
+/// The number of pages of a [passed](pass) PDF that everyone can open: whole, unencrypted, shown alike by all programs.
 /// Even without a password, encryption keeps signers from printing or saving.
 pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
     let pdf = Pdf::new(file).map_err(|error| match error {
@@ -183,7 +181,6 @@ mod alike_tests {
         format!("<< {keys} /Length {} >>\nstream\n{content}\nendstream", content.len())
     }
 
-    /// The head of a font file with a list of one table, in hex.
     const TRUE_TYPE: &str = "00010000 0001000000000000 676C7966 00000000 0000001C 00000000>";
 
     fn form(content: &str) -> String {

@@ -26,7 +26,6 @@ impl Packing {
         }
     }
 
-    /// Whether one byte can become hundreds.
     fn grows(self) -> bool {
         matches!(self, Self::Flate | Self::Lzw | Self::RunLength)
     }
@@ -71,7 +70,6 @@ fn inflated(packed: &[u8], max: usize) -> Option<usize> {
 }
 
 fn inflated_with(mut packed: &[u8], flags: u32, max: usize) -> Option<usize> {
-    // The format's window.
     const WINDOW: usize = 32 * 1024;
     let (mut window, mut state) = (vec![0; WINDOW], Box::<DecompressorOxide>::default());
     let (mut size, mut at) = (0, 0);
@@ -223,7 +221,6 @@ mod tests {
         let example = [0x80, 0x0B, 0x60, 0x50, 0x22, 0x0C, 0x0C, 0x85, 0x01];
         assert_eq!(size(&example, &[Packing::Lzw], 10), Some(10));
         assert_eq!(size(&example, &[Packing::Lzw], 9), None);
-        // Each entry is a byte longer than the one before.
         let mut bits: Vec<bool> = Vec::new();
         let mut write = |code: usize, width: u32| bits.extend((0..width).rev().map(|bit| code >> bit & 1 == 1));
         write(0, 9);

@@ -198,8 +198,7 @@ impl World {
         }
     }
 
-    /// Checks that a document is opened for signing once, by a finished step's action or a begun step's gate,
-    /// permanently.
+    /// Checks that a document opens for signing once, permanently, by a finished step's action or a begun step's gate.
     fn check_documents(&self, before: &Agreement) {
         let progress = |document: &Document| match document.state {
             DocumentState::Draft => 0,

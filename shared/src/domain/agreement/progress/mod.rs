@@ -114,8 +114,8 @@ impl Agreement {
         Self { zone: (!self.promises.is_empty()).then(|| zone.clone()), ..self.clone() }
     }
 
-    /// The agreement with one more fact: if active, advanced to this moment first without the fact, then with it. After
-    /// its end, only facts about movements still change.
+    /// Advances an active agreement to this moment without the new fact, then with it. After its end, only facts about
+    /// movements still change.
     #[must_use]
     pub(in crate::domain) fn recorded(
         &self,
@@ -280,7 +280,7 @@ impl Agreement {
         self.stages.iter().position(|stage| stage.state == StageState::Current)
     }
 
-    /// Makes a stage current and sends out the documents that its gates ask to sign.
+    /// Makes a stage current and opens the documents that its gates ask to sign.
     fn open(&mut self, index: usize, time_scale: TimeScale, at: Timestamp) {
         let Self { stages, documents, .. } = self;
         let Some(stage) = stages.get_mut(index) else { return };

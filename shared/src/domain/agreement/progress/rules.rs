@@ -69,7 +69,6 @@ impl Agreement {
 }
 
 impl Gate {
-    /// When time clears it: the end of an open countdown.
     pub(super) fn clears_at(&self) -> Option<Timestamp> {
         match self.state {
             GateState::Open { due_at, .. } => due_at,

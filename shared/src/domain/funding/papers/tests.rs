@@ -191,7 +191,6 @@ fn the_cover_sheet_of_a_deed_conveys_nothing() {
     }
 }
 
-/// Documents are addressed to the record keeper, whose confirmation counts.
 #[test]
 fn each_document_goes_to_whoever_keeps_the_record() {
     let other = "the institution or office that keeps the record of the asset";
@@ -250,7 +249,6 @@ fn a_name_with_braces_is_no_field_and_one_with_a_point_ends_a_sentence() {
     );
 }
 
-/// Only new names change documents, whatever else changes about contacts.
 #[test]
 fn an_item_has_changed_once_an_owner_or_a_trustee_has_another_name() {
     let trust = trust();

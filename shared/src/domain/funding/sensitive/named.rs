@@ -98,13 +98,11 @@ pub(super) fn without_named_numbers(text: &str) -> String {
     })
 }
 
-/// The text without numbers that a word before them calls a parcel.
 pub(super) fn without_parcels(text: &str) -> String {
     without(text, |_, before| before.naming == Some(Naming::Parcel))
 }
 
-/// The text without named numbers hyphenated unlike cards, as parcels and folios are: one in ten would pass a card's
-/// check digit.
+/// The text without named numbers hyphenated unlike cards: one in ten would pass a card's check digit.
 pub(super) fn without_named_groups(text: &str) -> String {
     without(text, |number, before| {
         let groups: Vec<usize> = number.split('-').map(str::len).collect();

@@ -209,7 +209,6 @@ impl World {
         self.items[n].agreement_id().and_then(|id| self.agreements.get(&id))
     }
 
-    /// Attempts a try and returns its events; none if it is refused.
     fn attempt(&mut self, n: usize, what: Try) -> Option<Vec<EventType>> {
         self.now = self.now.plus_seconds(1);
         let (by, moment) = (member("Maren"), Moment::test(self.now));
@@ -565,7 +564,6 @@ fn each_state_takes_the_acts_of_the_contract_and_no_other() {
             "papered" => &["park", "publish"],
             "in progress" => &["park", "claim", "file", "accept", "reject"],
             "claimed" => &["park", "file", "accept", "reject"],
-            // Its agreement is active.
             "funded" => &[],
             _ => &["reopen"],
         };

@@ -260,7 +260,6 @@ impl World {
         self.report_by(self.revision())
     }
 
-    /// The sender's report from a page that showed revision `shown` of the instructions.
     pub(super) fn report_by(&mut self, shown: u32) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
         let acted = report_sent(&self.sender, self.context(), occasion, &self.movement, shown, claim());

@@ -15,8 +15,8 @@ pub struct InstructionsEntered {
     pub sealed: ByMember<SealedInstructions>,
 }
 
-/// Enters or changes instructions. A change ends their verification and withdraws their release; while money is in
-/// flight, it raises an exception.
+/// Enters or changes instructions. A change ends their verification and release, and is an exception if money is in
+/// flight.
 pub fn enter_instructions(
     by: &Member,
     context: AgreementContext<'_>,
@@ -43,9 +43,8 @@ pub fn verify_instructions(
     Ok(changed(by, context, movement, after))
 }
 
-/// Counts a mismatch between the shown revision of instructions and what the verifying member typed. Returns the
-/// movement and the remaining tries. The last one withdraws a release. Refuses what [`verify_instructions`] does, so
-/// that unverifiable instructions can't be guessed at.
+/// Counts a wrong try at the shown revision of instructions, and returns the movement and the remaining tries. The last
+/// one withdraws a release. Refuses what [`verify_instructions`] does: unverifiable instructions can't be guessed at.
 pub fn count_wrong_try(
     by: &Member,
     context: AgreementContext<'_>,

@@ -161,8 +161,7 @@ pub fn cancel_movement(
     Ok(changed(by, context, movement, movement.cancel(reason, stamp(by, context))?))
 }
 
-/// A movement of a published agreement, as shown to readers: cancelled if the agreement's end cancelled it, even if its
-/// own record doesn't say so yet.
+/// A movement of a published agreement, cancelled if the agreement's end cancelled it, recorded or not.
 pub(in crate::domain) fn of_published<'a>(
     context: AgreementContext<'_>,
     movement: &'a Movement,
@@ -176,7 +175,6 @@ pub(in crate::domain) fn of_published<'a>(
     Ok(movement.as_told(&current))
 }
 
-/// Checks that the agreement has room for the evidence document to be filed.
 pub(in crate::domain) fn check_room(
     context: AgreementContext<'_>,
     new: &NewEvidence,
