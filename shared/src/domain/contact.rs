@@ -122,7 +122,7 @@ text_enum! {
     }
 }
 
-/// A contact as it is stored.
+/// A contact as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contact {
     /// Its id.

@@ -163,7 +163,7 @@ pub struct Attempt {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The address dialled, if any.
+    /// The address dialed, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialled: Option<std::net::SocketAddr>,
     /// The beginning of the response, as text.

@@ -20,7 +20,7 @@ use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::crypto::signing_secret::SigningSecret;
 use crate::limits;
 
-/// An endpoint as it is stored.
+/// An endpoint as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     id: EndpointId,

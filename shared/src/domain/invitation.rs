@@ -18,7 +18,7 @@ use super::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::FieldErrors;
 
-/// An invitation as it is stored, without its secret.
+/// An invitation as stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// Its id.

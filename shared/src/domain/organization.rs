@@ -123,7 +123,7 @@ text_enum! {
     }
 }
 
-/// A member as it is stored.
+/// A member as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRecord {
     /// The member's id in this organization.

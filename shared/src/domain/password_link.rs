@@ -16,7 +16,7 @@ use super::time::Timestamp;
 use crate::crypto::{fingerprint, hex};
 use crate::limits;
 
-/// A link as it is stored, without its secret.
+/// A link as stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasswordLink {
     /// The organization of the admin who made it, or one of the member's organizations if an operator did.

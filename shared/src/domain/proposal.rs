@@ -113,7 +113,7 @@ pub struct MemberDecision {
     pub note: Option<Note>,
 }
 
-/// A proposal as it is stored.
+/// A proposal as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// Private, so that one proposal can't be written in place of another.

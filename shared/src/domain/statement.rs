@@ -40,7 +40,7 @@ text_enum! {
     }
 }
 
-/// A bank statement as it is stored.
+/// A bank statement as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Its id.

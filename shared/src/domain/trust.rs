@@ -15,7 +15,7 @@ use crate::wire::fields::FieldErrors;
 use crate::wire::input::{NullablePatch, OrDefault, Patch};
 use crate::wire::text::Folded;
 
-/// A trust as it is stored.
+/// A trust as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     /// Its id.

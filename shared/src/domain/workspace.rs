@@ -31,7 +31,7 @@ impl fmt::Display for WorkspaceNumber {
     }
 }
 
-/// A workspace as it is stored.
+/// A workspace as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     /// Operations can't set it, so that one workspace can't be written in place of another.

@@ -51,9 +51,9 @@ pub struct AgreementInFull {
     pub contacts: Vec<Contact>,
     /// The blockers of its publication, if it is a draft.
     pub blockers: Vec<Blocker>,
-    /// Whether it is a draft whose publication is proposed already.
+    /// Whether it is a draft with a pending proposal of its publication.
     pub is_proposed: bool,
-    /// The participants whom the movements that its open conditions name wait for.
+    /// The participants awaited by the movements that its open conditions name.
     pub payments_wait_for: BTreeMap<MovementId, ParticipantId>,
 }
 
@@ -89,7 +89,7 @@ pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Erro
 pub struct AgreementReview {
     /// The agreement in full.
     pub in_full: AgreementInFull,
-    /// Its payments, if it is a draft, in the order of their ids.
+    /// Its payments, if it is a draft, ordered by id.
     pub payments: Vec<Movement>,
     /// Its obligations, in the order of its promises; none before they take effect.
     pub obligations: Vec<Obligation>,
@@ -99,11 +99,11 @@ pub struct AgreementReview {
     pub pending: Vec<Proposal>,
     /// The fingerprint of what the page shows, for acts on the agreement as a whole.
     pub fingerprint: ReviewFingerprint,
-    /// Its newest acts, the newest first.
+    /// Its newest acts, newest first.
     pub acts: Vec<Act>,
     /// Whether it has more acts.
     pub has_more_acts: bool,
-    /// The contacts whom the acts name and who take part no longer.
+    /// The contacts whom the acts name and who no longer participate.
     pub former: Vec<Contact>,
     /// The recorded verifications of its participants, oldest first.
     pub verifications: Vec<Verification>,
@@ -122,11 +122,11 @@ pub struct AgreementReview {
 pub struct ShownMovements {
     /// The payments by their ids.
     pub by_id: BTreeMap<MovementId, Movement>,
-    /// Those on the page, the most urgent first.
+    /// Those on the page, most urgent first.
     pub on_page: Vec<MovementId>,
-    /// How many are before them.
+    /// How many precede them.
     pub offset: usize,
-    /// How many there are in all.
+    /// How many there are.
     pub total: usize,
 }
 
@@ -246,14 +246,14 @@ pub struct AgreementPage {
     pub ready: HashSet<AgreementId>,
 }
 
-/// A page of the agreements that a query asks for.
+/// A page of the agreements that match a query.
 pub async fn list(scope: &Scope, query: &AgreementQuery) -> Result<AgreementPage, Error> {
     let page = scope.store().list_agreements(query).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
 }
 
-/// A page of the agreements in which a contact takes part.
+/// A page of the agreements with a contact as a participant.
 pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageRequest) -> Result<AgreementPage, Error> {
     let page = scope.store().agreements_of_contact(contact, page).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
@@ -344,7 +344,7 @@ pub struct AddedParticipant {
     pub is_new: bool,
 }
 
-/// The reason why a participant was not added.
+/// Why a participant was not added.
 #[derive(Debug)]
 pub enum ParticipantRefused {
     /// The agreement's rules refuse it.

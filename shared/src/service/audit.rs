@@ -26,7 +26,7 @@ use crate::store::audit::AuditRows;
 /// A page of the log.
 #[derive(Debug)]
 pub struct AuditPage {
-    /// The rows, the newest first.
+    /// The rows, newest first.
     pub rows: Vec<AuditRow>,
     /// The call before which the log continues, if it does within the days.
     pub next: Option<RequestId>,
@@ -44,13 +44,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// The name of what has an id, if it was found.
+    /// The name of the object with an id, if found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
         self.names.get(&id).map(|(_, name)| name.as_str())
     }
 
-    /// What has an id, with its name, if it was found.
+    /// The object with an id, and its name, if found.
     #[must_use]
     pub fn object(&self, id: Uuid) -> Option<(ObjectKind, &str)> {
         self.names.get(&id).map(|(kind, name)| (*kind, name.as_str()))
@@ -170,7 +170,7 @@ fn act_of(row: &AuditRow) -> Option<(AgreementId, RequestId)> {
 /// An export of the log.
 #[derive(Debug)]
 pub struct AuditExport {
-    /// The rows, the newest first.
+    /// The rows, newest first.
     pub rows: Vec<AuditRow>,
     /// The call before which the next file continues, if this one could not hold all rows.
     pub next: Option<RequestId>,

@@ -16,7 +16,7 @@ pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Err
     scope.store().contact(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the contacts that a query asks for.
+/// A page of the contacts that match a query.
 pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, Error> {
     Ok(scope.store().list_contacts(query).await?)
 }

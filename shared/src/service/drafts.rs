@@ -105,7 +105,7 @@ fn create(
     Ok(Plan::new(scope, ()).change(changes).join(joining, Some(stored::leave_people(scope.call(), &checked))))
 }
 
-/// Why an edit was not made.
+/// Why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditRefused {
     /// The agreement is no longer a draft.
@@ -114,7 +114,7 @@ pub enum EditRefused {
     Gone,
     /// The part is no longer as the form showed it.
     Changed,
-    /// What the form says is not valid.
+    /// The content of the form is not valid.
     Invalid(FieldErrors),
 }
 
@@ -163,7 +163,7 @@ pub async fn edit(
 }
 
 impl EditRefused {
-    /// Whether what the form wanted to remove is gone already.
+    /// Whether what the form wanted to remove is already gone.
     #[must_use]
     pub fn is_already_removed(&self) -> bool {
         match self {

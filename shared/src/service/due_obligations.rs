@@ -27,13 +27,13 @@ pub struct QueuedObligation {
 /// The obligations of the work queue.
 #[derive(Debug, Default)]
 pub struct DueObligations {
-    /// Those that are overdue, the longest overdue first.
+    /// Those that are overdue, longest overdue first.
     pub overdue: Vec<QueuedObligation>,
-    /// How many are overdue in all.
+    /// How many are overdue.
     pub overdue_total: usize,
     /// Those with claims that the member may confirm: others', and the member's own if they are alone.
     pub to_confirm: Vec<QueuedObligation>,
-    /// How many such obligations there are in all.
+    /// How many such obligations there are.
     pub to_confirm_total: usize,
 }
 

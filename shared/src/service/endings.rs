@@ -47,7 +47,7 @@ pub enum Left {
     FundingItem(FundingItemId),
     /// A funding item of an agreement that was published.
     ItemToStart(FundingItemId),
-    /// A participant who is not one of the people of the workspace.
+    /// A participant who is not among the people of the workspace.
     Person(ContactId),
 }
 

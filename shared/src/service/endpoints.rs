@@ -54,7 +54,7 @@ impl NewEndpoint {
         self.endpoint.id()
     }
 
-    /// The signing secret, which is shown once.
+    /// The signing secret, shown once.
     #[must_use]
     pub fn secret(&self) -> &SigningSecret {
         &self.secret
@@ -109,13 +109,13 @@ pub struct NewSecret {
 }
 
 impl NewSecret {
-    /// The secret, and what becomes of the one that it replaces.
+    /// The secret, and what becomes of the one it replaces.
     #[must_use]
     pub fn new(secret: SigningSecret, how: Rotation) -> Self {
         Self { secret, how }
     }
 
-    /// The signing secret, which is shown once.
+    /// The signing secret, shown once.
     #[must_use]
     pub fn secret(&self) -> &SigningSecret {
         &self.secret

@@ -46,7 +46,7 @@ pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evide
     }))
 }
 
-/// The first part of the evidence of an agreement with more acts than a bundle has: all but the later acts.
+/// The first part of the evidence of an agreement with more acts than a bundle holds: all but the later acts.
 pub async fn first_part(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
     let mut evidence = match gather(scope, id, Extent::FirstPart).await? {
         Ok(evidence) => evidence,

@@ -37,7 +37,7 @@ pub async fn get(scope: &Scope, id: FundingItemId) -> Result<Versioned<FundingIt
     scope.store().funding_item(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the funding items that a query asks for.
+/// A page of the funding items that match a query.
 pub async fn list(scope: &Scope, query: &FundingItemQuery) -> Result<Page<FundingItem>, Error> {
     Ok(scope.store().list_funding_items(query).await?)
 }
@@ -273,7 +273,7 @@ pub enum FundingAct {
     RecordClaim(Option<SafeNote>),
     /// Withdraws the owner's claim.
     WithdrawClaim(SafeNote),
-    /// Files proof of the receiving side.
+    /// Files proof from the receiving side.
     FileProof(NewProof),
     /// Accepts proof: the item is funded.
     AcceptProof(ProofId),

@@ -29,13 +29,13 @@ pub struct FundedWorkspace {
     pub workspace: Workspace,
     /// All of its items.
     pub total: u32,
-    /// Those that only a claim says are done.
+    /// Those that only a claim calls done.
     pub claimed: u32,
     /// Those that are confirmed, or that a member closed.
     pub done: u32,
 }
 
-/// The workspaces that have funding items, the newest first.
+/// The workspaces with funding items, newest first.
 pub async fn workspaces_with_funding(scope: &Scope) -> Result<Vec<FundedWorkspace>, Error> {
     let counts = scope.store().funding_phases().await?;
     let found = scope.store().workspaces(counts.keys().copied()).await?;
@@ -65,7 +65,7 @@ pub struct TrustPage {
     pub workspaces: HashMap<WorkspaceId, Workspace>,
 }
 
-/// A page of the trusts that a query asks for.
+/// A page of the trusts that match a query.
 pub async fn trusts(scope: &Scope, query: &TrustQuery) -> Result<TrustPage, Error> {
     let page = scope.store().list_trusts(query).await?;
     let wanted: BTreeSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();
@@ -87,14 +87,14 @@ pub async fn people(scope: &Scope, id: WorkspaceId) -> Result<(Workspace, Vec<Co
     Ok((workspace.into_workspace(), people))
 }
 
-/// A trust as the form shows it with which a member changes it.
+/// A trust in the form that changes it.
 #[derive(Debug)]
 pub struct TrustEdit {
-    /// The trust, with the version of its record.
+    /// The trust, with its version.
     pub trust: Versioned<Trust>,
     /// Its workspace.
     pub workspace: Workspace,
-    /// Who can be its settlors and trustees, and who is.
+    /// Its possible and current settlors and trustees.
     pub people: Vec<Contact>,
     /// How many of its items have a draft with its name and its people.
     pub papered: usize,
@@ -183,13 +183,13 @@ async fn contacts(scope: &Scope, ids: BTreeSet<ContactId>) -> Result<Vec<Contact
 pub struct ItemReview {
     /// The item, as of now.
     pub item: FundingItem,
-    /// The version of its record.
+    /// Its version.
     pub version: u64,
     /// Its workspace.
     pub workspace: Workspace,
     /// All trusts of the workspace.
     pub trusts: Vec<Trust>,
-    /// Who can own it, and who does.
+    /// Its possible and current owners.
     pub people: Vec<Contact>,
     /// The agreement that papers it, or by which it was funded.
     pub agreement: Option<Agreement>,
@@ -271,7 +271,7 @@ pub async fn trust(scope: &Scope, id: TrustId) -> Result<TrustReview, Error> {
     Ok(TrustReview { trust, workspace, items, people, agreements, more_agreements })
 }
 
-/// What an agreement that papers some items would have in it.
+/// The content of an agreement that papers some items.
 #[derive(Debug)]
 pub struct PaperingPreview {
     /// The workspace.

@@ -43,9 +43,9 @@ use crate::store::{StoreError, Versioned};
 /// The first of many.
 #[derive(Debug)]
 pub struct Shortlist<T> {
-    /// Those that are shown, the most urgent first.
+    /// Those that are shown, most urgent first.
     pub shown: Vec<T>,
-    /// How many there are in all.
+    /// How many there are.
     pub total: usize,
 }
 
@@ -74,7 +74,7 @@ pub struct QueuedAgreement {
     pub looks: Vec<(ContactId, Option<Timestamp>)>,
 }
 
-/// A signature on paper that waits for a second member.
+/// A paper signature that waits for a second member.
 #[derive(Debug, Clone)]
 pub struct PaperToConfirm {
     /// The agreement.
@@ -91,7 +91,7 @@ pub struct PaperToConfirm {
     pub recorded_at: Timestamp,
 }
 
-/// What a payment waits for, the most urgent first.
+/// What a payment waits for, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PaymentWait {
     /// Its instructions were changed, and nobody has verified them since.
@@ -133,7 +133,7 @@ pub struct PaymentToSee {
     pub wait: PaymentWait,
     /// Whether it is overdue.
     pub is_overdue: bool,
-    /// Since when it waits for that, if that is known.
+    /// Since when it waits, if known.
     pub since: Option<Timestamp>,
 }
 
@@ -141,7 +141,7 @@ pub struct PaymentToSee {
 /// soon.
 #[derive(Debug)]
 pub struct WorkQueue {
-    /// The pending proposals, those that expire first.
+    /// The pending proposals, next to expire first.
     pub proposals: Shortlist<Proposal>,
     /// The paper signatures that the member may confirm, oldest first: others', and their own if they are alone by now.
     pub papers: Shortlist<PaperToConfirm>,
@@ -156,13 +156,13 @@ pub struct WorkQueue {
     pub attention: Shortlist<QueuedAgreement>,
     /// The drafts, and the active agreements that wait for others, that expire soon, next one first.
     pub closing: Shortlist<QueuedAgreement>,
-    /// The contacts that take part in these agreements.
+    /// The contacts that participate in these agreements.
     pub contacts: Vec<Contact>,
-    /// How many drafts there are, those in other sections included.
+    /// How many drafts there are, including those in other sections.
     pub drafts_total: usize,
     /// How many active agreements there are, including those in other sections.
     pub active_total: usize,
-    /// Whether the organization has no agreement and no proposal at all.
+    /// Whether the organization has no agreement and no proposal.
     pub is_new: bool,
 }
 
@@ -175,11 +175,11 @@ pub struct Home {
     pub obligations: DueObligations,
     /// The funding items with proof that a member should accept or reject, longest waiting first.
     pub proofs: Shortlist<ItemToReview>,
-    /// For admins, the tokens that end soon, the next one first.
+    /// For admins, the tokens that end soon, next one first.
     pub tokens: Shortlist<Token>,
     /// For admins, the endpoints that fail.
     pub endpoints: Shortlist<EndpointState>,
-    /// The latest changes, the newest first.
+    /// The latest changes, newest first.
     pub changes: Vec<AuditRow>,
     /// The names of their callers and objects.
     pub names: Names,

@@ -26,7 +26,7 @@ use crate::wire::fields::FieldErrors;
 pub struct OwnAnswers {
     draft: Option<Versioned<AnswerDraft>>,
     place: String,
-    /// What the participant sent, the oldest first.
+    /// What the participant sent, oldest first.
     pub submissions: Vec<Submission>,
 }
 
@@ -215,7 +215,7 @@ pub struct AnswersToRead {
     pub agreement: Agreement,
     /// The participant's contact.
     pub contact: Contact,
-    /// What the participant sent, the oldest first.
+    /// What the participant sent, oldest first.
     pub submissions: Vec<Submission>,
 }
 

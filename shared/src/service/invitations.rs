@@ -12,7 +12,7 @@ use crate::service::scope::{Plan, Scope};
 use crate::store::invitations as stored;
 use crate::wire::text::Folded;
 
-/// The organization's pending invitations, the oldest first.
+/// The organization's pending invitations, oldest first.
 pub async fn pending(scope: &Scope) -> Result<Vec<Invitation>, Error> {
     let all = scope.store().invitations().await?.into_iter().map(|stored| stored.into_inner().invitation);
     let mut pending: Vec<_> = all.filter(|invitation| invitation.is_valid_at(scope.now())).collect();
@@ -45,7 +45,7 @@ impl GeneratedInvitation {
         self.invitation.id
     }
 
-    /// The secret, which is shown once.
+    /// The secret, shown once.
     #[must_use]
     pub fn secret(&self) -> &LinkSecret {
         &self.secret

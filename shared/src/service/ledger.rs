@@ -50,13 +50,13 @@ pub struct LedgerRow {
     pub product: LedgerProduct,
     /// What it is called.
     pub title: String,
-    /// Who takes part, but for the organization's own contacts.
+    /// The participants, without the organization's own contacts.
     pub counterparties: Vec<NamedContact>,
     /// Who owes it to whom, including the organization's own contacts. None for an agreement, which binds all.
     pub owing: Option<Owing>,
-    /// Who owes it. None of an agreement, which binds all.
+    /// Who owes it. None for an agreement, which binds all.
     pub direction: Option<LedgerDirection>,
-    /// What is to be paid, of a payment with an amount.
+    /// The amount of a payment, if it has one.
     pub payment: Option<LedgerPayment>,
     /// Where it is.
     pub state: LedgerState,
@@ -64,7 +64,7 @@ pub struct LedgerRow {
     pub status_sentence: String,
     /// When it is due.
     pub due_at: Option<Timestamp>,
-    /// Whether that has passed, and it is still owed.
+    /// Whether it is past due and still owed.
     pub is_overdue: bool,
 }
 
@@ -134,9 +134,9 @@ pub async fn list(scope: &Scope, query: &LedgerQuery) -> Result<Page<LedgerRow>,
 /// What the page of the ledger shows.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The rows of the page, what is overdue first.
+    /// The rows of the page, overdue ones first.
     pub page: Page<LedgerRow>,
-    /// What all rows that match add up to.
+    /// The totals of all matching rows.
     pub totals: LedgerTotals,
     /// How many of them are overdue.
     pub overdue: usize,

@@ -13,12 +13,12 @@ use crate::service::participants::addressee;
 use crate::service::scope::{Plan, Scope};
 use crate::store::{contacts, link_codes as stored};
 
-/// What became of a member's wish to make a code.
+/// The outcome of a member's request for a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeMade {
     /// It works.
     Made,
-    /// The organization does not ask for codes (anymore).
+    /// The organization doesn't ask for codes (anymore).
     NotAskedFor,
     /// The participant's address has changed since publication, and no member has confirmed the new one.
     Readdressed,

@@ -51,13 +51,13 @@ impl AgreementWithFacts {
         Self { agreement, facts }
     }
 
-    /// The agreement as it is stored.
+    /// The agreement as stored.
     #[must_use]
     pub fn agreement(&self) -> &Versioned<Agreement> {
         &self.agreement
     }
 
-    /// The recorded facts of its gates and of its money.
+    /// The recorded facts of its gates and its money.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts

@@ -33,7 +33,7 @@ pub struct MovementReview {
     pub contacts: Vec<Contact>,
     /// The workspace.
     pub workspace: Workspace,
-    /// All evidence that was ever filed for it, the oldest first.
+    /// All evidence that was ever filed for it, oldest first.
     pub evidence: Vec<Evidence>,
     /// Who counts as a second member for what another recorded.
     pub seconds: SecondMembers,

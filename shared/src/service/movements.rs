@@ -53,7 +53,7 @@ pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementInFull, Error>
     in_full(scope, vec![movement]).await?.pop().ok_or_else(Error::not_found)
 }
 
-/// A page of the movements that a query asks for.
+/// A page of the movements that match a query.
 pub async fn list(scope: &Scope, query: &MovementQuery) -> Result<Page<MovementInFull>, Error> {
     let Page { data, pagination } = scope.store().list_movements(query).await?;
     Ok(Page { data: in_full(scope, data).await?, pagination })
@@ -344,7 +344,7 @@ pub async fn compared_account(
 /// What a member decides about evidence.
 #[derive(Debug, Clone)]
 pub enum EvidenceDecision {
-    /// Accepts it: what it says arrived is believed.
+    /// Accepts it: what it says arrived counts.
     Accept(Arrivals),
     /// Rejects it.
     Reject(SafeNote),
@@ -591,7 +591,7 @@ impl InstructionsToVerify {
     }
 }
 
-/// What a member says who verifies instructions.
+/// What a member who verifies instructions says.
 #[derive(Debug, Clone)]
 pub struct TypedVerification {
     /// The revision that the form showed.

@@ -85,7 +85,7 @@ pub struct ObligationPage {
     pub contacts: Vec<Contact>,
 }
 
-/// A page of the obligations that a query asks for.
+/// A page of the obligations that match a query.
 pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
     let page = scope.store().list_obligations(query).await?;
     let mut ids: Vec<AgreementId> = page.data.iter().map(Obligation::agreement_id).collect();

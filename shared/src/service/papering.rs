@@ -53,7 +53,7 @@ impl Prepared {
         self.id
     }
 
-    /// What the agreement is called.
+    /// The name of the agreement.
     #[must_use]
     pub fn name(&self) -> &AgreementName {
         &self.name
@@ -71,7 +71,7 @@ impl Prepared {
         &self.contacts
     }
 
-    /// The items, in the order in which they were named.
+    /// The items, in the order they were named.
     pub fn items(&self) -> impl Iterator<Item = &FundingItem> {
         self.items.iter().map(|item| &**item)
     }
@@ -82,13 +82,13 @@ impl Prepared {
         self.day
     }
 
-    /// The documents, one for each item in the same order.
+    /// The documents, one per item in the same order.
     #[must_use]
     pub fn papers(&self) -> &[Paper] {
         &self.papers
     }
 
-    /// The fingerprint of what a preview of it shows.
+    /// The fingerprint of its preview.
     #[must_use]
     pub fn fingerprint(&self) -> PaperingFingerprint {
         PaperingFingerprint::of(self.items(), (&self.workspace, &self.trust, &self.contacts), self.day)

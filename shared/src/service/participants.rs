@@ -32,9 +32,9 @@ pub struct ParticipantView {
     pub agreement: Agreement,
     /// The contacts of its participants.
     pub contacts: Vec<Contact>,
-    /// The participant's own receipts, the oldest first.
+    /// The participant's own receipts, oldest first.
     pub receipts: Vec<Receipt>,
-    /// The participant's own signatures on paper, the oldest first.
+    /// The participant's own paper signatures, oldest first.
     pub papers: Vec<PaperSignature>,
     /// The payments that the participant sends or receives, as of now, ordered by id.
     pub payments: Vec<Movement>,
@@ -85,7 +85,7 @@ pub enum Doing {
     Sign(Signing),
     /// Approves what a gate asks to approve, under this sentence.
     Approve(GateId, String),
-    /// Uploads a file, which is stored already.
+    /// Uploads a file, which is already stored.
     Upload(GateId, Label, DocumentContent, FileType),
     /// Declines.
     Decline(Declining, Note),
@@ -213,11 +213,11 @@ pub struct ParticipantRecord {
     pub agreement: Agreement,
     /// The participant's contact.
     pub contact: Contact,
-    /// How the participant gets to their pages.
+    /// How the participant reaches their pages.
     pub access: Access,
-    /// What the participant did, the oldest first.
+    /// What the participant did, oldest first.
     pub receipts: Vec<Receipt>,
-    /// Their signatures on paper, the oldest first.
+    /// Their paper signatures, oldest first.
     pub papers: Vec<PaperSignature>,
     /// Who counts as a second member for what another recorded.
     pub seconds: SecondMembers,
@@ -281,10 +281,10 @@ pub async fn reissue_link(
     Ok(plan.change([stored::reissue(scope.call(), by, (&agreement, participant), access)]))
 }
 
-/// What became of a member's wish to see a participant's link.
+/// The outcome of a member's request to see a participant's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkShown {
-    /// It is on record that they have seen it.
+    /// Their view is on record.
     Shown,
     /// The link was reissued after the form was shown.
     Reissued,

@@ -174,7 +174,7 @@ pub struct ProposalReview {
     pub workspace: Workspace,
     /// Whether the proposal can be decided.
     pub is_pending: bool,
-    /// Whether it is pending, but can never be confirmed any more.
+    /// Whether it is pending, but can never be confirmed anymore.
     pub is_too_late: bool,
     /// The changes since the proposal, as sentences.
     pub changes: Vec<String>,
@@ -475,7 +475,7 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
 /// Why a member's act was refused.
 #[derive(Debug)]
 pub enum ActRefused {
-    /// A proposal of the same action is pending: it is to be decided instead.
+    /// A pending proposal of the same action is to be decided instead.
     Proposed(ProposalId),
     /// Why the decision is refused.
     Decision(Refusal),

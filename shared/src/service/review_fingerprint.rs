@@ -48,7 +48,7 @@ impl ReviewFingerprint {
         warnings::to_tick(now).difference(&self.meant).copied().collect()
     }
 
-    /// Reads a fingerprint from a form.
+    /// The fingerprint from a form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (agreement, references) = text.split_once('-')?;

@@ -53,13 +53,13 @@ pub struct Found {
     pub workspaces: Page<Workspace>,
     /// By name or email address.
     pub contacts: Page<Contact>,
-    /// By the name of the agreement, the newest first.
+    /// By the name of the agreement, newest first.
     pub proposals: Page<Proposal>,
     /// By purpose, reference or the name of the agreement.
     pub payments: Page<Movement>,
     /// By name.
     pub obligations: Page<Obligation>,
-    /// By the name of the file, the newest first.
+    /// By the name of the file, newest first.
     pub statements: Page<Statement>,
     /// By formal name.
     pub trusts: Page<Trust>,
@@ -73,13 +73,13 @@ pub struct Found {
     pub endpoints: Page<EndpointState>,
 }
 
-/// Whether a text contains what is searched for.
+/// Whether a text contains the searched one.
 #[must_use]
 pub fn matches(query: &SearchQuery, text: &str) -> bool {
     query.q.needle().is_some_and(|needle| Folded::new(text).as_str().contains(needle))
 }
 
-/// What a member finds. None if nothing is searched for.
+/// What a member finds. None without a text to search for.
 pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result<Option<Found>, Error> {
     let Some(needle) = query.q.needle() else { return Ok(None) };
     let (store, page) = (scope.store(), PageRequest::new(limits::SEARCH_ROWS_MAX, 0));

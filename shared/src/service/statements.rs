@@ -24,7 +24,7 @@ use crate::wire::page::{Page, PageRequest};
 /// A statement to be uploaded.
 #[derive(Debug, Clone)]
 pub struct NewStatement {
-    /// Its id, which the form carries.
+    /// Its id, from the form.
     pub id: StatementId,
     /// The file.
     pub file: EvidenceFile,
@@ -130,13 +130,13 @@ pub struct FiledEvidence {
 pub struct StatementReview {
     /// The statement.
     pub statement: Statement,
-    /// The entries that are filed, by number.
+    /// The filed entries, by number.
     pub filed: Vec<FiledEntry>,
-    /// Those of them that the page shows.
+    /// The filed entries that the page shows.
     pub shown: Vec<FiledEvidence>,
     /// The movements to the receiving side that wait for proof.
     pub awaited: Vec<Awaited>,
-    /// How many more there are than were looked at.
+    /// How many more there are than were read.
     pub more_awaited: usize,
 }
 

@@ -22,7 +22,7 @@ use crate::store::{Versioned, endpoints, organizations, tokens};
 /// What is left to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing: the organization is as it was asked for.
+    /// Nothing: the organization is as requested.
     Done,
     /// A step was taken, and there may be more.
     Taken,

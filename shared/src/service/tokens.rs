@@ -46,7 +46,7 @@ impl GeneratedToken {
         self.token.id
     }
 
-    /// The secret value, which is shown once.
+    /// The secret value, shown once.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value

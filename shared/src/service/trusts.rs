@@ -32,7 +32,7 @@ pub async fn get(scope: &Scope, id: TrustId) -> Result<TrustInFull, Error> {
     Ok(with_count(trust, &counts))
 }
 
-/// A page of the trusts that a query asks for.
+/// A page of the trusts that match a query.
 pub async fn list(scope: &Scope, query: &TrustQuery) -> Result<Page<TrustInFull>, Error> {
     let page = scope.store().list_trusts(query).await?;
     let workspaces: HashSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();

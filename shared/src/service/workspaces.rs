@@ -18,7 +18,7 @@ use crate::wire::page::{Page, PageRequest};
 
 pub use crate::store::workspaces::WorkspaceQuery;
 
-/// A workspace with its people, in the order of their ids.
+/// A workspace with its people, ordered by id.
 #[derive(Debug)]
 pub struct WorkspaceWithPeople {
     /// The workspace.
@@ -44,7 +44,7 @@ pub async fn get_without_people(scope: &Scope, id: WorkspaceId) -> Result<Versio
     scope.store().workspace(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the workspaces that a query asks for.
+/// A page of the workspaces that match a query.
 pub async fn list(scope: &Scope, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
     Ok(scope.store().list_workspaces(query).await?)
 }
@@ -59,7 +59,7 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
 pub struct WorkspacePeople {
     /// The workspace.
     pub workspace: Workspace,
-    /// The page of its people, in the order of their ids.
+    /// The page of its people, ordered by id.
     pub people: Page<Contact>,
 }
 
@@ -134,7 +134,7 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
     create_with_id(by, WorkspaceId::new(), new).await
 }
 
-/// Creates a workspace with an id of its form.
+/// Creates a workspace with the id from its form.
 pub async fn create_with_id(
     by: &impl Writer,
     id: WorkspaceId,
@@ -181,11 +181,11 @@ pub struct KeptBy {
 /// Why an agreement keeps a contact among the people of its workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepingReason {
-    /// They take part in the draft.
+    /// They participate in the draft.
     Draft,
-    /// They take part in the agreement, which was published.
+    /// They participate in the agreement, which was published.
     Published,
-    /// They took part when a proposal was made that is pending.
+    /// They participated when a pending proposal was made.
     Proposed,
 }
 

@@ -268,8 +268,7 @@ impl FundingItem {
         }
     }
 
-    /// What is missing to paper it: `trust_id`, `owner_contact_ids`, and facts once the verb is chosen. Empty
-    /// afterwards.
+    /// What is missing to paper it: `trust_id`, `owner_contact_ids`, and facts once the verb is chosen. Empty later.
     #[must_use]
     pub fn missing_facts(&self) -> Vec<&'static str> {
         if self.status != Status::Open {

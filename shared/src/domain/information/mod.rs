@@ -79,7 +79,7 @@ pub enum Verdict {
     },
 }
 
-/// An answer as it is stored.
+/// An answer as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {

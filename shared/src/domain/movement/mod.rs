@@ -51,7 +51,7 @@ use state::{ExceptionReason, MovementState};
 use surplus::Surplus;
 use terms::PaymentTerms;
 
-/// A movement as it is stored.
+/// A movement as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Movement {
     id: MovementId,
