@@ -429,7 +429,6 @@ mod tests {
         assert_eq!(kinds, [Some(ContactKind::Person), Some(ContactKind::Person), Some(ContactKind::Llc), None]);
         assert!(!other_kind.changed_since(3).unwrap().is_readdressed(), "it is reached where it was");
 
-        // No number of changes erases the fact that the identity changed.
         let flip = |contact: Contact, n: usize| change(&contact, &format!(r#"{{"display_name": "E{n}"}}"#), 7);
         let worn = (0..limits::FORMER_IDENTITIES_MAX + 5).fold(back, flip);
         assert_eq!(worn.former.len(), limits::FORMER_IDENTITIES_MAX);

@@ -358,7 +358,6 @@ mod tests {
             assert_eq!(rotated.signing(at(hour)), signing, "after {hour} h");
         }
         assert!(rotated.endpoint.previous_ends(at(20)).eq([at(44), at(27), at(25)]));
-        // The next rotation removes ended secrets.
         rotated.rotate(Rotation::Overlapping, at(26)).unwrap();
         assert_eq!(rotated.endpoint.previous.len(), 3);
         assert_eq!(rotated.signing(at(26)), [4, 3, 2, 1]);

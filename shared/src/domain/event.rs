@@ -202,7 +202,6 @@ pub trait DataVisitor {
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
-/// The data of an event in the API document.
 trait Example: Sized {
     fn example() -> Result<Self, (FieldCode, String)>;
 }

@@ -168,7 +168,6 @@ impl AgreementRecord {
         of_participants.chain(self.obligations.iter().flat_map(Obligation::files_of_members))
     }
 
-    /// All its files: documents, uploads, scans, payment evidence and proof of obligations. May repeat content.
     fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
         let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
         let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {

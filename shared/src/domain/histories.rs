@@ -231,7 +231,6 @@ impl World {
         assert_eq!(draft.as_draft().is_ok(), draft.life == Life::Draft);
     }
 
-    /// Changes a draft. Anything else must refuse.
     fn add_stage(&mut self, asks: Asks) {
         let before = &self.deal.draft;
         match before.add_stage(label("More"), [].into(), self.now) {

@@ -115,7 +115,6 @@ fn number(text: &str) -> Option<i8> {
     is_number(text).then(|| text.parse().ok()).flatten()
 }
 
-/// The month with a name or its first three or more letters.
 fn month_of(word: &str) -> Option<i8> {
     const LETTERS_MIN: usize = 3;
     let word = word.trim_end_matches('.');

@@ -183,7 +183,6 @@ impl NotAnAmount {
     }
 }
 
-/// The decimals of most currencies, used for unknown codes.
 const DIGITS_OF_MOST: usize = 2;
 
 /// The decimals of a currency; 2 if the code is unknown or empty, as in a draft.
@@ -275,7 +274,6 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     format!("{digits}{decimals:0<places$}").parse().map_err(|_| NotAnAmount::TooLarge)
 }
 
-/// An amount in upper case without its currency's code and sign.
 fn without_currency<'a>(text: &'a str, code: &str) -> Result<&'a str, NotAnAmount> {
     const CODE: usize = 3;
     let mut bare = text;
@@ -319,7 +317,6 @@ fn marks_of(code: &str) -> Vec<String> {
     marks
 }
 
-/// The digits of a whole number whose groups of three are separated consistently.
 pub(super) fn without_separators(text: &str) -> Option<String> {
     const GROUP: usize = 3;
     let separator = text.chars().find(|letter| !letter.is_ascii_digit());

@@ -137,7 +137,6 @@ impl SecondFactor {
     }
 }
 
-/// The latest step near a moment that has this code.
 fn step_of(secret: &TotpSecret, code: TotpCode, now: Timestamp) -> Option<u64> {
     let current = u64::try_from(now.unix_s().div_euclid(limits::TOTP_STEP_S)).unwrap_or_default();
     let first = current.saturating_sub(limits::TOTP_STEPS_AROUND);

@@ -68,7 +68,6 @@ impl Names {
 /// The objects of a row whose kinds are known, with their kinds.
 pub fn objects_of(row: &AuditRow) -> impl Iterator<Item = (ObjectKind, Uuid)> + '_ {
     let known = sentences::operation(&row.operation).objects;
-    // This API call names the items in its body, before the agreement.
     let is_items_first = row.operation == PAPER && row.caller.actor_type == ActorType::Token;
     let (last, others) = match row.objects.split_last() {
         Some((agreement, items)) if is_items_first && row.outcome() == CallOutcome::Success => (Some(agreement), items),

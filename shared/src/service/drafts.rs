@@ -83,7 +83,6 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     Ok(create(scope, &workspace, (&draft, &[]))?.showing([copy.uuid()]))
 }
 
-/// "Copy of" the name, cut to the length limit.
 fn name_of_copy(name: &AgreementName) -> AgreementName {
     let full = format!("Copy of {}", name.as_str());
     let cut: String = full.chars().take(crate::limits::AGREEMENT_NAME_CHARS_MAX).collect();

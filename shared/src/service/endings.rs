@@ -70,7 +70,6 @@ pub(super) async fn papered_items(scope: &Scope, agreement: &Agreement) -> Resul
     Ok(scope.store().funding_items(agreement.funding_item_ids.iter().copied()).await?)
 }
 
-/// Opens items whose agreement a change ends early; none if it does not end.
 pub(super) fn opening_items(
     scope: &Scope,
     items: &[Versioned<FundingItem>],

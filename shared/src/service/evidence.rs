@@ -73,7 +73,6 @@ pub async fn later_acts(scope: &Scope, id: AgreementId, number: usize) -> Result
 /// What the certificate of an agreement says.
 pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
     let (published_at, completed_at) = match found(scope, id).await?.life() {
-        // A completion is permanent.
         Life::Completed { published_at, completed_at } => (published_at, completed_at),
         Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoEvidence::NotPublished)),
         _ => return Ok(Err(NoEvidence::NotCompleted)),
@@ -98,7 +97,6 @@ enum Extent {
     FirstPart,
     UntilCompletion {
         published_at: Timestamp,
-        /// When it was completed.
         completed_at: Timestamp,
     },
 }

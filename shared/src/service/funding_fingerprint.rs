@@ -170,7 +170,6 @@ fn status(item: &FundingItem) -> impl Serialize {
     (phase, item.funding_status().as_str(), item.close_reason(), item.agreement_id())
 }
 
-/// The names of people, ordered by id.
 fn named<'a>(ids: &[ContactId], people: &'a [Contact]) -> Vec<(ContactId, Option<&'a str>)> {
     let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     ids.iter().map(|id| (*id, name(id).map(|contact| contact.display_name.as_str()))).collect()

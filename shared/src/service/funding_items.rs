@@ -142,7 +142,6 @@ async fn check_references(scope: &Scope, new: &NewFundingItem) -> Result<(), Err
     check_workspace(trust.ok().flatten().as_deref(), new.workspace_id).map_err(Error::Invalid)
 }
 
-/// The trust that a body names, or an error at its field.
 async fn named_trust(
     scope: &Scope,
     id: Option<TrustId>,
@@ -168,9 +167,7 @@ pub(super) fn check_workspace(trust: Option<&Trust>, workspace: WorkspaceId) -> 
 #[derive(Debug)]
 struct Current {
     item: Versioned<FundingItem>,
-    /// The agreement that papers it, or by which it was funded.
     agreement: Option<Versioned<Agreement>>,
-    /// When this attempt decides.
     moment: Moment,
 }
 
@@ -206,7 +203,6 @@ impl Current {
     }
 }
 
-/// The plan of a token's or member's change, with the resulting version.
 fn changed(
     scope: &Scope,
     (before, moment): (&Versioned<FundingItem>, Moment),

@@ -225,7 +225,6 @@ struct Chosen<'a> {
     waiting: Shortlist<&'a OpenAgreement>,
     attention: Shortlist<&'a OpenAgreement>,
     closing: Shortlist<&'a OpenAgreement>,
-    /// Those with paper signatures that the member may confirm, and the number of such signatures.
     papers: (Vec<&'a OpenAgreement>, usize),
 }
 
@@ -280,7 +279,6 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// A row of a payment that a member should look at: what it waits for, and whether it is overdue.
 type RowToSee = (WaitingMovement, PaymentWait, bool);
 
 /// How many payments are read for each that Home shows: only the record says whether one waits for a member.
@@ -385,7 +383,6 @@ fn with_papers<'a>(open: &'a OpenAgreements, not_of: &BTreeSet<MemberId>) -> (Ve
     (all.into_iter().take(limits::HOME_AGREEMENTS_MAX).collect(), total)
 }
 
-/// The paper signatures of an agreement that a member may confirm, without those of `not_of`.
 fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
     agreement.papers_to_confirm().filter(move |(_, paper)| !not_of.contains(&paper.recorded_by)).filter_map(
         |(_, paper)| {
@@ -493,7 +490,6 @@ async fn queue(
     })
 }
 
-/// When the participants for whom an agreement waits first last looked at their pages.
 fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> Vec<(ContactId, Option<Timestamp>)> {
     let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
     let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();

@@ -63,7 +63,6 @@ impl AgreementWithFacts {
         &self.facts
     }
 
-    /// The moment at which this attempt decides an act on it.
     pub(super) fn act_moment(&self, scope: &Scope) -> Moment {
         scope.moment_after(self.agreement.updated_at)
     }
@@ -104,7 +103,6 @@ impl AgreementWithContacts {
         &self.participants
     }
 
-    /// The checks that its contacts have not changed since they were read.
     pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<Changes> {
         self.participants.iter().map(|contact| contacts::check(scope.call(), contact)).collect()
     }
@@ -227,7 +225,6 @@ pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agree
     participants.map(|participant| participant.contact_id).collect()
 }
 
-/// The payments of drafts, in full and as far as publication depends on them.
 #[derive(Debug, Default)]
 pub(super) struct Payments(HashMap<AgreementId, (Vec<Movement>, Vec<DraftPayment>)>);
 

@@ -100,7 +100,6 @@ pub async fn instructions_form(scope: &Scope, id: MovementId) -> Result<Instruct
     Ok(InstructionsForm { movement, agreement, contacts, accounts })
 }
 
-/// The bank details in the latest accepted answers, in the order of the agreement's questions.
 fn accepted_accounts(agreement: &Agreement, answers: &[Submission]) -> Vec<AcceptedAccount> {
     let mut found = Vec::new();
     for gate in agreement.stages.iter().flat_map(|stage| &stage.gates) {

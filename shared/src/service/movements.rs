@@ -94,7 +94,6 @@ pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreemen
 pub(super) struct Records {
     pub agreement: Versioned<Agreement>,
     pub movement: Versioned<Movement>,
-    /// When this attempt decides.
     pub moment: Moment,
 }
 
@@ -315,7 +314,6 @@ async fn file_by(
     Ok(plan(Ok(())).change(changes).emit(filed.change.events))
 }
 
-/// Evidence with the account that it names, compared with what the movement's instructions name.
 async fn compared(
     scope: &Scope,
     keys: &Keyring,
@@ -525,7 +523,6 @@ pub async fn enter_instructions(
     })
 }
 
-/// A revision of a movement's instructions in clear.
 pub(super) async fn opened(
     scope: &Scope,
     keys: &Keyring,

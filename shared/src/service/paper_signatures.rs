@@ -85,7 +85,6 @@ pub async fn decide(
     })
 }
 
-/// Whether the same member's form was already submitted: the paper signature is decided as it wants.
 fn is_done(paper: &PaperSignature, by: &Member, decision: &PaperDecision) -> bool {
     match (&paper.state, decision) {
         (PaperState::Confirmed { by: who, .. }, PaperDecision::Confirm)

@@ -42,7 +42,6 @@ pub struct ParticipantView {
     pub obligations: Vec<Obligation>,
 }
 
-/// Whether a participant sends or receives a payment. Nobody else sees it on their pages.
 pub(super) fn is_party(movement: &Movement, participant: ParticipantId) -> bool {
     let terms = movement.terms();
     [terms.sender, terms.receiver].contains(&Some(participant))

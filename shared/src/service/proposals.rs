@@ -358,7 +358,6 @@ pub async fn decide(
     Ok(plan)
 }
 
-/// The items that a cancellation opens again. Reads nothing for another action.
 async fn papered_to_end(
     scope: &Scope,
     agreement: &Agreement,

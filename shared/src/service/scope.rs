@@ -93,7 +93,6 @@ pub trait Writer {
 pub(crate) struct Dependent {
     pub changes: Changes,
     pub event: Option<EventKind>,
-    /// Its id, if the audit row names it.
     pub id: Option<Uuid>,
 }
 
@@ -210,7 +209,6 @@ impl<T> Plan<T> {
         self
     }
 
-    /// Adds ids of records that the call shows or changes, for the audit row.
     pub(crate) fn showing(mut self, ids: impl IntoIterator<Item = Uuid>) -> Self {
         self.shown.extend(ids);
         self

@@ -94,7 +94,6 @@ pub async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Res
     created(scope, id, new)
 }
 
-/// The plan of a new trust, whose reference must be free.
 fn created(scope: &Scope, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
     let (trust, contact) = Trust::create(id, new, scope.actor().clone(), scope.now());
     let changes = [stored::create(scope.call(), &trust)?, stored_contacts::create(scope.call(), &contact)?];
@@ -142,7 +141,6 @@ pub async fn update(
     change(scope, &before, changes).await
 }
 
-/// The plan of a change of a trust. Its contact gets its name.
 async fn change(
     scope: &Scope,
     before: &Versioned<Trust>,
@@ -169,7 +167,6 @@ async fn change(
     Ok(Plan::new(scope, (with_count(after, &counts), version)).change(written).emit([event]).showing(shown))
 }
 
-/// Checks that the workspace and all contacts are the organization's.
 async fn check_references(scope: &Scope, new: &NewTrust) -> Result<(), Error> {
     let named = [("settlor_contact_ids", new.settlors()), ("trustee_contact_ids", new.trustees())];
     let workspace = async {

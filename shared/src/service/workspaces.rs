@@ -218,7 +218,6 @@ pub async fn remove_person(
     Ok(plan(Ok(())).change([stored::remove_person(scope.call(), &person)]))
 }
 
-/// What keeps a contact among a workspace's people, agreements before proposals.
 async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<Option<KeptBy>, Error> {
     let store = scope.store();
     let agreements = store.agreements_of_workspace(id).await?;

@@ -219,7 +219,6 @@ fn came_or_went<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl F
     only_in(after, before).or_else(|| only_in(before, after))
 }
 
-/// The element that moved: of two swapped neighbors, the one that is now first.
 fn moved<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
     let (was, is) = before.iter().zip(after).find(|(was, is)| id(was) != id(is))?;
     let without = |list: &[T]| list.iter().map(&id).filter(|other| *other != id(is)).collect::<Vec<_>>();

@@ -65,7 +65,6 @@ impl Agreement {
         }
     }
 
-    /// Checks that references resolve. In a draft they may not.
     fn check_parts(&self, found: &mut Vec<&'static str>) {
         let participants: BTreeSet<ParticipantId> =
             self.participants.iter().map(|participant| participant.id).collect();

@@ -26,7 +26,6 @@ use crate::domain::time::Timestamp;
 /// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The time of the last recorded fact, from which the facts count.
     pub(in crate::domain) recorded_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,

@@ -3,8 +3,8 @@
 //! Decision: a file that no bundle could hold is refused when filed; at the export it would be too late. The agreement
 //! keeps the sum as a fact, so that concurrent filings meet in its version.
 //!
-//! Decision: each participant has an equal share, and none may use what is reserved for members. So participants can't
-//! keep the proof of a payment out, alone or together.
+//! Decision: a participant may file only while as much as they filed stays free for the others, and never what is
+//! reserved for members. So participants can't keep the proof of a payment out, alone or together.
 
 use super::Agreement;
 use super::facts::Facts;

@@ -104,7 +104,6 @@ pub(crate) struct Deal {
 }
 
 impl Deal {
-    /// A publishable SAFE with gates of all nine types.
     pub(crate) fn complete() -> Self {
         let now = noon();
         let (ada, ben, eve) = (contact("Ada"), contact("Ben"), contact("Eve"));

@@ -323,7 +323,6 @@ impl Gate {
         match (until, &self.state) {
             (Countdown::At(moment), _) => Some(*moment),
             (Countdown::AfterHours(_), GateState::Open { due_at, .. }) => *due_at,
-            // A countdown clears exactly when it ends.
             (Countdown::AfterHours(_), GateState::Cleared { cleared_at, .. }) => Some(*cleared_at),
             (Countdown::AfterHours(_), GateState::Locked | GateState::Declined { .. }) => None,
         }

@@ -188,7 +188,6 @@ impl Parties {
         }
     }
 
-    /// The same parties with another agreement's ids. None if one is missing there.
     pub(super) fn renamed(&self, id: impl Fn(ParticipantId) -> Option<ParticipantId>) -> Option<Self> {
         let renamed = |side: &BTreeSet<ParticipantId>| side.iter().map(|was| id(*was)).collect::<Option<_>>();
         Some(Self {

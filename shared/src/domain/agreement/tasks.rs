@@ -112,7 +112,6 @@ impl Agreement {
         self.facts.signed.contains(&block)
     }
 
-    /// The event that a participant has signed all their blocks in a document, on screen or on paper.
     pub(in crate::domain) fn signature_completion(
         &self,
         document_id: DocumentId,

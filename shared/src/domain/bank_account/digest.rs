@@ -72,7 +72,6 @@ struct Marks {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     coded: BTreeSet<String>,
     alone: BTreeSet<String>,
-    /// Whether its number has only one spelling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_plain: bool,
 }

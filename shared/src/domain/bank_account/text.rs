@@ -29,7 +29,6 @@ const IBAN_CHARS_MIN: usize = 15;
 const IBAN_GROUP: usize = 4;
 
 const IBAN_GAP_MAX: usize = 3;
-/// The lengths of the groups of a BIC written in groups.
 const BIC_GROUPS: [usize; 4] = [4, 2, 2, 3];
 /// The most words between a label and its number.
 const WORDS_BEHIND_LABEL_MAX: usize = 6;
@@ -379,7 +378,6 @@ fn is_grouped_as_iban(runs: &[Run]) -> bool {
     begins && text.len() >= IBAN_CHARS_MIN && looks_like_iban(&text) && has_country
 }
 
-/// Whether runs begin and continue like an IBAN for long enough.
 fn is_almost_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let goes_on =
@@ -389,7 +387,6 @@ fn is_almost_iban(runs: &[Run]) -> bool {
     looks_like_iban(begins) && chars >= IBAN_CHARS_MIN
 }
 
-/// Strips a glued "IBAN", or a glued label before what looks like an IBAN.
 fn without_label(run: &str) -> &str {
     if let Some(behind) = run.strip_prefix("IBAN") {
         return behind;

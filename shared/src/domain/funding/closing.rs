@@ -125,7 +125,6 @@ impl FundingItem {
         Ok((next, event))
     }
 
-    /// The item with proof that a member rejected. Proof of a closed item is history.
     pub(in crate::domain) fn without_proof(
         &self,
         by: &Member,

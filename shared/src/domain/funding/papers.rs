@@ -259,7 +259,6 @@ fn drafted(
     Ok(draft)
 }
 
-/// The draft with trustees, owners and settlors, each contact once with all its roles.
 fn with_participants(
     mut draft: Agreement,
     trust: &Trust,

@@ -263,7 +263,6 @@ impl TypedAnswers {
     }
 }
 
-/// The name of a question's first input, which shows the error of a missing answer.
 fn first_input(field: &InformationField) -> String {
     match field.field_type {
         // Their choices are one group, which shows the error.

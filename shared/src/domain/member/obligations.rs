@@ -288,7 +288,6 @@ mod tests {
             (one.obligation.state(), one.obligation.next_due_at()),
             (ObligationState::Open, Some(at("2026-09-19T03:59:59.999Z")))
         );
-        // Once confirmed, it waits for the other trigger.
         let one = said(&one, &maren, 0, now);
         assert_eq!(one.obligation.state(), ObligationState::Open);
         let noah = member("Noah Reyes");

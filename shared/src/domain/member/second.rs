@@ -119,7 +119,6 @@ impl SecondMembers {
         self.one_self_at(one, at).contains(&other)
     }
 
-    /// The member and those who count as one with them.
     fn one_self_at(&self, member: MemberId, at: Timestamp) -> BTreeSet<MemberId> {
         let tied = |from: MemberId| {
             let recent = self.ties.iter().filter(|tie| is_recent(tie.at, at));
@@ -172,7 +171,6 @@ impl Tie {
     }
 }
 
-/// The members reachable from one, including that one.
 fn reached(from: MemberId, next: impl Fn(MemberId) -> Vec<MemberId>) -> BTreeSet<MemberId> {
     let (mut found, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(member) = open.pop() {

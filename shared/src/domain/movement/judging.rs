@@ -47,7 +47,6 @@ pub enum Arrivals {
 pub(in crate::domain) struct MovementWithEvidence {
     pub(in crate::domain) movement: Movement,
     pub(in crate::domain) evidence: Evidence,
-    /// The unique keys that it claims or releases.
     pub(in crate::domain) keys: KeyChange,
 }
 
@@ -190,7 +189,6 @@ impl Movement {
         Ok(is_found)
     }
 
-    /// The confirmation of all accepted evidence, which rests on the weakest. None without any.
     pub(super) fn confirmation_by(&self, Stamp { at, by }: &Stamp) -> Option<Confirmation> {
         let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
         let basis = accepted.map(|entry| entry.source).min()?.basis();
@@ -246,7 +244,6 @@ impl Movement {
         }
     }
 
-    /// The movement without evidence, and the keys that no other evidence of it counts under.
     fn without(&self, evidence: &Evidence, stamp: &Stamp) -> (Self, KeyChange) {
         let mut after = self.to(self.status.clone(), stamp.at);
         after.receipts.remove(&evidence.id());

@@ -338,7 +338,6 @@ impl Movement {
         self.instructions.as_ref()
     }
 
-    /// The keys that its undecided and accepted evidence claims in the organization, each once.
     pub(crate) fn held_keys(&self) -> impl Iterator<Item = &EvidenceKey> {
         self.keys.values().flatten().filter(|key| key.is_claimed()).collect::<BTreeSet<_>>().into_iter()
     }

@@ -172,7 +172,6 @@ impl Movement {
         Ok(instructions)
     }
 
-    /// `authorized` → `instructions_ready`.
     pub(in crate::domain) fn release_instructions(&self, revision: u32, is_alone: bool, stamp: Stamp) -> Moved {
         self.expect(MovementState::Authorized)?;
         let instructions = self.instructions_of(revision)?;
@@ -188,7 +187,6 @@ impl Movement {
         Ok(Self { instructions, released: Some(Release { at, by, basis }), ..after })
     }
 
-    /// `instructions_ready` → `sender_reported`.
     pub(in crate::domain) fn report(&self, new: NewClaim, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::takes_claim)?;
         let participant_id = self.sender()?;
@@ -201,7 +199,6 @@ impl Movement {
         Self { claim: self.claim.map(|claim| Claim { in_person, ..claim }), ..self }
     }
 
-    /// `sender_reported` → `receipt_pending`.
     pub(in crate::domain) fn ask_for_proof(&self, at: Timestamp) -> Moved {
         self.expect(MovementState::SenderReported)?;
         Ok(self.to(Status::ReceiptPending, at))

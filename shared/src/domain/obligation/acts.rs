@@ -50,7 +50,6 @@ pub struct Happening {
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct Speaker {
     pub(in crate::domain) by: Actor,
-    /// The member whose browser a participant used, if any.
     pub(in crate::domain) in_person: Option<InPerson>,
 }
 
@@ -167,7 +166,6 @@ impl<'a> ObligationContext<'a> {
         Ok(Satisfied { obligation, agreement })
     }
 
-    /// The occurrence that can be recorded as done in this way, with a file of `file_bytes`.
     pub(in crate::domain) fn to_satisfy(
         self,
         occurrence: OccurrenceId,
@@ -277,7 +275,6 @@ impl Obligation {
         if said.any(|id| id == occurrence) { Err(Refused::Done) } else { Ok(()) }
     }
 
-    /// Why an unrecorded occurrence can't be confirmed.
     fn why_nothing_waits(&self, occurrence: OccurrenceId, now: Timestamp) -> Refused {
         if self.check_unsaid(occurrence).is_err() {
             return Refused::Done;

@@ -91,7 +91,6 @@ impl World {
         }
     }
 
-    /// Ada (0), Ben (1) or Eve (2), with consent.
     pub(in crate::domain) fn participant(&self, n: usize) -> ActingParticipant {
         self.participant_with(n, Some(ReceiptId::new()))
     }

@@ -78,7 +78,6 @@ struct Sheet {
     known: BTreeMap<u32, Known>,
     declared: BTreeMap<usize, Timestamp>,
     cancelled_at: Option<Timestamp>,
-    /// The latest reading of each occurrence, by number.
     seen: BTreeMap<u32, Occurrence>,
 }
 
@@ -236,7 +235,6 @@ impl History {
         }
     }
 
-    /// The first days of a schedule, counted by hand; none without a schedule.
     fn days(&self) -> Vec<Day> {
         let obligation = &self.world.obligation;
         let Some(schedule) = obligation.schedule() else { return Vec::new() };

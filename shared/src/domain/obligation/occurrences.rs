@@ -8,7 +8,8 @@
 //! due or the obligation took effect, whichever is first. An earlier day is a typo.
 //!
 //! Decision: the days of a trigger count from the stated day it happened, not from the declaration, so a late
-//! declaration may be overdue at once. The limits of days are those of occurrences.
+//! declaration may be overdue at once. That day is not in the future, and at most [`limits::DONE_AHEAD_DAYS_MAX`] days
+//! before the obligation took effect.
 //!
 //! Decision: a standing promise is first verified within one interval of its projection, then within one interval of
 //! each verification, including early ones. It is due a quarter of the interval ahead, but at most
@@ -172,7 +173,6 @@ impl Obligation {
         }
     }
 
-    /// The open occurrences, by number, possibly endless.
     pub(super) fn open(&self) -> Box<dyn Iterator<Item = Open> + '_> {
         match &self.terms {
             Terms::Scheduled { schedule } => {

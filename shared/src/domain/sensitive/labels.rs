@@ -29,10 +29,8 @@ const CLEAR: [&str; 12] = [
 ];
 /// Words for a bank's number, which precedes an account number.
 const BANK: [&str; 9] = ["routing", "aba", "rtn", "blz", "bankleitzahl", "bsb", "ifsc", "sortcode", "transit"];
-/// Words that announce a number.
 const NUMBER_WORDS: [&str; 13] =
     ["no", "nr", "num", "number", "numbers", "nummer", "numero", "número", "n", "is", "ist", "code", "id"];
-/// More words before a number in a field that asks for it.
 const LABELS_OF_FIELDS: [&str; 3] = ["sort", "swift", "bic"];
 /// Words for other numbers: what directly follows one is not an account unless its check digits say so.
 const OTHERS: [&str; 33] = [
@@ -226,7 +224,6 @@ fn has_sort_code(tokens: &[Token]) -> bool {
     })
 }
 
-/// The number at an index, with all its groups or only the first.
 fn number(tokens: &[Token], at: usize, is_grouped: bool) -> Option<Number> {
     let mut groups = vec![tokens.get(at)?.digits()?.to_owned()];
     let mut end = at + 1;

@@ -17,11 +17,9 @@ use tokens::{Token, normalized, tokens};
 pub(in crate::domain) use labels::{is_account_label, is_number_word, is_other_label};
 
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
-/// The groups in which card numbers are written.
 pub(in crate::domain) const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
 const ACCOUNT_DIGITS_MIN: usize = 9;
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
-/// Words that may be glued to a card number.
 const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC", "PAN", "DISCOVER"];
 
 /// A kind of number that must not be shown.

@@ -455,7 +455,6 @@ mod tests {
         let purpose = SafeLine::parse("Closing payment").ok();
         assert_eq!(said("add_payment", payment(purpose)), "Added the payment “Closing payment”");
         assert_eq!(said("change_payment", payment(None)), "Changed a payment");
-        // Side effects don't determine the words.
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
 }

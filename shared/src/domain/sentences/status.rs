@@ -80,7 +80,6 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
             let read = format!("a member to read the answers of {}", names(agreement, &to_read, contacts));
             vec![(answer, gate.opened_at()), (read, sent_at)]
         }
-        // Without answers to read, it waits since it opened.
         _ => vec![(waiting_on(gate, agreement, &waited_for, contacts), sent_at)],
     }
 }
@@ -106,7 +105,6 @@ pub struct CurrentWait {
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
-    // Members authorize payments.
     let is_to_authorize = |gate: &Gate| matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(id));
     let is_own = |gate: &Gate| {
         let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));

@@ -93,7 +93,6 @@ impl Agreement {
         Ok(Self { updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// Refuses while gates name something, with one entry per step.
     fn check_unnamed(&self, field: &str, names: impl Fn(&GateRule) -> bool) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         for stage in self.stages.iter().filter(|stage| stage.gates.iter().any(|gate| names(&gate.rule))) {

@@ -228,7 +228,6 @@ proptest! {
             }
             prop_assert_eq!(draft.id(), id);
         }
-        // A copy is sound too, and shares no part with it.
         let copy = draft.duplicate(
             crate::domain::ids::AgreementId::new(),
             draft.name.clone(),

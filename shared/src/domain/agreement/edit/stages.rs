@@ -112,7 +112,6 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Limits the participants that all gates name to [`limits::NAMED_PARTICIPANTS_MAX`].
     fn check_named(&self, gate: GateId, rule: &GateRule) -> Result<(), FieldErrors> {
         let others = self.stages.iter().flat_map(|stage| &stage.gates).filter(|other| other.id != gate);
         let rules = others.map(|other| &other.rule).chain([rule]);

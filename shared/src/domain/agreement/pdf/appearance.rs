@@ -79,7 +79,6 @@ pub(super) fn whole(number: Number) -> Option<u32> {
     number.to_string().parse().ok()
 }
 
-/// The flags of a note. None if programs read them differently.
 fn flags(note: &Dict<'_>) -> Option<u32> {
     match note.get::<Object<'_>>(b"F") {
         None | Some(Object::Null(_)) => Some(0),
@@ -189,14 +188,12 @@ fn is_chosen(field: &Dict<'_>) -> bool {
     name(field, b"AS").is_some_and(|state| &*state != b"Off") && appearance(field).is_some()
 }
 
-/// Whether a button that is off is drawn, or is empty anyway.
 fn is_drawn_or_off(field: &Dict<'_>) -> bool {
     states(field).is_some()
         || (!has_look(field)
             && inherited(field, b"V").is_none_or(|value| value.into_name().is_some_and(|value| &*value == b"Off")))
 }
 
-/// A field's text or chosen options, as people read them.
 fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     let held = match inherited(field, b"V") {
         Some(Object::String(text)) => vec![letters_of(text.as_bytes())],
@@ -205,7 +202,6 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
         _ => Vec::new(),
     };
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
-    // An option is its text, or a pair of value and text.
     let read_as = |value: Vec<char>| {
         let mut pairs = options
             .iter::<Object<'_>>()

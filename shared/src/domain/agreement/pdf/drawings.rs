@@ -68,7 +68,6 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// A one-page PDF with this content, these keys, and further objects from number 5.
     fn page(content: &str, keys: &str, further: &[&str]) -> Option<String> {
         page_of(stream("", content), keys, further)
     }

@@ -9,7 +9,6 @@ use super::known_fonts::{is_embedded, is_standard};
 
 pub(super) const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
 
-/// The first code of the tables below, which have 128 characters each.
 const HIGH: u8 = 0x80;
 const WIN_ANSI: &str = "\
     €�‚ƒ„…†‡ˆ‰Š‹Œ�Ž��‘’“”•–—˜™š›œ�žŸ\
@@ -99,7 +98,6 @@ fn high(encoding: &str, code: u8) -> char {
 pub(super) struct Encoding([char; 256]);
 
 impl Encoding {
-    /// The encoding of a font. None if its codes are not letters.
     pub(super) fn of(font: &Dict<'_>) -> Option<Self> {
         let is_simple = name(font, b"Subtype").is_some_and(|subtype| !matches!(&*subtype, b"Type0" | b"Type3"));
         if !is_simple || is_of_pictures(font) {

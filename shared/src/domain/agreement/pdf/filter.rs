@@ -100,7 +100,6 @@ enum Kind {
     Other,
     Picture,
     ObjectStream,
-    /// A cross-reference stream, which is a trailer too.
     Table,
 }
 
@@ -108,7 +107,6 @@ enum Kind {
 struct Value {
     names: Vec<Vec<u8>>,
     words: Vec<Vec<u8>>,
-    /// Whether it contains dictionaries, or lists in a list.
     is_nested: bool,
     is_there: bool,
 }
@@ -132,7 +130,6 @@ impl Head {
     /// Reads a dictionary after its start. Nested content is skipped, except names in a list.
     fn read(tokens: &mut Tokens<'_>) -> Self {
         let (mut read, mut key, mut value) = (Parts::default(), None::<Vec<u8>>, Value::default());
-        // The number of open dictionaries and lists, this one included.
         let mut depth = 1_usize;
         for token in tokens.by_ref() {
             let is_value = key.is_some() && !value.is_there;

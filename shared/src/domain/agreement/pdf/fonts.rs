@@ -211,7 +211,6 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether every program has the letters of a font.
     fn is_there(&mut self, font: &Dict<'a>, around: &Resources<'a>) -> bool {
         if is_named(font, b"Subtype", b"Type3") {
             self.add_letters(font, around);
@@ -225,7 +224,6 @@ impl<'a> Search<'a> {
         self.is_sound(font).unwrap_or_else(|| is_standard(font) && has_usual_letters(font))
     }
 
-    /// Whether a font's files are readable. None if it embeds none.
     fn is_sound(&mut self, font: &Dict<'a>) -> Option<bool> {
         let each = files(font).map(|file| *self.files.entry(file.id()).or_insert_with(|| file.is_sound()));
         each.reduce(|sound, other| sound && other)

@@ -265,7 +265,6 @@ mod alike_tests {
         }
     }
 
-    /// Every character counts, however the value and the drawing encode it.
     #[test]
     fn a_field_shows_its_value_in_all_scripts() {
         let text = |font: &str, value: &str, drawn: &str| {

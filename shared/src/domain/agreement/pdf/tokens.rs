@@ -11,9 +11,7 @@ pub(super) enum Token<'a> {
     ArrayEnd,
     /// A name without its `/`, with codes such as `#46` decoded.
     Name(Cow<'a, [u8]>),
-    /// A number or a keyword.
     Word(&'a [u8]),
-    /// A string of either kind.
     Text,
 }
 

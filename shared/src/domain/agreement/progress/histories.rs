@@ -26,7 +26,6 @@ enum Recorded {
     Moved(MovementState),
 }
 
-/// A rule by number, for an agreement with these parts.
 fn rule(number: usize, deal: &Deal) -> GateRule {
     let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
     match number % 10 {

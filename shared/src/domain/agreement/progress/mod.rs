@@ -137,7 +137,6 @@ impl Agreement {
         after
     }
 
-    /// The active agreement with some open gates declined by a participant.
     #[must_use]
     pub(in crate::domain) fn declined(
         &self,
@@ -159,7 +158,6 @@ impl Agreement {
         after
     }
 
-    /// The active agreement with a declined gate reopened, waiting from now on.
     #[must_use]
     pub(in crate::domain) fn reopened(
         &self,
@@ -230,7 +228,6 @@ impl Agreement {
         matches!(self.life, Life::Active { .. })
     }
 
-    /// Steps through the due moments up to now, earliest first.
     fn advance_to(&mut self, facts: &Facts, time_scale: TimeScale, now: Timestamp) {
         while self.is_active() {
             // Money in flight postpones expiry.

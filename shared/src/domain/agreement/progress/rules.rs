@@ -163,7 +163,6 @@ mod tests {
                 signed: [block].into(),
                 approved: done(of),
                 uploaded: done(of),
-                // Answers alone meet no gate.
                 answered: both.map(|id| ((gate, id), noon())).into(),
                 answer_bytes: 9,
                 file_bytes: 9,

@@ -72,7 +72,6 @@ fn trust_of_others() -> (Trust, Vec<Contact>) {
 
 const DATED: &str = "Date of this draft: 14 Mar 2026";
 
-/// A kind, a verb and the document's name; the text before and after the facts, for one and two people.
 type Case = ((AssetKind, Verb, &'static str), [[&'static str; 2]; 2]);
 
 const CASES: [Case; 4] = [

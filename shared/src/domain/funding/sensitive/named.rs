@@ -39,10 +39,8 @@ const NAMING: [&str; 30] = [
 const OF_PARCELS: [&str; 6] = ["parcel", "apn", "ain", "pid", "folio", "pin"];
 /// A word that names both parcel and taxpayer numbers: nine plain digits count as the latter.
 const TAX: &str = "tax";
-/// Words allowed between such a word and its number.
 const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identification", "identifier", "lot", "is"];
 const LOT: &str = "lot";
-/// Words that say someone can be reached at a number.
 const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
 const REACHING_WORDS_MAX: usize = 4;
 /// Words that make a number an account's or taxpayer's, whatever else it may be.
@@ -75,7 +73,6 @@ fn is_between_initials(letters: &[char], at: usize, joined: &[char]) -> bool {
     at.checked_sub(1).is_some_and(is_initial) && (is_initial(at + 1) || is_behind_others)
 }
 
-/// Whether the leading blank of the rest is next to a hyphen between digits.
 fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
     let mut ahead = rest.iter().filter(|letter| **letter != ' ');
     let is_digit = |letter: Option<&char>| letter.is_some_and(char::is_ascii_digit);

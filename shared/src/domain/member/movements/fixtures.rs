@@ -63,7 +63,6 @@ pub(super) fn read_out() -> NewVerification {
     NewVerification::read(typed).unwrap()
 }
 
-/// Evidence with its own file, so that it is not a repeat.
 pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let id = EvidenceId::new();
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
@@ -289,7 +288,6 @@ impl World {
         self.evidence.iter().find(|evidence| evidence.id() == id).unwrap().clone()
     }
 
-    /// Accepts evidence if its type allows it, as a separate arrival.
     pub(super) fn accept(&mut self, id: EvidenceId) -> Result<(), NotMoved> {
         self.accept_as(id, Arrivals::Two)
     }
@@ -365,7 +363,6 @@ impl World {
         world
     }
 
-    /// The payment in each state except those of an ended agreement.
     pub(super) fn in_state(state: MovementState) -> Self {
         let mut world = if matches!(state, MovementState::Draft | MovementState::Authorized) {
             Self::waiting()
