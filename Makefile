@@ -31,7 +31,7 @@ ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-browser test-aws test-stack conformance fuzz check bench generate watch build package deploy destroy localstack
+.PHONY: help run test test-all test-browser test-aws test-stack conformance fuzz check bench generate watch build package deploy destroy localstack
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,13 +39,16 @@ help: ## This list
 run: ## The whole service on this machine, until Ctrl-C
 	cargo run -p local -- serve $(ARGS)
 
-test: ## Unit tests, system tests against the local stack, and the browser test where there is a browser
+test: ## Unit tests, system tests against the local stack, and a walk through the app where there is a browser
 	scripts/test
+
+test-all: ## All tests, as CI runs them: with those below, lints, and functions built for Lambda
+	scripts/test-all
 
 test-browser: ## The app in Chromium: each page at two widths, light and dark, with an accessibility check
 	scripts/test-browser
 
-test-aws: ## The same system tests against AWS's DynamoDB Local and an emulator of the rest, or what AWS_ENDPOINT_URL names
+test-aws: ## What depends on AWS against DynamoDB Local and an emulator of the rest, or AWS_ENDPOINT_URL; all with FULL=1
 	scripts/test-aws
 
 test-stack: ## The template and functions deployed to an emulator of AWS, with the handbook's commands, and removed

@@ -4,8 +4,11 @@
 #![allow(clippy::expect_used, reason = "a test that can't read the sources fails there and then")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use shared::platform::telemetry::LOGGED;
 
 /// The layers from the top down. A file of one may use those that come after it, and files of its own.
 const LAYERS: [&str; 12] =
@@ -222,6 +225,19 @@ fn no_function_depends_on_another() {
         let found: Vec<&str> = used.filter(|used| names.contains(*used)).collect();
         assert!(found.is_empty(), "{name} depends on {found:?}");
     }
+}
+
+/// Lines of other crates would vanish.
+#[test]
+fn crates_that_write_lines_are_logged() {
+    let writers: Vec<String> = crates()
+        .iter()
+        .filter(|sources| sources_below(sources).values().any(|source| source.contains("tracing::")))
+        .map(|sources| {
+            sources.parent().and_then(Path::file_name).and_then(OsStr::to_str).expect("a name").replace('-', "_")
+        })
+        .collect();
+    assert_eq!(writers.iter().collect::<BTreeSet<_>>(), LOGGED.map(str::to_owned).iter().collect());
 }
 
 #[test]

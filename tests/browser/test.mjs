@@ -2,7 +2,8 @@
 // page with axe-core at three widths, light and dark, with the app's script and without it. Started by
 // scripts/test-browser:
 //
-//   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it
+//   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, and with --walk
+//                                   only the first deal of the README
 //
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
@@ -103,11 +104,18 @@ async function complete(demo, hasScript) {
   return count;
 }
 
+// The README's deal, by keyboard.
+async function walkDeal(demo) {
+  const started = Date.now();
+  const count = await walkReadme(chrome, demo, found);
+  console.log(`From a token to an active agreement with the README, by keyboard: done, ${secondsSince(started)} s`);
+  return count;
+}
+
 // The newcomers' walks, each from the beginning: with the demo, and in organizations that have nothing.
 async function walks(demo, empty) {
   const started = Date.now();
-  let count = await walkReadme(chrome, demo, found);
-  console.log(`From a token to an active agreement with the README, by keyboard: done, ${secondsSince(started)} s`);
+  let count = await walkDeal(demo);
   count += await complete(demo, false);
   const seconds = secondsSince(started);
   console.log(`From a token to a completed agreement: ${seconds} s of at most ${WALK_S_MAX}`);
@@ -246,8 +254,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => Promise.all(stacks.map((stack) => stack.stop())).finally(() => process.exit(1)));
 }
 try {
-  const count = await main(stacks, receiver);
-  console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${secondsSince(began)} s`);
+  if (wanted === '--walk') {
+    stacks.push(await Stack.start(program, '--seed', 'demo'));
+    await walkDeal(stacks[0]);
+  } else {
+    const count = await main(stacks, receiver);
+    console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${secondsSince(began)} s`);
+  }
 } catch (error) {
   problems.push(error.stack);
 } finally {

@@ -9,12 +9,14 @@ use shared::AppState;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::secrets::{FixedKeys, Keys};
-use shared::platform::telemetry::Log;
+use shared::platform::telemetry::log_to_file;
 use shared::store::Store;
 use shared::webhook::client::Client;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use shared::webhook::relay::Relay;
 use shared::webhook::resolve::SystemResolver;
+use tracing::Dispatch;
+use tracing::instrument::WithSubscriber;
 use webhook_sender::Sender;
 
 use crate::org::Org;
@@ -27,6 +29,7 @@ pub struct Clockwork {
     relay: Relay,
     /// The queue with the messages.
     pub queue: Arc<Kept>,
+    log: Dispatch,
 }
 
 /// A queue that records messages and delivers none.
@@ -58,22 +61,22 @@ impl Clockwork {
     /// A clock on a stack's table, reached as that stack does.
     #[must_use]
     pub fn on(stack: &Stack) -> Self {
-        let log = Log::file(stack.log_file()).expect("the log");
+        let log = log_to_file(stack.log_file()).expect("the log");
         let base_url = BaseUrl::parse(&stack.base_url).expect("an origin");
-        let app = AppState::new(stack.table().store(), base_url, log, TimeScale::default());
+        let app = AppState::new(stack.table().store(), base_url, TimeScale::default());
         let app = app.with_files(stack.files().clone());
         let queue = Arc::new(Kept::default());
-        Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue }
+        Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue, log }
     }
 
     /// Ticks as a clock does when changes are also reported elsewhere.
     pub async fn tick(&self) -> TickReport {
-        clock::tick(&self.app, &self.relay, Trigger::Schedule).await
+        clock::tick(&self.app, &self.relay, Trigger::Schedule).with_subscriber(self.log.clone()).await
     }
 
     /// Ticks as a process's first tick, before any change was reported.
     pub async fn first_tick(&self) -> TickReport {
-        clock::tick(&self.app, &self.relay, Trigger::Startup).await
+        clock::tick(&self.app, &self.relay, Trigger::Startup).with_subscriber(self.log.clone()).await
     }
 
     /// A sender on the same table and keys, which returns early messages to the queue.
@@ -86,7 +89,7 @@ impl Clockwork {
     #[must_use]
     pub fn sender_with(&self, keys: Arc<dyn Keys>) -> Sender<Store> {
         let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
-        Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.time_scale, self.app.log.clone())
+        Sender::new(self.app.store.clone(), self.queue.clone(), keys, client, self.app.time_scale)
     }
 
     /// The state it works on.

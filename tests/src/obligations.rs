@@ -27,7 +27,6 @@ use shared::error::Error;
 use shared::platform::app_state::Webhooks;
 use shared::platform::config::BaseUrl;
 use shared::platform::secrets::FixedKeys;
-use shared::platform::telemetry::Log;
 use shared::retry::{Budget, retry_on_conflict};
 use shared::service::due::Settlement;
 use shared::service::obligations::{Doing, act, act_as_participant};
@@ -189,11 +188,10 @@ pub fn ids(agreement: &Agreement) -> Vec<ObligationId> {
 impl Org {
     fn app(&self) -> AppState {
         let stack = self.stack();
-        let (log, base_url) = (Log::file(stack.log_file()), BaseUrl::parse(&stack.base_url));
+        let base_url = BaseUrl::parse(&stack.base_url).expect("an origin");
         let keys = FixedKeys::new(stack.keyring().clone());
         let webhooks = Webhooks { keys, guard: Arc::new(PublicOrLoopback), resolver: Arc::new(SystemResolver::new()) };
-        let (log, base_url) = (log.expect("the log"), base_url.expect("an origin"));
-        AppState::new(self.store().clone(), base_url, log, TimeScale::default()).with_webhooks(webhooks)
+        AppState::new(self.store().clone(), base_url, TimeScale::default()).with_webhooks(webhooks)
     }
 
     /// Runs a member's act on an obligation, with the retries of the app's forms.

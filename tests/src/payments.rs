@@ -21,7 +21,6 @@ use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::{NewProposal, ProposalAction};
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
-use shared::platform::telemetry::Log;
 use shared::service::movements::{self, EvidenceDecision, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::service::scope::Plan;
 use shared::service::{payments, proposals};
@@ -104,7 +103,7 @@ impl Org {
     /// Begins a member's call.
     pub async fn member_call(&self, person: &Person, operation: &'static str) -> MemberCall {
         let base_url = BaseUrl::parse(self.base_url()).expect("a URL");
-        let app = AppState::without_https(self.store().clone(), base_url, Log::stdout(), TimeScale::default());
+        let app = AppState::without_https(self.store().clone(), base_url, TimeScale::default());
         let email = Email::parse(&person.email).expect("an address");
         let call = MemberCall::begin(&app, operation, &email, &person.password).await;
         call.expect("the table answers").expect("a member")

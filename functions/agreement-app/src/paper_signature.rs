@@ -269,7 +269,6 @@ fn refusal(refused: NotRecorded) -> Notice {
             "The places to sign have changed since this page was shown. Compare the paper with them again."
         }
         NotRecorded::Waiting => "Another paper signature for the same places needs confirmation first.",
-        NotRecorded::Used => "This form was used already. Fill in this new one.",
         NotRecorded::TooMany => {
             "This participant has the most paper signatures that can be recorded, rejected ones included. They can still sign on screen."
         }

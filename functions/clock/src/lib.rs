@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use futures_util::future::{join_all, try_join_all};
-use serde::Serialize;
 use shared::AppState;
 use shared::domain::ids::{OrgId, WorkspaceId};
 use shared::domain::time::Timestamp;
@@ -77,30 +76,21 @@ pub enum Trigger {
     Startup,
 }
 
-/// Applies what is due. A failing entry or shard doesn't stop the others.
+/// Applies what is due. A failing entry or shard doesn't stop the others. Operators' queries and alarms use the field
+/// names of a tick's line.
 pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
     let sweep = Sweep { app, relay, now, started, trigger };
     let reports = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard))).await;
     let report = reports.into_iter().fold(TickReport::default(), std::ops::Add::add);
-    app.log.line(&TickLine {
-        operation: "tick",
-        oldest_due_ms: report.oldest_due_ms,
-        woken: report.enqueued,
-        passed_on: report.relayed,
-        failed: report.failed,
-    });
+    tracing::info!(
+        operation = "tick",
+        oldest_due_ms = report.oldest_due_ms,
+        woken = report.enqueued,
+        passed_on = report.relayed,
+        failed = report.failed,
+    );
     report
-}
-
-/// The log line of a tick. Operators' queries and alarms use its field names.
-#[derive(Debug, Serialize)]
-struct TickLine {
-    operation: &'static str,
-    oldest_due_ms: i64,
-    woken: u32,
-    passed_on: u32,
-    failed: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +118,7 @@ impl Sweep<'_> {
             let entries = match due.next_page().await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    log_failure(&self.app.log, "tick", &error.into());
+                    log_failure("tick", &error.into());
                     report.failed += 1;
                     return report;
                 }
@@ -169,7 +159,7 @@ impl Sweep<'_> {
         match self.relay.enqueue(entries).await {
             Ok(_) => report.enqueued += u32::try_from(entries.len()).unwrap_or(u32::MAX),
             Err(error) => {
-                log_failure(&self.app.log, "tick", &error);
+                log_failure("tick", &error);
                 report.failed += 1;
             }
         }
@@ -183,7 +173,7 @@ impl Sweep<'_> {
             match self.relay.process(entry, deadline).await {
                 Ok(_) => report.relayed += 1,
                 Err(error) => {
-                    log_failure(&self.app.log, "tick", &error);
+                    log_failure("tick", &error);
                     report.failed += 1;
                 }
             }
@@ -205,7 +195,7 @@ impl Sweep<'_> {
                 continue;
             }
             if let Err(error) = self.app.store.delete_due_entry(entry).await {
-                log_failure(&self.app.log, "tick", &error.into());
+                log_failure("tick", &error.into());
                 report.failed += 1;
             }
         }
@@ -229,7 +219,7 @@ impl Sweep<'_> {
             match counted.await {
                 Ok(_) => report.counted += 1,
                 Err(error) => {
-                    log_failure(&self.app.log, "tick", &error.into());
+                    log_failure("tick", &error.into());
                     report.failed += 1;
                 }
             }
@@ -244,7 +234,7 @@ impl Sweep<'_> {
             match self.remove_uploads_of(entry).await {
                 Ok(removed) => report.removed += removed.files,
                 Err(error) => {
-                    log_failure(&self.app.log, "tick", &error);
+                    log_failure("tick", &error);
                     report.failed += 1;
                 }
             }
@@ -313,8 +303,8 @@ impl TimedTransition {
         };
         match &result {
             Ok(Settlement::Stale | Settlement::Early) => {}
-            Ok(Settlement::Settled) => log_system_call(app, &system, Ok(())),
-            Err(error) => log_system_call(app, &system, Err(error)),
+            Ok(Settlement::Settled) => log_system_call(&system, Ok(())),
+            Err(error) => log_system_call(&system, Err(error)),
         }
         result.map_err(|_| ())
     }

@@ -3,11 +3,9 @@
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use serde::{Deserialize, Serialize};
-use shared::domain::ids::OrgId;
+use serde::Deserialize;
 use shared::error::Error;
 use shared::limits;
-use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
 use shared::webhook::relay::Relay;
@@ -71,7 +69,7 @@ impl StreamEvent {
 
 /// Relays entries. A failure, or lack of time with a slow store, is logged and left to the clock, so that it doesn't
 /// block the stream's shard.
-pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
+pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
     let deadline = Instant::now() + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
     // Messages of deliveries are sent in batches; other entries are relayed one by one.
@@ -79,7 +77,7 @@ pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
         if let Some(first) = deliveries.first()
             && let Err(error) = relay.enqueue(&deliveries).await
         {
-            log_failure(log, first, &error);
+            log_failure(first, &error);
         }
     };
     let relay_others = async {
@@ -87,43 +85,33 @@ pub async fn relay_entries(relay: &Relay, log: &Log, entries: Vec<DueEntry>) {
             if deadline <= Instant::now() {
                 break;
             }
-            join_all(chunk.iter().map(|entry| relay_entry(relay, log, entry, deadline))).await;
+            join_all(chunk.iter().map(|entry| relay_entry(relay, entry, deadline))).await;
         }
     };
     futures_util::join!(enqueue, relay_others);
 }
 
-async fn relay_entry(relay: &Relay, log: &Log, entry: &DueEntry, deadline: Instant) {
+async fn relay_entry(relay: &Relay, entry: &DueEntry, deadline: Instant) {
     if let Err(error) = relay.process(entry.clone(), deadline).await {
-        log_failure(log, entry, &error);
+        log_failure(entry, &error);
     }
 }
 
-fn log_failure(log: &Log, entry: &DueEntry, error: &Error) {
-    log.line(&FailureLine {
-        operation: "relay",
-        organization_id: entry.org,
-        what: entry.what.as_str(),
-        id: entry.id,
-        faults: 1,
-        cause: error.cause().unwrap_or_default(),
-    });
-}
-
-#[derive(Debug, Serialize)]
-struct FailureLine {
-    operation: &'static str,
-    organization_id: OrgId,
-    what: &'static str,
-    id: uuid::Uuid,
-    faults: u8,
-    cause: String,
+fn log_failure(entry: &DueEntry, error: &Error) {
+    tracing::error!(
+        operation = "relay",
+        organization_id = %entry.org,
+        what = entry.what.as_str(),
+        id = %entry.id,
+        faults = 1,
+        cause = error.cause().unwrap_or_default(),
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use shared::domain::ids::{EndpointId, EventId};
+    use shared::domain::ids::{EndpointId, EventId, OrgId};
     use shared::domain::time::Timestamp;
 
     use super::*;

@@ -11,9 +11,9 @@ use shared::webhook::relay::Relay;
 async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;
     let relay = Relay::new(app.store.clone(), SqsQueue::from_env()?);
-    let (relay, log) = (&relay, &app.log);
+    let relay = &relay;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<StreamEvent>| async move {
-        event_relay::relay_entries(relay, log, event.payload.due_entries()).await;
+        event_relay::relay_entries(relay, event.payload.due_entries()).await;
         Ok::<(), Error>(())
     }))
     .await

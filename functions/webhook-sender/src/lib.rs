@@ -3,7 +3,6 @@
 //! interrupted, its claim expires and the clock sends a new message.
 
 mod health;
-mod log_lines;
 mod port;
 
 use std::sync::Arc;
@@ -18,18 +17,20 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
 use shared::platform::secrets::{Keys, open_with};
-use shared::platform::telemetry::Log;
 use shared::retry::{Backoff, Budget, Obstacle, Transient};
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};
 use shared::webhook::client::Client;
 use shared::webhook::queue::{DeliveryMessage, Queue};
 use shared::webhook::signature;
+use tracing::Instrument;
 
 use health::HealthThrottle;
-use log_lines::{AttemptLine, FailureLine};
 use port::SystemClock;
 pub use port::{Clock, DeliveryStore, HttpClient};
+
+/// The operation of all lines of the sender.
+const OPERATION: &str = "attempt_delivery";
 
 /// Attempts deliveries.
 #[derive(Debug)]
@@ -39,7 +40,6 @@ pub struct Sender<D, C = Client> {
     keys: Arc<dyn Keys>,
     client: C,
     time_scale: TimeScale,
-    log: Log,
     clock: Arc<dyn Clock>,
     health_throttle: HealthThrottle,
 }
@@ -98,16 +98,9 @@ impl From<SealError> for Failure {
 impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     /// Creates a sender.
     #[must_use]
-    pub fn new(
-        deliveries: D,
-        queue: Arc<dyn Queue>,
-        keys: Arc<dyn Keys>,
-        client: C,
-        time_scale: TimeScale,
-        log: Log,
-    ) -> Self {
+    pub fn new(deliveries: D, queue: Arc<dyn Queue>, keys: Arc<dyn Keys>, client: C, time_scale: TimeScale) -> Self {
         let (clock, health_throttle) = (Arc::new(SystemClock), HealthThrottle::default());
-        Self { deliveries, queue, keys, client, time_scale, log, clock, health_throttle }
+        Self { deliveries, queue, keys, client, time_scale, clock, health_throttle }
     }
 
     /// Replaces the clock, for simulations.
@@ -123,23 +116,31 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             return self.handle(wake).await.is_ok();
         }
         // Don't log the body: its content is unknown.
-        self.log.line(&serde_json::json!({
-            "operation": "attempt_delivery",
-            "faults": 1,
-            "cause": format!("a message of {} bytes that names no delivery", body.len()),
-        }));
+        let cause = format!("a message of {} bytes that names no delivery", body.len());
+        tracing::error!(operation = OPERATION, faults = 1, cause);
         false
     }
 
     /// Handles a message, and quarantines the delivery if no attempt can succeed.
     pub async fn handle(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
+        let span = tracing::info_span!(
+            "delivery",
+            operation = OPERATION,
+            organization_id = %wake.org(),
+            endpoint_id = %wake.delivery.endpoint,
+            event_id = %wake.delivery.event,
+        );
+        self.attempt_or_quarantine(wake).instrument(span).await
+    }
+
+    async fn attempt_or_quarantine(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let result = self.attempt(wake).await;
         if let Err(failure) = &result {
             let (is_permanent, cause) = match failure {
                 Failure::Retryable(cause) => (false, cause),
                 Failure::Permanent(cause) => (true, cause),
             };
-            self.log.line(&FailureLine::new(wake, is_permanent, cause));
+            tracing::error!(quarantine = is_permanent, faults = 1, cause);
             if is_permanent {
                 // If this fails too, the message becomes visible again.
                 self.deliveries.quarantine(wake, self.clock.now()).await?;
@@ -265,7 +266,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         };
         let schedule = Schedule { time_scale: self.time_scale, jitter: fastrand::f64() };
         let (after, still_exists) = self.record_attempt(wake, claim, delivery, &attempt, ended_at, schedule).await?;
-        self.log.line(&AttemptLine::new(wake, &after, &attempt, event.created_at));
+        log_attempt(&after, &attempt, event.created_at);
         let is_success = matches!(attempt.outcome, Outcome::Delivered { .. });
         // Nothing would delete a deleted endpoint's health record.
         if still_exists && self.health_throttle.should_record(wake.delivery.endpoint, is_success) {
@@ -319,4 +320,27 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             self.clock.sleep(pause).await;
         }
     }
+}
+
+/// Writes an attempt's line, without bodies, secrets or the endpoint's URL. Operators' queries and the template's filters
+/// use its field names.
+fn log_attempt(after: &Delivery, attempt: &Attempt, event_created_at: Timestamp) {
+    let (outcome, status) = match attempt.outcome {
+        Outcome::Delivered { status } => ("delivered", Some(status)),
+        Outcome::Failed { class, status } => (class.as_str(), status),
+    };
+    let (is_first, state) = (after.attempted == 1, after.state().as_str());
+    tracing::info!(
+        event_type = after.event_type.as_str(),
+        attempt = after.attempted,
+        outcome,
+        status,
+        state,
+        duration_ms = attempt.duration_ms,
+        delivered = u8::from(outcome == "delivered"),
+        failed = u8::from(outcome != "delivered"),
+        exhausted = u8::from(state == "exhausted"),
+        // From the event's commit to its first attempt's start.
+        since_commit_ms = is_first.then(|| attempt.at.unix_ms() - event_created_at.unix_ms()),
+    );
 }

@@ -20,7 +20,7 @@ async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;
     let client = Client::new(Arc::new(PublicOnly), Arc::new(SystemResolver::new()))?;
     let (queue, keys) = (SqsQueue::from_env()?, SecretsManagerKeys::from_env()?);
-    let sender = Sender::new(app.store.clone(), queue, keys, client, TimeScale::default(), app.log.clone());
+    let sender = Sender::new(app.store.clone(), queue, keys, client, TimeScale::default());
     let sender = &sender;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<SqsEvent>| async move {
         // The response lists the failed messages; the queue deletes the others.

@@ -12,9 +12,10 @@ use shared::platform::config::BaseUrl;
 use shared::platform::files::FileStore;
 use shared::platform::pdf_reader::PdfReader;
 use shared::platform::secrets::FixedKeys;
-use shared::platform::telemetry::Log;
+use shared::platform::telemetry;
 use shared::store::Store;
 use tokio::net::TcpListener;
+use tracing::instrument::WithSubscriber;
 
 use crate::background::Background;
 use crate::data::{self, DataDir, ReadyFile};
@@ -61,14 +62,25 @@ impl Stack {
     /// Calls `progress` before each step that may take a moment.
     pub(crate) async fn start_with_progress(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
         let data_dir = options.data_dir.clone();
-        Box::pin(Self::start_all(options, progress)).await.map_err(|error| data::check_disk_full(&data_dir, error))
+        let start = async {
+            let reserved = Reserved::reserve(&options).await?;
+            let log_file = reserved.data_dir.log_file()?;
+            let log = telemetry::log_to_file(&log_file);
+            let log = log.map_err(|error| StartError::DataDir { path: options.data_dir.clone(), error })?;
+            Self::start_with(options, reserved, log_file, progress).with_subscriber(log).await
+        };
+        Box::pin(start).await.map_err(|error| data::check_disk_full(&data_dir, error))
     }
 
-    async fn start_all(options: Options, progress: fn(&str)) -> Result<Self, StartError> {
-        let Reserved { data_dir, ready_file, listener, base_url } = Reserved::reserve(&options).await?;
+    async fn start_with(
+        options: Options,
+        reserved: Reserved,
+        log_file: PathBuf,
+        progress: fn(&str),
+    ) -> Result<Self, StartError> {
+        let Reserved { data_dir, ready_file, listener, base_url } = reserved;
         let has_data = data_dir.has_data()?;
         let mut opened = OpenStore::open(&options, &data_dir, has_data, progress).await?;
-        let (log_file, log) = open_log(&data_dir, &options)?;
         let keyring = match options.keyring.clone() {
             Some(keyring) => keyring,
             None => data_dir.keyring(has_data)?,
@@ -84,7 +96,7 @@ impl Stack {
         let calls = options.calls.clone();
         let pdfs = options.pdf_program.clone().map_or_else(PdfReader::of_this_program, PdfReader::of);
         let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let app = AppState::without_https(store, origin, log.clone(), TimeScale::scaled(options.time_scale));
+        let app = AppState::without_https(store, origin, TimeScale::scaled(options.time_scale));
         let functions = Functions::new(app.with_pdfs(pdfs), keys, files.clone(), calls)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
@@ -92,7 +104,7 @@ impl Stack {
             seed::create(&options, &data_dir, &opened.store, &functions, &*files, progress).await?
         };
 
-        let stream_task = opened.take_stream_task(log);
+        let stream_task = opened.take_stream_task();
         let OpenStore { store, url: dynamodb_url, table, embedded, due_entries, .. } = opened;
         let Functions { app, router, keys, client, calls } = functions;
         let background = options.has_background.then(|| {
@@ -203,12 +215,6 @@ impl Reserved {
         let base_url = format!("http://127.0.0.1:{}", address.port());
         Ok(Self { data_dir, ready_file, listener, base_url })
     }
-}
-
-fn open_log(data_dir: &DataDir, options: &Options) -> Result<(PathBuf, Log), StartError> {
-    let path = data_dir.log_file()?;
-    let log = Log::file(&path).map_err(|error| StartError::DataDir { path: options.data_dir.clone(), error })?;
-    Ok((path, log))
 }
 
 #[cfg(test)]

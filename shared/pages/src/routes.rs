@@ -230,7 +230,7 @@ impl Served {
     async fn serve(self, app: Arc<AppState>, request: http::Request<Body>) -> Response {
         let mut request = Request::receive(app, request).await;
         let operation = self.operation.of(&request);
-        let result = catch_panic_and_overrun(async {
+        let result = catch_panic_and_overrun(request.span(), async {
             match self.route {
                 RouteKind::Part => {
                     Box::pin(request.authenticate_participant(operation)).await?;

@@ -12,6 +12,7 @@ use axum::routing::{MethodFilter, on};
 use http::header::{self, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use tower::ServiceExt;
+use tracing::Span;
 
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
 use crate::api::gzip::accepts_gzip;
@@ -133,6 +134,10 @@ impl Exchange {
         }
     }
 
+    fn span(&self) -> Span {
+        self.record.span().clone()
+    }
+
     /// Authenticates the caller. Refusing a known token (expired, revoked, suspended organization) writes an audit row.
     pub(super) async fn authenticate(&mut self, headers: &HeaderMap, named: Vec<u8>) -> Result<Caller, Error> {
         let hash = token_hash(headers).ok_or(Error::Unauthenticated)?;
@@ -229,7 +234,7 @@ async fn read<O: ReadOperation>(app: Arc<AppState>, request: Request<Body>) -> R
         return unrouted(app, request).await;
     }
     let mut exchange = Exchange::begin(app, O::SPEC.id, via(&request));
-    let ended = catch_panic_and_overrun(run_read::<O>(&mut exchange, request)).await;
+    let ended = catch_panic_and_overrun(exchange.span(), run_read::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 
@@ -249,7 +254,7 @@ async fn run_read<O: ReadOperation>(exchange: &mut Exchange, request: Request<Bo
 
 async fn write<O: WriteOperation>(app: Arc<AppState>, request: Request<Body>) -> Response {
     let mut exchange = Exchange::begin(app, O::SPEC.id, via(&request));
-    let ended = catch_panic_and_overrun(run_write::<O>(&mut exchange, request)).await;
+    let ended = catch_panic_and_overrun(exchange.span(), run_write::<O>(&mut exchange, request)).await;
     exchange.finish(ended).await
 }
 

@@ -9,7 +9,7 @@ use crate::platform::config::{self, BaseUrl, ConfigError};
 use crate::platform::files::FileStore;
 use crate::platform::pdf_reader::PdfReader;
 use crate::platform::secrets::Keys;
-use crate::platform::telemetry::Log;
+use crate::platform::telemetry;
 use crate::store::Store;
 use crate::webhook::guard::Guard;
 use crate::webhook::resolve::Resolve;
@@ -21,8 +21,6 @@ pub struct AppState {
     pub store: Store,
     /// The origin of links.
     pub base_url: BaseUrl,
-    /// The log.
-    pub log: Log,
     /// Scales the service's waits.
     pub time_scale: TimeScale,
     /// Omits `Secure` from cookies, for plain http: only on the local stack.
@@ -49,15 +47,15 @@ pub struct Webhooks {
 impl AppState {
     /// Without webhook endpoints and files.
     #[must_use]
-    pub fn new(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
+    pub fn new(store: Store, base_url: BaseUrl, time_scale: TimeScale) -> Self {
         let pdfs = PdfReader::of_this_program();
-        Self { store, base_url, log, time_scale, insecure_cookies: false, webhooks: None, files: None, pdfs }
+        Self { store, base_url, time_scale, insecure_cookies: false, webhooks: None, files: None, pdfs }
     }
 
     /// For a developer's machine without https: cookies lack `Secure`. Only for the local stack.
     #[must_use]
-    pub fn without_https(store: Store, base_url: BaseUrl, log: Log, time_scale: TimeScale) -> Self {
-        Self { insecure_cookies: true, ..Self::new(store, base_url, log, time_scale) }
+    pub fn without_https(store: Store, base_url: BaseUrl, time_scale: TimeScale) -> Self {
+        Self { insecure_cookies: true, ..Self::new(store, base_url, time_scale) }
     }
 
     /// The dependencies of managing webhook endpoints.
@@ -94,15 +92,16 @@ impl AppState {
         Self { webhooks: Some(webhooks), ..self }
     }
 
-    /// A function's state on Lambda, from `TABLE_NAME`, `BASE_URL`, and the variables of [`AwsSettings::from_env`].
+    /// Begins the log of a function on Lambda, and makes its state from `TABLE_NAME`, `BASE_URL`, and the variables of [`AwsSettings::from_env`].
     ///
     /// # Errors
     /// If a setting is missing or unusable.
     pub fn from_env() -> Result<Self, ConfigError> {
+        telemetry::log_to_stdout();
         let table = config::required("TABLE_NAME")?;
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
         let client = aws::dynamodb(&AwsSettings::from_env(Service::DynamoDb)?);
-        Ok(Self::new(Store::new(client, table), base_url, Log::stdout(), TimeScale::default()))
+        Ok(Self::new(Store::new(client, table), base_url, TimeScale::default()))
     }
 }

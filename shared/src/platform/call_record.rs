@@ -2,10 +2,11 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::FutureExt;
 use http::StatusCode;
+use tracing::{Instrument, Level, Span};
 use uuid::Uuid;
 
 use crate::domain::actor::{Actor, ActorType};
@@ -16,16 +17,15 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
-use crate::platform::telemetry::{CallLine, Log};
 use crate::retry::{Budget, retry_on_conflict};
-use crate::service::scope::Scope;
+use crate::service::scope::{Scope, call_span};
 use crate::service::system::SystemContext;
 use crate::store::audit::Outcome;
 use crate::store::{OrgStore, Store, StoreError, Usage};
 
 #[derive(Debug)]
 pub(crate) struct CallRecord {
-    log: Log,
+    span: Span,
     request_id: RequestId,
     operation: &'static str,
     via: Option<Via>,
@@ -39,9 +39,10 @@ pub(crate) struct CallRecord {
 
 impl CallRecord {
     pub(crate) fn begin(app: &AppState, operation: &'static str) -> Self {
+        let request_id = RequestId::new();
         Self {
-            log: app.log.clone(),
-            request_id: RequestId::new(),
+            span: call_span(request_id, operation),
+            request_id,
             operation,
             via: None,
             now: Timestamp::now(),
@@ -59,6 +60,12 @@ impl CallRecord {
     /// Sets the operation, once known.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
+        self.span.record("operation", operation);
+    }
+
+    /// The call's span in the log.
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
     }
 
     pub(crate) fn request_id(&self) -> RequestId {
@@ -125,58 +132,86 @@ impl CallRecord {
 
     /// Logs the call's end.
     pub(crate) fn log(&self, caller: Option<&Scope>, status: StatusCode, code: &str, cause: Option<String>) {
-        let call = (self.request_id, self.operation, self.started.elapsed());
         let cause = cause.or_else(|| self.no_trail.get().cloned());
-        log(&self.log, call, caller.map(Scope::call), (status, code, cause), self.store.usage());
+        let end = CallEnd { status, code, cause, started: self.started, usage: self.store.usage() };
+        end.log(&self.span, caller.map(Scope::call));
     }
 }
 
 /// Logs the end of a call by the service itself.
-pub fn log_system_call(app: &AppState, context: &SystemContext, ended: Result<(), &Error>) {
-    let call = (context.call().request_id(), context.call().operation(), context.started().elapsed());
+pub fn log_system_call(context: &SystemContext, ended: Result<(), &Error>) {
     let (status, code) = match ended {
         Ok(()) => (StatusCode::OK, "ok"),
         Err(error) => (error.status().0, error.status().1.as_str()),
     };
     let cause = ended.err().and_then(Error::cause);
-    log(&app.log, call, Some(context.call()), (status, code, cause), context.usage());
+    let end = CallEnd { status, code, cause, started: context.started(), usage: context.usage() };
+    end.log(context.span(), Some(context.call()));
 }
 
 /// Logs a failure of the service that belongs to no organization.
-pub fn log_failure(log_to: &Log, operation: &'static str, error: &Error) {
+pub fn log_failure(operation: &'static str, error: &Error) {
     let (status, code) = error.status();
-    let call = (RequestId::new(), operation, Duration::ZERO);
-    log(log_to, call, None, (status, code.as_str(), error.cause()), Usage::default());
+    let (cause, started, usage) = (error.cause(), Instant::now(), Usage::default());
+    let end = CallEnd { status, code: code.as_str(), cause, started, usage };
+    end.log(&call_span(RequestId::new(), operation), None);
 }
 
-fn log(
-    log: &Log,
-    (request_id, operation, took): (RequestId, &'static str, Duration),
-    caller: Option<&CallContext>,
-    (status, code, cause): (StatusCode, &str, Option<String>),
+/// How a call ended.
+struct CallEnd<'a> {
+    status: StatusCode,
+    /// `ok`, `replayed`, or the error's code.
+    code: &'a str,
+    /// A failure's internal cause.
+    cause: Option<String>,
+    started: Instant,
     usage: Usage,
-) {
-    let duration_ms = took.as_secs_f64() * 1000.0;
-    let mut line = CallLine::new(request_id, operation, status.as_u16(), code, duration_ms, usage);
-    line.organization_id = caller.map(CallContext::org);
-    let id_of = |wanted: ActorType| -> Option<Uuid> {
-        let actor = caller?.actor();
-        (actor.actor_type == wanted).then_some(actor.id).flatten()
-    };
-    line.token_id = id_of(ActorType::Token).map(Into::into);
-    line.member_id = id_of(ActorType::Member).map(Into::into);
-    line.via = caller.and_then(CallContext::via);
-    line.cause = cause;
-    log.line(&line);
 }
 
-/// Converts panics and overruns into errors. The caller still gets a response, and the failure's audit row keeps an
+impl CallEnd<'_> {
+    /// Writes the call's line. Operators' queries and the template's filters use its field names.
+    fn log(self, span: &Span, caller: Option<&CallContext>) {
+        let id_of = |wanted: ActorType| -> Option<Uuid> {
+            let actor = caller?.actor();
+            (actor.actor_type == wanted).then_some(actor.id).flatten()
+        };
+        let is_fault = self.status.is_server_error();
+        macro_rules! line {
+            ($level:expr) => {
+                tracing::event!(
+                    parent: span,
+                    $level,
+                    organization_id = caller.map(|call| display(call.org())),
+                    token_id = id_of(ActorType::Token).map(display),
+                    member_id = id_of(ActorType::Member).map(display),
+                    via = caller.and_then(CallContext::via).map(Via::as_str),
+                    status = self.status.as_u16(),
+                    code = self.code,
+                    duration_ms = self.started.elapsed().as_secs_f64() * 1000.0,
+                    read_units = self.usage.read_units,
+                    write_units = self.usage.write_units,
+                    round_trips = self.usage.round_trips,
+                    waits = self.usage.waits,
+                    retries = self.usage.retries,
+                    faults = u8::from(is_fault),
+                    cause = self.cause,
+                )
+            };
+        }
+        if is_fault { line!(Level::ERROR) } else { line!(Level::INFO) }
+    }
+}
+
+/// Runs a call in its span, and converts panics and overruns into errors. The caller still gets a response, and the failure's audit row keeps an
 /// attempt in progress from taking effect later.
 ///
 /// # Errors
 /// Those of the call, and [`Error::Internal`].
-pub async fn catch_panic_and_overrun<T>(call: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
-    let call = AssertUnwindSafe(call).catch_unwind();
+pub async fn catch_panic_and_overrun<T>(
+    span: Span,
+    call: impl Future<Output = Result<T, Error>> + Send,
+) -> Result<T, Error> {
+    let call = AssertUnwindSafe(call.instrument(span)).catch_unwind();
     match tokio::time::timeout(limits::CALL_DEADLINE, call).await {
         Ok(Ok(ended)) => ended,
         Ok(Err(_)) => Err(Error::Internal("panicked".to_owned())),

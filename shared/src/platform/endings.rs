@@ -34,7 +34,7 @@ pub async fn end_with_agreement(
     let begin = |operation| SystemContext::begin(&app.store, org, operation, app.time_scale);
     let mut ended = Ended::default();
     let left = endings::left_to_end(&begin(endings::END_MOVEMENT), agreement).await;
-    let Some((agreement, left)) = left.inspect_err(|error| log_failure(&app.log, endings::END_MOVEMENT, error))? else {
+    let Some((agreement, left)) = left.inspect_err(|error| log_failure(endings::END_MOVEMENT, error))? else {
         return Ok(Ended { is_complete: true, ..ended });
     };
     for one in left {
@@ -45,12 +45,12 @@ pub async fn end_with_agreement(
         let result = system.run(limits::SWEEP_ATTEMPTS_MAX, || endings::end(&system, &agreement, one)).await;
         match result {
             Ok(Settlement::Settled) => {
-                log_system_call(app, &system, Ok(()));
+                log_system_call(&system, Ok(()));
                 ended.records += 1;
             }
             Ok(Settlement::Stale | Settlement::Early) => {}
             Err(error) => {
-                log_system_call(app, &system, Err(&error));
+                log_system_call(&system, Err(&error));
                 return Err(error);
             }
         }

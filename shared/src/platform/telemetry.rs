@@ -1,132 +1,134 @@
-//! The log: one JSON line per call, with ids, codes and figures, and no user's text.
+//! The log: one JSON line per call, with ids, codes and figures, and no user's text. Lines are events of `tracing`; each
+//! has the fields of its spans, so every line of a call has the call's request id and operation. On Lambda the runtime's
+//! span adds `requestId`, the invocation's id, and `xrayTraceId`.
 //!
 //! No line declares metrics (CloudWatch's embedded metric format): one per figure and operation would be some 900,
 //! which at low load cost more than everything else. The template derives the few that alarms need from the lines;
 //! queries answer the rest (the operators' handbook, `Logs`).
 
-use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::OpenOptions;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{env, io};
 
-use serde::Serialize;
+use json_subscriber::JsonLayer;
+use tracing::{Dispatch, Level, Metadata, dispatcher};
+use tracing_subscriber::filter::{FilterExt, Targets, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::time::SystemTime;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
 
-use crate::domain::audit::Via;
-use crate::domain::ids::{MemberId, OrgId, RequestId, TokenId};
-use crate::store::Usage;
+/// The crates whose events are logged. Those of libraries could quote what users wrote.
+pub const LOGGED: [&str; 5] = ["clock", "event_relay", "local", "shared", "webhook_sender"];
 
-/// The log.
-#[derive(Clone)]
-pub struct Log(Arc<Mutex<Target>>);
+/// Variables with the log's level, or levels per module (`info,shared::store=debug`). The first that is set counts.
+/// Lambda sets the first where a function's logging is configured.
+const LEVELS: [&str; 2] = ["AWS_LAMBDA_LOG_LEVEL", "RUST_LOG"];
 
-enum Target {
-    Stdout,
-    File(File),
+/// Logs to the standard output, which Lambda collects, for the rest of the process.
+pub fn log_to_stdout() {
+    // Fails only if the process has a log.
+    let _ = dispatcher::set_global_default(log(io::stdout, levels()));
 }
 
-impl Log {
-    /// Logs to the standard output, which Lambda collects.
-    #[must_use]
-    pub fn stdout() -> Self {
-        Self(Arc::new(Mutex::new(Target::Stdout)))
+/// A log that appends to a file.
+///
+/// # Errors
+/// If the file can't be opened.
+pub fn log_to_file(path: &Path) -> io::Result<Dispatch> {
+    Ok(log(OpenOptions::new().create(true).append(true).open(path)?, levels()))
+}
+
+fn levels() -> Option<String> {
+    LEVELS.iter().find_map(|name| env::var(name).ok())
+}
+
+/// Drops lines that can't be written: that must not fail a call.
+fn log(writer: impl for<'w> MakeWriter<'w> + Send + Sync + 'static, levels: Option<String>) -> Dispatch {
+    let mut lines = JsonLayer::new(writer);
+    lines.with_timer("timestamp", SystemTime).with_level("level");
+    lines.with_top_level_flattened_span_list().with_flattened_event();
+    let levels = levels.and_then(|text| text.to_lowercase().parse().ok());
+    let levels: Targets = levels.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
+    // Whatever the level, a line keeps the fields of its spans.
+    let logged = filter_fn(is_logged_span).or(filter_fn(is_logged).and(levels));
+    Dispatch::new(tracing_subscriber::registry().with(lines.with_filter(logged)))
+}
+
+fn is_logged(metadata: &Metadata<'_>) -> bool {
+    LOGGED.contains(&crate_of(metadata))
+}
+
+fn is_logged_span(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && (is_logged(metadata) || crate_of(metadata) == "lambda_runtime")
+}
+
+fn crate_of<'a>(metadata: &Metadata<'a>) -> &'a str {
+    metadata.target().split("::").next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::Value;
+    use tracing::dispatcher::with_default;
+
+    use super::*;
+
+    fn lines(levels: Option<&str>, write: impl FnOnce()) -> Vec<Value> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        with_default(&log(fs::File::create(&path).unwrap(), levels.map(str::to_owned)), write);
+        fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Appends to a file.
-    ///
-    /// # Errors
-    /// If the file can't be opened.
-    pub fn file(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        Ok(Self(Arc::new(Mutex::new(Target::File(file)))))
+    #[test]
+    fn a_line_has_the_fields_of_its_call_and_of_its_invocation() {
+        let lines = lines(None, || {
+            let invocation =
+                tracing::info_span!(target: "lambda_runtime::layers::trace", "invoke", xrayTraceId = "Root=1");
+            let call = tracing::info_span!(parent: &invocation, "call", request_id = "r", operation = "none");
+            call.record("operation", "get_me");
+            tracing::error!(parent: &call, faults = 1, cause = "why");
+        });
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        for (field, value) in [
+            ("xrayTraceId", "Root=1"),
+            ("request_id", "r"),
+            ("operation", "get_me"),
+            ("cause", "why"),
+            ("level", "ERROR"),
+        ] {
+            assert_eq!(line[field], value, "{line}");
+        }
+        assert_eq!(line["faults"], 1);
+        let written: Result<jiff::Timestamp, _> = line["timestamp"].as_str().unwrap().parse();
+        assert!(written.is_ok(), "{line}");
     }
 
-    /// Writes a line. Drops errors: a log that can't be written must not fail a call.
-    pub fn line(&self, line: &impl Serialize) {
-        let Ok(mut bytes) = serde_json::to_vec(line) else { return };
-        bytes.push(b'\n');
-        let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = match &mut *target {
-            Target::Stdout => io::stdout().lock().write_all(&bytes),
-            Target::File(file) => file.write_all(&bytes),
+    #[test]
+    fn no_line_of_a_library_is_logged() {
+        let lines = lines(Some("trace"), || {
+            tracing::error!(target: "aws_smithy_runtime::client", "the body that a user wrote");
+            tracing::error!(target: "lambda_runtime::runtime", "the body that a user wrote");
+            tracing::trace!("ours");
+        });
+        assert_eq!(lines.len(), 1, "{lines:?}");
+    }
+
+    #[test]
+    fn the_level_keeps_lines_out_and_not_their_fields() {
+        let write = || {
+            let call = tracing::info_span!("call", request_id = "r");
+            tracing::info!(parent: &call, "well");
+            tracing::error!(parent: &call, "badly");
         };
-    }
-}
-
-impl fmt::Debug for Log {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Log")
-    }
-}
-
-/// A call's line.
-#[derive(Debug, Serialize)]
-pub struct CallLine<'a> {
-    /// The id that the client gets.
-    pub request_id: RequestId,
-    /// The operation's id, or `none`.
-    pub operation: &'a str,
-    /// The organization, if known.
-    pub organization_id: Option<OrgId>,
-    /// The token, if known.
-    pub token_id: Option<TokenId>,
-    /// The member, in the app.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub member_id: Option<MemberId>,
-    /// The entrance, unless HTTP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub via: Option<Via>,
-    /// The HTTP status.
-    pub status: u16,
-    /// `ok`, `replayed`, or the error's code.
-    pub code: &'a str,
-    /// From request to response.
-    pub duration_ms: f64,
-    /// Capacity units read.
-    pub read_units: f64,
-    /// Capacity units written.
-    pub write_units: f64,
-    /// Calls of the table.
-    pub round_trips: u32,
-    /// Waits for the table: simultaneous calls count as one.
-    pub waits: u32,
-    /// Attempts at the table's calls beyond the first.
-    pub retries: u32,
-    /// 1 if the service failed.
-    pub faults: u8,
-    /// A failure's internal cause.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
-}
-
-impl<'a> CallLine<'a> {
-    /// The line of a call that ends now.
-    #[must_use]
-    pub fn new(
-        request_id: RequestId,
-        operation: &'a str,
-        status: u16,
-        code: &'a str,
-        duration_ms: f64,
-        usage: Usage,
-    ) -> Self {
-        Self {
-            request_id,
-            operation,
-            organization_id: None,
-            token_id: None,
-            member_id: None,
-            via: None,
-            status,
-            code,
-            duration_ms,
-            read_units: usage.read_units,
-            write_units: usage.write_units,
-            round_trips: usage.round_trips,
-            waits: usage.waits,
-            retries: usage.retries,
-            faults: u8::from(status >= 500),
-            cause: None,
+        for (levels, written) in
+            [(None, 2), (Some("INFO"), 2), (Some("WARN"), 1), (Some("off,shared::platform=error"), 1), (Some("?"), 2)]
+        {
+            let lines = lines(levels, write);
+            assert_eq!(lines.len(), written, "{levels:?}: {lines:?}");
+            assert!(lines.iter().all(|line| line["request_id"] == "r"), "{lines:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A use case takes the proof of the right to it, loads what the rules need, calls the pure rule, and returns a plan
 //! ([`scope::Plan`]), which the entrance commits and turns into a response. It gives `Error::NotFound` for what the
 //! organization doesn't have, and to participants `Error::Unauthenticated` once their link was reissued. A form
-//! submitted twice acts once: it carries the id of what it makes, or the record already is as it wants.
+//! submitted twice acts once, because its copy is used once (`web::SubmittedForm`).
 //!
 //! Decision: a repeated create with an `external_reference` reads the reference first. That costs one more read on
 //! creates with a reference, but saves a failed transaction (10 units) on every repeat of a synchronization.

@@ -24,7 +24,7 @@ use crate::domain::movement::evidence_account::{EvidenceAccount, SpokenAccount};
 use crate::domain::movement::instructions::{BankInstructions, InstructionsStatus, NewVerification, ToTypeAgain};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::ExceptionReason;
-use crate::domain::movement::{Arrivals, Movement, NotMoved, Resolution, Status};
+use crate::domain::movement::{Arrivals, Movement, NotMoved, Resolution};
 use crate::domain::time::Timestamp;
 use crate::error::{Error, ErrorCode};
 use crate::service::agreements::found as found_agreement;
@@ -151,9 +151,6 @@ pub async fn act(
     act: MovementAct,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let records = Records::load(scope, id).await?;
-    if is_done(&records.movement, by, &act) {
-        return Ok(records.plan(scope, Ok(())));
-    }
     let counting = match act {
         MovementAct::ReleaseInstructions(_) => second_members::load(scope).await?.counting(by.id(), None),
         _ => Counting::Confirmed,
@@ -186,31 +183,6 @@ fn decide(
     }
 }
 
-/// Whether the same member's form was already submitted. Who asked for proof is not on record, and doesn't matter.
-fn is_done(movement: &Movement, by: &Member, act: &MovementAct) -> bool {
-    let instructions = |revision: u32| movement.instructions().filter(|found| found.revision == revision);
-    match (act, movement.status()) {
-        (MovementAct::Authorize, Status::Authorized) => {
-            movement.authorized().is_some_and(|stamp| stamp.by.is_member(by.id()))
-        }
-        (MovementAct::ReleaseInstructions(revision), Status::InstructionsReady) => {
-            instructions(*revision).is_some() && movement.released().is_some_and(|found| found.by.is_member(by.id()))
-        }
-        (MovementAct::RecordClaim(claim), Status::SenderReported) => {
-            movement.claim().is_some_and(|found| found.by.is_member(by.id()) && claim.is_of(found))
-        }
-        (MovementAct::AskForProof, Status::ReceiptPending) => true,
-        (MovementAct::Flag(reason, note), Status::Exception(found)) => {
-            found.reason == *reason && found.note == *note && found.by.is_member(by.id())
-        }
-        (MovementAct::RecordReturn(reason), Status::Returned(ending))
-        | (MovementAct::Cancel(reason), Status::Cancelled(ending)) => {
-            ending.reason.as_ref() == Some(reason) && ending.by.is_member(by.id())
-        }
-        _ => false,
-    }
-}
-
 /// Resolves an exception.
 pub async fn resolve(
     scope: &Scope,
@@ -220,19 +192,6 @@ pub async fn resolve(
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let records = Records::load(scope, id).await?;
     let movement = &records.movement;
-    let is_done = match (&resolution, movement.status()) {
-        (Resolution::Surplus(outcome), Status::Reconciled(_)) => {
-            movement.surplus().is_some_and(|found| found.outcome == *outcome && found.by.is_member(by.id()))
-        }
-        (Resolution::SendAgain, Status::Authorized) => {
-            movement.authorized().is_some_and(|stamp| stamp.by.is_member(by.id()))
-        }
-        (Resolution::AwaitProof, Status::ReceiptPending | Status::Processing) => true,
-        _ => false,
-    };
-    if is_done {
-        return Ok(records.plan(scope, Ok(())));
-    }
     // After the movement, whose version guards it.
     let evidence = scope.store().evidence_of(id).await?;
     Ok(match acts::resolve_exception(by, records.context(scope), movement, resolution, &evidence) {
@@ -611,10 +570,6 @@ pub async fn verify_instructions(
     let records = Records::load(scope, id).await?;
     let (movement, context) = (&records.movement, records.context(scope));
     let found = movement.instructions().filter(|found| found.revision == *revision);
-    let done = found.and_then(|found| found.verification.as_ref());
-    if done.is_some_and(|done| done.by.is_member(by.id()) && verification.is_of(done)) {
-        return Ok(records.plan(scope, Ok(())));
-    }
     let entered_by = found.and_then(|found| found.entered_by.member());
     let counting = second_members::load(scope).await?.counting(by.id(), entered_by);
     let refused = |reason| Ok(records.plan(scope, Err(reason)));

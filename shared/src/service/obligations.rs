@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use crate::domain::actor::Actor;
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId};
 use crate::domain::member::{self, Counting, Member, SecondMembers};
-use crate::domain::obligation::{CancelCause, Happening, Obligation, ObligationContext, Refused, Word};
+use crate::domain::obligation::{Happening, Obligation, ObligationContext, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
 use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
@@ -177,9 +176,6 @@ pub async fn act(
 ) -> Result<Plan<Result<(), Refused>>, Error> {
     let found = LoadedObligation::load(scope, id).await?;
     let plan = |output| Plan::new(scope, output).showing(found.shown());
-    if is_done(scope, &found.obligation, &doing) {
-        return Ok(plan(Ok(())));
-    }
     let context = found.context(scope);
     let decided = match doing {
         Doing::DeclareTrigger(happened) => member::declare_trigger(by, context, happened),
@@ -202,7 +198,7 @@ pub async fn act(
 }
 
 /// Why a member can't record that an occurrence is done, with a file of so many bytes, if so. Asked before the file is
-/// stored, and decided again when it is recorded. A member who already recorded it may go on.
+/// stored, and decided again when it is recorded.
 pub async fn why_not_satisfied(
     scope: &Scope,
     id: ObligationId,
@@ -210,11 +206,7 @@ pub async fn why_not_satisfied(
     file_bytes: u64,
 ) -> Result<Option<Refused>, Error> {
     let found = LoadedObligation::load(scope, id).await?;
-    let refused = member::check_satisfaction(found.context(scope), done, file_bytes).err();
-    let occurrences = found.obligation.occurrences(scope.now());
-    let claim = occurrences.iter().find(|found| found.id == done.occurrence).and_then(|found| found.satisfied.as_ref());
-    let is_own = claim.is_some_and(|claim| is_own(scope, claim));
-    Ok(refused.filter(|refused| *refused != Refused::Done || !is_own))
+    Ok(member::check_satisfaction(found.context(scope), done, file_bytes).err())
 }
 
 /// The same for a participant's form, which leaves a receipt with this id. A form that is already done may go on.
@@ -238,34 +230,6 @@ pub async fn why_not_satisfied_by_participant(
     // The same form, submitted at the same moment, may have been done between the two reads.
     let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
     Ok((!receipts.iter().any(|receipt| receipt.id == form)).then_some(refused))
-}
-
-/// Whether the caller's form was already submitted: the obligation is as it wants it.
-fn is_done(scope: &Scope, obligation: &Obligation, doing: &Doing) -> bool {
-    let own = |word: Option<&Word>| word.is_some_and(|word| is_own(scope, word));
-    let occurrence = |id: &OccurrenceId| obligation.occurrences(scope.now()).into_iter().find(|found| found.id == *id);
-    match doing {
-        Doing::DeclareTrigger(Happening { trigger: id, .. }) => {
-            let trigger = obligation.triggers().iter().find(|trigger| trigger.id == *id);
-            own(trigger.and_then(|trigger| trigger.declared.as_ref()))
-        }
-        Doing::RecordSatisfaction(Done { occurrence: id, how }) => {
-            occurrence(id).is_some_and(|found| own(found.satisfied.as_ref()) && found.how.as_ref() == Some(how))
-        }
-        Doing::Confirm(id) | Doing::Verify(id) => occurrence(id).is_some_and(|found| own(found.confirmed.as_ref())),
-        Doing::Cancel(_) => match obligation.cancellation().map(|cancellation| &cancellation.cause) {
-            Some(CancelCause::Member { by, .. }) => is_caller(scope, by),
-            _ => false,
-        },
-    }
-}
-
-fn is_own(scope: &Scope, word: &Word) -> bool {
-    is_caller(scope, &word.by)
-}
-
-fn is_caller(scope: &Scope, by: &Actor) -> bool {
-    by.id.is_some_and(|id| scope.actor().is(by.actor_type, id))
 }
 
 /// Does what a participant's form asks for, under the sentence above its button.

@@ -4,7 +4,7 @@ use crate::domain::ids::{AgreementId, PaperSignatureId, ParticipantId};
 use crate::domain::member::{
     Counting, Member, NotDecided, NotRecorded, PaperDecision, decide_paper_signature, record_paper_signature,
 };
-use crate::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState};
+use crate::domain::paper_signature::{NewPaperSignature, PaperSignature};
 use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::AgreementWithFacts;
@@ -34,14 +34,6 @@ pub async fn record(
     let contact = before.participant(new.participant_id).map(|participant| participant.contact_id.uuid());
     let ids = [agreement.uuid(), new.participant_id.uuid(), new.document_id.uuid(), new.id.uuid()];
     let plan = |output| Plan::new(scope, output).showing(ids.into_iter().chain(contact));
-    if let Some(paper) = earlier.iter().find(|paper| paper.id == new.id) {
-        let is_same = paper.scan.content == new.scan.content;
-        return Ok(plan(match &paper.state {
-            PaperState::Pending if is_same => Ok(Counting::Confirmed),
-            PaperState::CountedAlone { .. } | PaperState::Confirmed { .. } if is_same => Ok(Counting::Alone),
-            _ => Err(NotRecorded::Used),
-        }));
-    }
     let counting = if shown == Counting::Alone { seconds.counting(by.id(), None) } else { Counting::Confirmed };
     let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
@@ -69,9 +61,6 @@ pub async fn decide(
     let known = papers.iter().find(|known| known.id == paper).ok_or_else(Error::not_found)?;
     let ids = [agreement.uuid(), participant.uuid(), known.document_id.uuid(), paper.uuid()];
     let plan = |output| Plan::new(scope, output).showing(ids);
-    if is_done(known, by, &decision) {
-        return Ok(plan(Ok(())));
-    }
     let loaded = AgreementWithFacts::of(before);
     let moment = loaded.act_moment(scope);
     let context = loaded.context(scope, moment);
@@ -83,13 +72,4 @@ pub async fn decide(
         }
         Err(reason) => plan(Err(reason)),
     })
-}
-
-fn is_done(paper: &PaperSignature, by: &Member, decision: &PaperDecision) -> bool {
-    match (&paper.state, decision) {
-        (PaperState::Confirmed { by: who, .. }, PaperDecision::Confirm)
-        | (PaperState::Rejected { by: who, .. }, PaperDecision::Reject(_)) => who.is_member(by.id()),
-        (PaperState::CountedAlone { .. }, PaperDecision::Confirm) => paper.recorded_by.is_member(by.id()),
-        _ => false,
-    }
 }

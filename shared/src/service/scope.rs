@@ -1,12 +1,13 @@
 //! The scope in which a use case works, and the plan that it returns.
 
 use http::StatusCode;
+use tracing::Span;
 use uuid::Uuid;
 
 use crate::domain::actor::Actor;
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};
-use crate::domain::ids::{EndpointId, OrgId};
+use crate::domain::ids::{EndpointId, OrgId, RequestId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
@@ -15,6 +16,11 @@ use crate::limits;
 use crate::store::OrgStore;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
+
+/// A call's span in the log, whose fields are in each line of the call.
+pub(crate) fn call_span(request_id: RequestId, operation: &'static str) -> Span {
+    tracing::info_span!("call", %request_id, operation)
+}
 
 /// The scope of a use case: the call, and the store as the call's organization sees it.
 #[derive(Debug, Clone)]

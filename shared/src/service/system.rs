@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::time::Instant;
 
 use http::StatusCode;
+use tracing::{Instrument, Span};
 
 use crate::domain::actor::Actor;
 use crate::domain::call_context::CallContext;
@@ -12,7 +13,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::retry::{Budget, retry_on_conflict};
-use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::scope::{Plan, Scope, Writer, call_span};
 use crate::store::{OrgStore, Store, Usage};
 
 /// A call of the service itself in an organization. Beginning one takes the [`Store`], which no API caller or member
@@ -20,6 +21,7 @@ use crate::store::{OrgStore, Store, Usage};
 #[derive(Debug)]
 pub struct SystemContext {
     scope: Scope,
+    span: Span,
     started: Instant,
 }
 
@@ -27,9 +29,10 @@ impl SystemContext {
     /// A call that begins now, with its own count of usage.
     #[must_use]
     pub fn begin(store: &Store, org: OrgId, operation: &'static str, time_scale: TimeScale) -> Self {
-        let call = CallContext::new(RequestId::new(), operation, Timestamp::now(), Actor::system(), org, Vec::new());
+        let request_id = RequestId::new();
+        let call = CallContext::new(request_id, operation, Timestamp::now(), Actor::system(), org, Vec::new());
         let scope = Scope::new(call, OrgStore::new(store.metered(), org), time_scale);
-        Self { scope, started: Instant::now() }
+        Self { scope, span: call_span(request_id, operation), started: Instant::now() }
     }
 
     /// Commits a plan and returns its output. An empty plan is not committed, and leaves no audit row.
@@ -52,7 +55,13 @@ impl SystemContext {
             let decided = decide();
             async { self.commit(decided.await?).await }
         })
+        .instrument(self.span.clone())
         .await
+    }
+
+    /// The call's span in the log.
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
     }
 
     pub(crate) fn started(&self) -> Instant {

@@ -9,6 +9,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use deserr::Deserr;
 use http::header;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
+use tracing::Span;
 use uuid::Uuid;
 
 use crate::crypto::CookieSecret;
@@ -396,6 +397,12 @@ impl Request {
         };
         let (written, ()) = tokio::join!(self.record.audit(self.scope(), status, code, &shown), refresh);
         Ok(written?.is_some())
+    }
+
+    /// The call's span in the log.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.record.span().clone()
     }
 
     /// Logs how the call ended.

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use http::StatusCode;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::domain::call_context::CallContext;
@@ -275,6 +276,7 @@ impl FormPart<'_> {
                 result
             }
         })
+        .instrument(self.record.span().clone())
         .await;
         if let Err(error) = &result {
             let (status, code) = error.status();

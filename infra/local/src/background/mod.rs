@@ -15,6 +15,7 @@ use shared::webhook::relay::Relay;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
+use tracing::instrument::WithSubscriber;
 use webhook_sender::Sender;
 
 use crate::calls::{self, Calls};
@@ -44,16 +45,16 @@ impl Background {
             None => queue.clone(),
         };
         let relay = Relay::new(app.store.clone(), sent_to.clone());
-        let sender = Sender::new(app.store.clone(), sent_to, keys, client, app.time_scale, app.log.clone());
-        let deliveries = DeliveryWorker::start(queue, sender, app.log.clone());
-        let relaying = tokio::spawn(relay_due_entries(app.clone(), relay.clone(), due_entries));
-        let ticking = tokio::spawn(run_clock(app, relay));
+        let sender = Sender::new(app.store.clone(), sent_to, keys, client, app.time_scale);
+        let deliveries = DeliveryWorker::start(queue, sender);
+        let relaying = tokio::spawn(relay_due_entries(relay.clone(), due_entries).with_current_subscriber());
+        let ticking = tokio::spawn(run_clock(app, relay).with_current_subscriber());
         Self { _deliveries: deliveries, tasks: vec![relaying, ticking] }
     }
 
     /// Adds a task that ends with the others.
     pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.push(tokio::spawn(task));
+        self.tasks.push(tokio::spawn(task.with_current_subscriber()));
     }
 }
 
@@ -64,7 +65,7 @@ impl Drop for Background {
 }
 
 /// Relays entries in batches, as the stream's trigger does in the cloud.
-async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: UnboundedReceiver<DueEntry>) {
+async fn relay_due_entries(relay: Relay, mut due_entries: UnboundedReceiver<DueEntry>) {
     let mut batches = JoinSet::new();
     let mut entries = Vec::new();
     while due_entries.recv_many(&mut entries, BATCH_MAX).await > 0 {
@@ -73,10 +74,9 @@ async fn relay_due_entries(app: Arc<AppState>, relay: Relay, mut due_entries: Un
         let (endpoints, others): (Vec<_>, Vec<_>) =
             entries.drain(..).partition(|entry: &DueEntry| entry.what == Due::Endpoint);
         for batch in endpoints.into_iter().map(|entry| vec![entry]).chain([others]) {
-            let (app, relay) = (app.clone(), relay.clone());
-            batches.spawn(calls::of("event-relay", async move {
-                event_relay::relay_entries(&relay, &app.log, batch).await;
-            }));
+            let relay = relay.clone();
+            let relaying = async move { event_relay::relay_entries(&relay, batch).await };
+            batches.spawn(calls::of("event-relay", relaying).with_current_subscriber());
         }
     }
 }
@@ -91,7 +91,7 @@ async fn run_clock(app: Arc<AppState>, relay: Relay) {
         let (tick_app, relay) = (app.clone(), relay.clone());
         // In its own task, a panic doesn't end the schedule. Failures are logged, and due again at the next tick.
         let tick = async move { clock::tick(&tick_app, &relay, trigger).await };
-        let _ = tokio::spawn(calls::of("clock", tick)).await;
+        let _ = tokio::spawn(calls::of("clock", tick).with_current_subscriber()).await;
         trigger = Trigger::Schedule;
     }
 }

@@ -9,10 +9,10 @@ use futures_util::future::BoxFuture;
 use shared::domain::ids::{EndpointId, OrgId};
 use shared::domain::time::Timestamp;
 use shared::limits;
-use shared::platform::telemetry::Log;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
+use tracing::instrument::WithSubscriber;
 use webhook_sender::{DeliveryStore, Failure, Handled, HttpClient, Sender};
 
 use crate::calls;
@@ -105,11 +105,18 @@ impl LocalQueue {
         }
     }
 
-    fn retry_or_dead_letter(&self, message: Message, failure: &Failure, log: &Log) {
+    fn retry_or_dead_letter(&self, message: Message, failure: &Failure) {
         let receives = message.receives + 1;
         let is_permanent = matches!(failure, Failure::Permanent(_));
         if is_permanent || receives >= limits::MESSAGE_RECEIVES_MAX {
-            log.line(&serde_json::json!({"operation": "dead_letter", "message": message.wake, "receives": receives}));
+            let wake = message.wake;
+            tracing::error!(
+                operation = "dead_letter",
+                organization_id = %wake.org(),
+                endpoint_id = %wake.delivery.endpoint,
+                event_id = %wake.delivery.event,
+                receives,
+            );
             return;
         }
         let at = Timestamp::now().unix_ms() + i64::try_from(VISIBILITY_TIMEOUT.as_millis()).unwrap_or_default();
@@ -147,7 +154,7 @@ pub struct DeliveryWorker(JoinHandle<()>);
 impl DeliveryWorker {
     /// Starts the task.
     #[must_use]
-    pub fn start<D, C>(queue: Arc<LocalQueue>, sender: Sender<D, C>, log: Log) -> Self
+    pub fn start<D, C>(queue: Arc<LocalQueue>, sender: Sender<D, C>) -> Self
     where
         D: DeliveryStore + 'static,
         C: HttpClient + 'static,
@@ -155,14 +162,13 @@ impl DeliveryWorker {
         let dispatcher = Dispatcher {
             queue,
             sender: Arc::new(sender),
-            log,
             lanes: HashMap::new(),
             slots: Arc::new(Semaphore::new(ATTEMPTS_MAX)),
             org_slots: HashMap::new(),
             attempts: JoinSet::new(),
             endpoints: HashMap::new(),
         };
-        Self(tokio::spawn(dispatcher.run()))
+        Self(tokio::spawn(dispatcher.run().with_current_subscriber()))
     }
 }
 
@@ -175,7 +181,6 @@ impl Drop for DeliveryWorker {
 struct Dispatcher<D, C> {
     queue: Arc<LocalQueue>,
     sender: Arc<Sender<D, C>>,
-    log: Log,
     /// Endpoints with a message or an attempt.
     lanes: HashMap<EndpointId, Lane>,
     slots: Arc<Semaphore>,
@@ -225,9 +230,9 @@ where
         {
             let org_slots = self.org_slots.entry(message.wake.org());
             let org_slots = org_slots.or_insert_with(|| Arc::new(Semaphore::new(ATTEMPTS_PER_ORG_MAX))).clone();
-            let (queue, sender, log) = (self.queue.clone(), self.sender.clone(), self.log.clone());
+            let (queue, sender) = (self.queue.clone(), self.sender.clone());
             let slots = self.slots.clone();
-            let attempt = self.attempts.spawn(calls::of("webhook-sender", async move {
+            let attempt = calls::of("webhook-sender", async move {
                 let received = Received { queue: queue.clone(), wake: message.wake };
                 let (Ok(_org_slot), Ok(_slot)) = (org_slots.acquire().await, slots.acquire().await) else { return };
                 let handled = sender.handle(message.wake).await;
@@ -236,9 +241,10 @@ where
                     // The queue dropped the sender's message as a duplicate of this one.
                     Ok(Handled::Requeued) => queue.push(message, message.wake.due_at),
                     Ok(_) => {}
-                    Err(failure) => queue.retry_or_dead_letter(message, &failure, &log),
+                    Err(failure) => queue.retry_or_dead_letter(message, &failure),
                 }
-            }));
+            });
+            let attempt = self.attempts.spawn(attempt.with_current_subscriber());
             self.endpoints.insert(attempt.id(), endpoint);
             lane.attempts += 1;
         }

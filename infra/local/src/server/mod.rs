@@ -12,6 +12,7 @@ use shared::limits;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
+use tracing::instrument::WithSubscriber;
 
 use crate::error::StartError;
 
@@ -40,7 +41,7 @@ impl Server {
 
     fn start_with(listener: TcpListener, router: Router, head_timeout: Duration) -> Self {
         let (shutdown, shutdown_requested) = watch::channel(());
-        let task = tokio::spawn(serve(listener, router, head_timeout, shutdown_requested));
+        let task = tokio::spawn(serve(listener, router, head_timeout, shutdown_requested).with_current_subscriber());
         Self { shutdown: Some(shutdown), task }
     }
 
@@ -70,7 +71,8 @@ async fn serve(listener: TcpListener, router: Router, head_timeout: Duration, mu
         match accepted {
             Ok((socket, address)) => {
                 let (router, shutdown) = (router.clone(), shutdown.clone());
-                connections.spawn(connection::serve(socket, address, router, head_timeout, shutdown));
+                let serving = connection::serve(socket, address, router, head_timeout, shutdown);
+                connections.spawn(serving.with_current_subscriber());
             }
             Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
         }

@@ -8,7 +8,6 @@ mod stream;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::Builder;
 use shared::platform::aws::{self, AwsSettings};
-use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use shared::store::{Store, StoreError};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
@@ -70,8 +69,8 @@ impl OpenStore {
     }
 
     /// Takes the task that reads the table's stream, if any.
-    pub(crate) fn take_stream_task(&mut self, log: Log) -> Option<impl Future<Output = ()> + Send + 'static> {
-        self.stream.take().map(|stream| stream.run(log))
+    pub(crate) fn take_stream_task(&mut self) -> Option<impl Future<Output = ()> + Send + 'static> {
+        self.stream.take().map(StreamReader::run)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Replaces `stream` without the feature `stream`.
 
 use shared::platform::aws::AwsSettings;
-use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -16,7 +15,7 @@ impl StreamReader {
     }
 
     /// Never called.
-    pub(crate) async fn run(self, _: Log) {
+    pub(crate) async fn run(self) {
         match self {}
     }
 }

@@ -12,7 +12,6 @@ use aws_sdk_dynamodbstreams::types::{AttributeValue, Record, ShardIteratorType, 
 use event_relay::{ItemKey, StreamEvent, StreamRecord, StringAttribute};
 use shared::limits;
 use shared::platform::aws::{self, AwsSettings};
-use shared::platform::telemetry::Log;
 use shared::store::due::DueEntry;
 use shared::store::keys::{PARTITION, SORT};
 use tokio::sync::mpsc::UnboundedSender;
@@ -50,7 +49,7 @@ impl StreamReader {
     }
 
     /// Sends due entries until the future is dropped.
-    pub(crate) async fn run(mut self, log: Log) {
+    pub(crate) async fn run(mut self) {
         let mut polls = 0;
         let mut interval = tokio::time::interval(POLL_INTERVAL);
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -58,7 +57,7 @@ impl StreamReader {
             interval.tick().await;
             polls += 1;
             if let Err(cause) = self.poll(polls % POLLS_PER_SHARD_SEARCH == 0).await {
-                log.line(&serde_json::json!({"operation": "read_stream", "faults": 1, "cause": cause}));
+                tracing::error!(operation = "read_stream", faults = 1, cause);
                 tokio::time::sleep(ERROR_PAUSE).await;
                 // The failed poll may have lost an iterator: start again from the beginning.
                 self.known_shards.clear();

@@ -49,8 +49,6 @@ pub enum NotRecorded {
     NoRoom,
     /// The scan is the unsigned document itself.
     Unsigned,
-    /// The form was already used: for a rejected record, or with another scan.
-    Used,
 }
 
 /// Why a paper signature was neither confirmed nor rejected.

@@ -146,12 +146,6 @@ impl NewClaim {
         }
         Ok(Self { sent_on, references })
     }
-
-    /// Whether a recorded claim says the same.
-    #[must_use]
-    pub fn is_of(&self, claim: &Claim) -> bool {
-        self.sent_on == claim.sent_on && self.references == claim.references
-    }
 }
 
 /// A recorded claim that money was sent. It proves nothing.

@@ -395,13 +395,6 @@ impl NewVerification {
         let Self { method, read_out_by, call } = self;
         InstructionsVerification { method, read_out_by, call, by, at, is_alone }
     }
-
-    /// Whether it matches the recorded one.
-    #[must_use]
-    pub fn is_of(&self, found: &InstructionsVerification) -> bool {
-        let Self { method, read_out_by, call } = self;
-        found.method == *method && found.read_out_by == *read_out_by && found.call == *call
-    }
 }
 
 fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {

@@ -10,7 +10,7 @@ use shared::crypto::keyring::Keyring;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::secrets::FixedKeys;
-use shared::platform::telemetry::Log;
+use shared::platform::telemetry::log_to_file;
 use shared::webhook::client::Client;
 use shared::webhook::queue::{DeliveryMessage, Queue};
 use shared::webhook::resolve::SystemResolver;
@@ -49,7 +49,7 @@ pub async fn measure() -> Value {
 /// The sender's process.
 pub async fn send(url: &str) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
-    let log = Log::file(&folder.path().join("log")).expect("a log");
+    let log = log_to_file(&folder.path().join("log")).expect("a log");
     let keyring = Keyring::new("a").expect("randomness");
     let memory = Memory::default();
     let endpoints: Vec<_> = (0..ENDPOINTS).map(|n| memory.add_endpoint(&format!("{url}/{n}"), &keyring)).collect();
@@ -62,12 +62,11 @@ pub async fn send(url: &str) -> Value {
     drop(memory.take_due_messages());
     let client = Client::new(Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new())).expect("a client");
     let queue = Arc::new(LocalQueue::default());
-    let sender =
-        Sender::new(memory.clone(), queue.clone(), FixedKeys::new(keyring), client, TimeScale::default(), log.clone());
+    let sender = Sender::new(memory.clone(), queue.clone(), FixedKeys::new(keyring), client, TimeScale::default());
     let before = resident_mib("VmRSS:");
     let began = Instant::now();
     queue.send(&wakes).await.expect("room");
-    let worker = DeliveryWorker::start(queue, sender, log);
+    let worker = tracing::dispatcher::with_default(&log, || DeliveryWorker::start(queue, sender));
     while memory.next_due().is_some() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -29,7 +29,7 @@ async fn a_call_has_a_line_that_tells_who_what_and_how_it_ended() {
         assert_eq!(line["token_id"], org.token.id.to_string());
         assert_eq!(line["status"], answer.status);
         assert_eq!(line["code"], code);
-        assert_eq!((&line["retries"], &line["faults"]), (&json!(0), &json!(0)));
+        assert_eq!((&line["retries"], &line["faults"], &line["level"]), (&json!(0), &json!(0), &json!("INFO")));
         assert!(line.get("cause").is_none(), "{line}");
         for figure in ["duration_ms", "read_units", "write_units", "round_trips"] {
             assert!(line[figure].as_f64().is_some_and(|figure| figure > 0.0), "{figure}: {line}");
@@ -82,6 +82,9 @@ async fn a_failure_of_ours_has_a_cause_and_retries_are_counted() {
     let answer = client.get(format!("{CONTACTS}/{}", crate::unknown_id())).send().await;
     answer.refused(500);
     let line = log::line(stack.log_file(), &answer.request_id()).await;
-    assert_eq!((&line["code"], &line["faults"]), (&json!("internal_error"), &json!(1)));
+    assert_eq!(
+        (&line["code"], &line["faults"], &line["level"]),
+        (&json!("internal_error"), &json!(1), &json!("ERROR"))
+    );
     assert!(line["cause"].as_str().is_some_and(|cause| !cause.is_empty()), "{line}");
 }

@@ -242,8 +242,6 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
         let _ = axum::serve(listener, axum::Router::new().fallback(count)).await;
     });
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = shared::platform::telemetry::Log::file(&folder.path().join("log")).expect("a log");
     let keyring = shared::crypto::keyring::Keyring::new("a").expect("randomness");
     let memory = tests::memory::Memory::default();
     let endpoint = memory.add_endpoint(&url, &keyring);
@@ -256,8 +254,8 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let client = shared::webhook::client::Client::new(Arc::new(PublicOrLoopback), resolver).expect("TLS");
     let keys = shared::platform::secrets::FixedKeys::new(keyring);
     let time_scale = shared::domain::time_scale::TimeScale::default();
-    let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale, log.clone());
-    let worker = DeliveryWorker::start(queue.clone(), sender, log);
+    let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale);
+    let worker = DeliveryWorker::start(queue.clone(), sender);
     // Twice, as when the clock sends them too.
     queue.send(&wakes).await.expect("the queue takes them");
     queue.send(&wakes).await.expect("the queue takes them");

@@ -14,7 +14,6 @@ use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::DeliveryState;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
-use shared::platform::telemetry::Log;
 use shared::store::deliveries::DeliveryKey;
 use tests::memory::Memory;
 use webhook_sender::{Failure, Handled, Sender};
@@ -64,7 +63,7 @@ struct History {
 }
 
 impl History {
-    fn new(seed: u64, trouble: Trouble, log: &Log) -> Self {
+    fn new(seed: u64, trouble: Trouble) -> Self {
         fastrand::seed(seed);
         let mut random = fastrand::Rng::with_seed(seed);
         let keyring = Keyring::new("a").expect("randomness");
@@ -93,7 +92,6 @@ impl History {
             Arc::new(ShakenKeys { keyring: Arc::new(keyring), world: world.clone() }),
             world.clone(),
             TimeScale::default(),
-            log.clone(),
         );
         let sender = Arc::new(sender.with_clock(Arc::new(world.clone())));
         let next_jump = BEGIN + 10 * MINUTE;
@@ -285,8 +283,6 @@ impl History {
 fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     const FIXED: u64 = 100;
     const NEW: u64 = 50;
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = Log::file(&folder.path().join("log")).expect("a log");
     let asked = std::env::var("COUNTERSIGN_SEED").ok().and_then(|seed| seed.parse().ok());
     let seeds: Vec<u64> = match asked {
         Some(seed) => vec![seed],
@@ -296,7 +292,7 @@ fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     for seed in seeds {
         // Shown on failure.
         println!("{name}: COUNTERSIGN_SEED={seed}");
-        let mut history = History::new(seed, trouble, &log);
+        let mut history = History::new(seed, trouble);
         history.run();
         history.check(trouble.crash + trouble.freeze + trouble.store <= 0.0);
         let state = history.world.state();
@@ -357,9 +353,7 @@ fn all_of_it_at_once() {
 
 #[tokio::test]
 async fn a_message_that_names_nothing_is_set_aside_by_the_queue() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = Log::file(&folder.path().join("log")).expect("a log");
-    let history = History::new(0, Trouble::default(), &log);
+    let history = History::new(0, Trouble::default());
     for message in ["", "{}", "nonsense", "{\"org\":1}"] {
         assert!(!history.sender.handle_message(message).await, "{message}");
     }
