@@ -174,8 +174,7 @@ impl Endpoint {
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery may be sent now: tests even while the endpoint is paused, nothing while the organization is
-    /// suspended.
+    /// Whether a delivery may be sent now: tests even while paused, nothing while the organization is suspended.
     #[must_use]
     pub fn may_send(&self, event_type: EventType) -> bool {
         self.suspended_at.is_none() && (self.paused_at.is_none() || event_type == EventType::WebhookTest)

@@ -198,8 +198,7 @@ pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
     format!("{currency} {sign}{figures}").trim_start().to_owned()
 }
 
-/// An amount as the app shows it, such as `$1,250.00 USD`: several currencies share a symbol. Sums may exceed any
-/// amount.
+/// An amount as the app shows it, such as `$1,250.00 USD`: several currencies share a symbol.
 #[must_use]
 pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     let minor: i128 = minor.into();

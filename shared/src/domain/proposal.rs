@@ -321,8 +321,7 @@ pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) 
 
 const AGREEMENT: &str = "agreement_id";
 
-/// Checks that no pending proposal claims the agreement. Returns the claiming one as expired if its expiry isn't
-/// recorded.
+/// Checks that no pending proposal claims the agreement. Returns the claiming one as expired, if that is unrecorded.
 pub fn take_over_claim(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<ExpiredProposal>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {

@@ -265,8 +265,7 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
 pub struct WorkspaceAgreements {
     /// A page of them.
     pub listed: AgreementPage,
-    /// The contacts that an uncancelled one refers to. A pending proposal or a cancelled agreement may keep other
-    /// people.
+    /// The contacts that an uncancelled one refers to. Pending proposals and cancelled agreements may keep others.
     pub referred_to: HashSet<ContactId>,
 }
 

@@ -67,8 +67,7 @@ impl Reference {
     }
 }
 
-/// The first attempt at a delivery just caused. None after 3 s and 8 reads ([`limits::TEST_OUTCOME_WAITS_MS`]), or if
-/// the store can't be read.
+/// The first attempt at a delivery. None after 3 s and 8 reads ([`limits::TEST_OUTCOME_WAITS_MS`]) or a failed read.
 pub async fn wait_for_attempt(scope: &Scope, endpoint: EndpointId, event: EventId) -> Option<Attempt> {
     let look = async {
         for wait_ms in limits::TEST_OUTCOME_WAITS_MS {

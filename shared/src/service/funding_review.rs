@@ -193,8 +193,7 @@ pub struct ItemReview {
     pub people: Vec<Contact>,
     /// The agreement that papers it, or by which it was funded.
     pub agreement: Option<Agreement>,
-    /// The unfiled and unreturned files that participants uploaded to confirm the transfer, oldest first, while it
-    /// needs proof.
+    /// The files that participants uploaded to confirm the transfer, neither filed nor returned, while it needs proof.
     pub confirmations: Vec<Confirmation>,
     /// The fingerprint of what the page shows, for the forms of decisions.
     pub fingerprint: ItemFingerprint,

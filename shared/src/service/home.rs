@@ -137,8 +137,7 @@ pub struct PaymentToSee {
     pub since: Option<Timestamp>,
 }
 
-/// What an organization has to do, and what it waits for. Each agreement is in one section, `closing` if it closes
-/// soon.
+/// What an organization has to do, and what it waits for. An agreement is in one section; `closing` comes first.
 #[derive(Debug)]
 pub struct WorkQueue {
     /// The pending proposals, next to expire first.

@@ -20,8 +20,7 @@ pub async fn pending(scope: &Scope) -> Result<Vec<Invitation>, Error> {
     Ok(pending)
 }
 
-/// A new invitation with its secret, generated once for all attempts to commit it, so that the page shows the right
-/// link.
+/// A new invitation with its secret, generated once for all attempts to commit it, so the page shows the right link.
 pub struct GeneratedInvitation {
     invitation: Invitation,
     secret: LinkSecret,

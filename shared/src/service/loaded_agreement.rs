@@ -175,8 +175,7 @@ impl LoadedAgreement {
         }
     }
 
-    /// Sets the items that a published draft papers in progress; [`Error::Conflict`] if one left after the check of
-    /// blockers.
+    /// Sets the items that a published draft papers in progress; [`Error::Conflict`] if one left since the check.
     pub(super) fn starting(&self, scope: &Scope, published: &ByMember<Agreement>) -> Result<Vec<Dependent>, Error> {
         if published.lifecycle() == Lifecycle::Cancelled {
             return Ok(Vec::new());
@@ -201,8 +200,8 @@ impl Deref for LoadedAgreement {
     }
 }
 
-/// The payments that the page of a cancellation shows, most urgent first, as many as one read gives. Reads nothing for
-/// another action, or of a draft.
+/// The most urgent payments for the page of a cancellation, up to one read. Reads nothing for another action or a
+/// draft.
 pub(super) async fn payments_to_cancel(
     scope: &Scope,
     agreement: &Agreement,

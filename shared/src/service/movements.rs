@@ -329,8 +329,7 @@ pub enum NotAccepted {
     Changed,
 }
 
-/// Accepts evidence, given what the page showed as accepted before, in minor units, and whether it is a separate
-/// arrival.
+/// Accepts evidence. `shown` is the accepted sum on the page, in minor units; `arrivals`, whether this one is separate.
 pub async fn accept_evidence(
     scope: &Scope,
     by: &Member,
@@ -350,8 +349,7 @@ pub async fn accept_evidence(
     Ok(plan.with_output(output))
 }
 
-/// A movement, all its evidence, and, for accepting one piece, what other movements accepted of perhaps the same
-/// arrival.
+/// A movement, all its evidence, and what other movements accepted of perhaps the same arrival as the accepted piece.
 async fn to_judge(
     scope: &Scope,
     (id, evidence): (MovementId, EvidenceId),

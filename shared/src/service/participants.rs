@@ -303,8 +303,7 @@ pub(super) async fn addressee(
     Ok((contact, is_readdressed))
 }
 
-/// Confirms the current name and address of a participant's contact. False if the contact has changed since the form
-/// showed it.
+/// Confirms the name and address of a participant's contact. False if they have changed since the form showed them.
 pub async fn confirm_contact(
     scope: &Scope,
     by: &Member,
@@ -326,8 +325,7 @@ pub async fn confirm_contact(
     Ok(plan.change([confirmed, contacts::check(scope.call(), &contact)]))
 }
 
-/// Records that a member was shown a participant's link of the generation that the form names, and can send it from
-/// then on.
+/// Records that a member was shown a participant's link, of the generation in the form, and can send it from then on.
 pub async fn show_link(
     scope: &Scope,
     by: &Member,

@@ -167,8 +167,7 @@ pub struct ProposalReview {
     pub as_proposed: Option<Agreement>,
     /// The contacts of its participants, current and as proposed.
     pub contacts: Vec<Contact>,
-    /// The payments of the shown draft, or those that a cancellation concerns, most urgent first; none with
-    /// `as_proposed`.
+    /// The payments of the shown draft or of a cancellation, most urgent first; none with `as_proposed`.
     pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
@@ -336,8 +335,7 @@ pub async fn decide(
         Ok(outcome) => outcome,
         Err(refusal @ Refusal::NotPending(_)) => return Ok(Plan::new(scope, Err(refusal))),
         Err(refusal) => {
-            // The proposal was pending when it was read, first. Another member's decision may have changed the rest
-            // since then.
+            // The proposal, read first, was pending. Another member's decision may have changed the rest since then.
             let now = scope.store().proposal(id).await?.map(|current| current.version());
             let is_same = now == Some(proposal.version());
             return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };

@@ -45,8 +45,7 @@ impl Scope {
         &mut self.call
     }
 
-    /// The store, as the organization sees it, for use cases and test fixtures; others call use cases
-    /// (`tests/layers.rs`).
+    /// The store, as the organization sees it, for use cases and test fixtures; others call use cases.
     #[must_use]
     pub fn store(&self) -> &OrgStore {
         &self.store

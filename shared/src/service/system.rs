@@ -16,8 +16,7 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope, Writer, call_span};
 use crate::store::{OrgStore, Store, Usage};
 
-/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no API caller or member
-/// has.
+/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no one else has.
 #[derive(Debug)]
 pub struct SystemContext {
     scope: Scope,

@@ -85,8 +85,7 @@ pub enum EditedPart {
 }
 
 impl EditedPart {
-    /// The part that an edit changed. One that came or went takes precedence: removing it also changes what refers to
-    /// it.
+    /// The part that an edit changed: first one that came or went, since removing it also changes what refers to it.
     #[must_use]
     pub fn of_edit(before: &Agreement, after: &Agreement) -> Option<Self> {
         let (before, after) = (Parts::of(before), Parts::of(after));

@@ -62,8 +62,7 @@ impl BankAccount {
         Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
     }
 
-    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940). A currency
-    /// may follow.
+    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940).
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         let whole = normalized(text).text;

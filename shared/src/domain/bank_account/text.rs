@@ -281,8 +281,7 @@ fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFau
     (is_routing && has_its_length && !is_routing_number(number)).then_some(NumberFault::RoutingNumber)
 }
 
-/// The last label before a run, skipping words such as "no." and words about whose number it is; and whether only the
-/// former were skipped.
+/// The last label before a run, skipping "no." and words about whose number it is; and whether only "no." was skipped.
 fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     let (mut behind, mut is_near) = (number, true);
     for (at, run) in before.iter().rev().take(WORDS_BEHIND_LABEL_MAX).enumerate() {

@@ -76,8 +76,7 @@ impl ReopenedItem {
 }
 
 impl FundingItem {
-    /// The item after its agreement's publication, if that changes it: the agreement still papers it and hasn't ended
-    /// early.
+    /// The item after its agreement's publication. None if nothing changes or the agreement no longer papers it.
     #[must_use]
     pub fn started_with(&self, agreement: &Agreement, moment: Moment) -> Option<StartedItem> {
         let Status::Papered { papering } = &self.status else { return None };

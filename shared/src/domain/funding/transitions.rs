@@ -165,8 +165,7 @@ impl FundingItem {
         Ok(ItemChange { item: self.touched(next, now), events: event.into_iter().collect() })
     }
 
-    /// Puts an item on hold, or clears the hold. Repeating it changes nothing and keeps an old remark, and a new remark
-    /// emits no event.
+    /// Puts an item on hold, or clears the hold. A repetition changes nothing; a new remark emits no event.
     pub fn park(&self, parking: Parking, by: Actor, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         let Parking { waiting_on, note } = parking;
         if let Some(note) = &note {

@@ -45,7 +45,7 @@ pub enum Refusal {
     NotPending(ProposalState),
     /// The page that the member decided on is outdated.
     Changed(Changed),
-    /// The agreement has permanently left the state that the action needs; the proposal stays until declined or
+    /// The agreement has permanently left the state that the action needs. The proposal stays until declined or
     /// expired.
     TooLate(Lifecycle),
     /// The agreement can't be published or cancelled yet. The proposal stays pending.
@@ -88,8 +88,7 @@ pub struct DecisionContext<'a> {
     pub zone: &'a TimeZone,
 }
 
-/// Confirms a proposal and executes its effect in one transaction (contract, section 3). A publication also activates
-/// the workspace.
+/// Confirms a proposal and executes its effect in one transaction (contract, section 3).
 pub fn confirm(
     by: &Member,
     context: DecisionContext<'_>,

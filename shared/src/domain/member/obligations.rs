@@ -150,8 +150,7 @@ impl From<Counting> for OwnClaim {
     }
 }
 
-/// Confirms the claim that an occurrence is done. `counting` says whether another member must confirm this one's
-/// record.
+/// Confirms the claim that an occurrence is done. `counting`: whether another member must confirm this one's record.
 pub fn confirm_satisfaction(
     by: &Member,
     context: ObligationContext<'_>,

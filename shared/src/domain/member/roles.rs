@@ -4,8 +4,7 @@ use crate::domain::organization::{MemberRecord, Role};
 /// Why an admin did not change a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleNotChanged {
-    /// Admins can't change their own role: a change commits only while its admin is one, so two can't demote each other
-    /// at once.
+    /// Admins can't change their own role, so that two who demote each other at once leave one admin.
     Oneself,
     /// The organization has no such member.
     Unknown,

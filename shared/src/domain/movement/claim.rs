@@ -52,8 +52,7 @@ pub struct TransferReference {
 }
 
 impl TransferReference {
-    /// Checks a reference: by its type's form, if known; otherwise it must not look like an account number, because
-    /// responses show it.
+    /// Checks a reference against its type's form or, without one, for account numbers, because responses show it.
     pub fn parse(reference_type: ReferenceType, text: &str) -> Result<Self, (FieldCode, String)> {
         let text = text.trim();
         let of_form = |is_right: bool, message: &str| {

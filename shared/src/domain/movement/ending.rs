@@ -51,7 +51,7 @@ impl EndedMovement {
 }
 
 impl Movement {
-    /// The movement, cancelled with its agreement, unless nothing remains to be done. The specification has no event
+    /// The movement, cancelled with its agreement. None if nothing remains to be done. The specification has no event
     /// for it.
     #[must_use]
     pub fn ended_with(&self, agreement: &Agreement, moment: Moment) -> Option<EndedMovement> {

@@ -59,8 +59,7 @@ pub struct SpokenAccount {
 }
 
 impl SpokenAccount {
-    /// The account, compared with those in a payment's instructions or else the organization's own. A different one
-    /// needs a reason.
+    /// The account, compared with those instructed or else the organization's own. A different one needs a reason.
     pub fn compared(
         self,
         keys: &AccountKeys,

@@ -59,8 +59,7 @@ impl fmt::Debug for BankInstructions {
 }
 
 impl BankInstructions {
-    /// Parses typed instructions: the parts of [`BankDetails`] for an IBAN or a routing number, otherwise `text`.
-    /// Errors by part.
+    /// Parses typed instructions: the parts of [`BankDetails`], or `text` for free text. Errors by part.
     pub fn read(kind: InstructionsKind, typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         if kind == InstructionsKind::Other {
             let text = check_lines(&typed("text"), limits::INSTRUCTIONS_CHARS_MAX);

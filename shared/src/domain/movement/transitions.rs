@@ -56,8 +56,7 @@ impl Movement {
         Ok(Self { authorized: Some(stamp), ..after })
     }
 
-    /// A change after the release moves `instructions_ready` → `authorized`; while money is in flight, it is an
-    /// exception.
+    /// A change after the release is `instructions_ready` → `authorized`; with money in flight, an exception.
     pub(in crate::domain) fn enter_instructions(
         &self,
         new: NewInstructions,

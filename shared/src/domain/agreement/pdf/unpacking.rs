@@ -31,8 +31,7 @@ impl Packing {
     }
 }
 
-/// The unpacked size, if at most `max`. None also for packings that no program uses: more than two, or two of which the
-/// first grows.
+/// The unpacked size, if at most `max`. None for packings that no program uses: three, or two of which the first grows.
 pub(super) fn size(packed: &[u8], packings: &[Packing], max: usize) -> Option<usize> {
     let (last, first) = match packings {
         [] => return within(packed.len(), max),

@@ -114,8 +114,7 @@ impl Agreement {
         Self { zone: (!self.promises.is_empty()).then(|| zone.clone()), ..self.clone() }
     }
 
-    /// Advances an active agreement to this moment without the new fact, then with it. After its end, only facts about
-    /// movements still change.
+    /// Advances an active agreement without the fact, then with it. After its end, only facts about movements change.
     #[must_use]
     pub(in crate::domain) fn recorded(
         &self,

@@ -15,8 +15,7 @@ pub struct InstructionsEntered {
     pub sealed: ByMember<SealedInstructions>,
 }
 
-/// Enters or changes instructions. A change ends their verification and release, and is an exception if money is in
-/// flight.
+/// Enters or changes instructions. A change ends verification and release; with money in flight, it is an exception.
 pub fn enter_instructions(
     by: &Member,
     context: AgreementContext<'_>,
