@@ -1,10 +1,10 @@
 //! Endpoints: where an organization's events are delivered (specification, "Events"). Admins set them up in the app;
 //! every function that changes one takes an [`Admin`].
 //!
-//! Decision: test events are sent even while the endpoint is paused, because that is when people want to try it.
+//! Decision: tests are sent even while the endpoint is paused, because that is when people want to try it.
 //!
-//! Decision: each replaced secret signs until its promised end, regardless of later rotations, so a rotation that would
-//! leave too many is refused. Replacing a secret at once ends all of them, because that is for leaked secrets.
+//! Decision: each replaced secret signs until its promised end, so a rotation that would leave too many is refused.
+//! Replacing a secret at once, which is for leaked ones, ends all of them.
 
 use std::collections::BTreeSet;
 

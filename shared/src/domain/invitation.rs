@@ -3,8 +3,8 @@
 //! Decision: inviting an address again makes a new link and invalidates the old one, so an admin who lost a link
 //! needn't revoke it first.
 //!
-//! Decision: an invitation outlives its admin's membership. It belongs to the organization, whose page shows it with
-//! the admin's name, and any admin can revoke it. Removing a member deletes the invitation for their address.
+//! Decision: an invitation outlives its admin's membership: it belongs to the organization, and any admin can revoke
+//! it. Removing a member deletes the invitation for their address.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

@@ -7,11 +7,11 @@
 //!
 //! Decision: an agreement binds all sides, so its direction is `null`. The direction of a payment or obligation follows
 //! from who owes it and from the organization's own contacts ("us") at read time. What one of our contacts owes another
-//! counts as owed by us, as a payment between them is outgoing.
+//! counts as owed by us.
 //!
 //! Decision: the totals add up agreed payments per currency and direction, in three figures. *Owed* is not proven to
 //! have arrived. *Claimed* is the part of it that senders say they sent. *Proven* is shown by accepted receiver-side
-//! evidence, including partial arrivals. Money that came back and cancelled payments count nowhere.
+//! evidence. Money that came back and cancelled payments count nowhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 

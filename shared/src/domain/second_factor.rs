@@ -4,10 +4,9 @@
 //! Decision: each code works once. Only codes of later steps than the last accepted one are valid, so a code read over
 //! a shoulder can't be reused. Codes may be one step early or late, since clocks differ.
 //!
-//! Decision: a member who lost the app and the recovery codes asks an admin to reset the second factor. That weakens
-//! the account, so admins may do it only for accounts that no other organization uses, as with password links. People
-//! in two organizations ask their operator, and admins another admin: a stolen session must not suffice to take over an
-//! account.
+//! Decision: an admin may reset a second factor only for accounts that no other organization uses, because that weakens
+//! the account. People in two organizations ask their operator, and admins another admin: a stolen session must not
+//! suffice to take over an account.
 //!
 //! Decision: submitting the form for recovery codes twice, as impatient users do, makes and shows the same codes.
 //!

@@ -1,8 +1,6 @@
 //! Bank statements that members uploaded on the receiving side. A statement alone proves nothing: members file entries
-//! as [evidence](super::movement::evidence), and decide about each.
-//!
-//! The record stores a summary and the file's hash. Entries stay in the file and are parsed again, identically,
-//! whenever they are shown or filed.
+//! as [evidence](super::movement::evidence), and decide about each. Entries stay in the file and are parsed again,
+//! identically, whenever they are shown or filed.
 //!
 //! Decision: a CSV file whose columns are not mapped yet is stored as a statement too, so no upload is lost.
 //!

@@ -2,14 +2,14 @@
 //! unconfirmed obligations (architecture, section 4). And what begins with a published one: its items are in progress.
 //!
 //! Decision: the items, at most 25, change in the transaction that ends or publishes the agreement, as far as it has
-//! room: lists filter by phases and count them, and are wrong until another transaction. It has room for all, unless
-//! the agreement's promises take effect at the same moment. The rows of their proof to review are removed later.
+//! room, because lists filter by phases and count them. It has room for all, unless the agreement's promises take
+//! effect at the same moment.
 //!
 //! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each remaining
 //! record then changes in its own transaction, with its own audit row. After an interruption, whoever next takes up the
-//! entry continues. The same goes for participants of a draft who found no room among the people of the workspace in
-//! its transaction. Until then every act consults the agreement, which already says that it has ended. The entry that
-//! an operator's repair writes also opens items left behind.
+//! entry continues. The same goes for participants of a draft who found no room among the people of the workspace.
+//! Until then every act consults the agreement, which already says that it has ended. The entry that an operator's
+//! repair writes also opens items left behind.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::funding::{FundingItem, ReopenedItem};

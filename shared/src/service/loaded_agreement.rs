@@ -1,12 +1,12 @@
 //! The loader of agreements: an agreement with the other records that a use case needs.
 //!
-//! Decision: it loads in three steps, each with its own type, because each read costs units and the use cases need
-//! different records. The effects of time need the facts; a cancellation, and the response to a single read, also the
-//! participants' contacts; a publication and the pages of a decision also the workspace, and of a draft the payments. A
-//! rule that needs a record can't be called with an agreement that was loaded without it.
+//! Decision: it loads in three steps, each with its own type, because each read costs units. The effects of time need
+//! the facts; a cancellation, and the response to a single read, also the participants' contacts; a publication and the
+//! pages of a decision also the workspace, and of a draft the payments. A rule that needs a record can't be called with
+//! an agreement that was loaded without it.
 //!
-//! Decision: an agreement knows the states of its movements, so its gates need no other record. Only the blockers of a
-//! draft need the terms of its payments.
+//! Decision: an agreement knows the states of its movements. Only the blockers of a draft need the terms of its
+//! payments.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -200,8 +200,7 @@ impl Deref for LoadedAgreement {
     }
 }
 
-/// The most urgent payments for the page of a cancellation, up to one read. Reads nothing for another action or a
-/// draft.
+/// The most urgent payments for the page of a cancellation, up to one read. Reads nothing otherwise, or of a draft.
 pub(super) async fn payments_to_cancel(
     scope: &Scope,
     agreement: &Agreement,

@@ -1,6 +1,5 @@
-//! Obligations: reading them, and what members and participants do about them. They end with their agreement
-//! ([`endings`](super::endings)). Promises are edited as other parts of a draft
-//! ([`drafts::edit`](super::drafts::edit)).
+//! Obligations: reading them, and what members and participants do about them. [`endings`](super::endings) ends them
+//! with their agreement, and [`drafts::edit`](super::drafts::edit) edits promises.
 //!
 //! Decision: an act checks the version of its agreement in its transaction. So nobody acts on an obligation after its
 //! agreement was cancelled, although the obligation itself follows later.

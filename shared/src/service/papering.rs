@@ -2,8 +2,8 @@
 //!
 //! It takes two steps, since its documents are files: [`prepare`] reads and checks everything and gives the texts, the
 //! entrance stores files of them, and [`paper`] decides. Files are named by their content, so a repeat leaves nothing
-//! behind. The transaction holds only for what was read: an item that was sorted, parked, closed or papered meanwhile,
-//! or a renamed trust, takes another preparation.
+//! behind. The transaction holds only for what was read; any change of an item or the trust's name takes another
+//! preparation.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,4 @@
-//! Agreements: stages with gates, participants, documents and terms, and their rules.
-//!
-//! The types are here; the submodules have the rules.
+//! Agreements: stages with gates, participants, documents and terms. The submodules have the rules.
 
 pub mod acts;
 pub mod blockers;

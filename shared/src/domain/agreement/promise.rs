@@ -1,9 +1,8 @@
 //! Promises: what participants owe each other beyond the agreement's steps. A promise never changes after publication,
 //! and becomes an [`obligation`](crate::domain::obligation) when a step's action `project_obligations` runs.
 //!
-//! Decision: promises are never incomplete, because the closed list of publish blockers (contract, section 5) has no
-//! code for them. Adding or changing one requires days, triggers or interval, and participants on both sides; the draft
-//! can't lose a participant whom a promise names.
+//! Decision: a promise always has due days, triggers or an interval, and participants on both sides, because the closed
+//! list of publish blockers (contract, section 5) has no code for an incomplete one.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;

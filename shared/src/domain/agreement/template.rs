@@ -1,7 +1,5 @@
-//! Templates for new drafts, from `templates.json`.
-//!
-//! A template names parties, such as the investor of a SAFE, and what each does. The member assigns contacts or leaves
-//! parties open; the draft's blockers then ask for them.
+//! Templates for new drafts, from `templates.json`. A template names parties, such as the investor of a SAFE, and what
+//! each does. The member assigns contacts or leaves parties open; the draft's blockers then ask for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

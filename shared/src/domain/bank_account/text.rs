@@ -1,19 +1,17 @@
 //! Finds numbers, with their positions, in free-text payment instructions.
 //!
-//! Decision: every run of letters and digits that includes a digit is a number, however short: an account may be split,
-//! with anything in between. Typing dates and house numbers again costs less than missing part of an account.
+//! Decision: every run of letters and digits that includes a digit is a number, however short, because an account may
+//! be split. Typing dates and house numbers again costs less than missing part of an account.
 //!
 //! Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
 //! "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
-//! count only after such a label. Other such words (`BARCLAYS`: Laos) can't be told apart; the prompt in their place
-//! says that it may be a word.
+//! count only after such a label. For other words (`BARCLAYS`: Laos), the prompt says that it may be a word.
 //!
 //! Decision: numbers that could be overlooked or misread are refused on entry: other digits or numerals, IBANs or BICs
-//! with letters of another script, and invalid IBANs. A routing number is refused only if it is called one; after
-//! "routing", one that begins with 0 may be Canadian.
+//! with letters of another script, invalid IBANs, and what is called a routing number but isn't.
 //!
 //! Decision: groups of digits are one number if separated only by blanks, or by one mark without blanks, as payees read
-//! them out. Groups taken for two numbers are typed separately.
+//! them out.
 
 use std::ops::Range;
 

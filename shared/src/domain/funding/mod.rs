@@ -1,8 +1,5 @@
 //! Funding: the assets to move into a trust, from first mention to confirmed transfer (contract, sections 2 and 3,
-//! "Funding item").
-//!
-//! The kinds, verbs, required facts and recipients of [`table`] are the source of validation, API document, forms,
-//! documents and reference.
+//! "Funding item"). The kinds, verbs and required facts of [`table`] are the source of all forms and documents.
 //!
 //! A *claim* is the owner's word that the asset has moved; *proof* comes from the receiving side. Only proof accepted
 //! by a member makes an item funded, and the two types share nothing.
@@ -13,7 +10,7 @@
 //! after publication. An item on hold is not papered, and its draft is not published.
 //!
 //! Decision: a closed item is not reopened while its agreement is a draft or active, or two agreements could move one
-//! asset. The agreement must be cancelled or completed first.
+//! asset.
 //!
 //! Decision: a member can withdraw a claim on the wrong item, with a reason, which puts the item back in progress. The
 //! contract's table lacks this transition, but otherwise a schedule would show a transfer that its owner never

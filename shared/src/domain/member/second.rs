@@ -2,13 +2,12 @@
 //!
 //! Decision: a member who invites another, or resets their password or second factor, may be able to act as them,
 //! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], and so do all
-//! who are tied through others; in that time, the other members can notice. Invitations and resets by an operator
-//! create no tie, so a new organization of two works at once.
+//! who are tied through others; in that time, the other members can notice. Operators create no tie, so a new
+//! organization of two works at once.
 //!
 //! Decision: a member is alone if they let in all others, directly or through others, within that time, and nobody who
 //! counted has left within it. So a one-person organization works, even in the week after its first invitations.
-//! Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm. A member
-//! who was let in is not alone while the one who let them in is there.
+//! Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm.
 
 use std::collections::BTreeSet;
 

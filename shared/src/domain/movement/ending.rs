@@ -2,11 +2,10 @@
 //!
 //! Decision: readers see a movement as cancelled, and acts are refused, as soon as the agreement's record says so,
 //! although the movement's own record follows in a later transaction. Expiry takes effect when committed (contract,
-//! section 3, "Clock rules"); until then clients see an active agreement with unchanged movements, so the two never
-//! disagree.
+//! section 3, "Clock rules"); until then clients see an active agreement with unchanged movements.
 //!
-//! Decision: money sent before the end, but not reported, may still arrive. The movement stays cancelled and is never
-//! reconciled, but takes evidence and a return, permanently marked as late in record, ledger and bundle.
+//! Decision: money sent before the end may still arrive. The movement stays cancelled and is never reconciled, but
+//! takes evidence and a return, permanently marked as late.
 
 use std::borrow::Cow;
 use std::ops::Deref;

@@ -1,12 +1,11 @@
 //! Evidence of a movement: what was filed about money that was sent or arrived. Its [source](super::source) determines
 //! its side and assurance.
 //!
-//! Decision: splitting evidence by side yields different types, and only the receiving side's can be accepted.
+//! Decision: evidence of each side has its own type, and only the receiving side's can be accepted.
 //!
 //! Decision: receiver-side evidence counts for one movement of the organization at a time. While undecided or accepted,
-//! it claims its statement entry and the bank's references for the movement; rejecting or withdrawing releases them,
-//! since it may have been filed for the wrong movement. References are compared without their type: the same reference
-//! with two types is more likely one transfer than two.
+//! it claims its statement entry and the bank's references for the movement; rejecting or withdrawing releases them.
+//! References are compared without their type: the same one with two types is more likely one transfer than two.
 //!
 //! Decision: references that a bank didn't choose claim nothing across movements: a payer's reference recurs monthly,
 //! and what a party enters for one movement must never block proof of another. So an entry claims no `EndToEndId`, and

@@ -1,8 +1,8 @@
 //! The account that evidence names, compared with the one that should have been paid.
 //!
-//! Decision: money on an account other than instructed may have arrived all the same, so it can be filed, but a member
-//! gives a reason, and it is never more than `bank_documented`. An unclear account needs no reason, because statements
-//! often omit their account or name it the bank's way; but it is marked, and also never more.
+//! Decision: money on an account other than instructed may have arrived all the same, so it can be filed, with a
+//! member's reason. An unclear account needs none, because statements often omit their account or name it the bank's
+//! way, but it is marked. Neither is ever more than `bank_documented`.
 //!
 //! Decision: filing compares the accounts once. Later instructions don't change what the filing member saw.
 

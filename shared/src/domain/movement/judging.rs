@@ -1,9 +1,8 @@
-//! Filing, accepting, rejecting and withdrawing evidence, and the resulting transitions of the movement (contract,
-//! section 3).
+//! Filing, accepting, rejecting and withdrawing evidence, and the resulting transitions (contract, section 3).
 //!
 //! Decision: partial receipts add up. Below the amount, the movement is `processing` while more evidence is undecided,
-//! otherwise `receipt_pending`, and shows what was accepted so far. Exactly the amount reconciles it. More is accepted
-//! too, because it arrived, but is an exception, `amount_over`, until a member says what becomes of the rest.
+//! otherwise `receipt_pending`. Exactly the amount reconciles it. More is accepted too, because it arrived, but is an
+//! exception, `amount_over`, until a member says what becomes of the rest.
 //!
 //! Decision: one arrival may be filed in two forms, such as a batch and its details. Evidence that may be the same
 //! arrival as accepted evidence, for this movement or another, counts only if the member calls it a separate one.
@@ -12,9 +11,9 @@
 //! does, `evidence_withdrawn`, from `instructions_ready` on. A movement that is authorized again, or already an
 //! exception, stays as it is.
 //!
-//! Decision: evidence of a returned or cancelled movement can still be rejected and withdrawn, without changing the
-//! state, because a document filed for the wrong movement must be released for the right one. It can be accepted, as
-//! late, only if the movement was cancelled with its agreement.
+//! Decision: evidence of a returned or cancelled movement can still be rejected and withdrawn, because a document filed
+//! for the wrong movement must be released for the right one. It can be accepted, as late, only if the movement was
+//! cancelled with its agreement.
 //!
 //! Decision: each party files a limited number, including withdrawn and rejected ones, so that no party uses up the
 //! room that members need for the proof.

@@ -1,12 +1,11 @@
 //! Movements: money that moves between real banks. The service never holds it; it records what is claimed and what is
 //! proven, as two facts that are never merged.
 //!
-//! The transitions are in `transitions` (contract, section 3, "Movement") and, for evidence, `judging`; only the acts
-//! of [`member`](super::member) and [`participant`](super::participant) call them.
+//! Only the acts of [`member`](super::member) and [`participant`](super::participant) call the transitions (contract,
+//! section 3, "Movement").
 //!
-//! Decision: a movement keeps a compact entry per undecided or accepted piece of receiver-side evidence. So an act
-//! needs only the evidence it is about, and lists show what arrived without reading any. Sender-side evidence has no
-//! such entry, so it can't be counted.
+//! Decision: a movement keeps a compact entry per undecided or accepted piece of receiver-side evidence, so that acts
+//! and lists don't read all evidence. Sender-side evidence has no such entry, so it can't be counted.
 //!
 //! Decision: a movement doesn't know its version. The store does, and refuses decisions on an older one.
 

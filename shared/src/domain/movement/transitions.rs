@@ -1,8 +1,7 @@
 //! The transitions of a movement other than those of evidence (contract, section 3, "Movement"). The acts check what
 //! depends on the agreement.
 //!
-//! Decision: a second claim, or one after proof was filed or accepted, is refused: it would change nothing and could be
-//! mistaken for more than it is.
+//! Decision: a second claim, or one after proof was filed, is refused: it could be mistaken for more than it is.
 //!
 //! Decision: authorizing again after an exception begins another attempt: the release is withdrawn, and the previous
 //! attempt's claim is kept separately.
@@ -12,9 +11,8 @@
 //! since all of the amount is then proven.
 //!
 //! Decision: a movement of which a part arrived can be cancelled: what was received stays on record, and the rest won't
-//! take place. If all or more arrived, "it will not take place" would contradict the confirmation. Entering the same
-//! instructions again is no change: it would needlessly end their verification, and raise an alarm while money is in
-//! flight.
+//! take place. Entering the same instructions again is no change: it would needlessly end their verification, and raise
+//! an alarm while money is in flight.
 
 use super::claim::{Claim, NewClaim};
 use super::evidence::{Evidence, EvidenceState};

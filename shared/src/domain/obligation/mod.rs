@@ -5,19 +5,16 @@
 //!
 //! Decision: what is due is derived on read. A record holds only what people said; other occurrences follow from the
 //! schedule, the declared triggers or the last verification. So an endless recurrence takes no space, and nothing is
-//! missed however late it is read: all occurrences up to now and the next
-//! [`limits::UPCOMING_SHOWN_MAX`](crate::limits::UPCOMING_SHOWN_MAX) are there. The latest
-//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed occurrences are kept in full, older
-//! ones as ranges of numbers; [`limits::OCCURRENCES_WAITING_MAX`](crate::limits::OCCURRENCES_WAITING_MAX) claims may
-//! wait for confirmation.
+//! missed however late it is read. A record keeps the latest
+//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed occurrences in full, and older ones
+//! as ranges of numbers.
 //!
 //! Decision: an obligation keeps its organization's time zone from the projection, so moving the organization to
 //! another zone moves no agreed day.
 //!
-//! Decision: the state of an obligation doesn't depend on time, so stored rows and filters stay right; only the states
-//! of occurrences and standing promises do. `dormant` waits for a trigger, without unconfirmed claims; `satisfied` only
-//! waits for confirmations; `confirmed` is finished. An endless recurrence or a standing promise is `open` until
-//! cancelled.
+//! Decision: the state of an obligation doesn't depend on time, so stored rows and filters stay right. `dormant` waits
+//! for a trigger, without unconfirmed claims; `satisfied` only waits for confirmations; `confirmed` is finished. An
+//! endless recurrence or a standing promise is `open` until cancelled.
 
 mod acts;
 mod ending;

@@ -1,14 +1,11 @@
 //! Projection: how an agreement's promises become obligations (stage action `project_obligations`).
 //!
 //! Decision: obligations and their ids derive from the agreement alone. They are the same however late they are
-//! projected, and the agreement knows their ids before anything is read.
-//!
-//! Decision: an agreement keeps its organization's zone from publication, because that is what the parties agreed on,
-//! and projecting reads nothing.
+//! projected, and the agreement knows their ids before anything is read. It keeps its organization's zone from
+//! publication.
 //!
 //! Decision: they are projected even if the agreement ends in the same transaction, when a late clock or the cancelling
-//! decision records that the step was done. So an obligation exists exactly if the step is done, and the agreement's
-//! end finds all of them.
+//! decision records that the step was done. So an obligation exists exactly if the step is done.
 //!
 //! Decision: without a stage that has the action, they are projected at completion. A signed promise is never dropped
 //! because a step lacks an action.

@@ -1,8 +1,7 @@
 //! The parts of a draft that forms edit, and what each form showed.
 //!
-//! Each form edits one part and carries a fingerprint of what it showed. Edits apply to the newest draft, so two
-//! members can edit different parts at once; an edit of a part that has changed since is refused, and the member sees
-//! the change.
+//! Edits apply to the newest draft, so two members can edit different parts at once. Each form carries a fingerprint of
+//! its part: if the part has changed since, the edit is refused, and the member sees the change.
 
 use serde::Serialize;
 

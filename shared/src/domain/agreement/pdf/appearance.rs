@@ -1,11 +1,8 @@
-//! Checks that all programs show a PDF's fields and notes alike.
+//! Checks that all programs show a PDF's fields and notes alike, each of which has an appearance: a drawing of itself.
+//! Programs make up missing ones, and form-filling programs show a field's value instead.
 //!
-//! A field or note has an appearance: a drawing of itself. If it is missing, or the file asks for new ones, programs
-//! make one up that Countersign's pictures would lack. If a field's value differs from its appearance, form-filling
-//! programs show the value.
-//!
-//! Decision: such a file is refused. Programs disagree on how to draw it, and printing it to a new PDF settles what is
-//! signed.
+//! Decision: a file with a difference is refused, because programs disagree on how to draw it. Printing it to a new PDF
+//! settles what is signed.
 
 use std::rc::Rc;
 

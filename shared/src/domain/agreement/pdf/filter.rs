@@ -1,7 +1,7 @@
 //! The checks before any reader opens a PDF: one pass over the file, in linear time and memory.
 //!
-//! They save time but don't protect: objects can hide inside streams, which this pass doesn't read. So the readers run
-//! in a separate process (`platform::pdf_reader`).
+//! They save time but don't protect, because objects can hide inside streams. So the readers run in a separate process
+//! (`platform::pdf_reader`).
 //!
 //! Decision: object streams and tables of objects must be uncompressed or compressed once by `/FlateDecode`, and state
 //! their length as a number, as all programs write them. A length inside another object stream could be chained as deep
