@@ -19,9 +19,11 @@ pub enum Scheme {
 
 /// Decides which hosts deliveries may go to. Deployed functions only use `webhook::guard::PublicOnly`.
 pub trait Guard: fmt::Debug + Send + Sync {
+    /// Whether endpoints may have this scheme.
     fn allows_scheme(&self, scheme: Scheme) -> bool;
-    /// The name is in lower case without a final dot.
+    /// Whether they may have this host name, in lower case without a final dot.
     fn allows_name(&self, scheme: Scheme, name: &str) -> bool;
+    /// Whether connections may go to this address.
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool;
 }
 

@@ -197,8 +197,10 @@ impl EventType {
 
 /// Visits the Rust type of an event's data. The API document needs its schema.
 pub trait DataVisitor {
+    /// The visitor's result.
     type Output;
 
+    /// Visits the type.
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 

@@ -132,7 +132,7 @@ pub struct Proposal {
     pub created_at: Timestamp,
     /// When the time to decide ends.
     pub expires_at: Timestamp,
-    /// The decision. Private to the domain, whose functions alone change it.
+    /// Private to the domain, whose functions alone change it.
     pub(super) decision: Decision,
 }
 

@@ -92,7 +92,7 @@ pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Resul
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Everything,
-    /// The same, with the first part of a longer history.
+    /// Everything but the later acts of a longer history.
     FirstPart,
     UntilCompletion {
         published_at: Timestamp,

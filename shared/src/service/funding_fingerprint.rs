@@ -149,7 +149,7 @@ fn facts(item: &FundingItem) -> impl Serialize {
     )
 }
 
-/// What was filed and decided. Without times: until it is written, each read anew dates the end of an item's agreement.
+/// What was filed and decided, without times, which change at each read until an agreement's end is written.
 fn proofs(item: &FundingItem) -> impl Serialize {
     let state = |state: &ProofState| match state {
         ProofState::Undecided => "undecided",

@@ -324,7 +324,7 @@ fn payments_to_see(
     Shortlist::of(found, limits::HOME_PAYMENTS_MAX * READ_FOR_EACH)
 }
 
-/// The payments of rows, as far as Home shows them. The own record of an ended agreement's movement may not say so yet.
+/// The payments of rows that Home shows. The record of an ended agreement's payment may not say so yet.
 fn seen_payments(
     scope: &Scope,
     rows: &Shortlist<RowToSee>,

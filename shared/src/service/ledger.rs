@@ -372,7 +372,7 @@ impl Shown {
     }
 }
 
-/// Rows with all that is shown of them, without those whose record was deleted meanwhile: a payment of a draft.
+/// Rows with their content, without payments of drafts that were deleted since their row was read.
 async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry]) -> Result<Vec<LedgerRow>, Error> {
     let (records, own) = (Records::load(scope, entries).await?, &organization.own_contact_ids);
     let names: HashMap<ContactId, &DisplayName> =

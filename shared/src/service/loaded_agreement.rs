@@ -331,7 +331,6 @@ pub(super) fn blockers_of(
     blockers::blockers(draft, &context)
 }
 
-/// The ids of the obligations of an agreement; none before its promises take effect.
 pub(super) fn obligation_ids(agreement: &Agreement) -> impl Iterator<Item = ObligationId> {
     agreement.promises.iter().filter_map(|promise| obligation::id_of(agreement, promise.id))
 }

@@ -212,7 +212,6 @@ pub enum NotFiled {
     Elsewhere(EvidenceHolder),
 }
 
-/// The other movement that holds one of the keys.
 async fn holder_elsewhere(
     scope: &Scope,
     own: MovementId,

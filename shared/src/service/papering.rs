@@ -202,7 +202,7 @@ pub fn paper(
     Ok(plan.join(joining, Some(left_people)))
 }
 
-/// Moves errors to the items, whose agreement the people would join the workspace for.
+/// Moves errors to the items: because of them, the people would join the workspace.
 fn at_items(found: FieldErrors) -> FieldErrors {
     let mut errors = FieldErrors::default();
     for error in found.into_list() {

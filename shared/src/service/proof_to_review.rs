@@ -23,7 +23,7 @@ pub struct ItemToReview {
     pub workspace: Workspace,
 }
 
-/// The funding items with proof that waits longest for a decision, and how many there are.
+/// The items with the longest-waiting undecided proof, and the number of all.
 pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize), Error> {
     let store = scope.store();
     let mut chosen = store.funding_to_review().await?;

@@ -373,7 +373,7 @@ struct Executed {
     changes: Vec<Changes>,
     activated: Option<Uuid>,
     items: Vec<Dependent>,
-    /// The change that leaves some of these to the clock, if the agreement's own change doesn't.
+    /// The change that leaves the remaining items to the clock, if the agreement's own change doesn't.
     rest: Option<Changes>,
 }
 

@@ -43,7 +43,7 @@ impl ReviewFingerprint {
         Self { meant: meant.into_iter().collect(), ..self }
     }
 
-    /// The warnings now that take a tick and have none.
+    /// The warnings that need a tick and have none.
     pub(super) fn not_meant(&self, now: &[Warning]) -> BTreeSet<WarningKind> {
         warnings::to_tick(now).difference(&self.meant).copied().collect()
     }

@@ -90,6 +90,7 @@ impl Scope {
 
 /// A caller who may write: a token with that scope, a member who submitted a form, the service itself.
 pub trait Writer {
+    /// The scope of the caller's use cases.
     fn scope(&self) -> &Scope;
 }
 
@@ -109,9 +110,8 @@ impl Dependent {
 
 #[derive(Debug)]
 pub(crate) struct Joining {
-    /// The change of each, an item each; those first who are not among the people yet.
+    /// The change of each, new people first.
     pub people: Vec<Changes>,
-    /// The change that counts them, if any is new.
     pub counted: Option<Changes>,
 }
 
@@ -208,7 +208,7 @@ impl<T> Plan<T> {
         (limits::TRANSACTION_ITEMS_MAX - limits::CALL_ITEMS_MAX).saturating_sub(taken)
     }
 
-    /// Adds an event for one endpoint alone, whatever it subscribes to: a test.
+    /// Adds an event for one endpoint alone, whatever it subscribes to.
     pub(crate) fn emit_to(mut self, endpoint: EndpointId, event: Event) -> Self {
         self.test = Some((endpoint, event));
         self

@@ -58,7 +58,6 @@ impl SystemContext {
         .await
     }
 
-    /// The call's span in the log.
     pub(crate) fn span(&self) -> &Span {
         &self.span
     }

@@ -181,7 +181,7 @@ async fn check_references(scope: &Scope, new: &NewTrust) -> Result<(), Error> {
     if unknown.is_empty() { Ok(()) } else { Err(Error::NotFound(unknown)) }
 }
 
-/// The errors for contacts that the organization doesn't have, at their places in lists of a body.
+/// The errors for contacts that the organization doesn't have, at their places in the body's lists.
 pub(super) async fn unknown_contacts(scope: &Scope, named: &[(&str, &[ContactId])]) -> Result<FieldErrors, Error> {
     let wanted: BTreeSet<ContactId> = named.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let found = scope.store().contacts(wanted).await?;

@@ -124,7 +124,6 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A signature block, whose participant may have been removed with it.
     fn block(&self, other: &Self, (document, block): (&Document, &SignatureBlock)) -> EditedPart {
         let signer = [self, other].into_iter().find_map(|parts| parts.agreement.participant(block.participant_id));
         EditedPart::SignatureBlock {

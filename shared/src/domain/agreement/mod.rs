@@ -333,7 +333,7 @@ pub struct Agreement {
     pub name: AgreementName,
     /// Its kind.
     pub kind: AgreementKind,
-    /// Its lifecycle. Private to the domain, whose functions alone change it.
+    /// Private to the domain, whose functions alone change it.
     pub(super) life: Life,
     /// Its participants.
     pub participants: Vec<Participant>,

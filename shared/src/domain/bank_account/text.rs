@@ -28,7 +28,6 @@ const IBAN_GROUP: usize = 4;
 
 const IBAN_GAP_MAX: usize = 3;
 const BIC_GROUPS: [usize; 4] = [4, 2, 2, 3];
-/// The most words between a label and its number.
 const WORDS_BEHIND_LABEL_MAX: usize = 6;
 /// The shortest text that counts as the number of a label some words before it.
 const CHARS_BEHIND_WORDS_MIN: usize = 9;

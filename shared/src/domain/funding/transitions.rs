@@ -221,7 +221,7 @@ impl FundingItem {
         Ok(ItemChange { item, events: vec![EventKind::FundingItemPapered(event)] })
     }
 
-    /// Unchanged, with its old time, if nothing changed.
+    /// This item, with its old time, if nothing changed.
     pub(in crate::domain) fn touched(&self, mut next: Self, now: Timestamp) -> Self {
         if next != *self {
             // Concurrent calls may be decided in a different order than they began.

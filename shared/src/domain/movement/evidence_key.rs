@@ -65,7 +65,6 @@ impl EvidenceKey {
         reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
     }
 
-    /// The key, compared only within its movement.
     pub(super) fn own(self) -> Self {
         Self(format!("{}{}", Self::OWN, self.0))
     }

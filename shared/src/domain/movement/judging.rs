@@ -120,7 +120,7 @@ impl Movement {
         parties.into_iter().find(|party| by.is(ActorType::Participant, party.uuid()))
     }
 
-    /// Whether the same side already filed the document or reference. Both sides may have those of one transfer.
+    /// Both sides may have the document or reference of one transfer.
     fn has_filed(&self, id: EvidenceId, side: Side, keys: &BTreeSet<EvidenceKey>) -> bool {
         let is_same = |(other, others): (&EvidenceId, &BTreeSet<EvidenceKey>)| {
             let other_side = if self.receipts.contains_key(other) { Side::Receiver } else { Side::Sender };

@@ -109,7 +109,6 @@ pub enum OwnClaim {
 #[derive(Debug)]
 pub(in crate::domain) struct Satisfied {
     pub(in crate::domain) obligation: Obligation,
-    /// The agreement, if its evidence gained a file.
     pub(in crate::domain) agreement: Option<Agreement>,
 }
 

@@ -22,7 +22,6 @@ use crate::limits;
 
 const HOUR_S: i64 = 3600;
 
-/// Who acts: two members, the promisee, the promisor, and someone who is no party.
 const PEOPLE: [Person; 5] = [Person::Member(0), Person::Member(1), Person::Ada, Person::Ben, Person::Eve];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

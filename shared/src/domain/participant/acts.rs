@@ -234,7 +234,6 @@ pub fn decline(
     Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
-/// The gate, if open, of the right type and naming the participant.
 pub(super) fn open_gate<'a>(
     agreement: &'a Agreement,
     id: GateId,

@@ -122,7 +122,6 @@ pub(super) fn has_labeled_account(tokens: &[Token]) -> bool {
     }) || has_sort_code(tokens)
 }
 
-/// Whether the digits at an index follow a word for another kind of number.
 pub(super) fn is_labeled_as_another(tokens: &[Token], at: usize) -> bool {
     (at.saturating_sub(MARKS_MAX * 2)..at).any(|before| {
         matches!(label(tokens, before), Some((Label::Other, end)) if behind_number_words(tokens, Label::Other, end).1 == at)

@@ -32,7 +32,6 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Checks what is between the ends, which may unpack to at most `unpacked_max` bytes.
 fn pass_inside(file: &[u8], unpacked_max: usize) -> Result<(), NotADocument> {
     let mut tokens = Tokens::new(file);
     let (mut objects, mut streams, mut room) = (0_usize, 0_usize, unpacked_max);

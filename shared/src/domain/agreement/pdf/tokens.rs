@@ -104,7 +104,6 @@ pub(super) fn is_white(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }
 
-/// A byte that neither separates nor delimits tokens.
 fn is_regular(byte: u8) -> bool {
     !is_white(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }

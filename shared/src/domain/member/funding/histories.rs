@@ -68,7 +68,7 @@ fn tries() -> impl Strategy<Value = Try> {
     ]
 }
 
-/// Independent of the domain's code.
+/// Independent of the domain's code, to check it.
 #[derive(Debug, Clone, Default)]
 struct Model {
     verb: Option<Verb>,
@@ -513,7 +513,6 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     assert_eq!(people.len(), 2);
 }
 
-/// An item in each papered or closed state, with an undecided proof if possible.
 fn in_each_state() -> Vec<(&'static str, World)> {
     use Try::{Accept, Claim, Close, File, Paper, Publish};
     let steps: [(&str, &[Try]); 6] = [

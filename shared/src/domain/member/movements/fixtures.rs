@@ -106,7 +106,6 @@ pub(super) struct World {
     pub events: Vec<EventKind>,
     pub hours: i64,
     keys: Keyring,
-    /// The current instructions in clear.
     entered: Option<BankInstructions>,
 }
 
@@ -316,7 +315,6 @@ impl World {
         Ok(keys)
     }
 
-    /// Withdraws evidence as the participant who may have filed it.
     pub(super) fn withdraw_as(&mut self, by: &ActingParticipant, id: EvidenceId) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
         let (evidence, reason) = (self.found(id), note("The wrong file"));

@@ -157,7 +157,6 @@ impl World {
         }
     }
 
-    /// Checks the invariants after each act, from the evidence records alone.
     fn check(&self, before: &Self, what: &Try, done: Result<(), NotMoved>) {
         let amount = i128::from(AMOUNT);
         let counts = |evidence: &&Evidence| evidence.is_accepted();

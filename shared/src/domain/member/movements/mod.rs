@@ -213,7 +213,6 @@ fn changed_with_file(
     MovementChange { movement: ByMember::new(after, by, context.moment), agreement, events }
 }
 
-/// The agreement after a movement's change, with a newly filed file of `bytes`, and the events of both.
 pub(in crate::domain) fn follow(
     context: AgreementContext<'_>,
     before: &Movement,
