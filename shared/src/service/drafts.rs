@@ -139,7 +139,7 @@ pub async fn edit(
     if let Ok(after) = &after {
         let mut as_before = after.clone();
         as_before.updated_at = before.updated_at;
-        // The draft is as the form wants it: the form was submitted twice, or another member wanted the same.
+        // The form was submitted twice, or another member wanted the same.
         if as_before == *before {
             return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
         }

@@ -51,7 +51,7 @@ pub async fn first_part(scope: &Scope, id: AgreementId) -> Result<Result<Evidenc
         Ok(evidence) => evidence,
         Err(none) => return Ok(Err(none)),
     };
-    // Not from the timeline, which may end before the completion.
+    // The timeline may end before the completion.
     evidence.completed = completed(scope, id).await?.ok();
     Ok(evidence.record.check_size().map(|()| evidence))
 }

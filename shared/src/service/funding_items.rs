@@ -297,7 +297,7 @@ pub async fn act_as_shown(
     (act, shown): (FundingAct, &ItemFingerprint),
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
-    // What the rules refuse is told as they say it.
+    // The refusal of a rule precedes that of an outdated page.
     let is_possible = !is_done(&current.item, by, &act) && decide(by, &current, act.clone()).is_ok();
     if is_possible && let Some(parts) = shown.changed_to(&current.fingerprint(scope).await?) {
         let refused = Err(NotDone::ChangedSinceShown(parts));

@@ -70,7 +70,7 @@ pub struct QueuedAgreement {
     pub agreement: Agreement,
     /// A draft's blockers, without the activation of its workspace, which publication does.
     pub blockers: Vec<Blocker>,
-    /// When the participants for whom an active agreement waits first last looked at their pages, if ever.
+    /// The last visits to their pages of the participants whom an active agreement waits for first, if any.
     pub looks: Vec<(ContactId, Option<Timestamp>)>,
 }
 

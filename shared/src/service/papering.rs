@@ -121,7 +121,7 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     let name = new.name.clone().or_else(|| papers::default_name(&trust));
     let name = name.ok_or_else(|| Error::Internal("a trust whose name makes no name".to_owned()))?;
     let prepared = Prepared { id: AgreementId::new(), name, workspace, trust, contacts, items, papers, day };
-    // Refuses what no agreement can take before its documents are written. Their files matter to none of the rules.
+    // Refuses what no agreement can take before documents are written. Blank files suffice: no rule depends on them.
     let blank = DocumentContent { sha256: String::new(), size_bytes: 0 };
     prepared.draft(vec![blank; prepared.items.len()], scope)?;
     Ok(prepared)

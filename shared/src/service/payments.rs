@@ -82,7 +82,7 @@ pub async fn change(
         return Ok(plan(Err(EditRefused::Gone)));
     }
     let movement = payment(scope, id).await?;
-    // The payment is as the form wants it: the form was submitted twice, or another member wanted the same.
+    // The form was submitted twice, or another member wanted the same.
     if *movement.terms() == terms {
         return Ok(plan(Ok(())));
     }
