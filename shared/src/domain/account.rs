@@ -6,7 +6,7 @@ use crate::domain::contact::Email;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::time::Timestamp;
 
-/// An account as it is stored.
+/// An account as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// The address to sign in with.

@@ -1,11 +1,10 @@
 //! The audit log as members read it: one row per call, with filters and paging.
 //!
-//! Decision: every page view is recorded, because its row fences and counts it, but the log hides successful views:
-//! they would bury the acts. The same goes for handshakes and tool lists of the agent endpoint. The log shows document
-//! views, refused views and all API calls.
+//! Decision: every page view is recorded, because its row fences and counts it, but the log hides successful views,
+//! handshakes and tool lists, which would bury the acts. It shows document views, refused views and all API calls.
 //!
-//! Decision: a page of the log continues from a call id, which is a moment. Readers see only their own organization, so
-//! a made-up position reveals nothing.
+//! Decision: a page of the log continues from a call id. Readers see only their own organization, so a made-up id
+//! reveals nothing.
 
 use uuid::Uuid;
 
@@ -116,8 +115,7 @@ impl AuditRow {
         }
     }
 
-    /// Whether this is a plain page view, which the log hides. Mistyped filters (422) are hidden too; refused views are
-    /// not.
+    /// Whether this is a plain page view, which the log hides, even with mistyped filters (422). Refused views are not.
     #[must_use]
     pub fn is_plain_view(&self) -> bool {
         let is_view = self.operation.starts_with(VIEW) && self.operation != VIEW_DOCUMENT;

@@ -95,8 +95,8 @@ impl CallContext {
 
     /// The moment of an attempt that begins now, after an earlier change of the same record.
     ///
-    /// Decision: acts on an agreement are ordered by when they took effect, each with its own time. A call may begin
-    /// first and commit last, or run on a slow clock, so its time always follows the previous act's.
+    /// Decision: acts on an agreement are ordered by when they took effect. A call may begin first and commit last, or
+    /// run on a slow clock, so its time always follows the previous act's.
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         Moment::of_call(self.request_id, self.attempt_moment().at().max(earlier.next()))
@@ -108,7 +108,6 @@ impl CallContext {
         &self.actor
     }
 
-    /// Changes the operation once it is known what the call does.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
     }

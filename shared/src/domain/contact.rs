@@ -2,8 +2,8 @@
 //!
 //! Decision: changing a contact's name or address redirects everything sent to it, and turning a company into a person
 //! lets anyone sign for it without a name. So a contact keeps and counts its former names, kinds and addresses, with
-//! who changed them and when. A published agreement stores that count, and so knows what its participants were when it
-//! was published. Beyond the limit, only the fact of a change is known, and members must check the identity again.
+//! who changed them and when, and a published agreement stores that count. Beyond the limit, only the fact of a change
+//! is known, and members must check the identity again.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -41,12 +41,10 @@ impl DisplayName {
     }
 }
 
-/// The printable ASCII characters allowed in a local part besides letters and digits: RFC 5322's `atext` without `%`,
-/// which old mail servers read as a second `@`.
+/// The marks of RFC 5322's `atext`, without `%`, which old mail servers read as a second `@`.
 const LOCAL_MARKS: &str = "!#$&'*+-/=?^_`{|}~";
 
-/// Checks an address (contract, section 1, "Text"). Labels of a domain may be in any script: it is not resolved, and
-/// mail programs convert it to ASCII.
+/// Checks an address (contract, section 1, "Text"). A domain may be in any script: mail programs convert it.
 fn check_email(text: &str) -> Result<(), (FieldCode, String)> {
     let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local_part(local) && is_domain(domain));
     let wrong = || (FieldCode::InvalidFormat, "must look like name@example.com".to_owned());
@@ -86,8 +84,7 @@ fn is_number(label: &str) -> bool {
         || hexadecimal.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// The pattern of addresses. It allows any visible non-ASCII character in a label, doesn't limit lengths, and treats
-/// all characters beyond the first plane as visible ([`text::class`]).
+/// The pattern of addresses. Ignores lengths, and allows any visible non-ASCII character in a label ([`text::class`]).
 fn email_pattern() -> String {
     let unseen = text::class(&[text::BLANK, text::CONTROL, text::INVISIBLE].concat());
     let atom = format!(r#"[^"%(),.:;<>@\[\\\]{unseen}]+"#);
@@ -125,7 +122,7 @@ text_enum! {
     }
 }
 
-/// A contact as it is stored.
+/// A contact as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contact {
     /// Its id.
@@ -432,7 +429,6 @@ mod tests {
         assert_eq!(kinds, [Some(ContactKind::Person), Some(ContactKind::Person), Some(ContactKind::Llc), None]);
         assert!(!other_kind.changed_since(3).unwrap().is_readdressed(), "it is reached where it was");
 
-        // No number of changes erases the fact that the identity changed.
         let flip = |contact: Contact, n: usize| change(&contact, &format!(r#"{{"display_name": "E{n}"}}"#), 7);
         let worn = (0..limits::FORMER_IDENTITIES_MAX + 5).fold(back, flip);
         assert_eq!(worn.former.len(), limits::FORMER_IDENTITIES_MAX);

@@ -1,4 +1,4 @@
-//! Calendar days, such as `2026-03-14`. A day begins at a different moment in each zone
+//! Calendar days. A day begins at a different moment in each zone
 //! ([`TimeZone::start_of`](super::time_zone::TimeZone::start_of)).
 
 use std::fmt;

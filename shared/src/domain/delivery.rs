@@ -1,5 +1,4 @@
-//! Deliveries: one event on its way to one endpoint (specification, "Delivery"). Pure: computes the state after an
-//! attempt and when the next one is due.
+//! Deliveries: one event on its way to one endpoint (specification, "Delivery").
 //!
 //! The record is the source of truth; a queue message only wakes the sender. The sender claims a delivery before
 //! attempting it, so duplicate messages make one attempt.
@@ -121,8 +120,7 @@ impl DeliveryState {
     }
 }
 
-/// The right to make one attempt. It expires in case its sender has died; the attempt may then be repeated, and the
-/// lost one doesn't count as a failure.
+/// The right to make one attempt. It expires in case its sender has died; the lost attempt doesn't count as a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Its id.
@@ -165,7 +163,7 @@ pub struct Attempt {
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The address dialled, if any.
+    /// The address dialed, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialled: Option<std::net::SocketAddr>,
     /// The beginning of the response, as text.
@@ -388,8 +386,7 @@ impl Delivery {
         is_held.then(|| Self { progress: Progress::Queued { due_at, claim: None }, ..self.clone() })
     }
 
-    /// The delivery's part in a requested replay. Attempts since the request exclude it; an attempt that began before
-    /// must end first.
+    /// The delivery's part in a requested replay. Attempts since the request exclude it; an earlier one must end first.
     #[must_use]
     pub fn replayed_as_asked(&self, asked_at: Timestamp, due_at: Timestamp, now: Timestamp) -> AsAsked {
         let is_newer = self.attempts.last().is_some_and(|last| asked_at < last.at);

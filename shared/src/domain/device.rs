@@ -1,10 +1,9 @@
 //! The browser and system of a session, such as `Firefox on Windows`.
 //!
-//! Decision: the words come from fixed lists, and the header is not kept. It can contain any text and would identify a
+//! Decision: the words come from fixed lists, and the header is not kept: it can contain any text and identifies a
 //! person more closely than recognizing a session requires.
 
-/// The browsers, each with its mark in the header. Order matters: most headers also have marks of browsers further
-/// down.
+/// Browsers and their marks in the header. Order matters: most headers also have marks of browsers further down.
 const BROWSERS: &[(&str, &str)] = &[
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -16,7 +15,7 @@ const BROWSERS: &[(&str, &str)] = &[
     ("Safari/", "Safari"),
 ];
 
-/// The systems, each with its mark in the header. Order matters.
+/// Systems and their marks in the header. Order matters.
 const SYSTEMS: &[(&str, &str)] = &[
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),

@@ -1,11 +1,10 @@
 //! Endpoints: where an organization's events are delivered (specification, "Events"). Admins set them up in the app;
 //! every function that changes one takes an [`Admin`].
 //!
-//! Decision: test events are sent even while the endpoint is paused, because that is when people want to try it.
+//! Decision: tests are sent even while the endpoint is paused, because that is when people want to try it.
 //!
-//! Decision: each replaced secret signs until its promised end, regardless of later rotations. A rotation that would
-//! leave too many is refused rather than ending one early. Replacing a secret at once ends all of them, because that is
-//! for leaked secrets.
+//! Decision: each replaced secret signs until its promised end, so a rotation that would leave too many is refused.
+//! Replacing a secret at once, which is for leaked ones, ends all of them.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +20,7 @@ use crate::crypto::keyring::{Keyring, SealError, Sealed};
 use crate::crypto::signing_secret::SigningSecret;
 use crate::limits;
 
-/// An endpoint as it is stored.
+/// An endpoint as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     id: EndpointId,
@@ -92,9 +91,6 @@ pub enum Rotation {
 
 impl Endpoint {
     /// A new endpoint with a secret, which is shown once.
-    ///
-    /// # Errors
-    /// When the secret can't be sealed.
     pub fn new(
         by: Admin<'_>,
         id: EndpointId,
@@ -170,16 +166,15 @@ impl Endpoint {
         self.previous(now).map(|previous| previous.until)
     }
 
-    /// Whether an event is for this endpoint: it subscribes to the type and existed when the event happened. An event
-    /// has the time at which its call began, and may be committed up to a call's deadline later.
+    /// Whether an endpoint subscribed to the type existed when the event happened. An event has the time at which its
+    /// call began, and may be committed up to a call's deadline later.
     #[must_use]
     pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
         let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
         self.events.has(event_type) && self.created_at <= happened_at.plus_seconds(call_s)
     }
 
-    /// Whether a delivery of this type may be sent now. Tests may, even while the endpoint is paused. Nothing may while
-    /// the organization is suspended.
+    /// Whether a delivery may be sent now: tests even while paused, nothing while the organization is suspended.
     #[must_use]
     pub fn may_send(&self, event_type: EventType) -> bool {
         self.suspended_at.is_none() && (self.paused_at.is_none() || event_type == EventType::WebhookTest)
@@ -197,16 +192,13 @@ impl Endpoint {
         self.suspended_at
     }
 
-    /// The endpoint with its organization's suspension. None if nothing changes.
+    /// None if nothing changes.
     #[must_use]
     pub(crate) fn with_suspension(&self, suspended_at: Option<Timestamp>) -> Option<Self> {
         (self.suspended_at != suspended_at).then(|| Self { suspended_at, ..self.clone() })
     }
 
     /// The secrets that sign at a moment, current one first.
-    ///
-    /// # Errors
-    /// When one can't be opened.
     pub fn secrets(&self, org: OrgId, keys: &Keyring, now: Timestamp) -> Result<Vec<SigningSecret>, SealError> {
         let place = place(org, self.id);
         let previous = self.previous(now).map(|previous| &previous.secret);
@@ -214,10 +206,7 @@ impl Endpoint {
         [&self.secret].into_iter().chain(previous).map(open).collect()
     }
 
-    /// The endpoint with all secrets sealed with the current key. None if they are. What its page shows doesn't change.
-    ///
-    /// # Errors
-    /// When one can't be opened.
+    /// The endpoint with all secrets sealed with the current key, or none if they already are.
     pub(crate) fn resealed(&self, org: OrgId, keys: &Keyring) -> Result<Option<Self>, SealError> {
         let (place, mut after) = (place(org, self.id), self.clone());
         let previous = after.previous.iter_mut().map(|previous| &mut previous.secret);
@@ -251,10 +240,7 @@ impl Endpoint {
         Some(Self { paused_at: None, updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// The endpoint with a new secret, which is shown once. Refused if too many replaced secrets would still sign.
-    ///
-    /// # Errors
-    /// When the secret can't be sealed.
+    /// The endpoint with a new secret, shown once. Refused if too many replaced secrets would still sign.
     pub fn rotated(
         &self,
         by: Admin<'_>,
@@ -371,7 +357,6 @@ mod tests {
             assert_eq!(rotated.signing(at(hour)), signing, "after {hour} h");
         }
         assert!(rotated.endpoint.previous_ends(at(20)).eq([at(44), at(27), at(25)]));
-        // The next rotation removes ended secrets.
         rotated.rotate(Rotation::Overlapping, at(26)).unwrap();
         assert_eq!(rotated.endpoint.previous.len(), 3);
         assert_eq!(rotated.signing(at(26)), [4, 3, 2, 1]);

@@ -21,14 +21,13 @@ pub enum Scheme {
 pub trait Guard: fmt::Debug + Send + Sync {
     /// Whether endpoints may have this scheme.
     fn allows_scheme(&self, scheme: Scheme) -> bool;
-    /// Whether an endpoint with this scheme may have this host name, in lower case without a final dot.
+    /// Whether they may have this host name, in lower case without a final dot.
     fn allows_name(&self, scheme: Scheme, name: &str) -> bool;
-    /// Whether a connection with this scheme may go to this address.
+    /// Whether connections may go to this address.
     fn allows_address(&self, scheme: Scheme, address: IpAddr) -> bool;
 }
 
-/// The URL of an endpoint: absolute, with a host, without user info or fragment. A [`Guard`] decides whether deliveries
-/// may go there.
+/// The URL of an endpoint: absolute, with a host, without user info or fragment. A [`Guard`] has allowed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EndpointUrl(Url);
@@ -65,10 +64,7 @@ pub enum InvalidUrl {
 }
 
 impl EndpointUrl {
-    /// Parses a URL as typed; names in any script become ASCII.
-    ///
-    /// # Errors
-    /// When it is not a valid URL, or `guard` does not allow it. `webhook::guard::check` resolves its name.
+    /// Parses a URL as typed, if `guard` allows it; `webhook::guard::check` resolves its name. Names become ASCII.
     pub fn parse(text: &str, guard: &dyn Guard) -> Result<Self, InvalidUrl> {
         let url = Self::read(text.trim())?;
         if !guard.allows_scheme(url.scheme()) {
@@ -76,7 +72,6 @@ impl EndpointUrl {
         }
         match url.scheme() {
             _ if url.is_allowed(guard) => Ok(url),
-            // The scheme is allowed, but not with this host.
             Scheme::Http => Err(InvalidUrl::NotHttps),
             Scheme::Https => Err(InvalidUrl::NotPublic),
         }
@@ -139,7 +134,6 @@ impl EndpointUrl {
         self.0.host().unwrap_or(Host::Domain(""))
     }
 
-    /// The host, with its port unless it is the default, as in a `Host` header.
     pub(crate) fn authority(&self) -> &str {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
     }

@@ -17,8 +17,7 @@ use super::time::Timestamp;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldCode;
 
-/// Declares the events, each with its type, its data for subscribers, and a sentence on when it is sent. [`EventType`],
-/// [`EventKind`], the examples and the API document's webhooks follow from it.
+/// Declares the events, from which [`EventType`], [`EventKind`], the examples and the API document's webhooks follow.
 macro_rules! events {
     ($(
         $(#[$($about:tt)*])*
@@ -205,7 +204,6 @@ pub trait DataVisitor {
     fn data<D: ToSchema>(&mut self) -> Self::Output;
 }
 
-/// The data of an event in the API document.
 trait Example: Sized {
     fn example() -> Result<Self, (FieldCode, String)>;
 }
@@ -522,9 +520,6 @@ impl Event {
     }
 
     /// One of each type, always the same, for the API document.
-    ///
-    /// # Errors
-    /// When an example's data is invalid.
     pub fn examples() -> Result<Vec<Self>, (FieldCode, String)> {
         let id = EventId::from(uuid::uuid!("01980a58-6f2e-7c35-9d40-8b7a6c5e4f31"));
         let created_at =

@@ -1,15 +1,12 @@
 //! The evidence of an agreement: what the service recorded about it, for those who must prove it later.
 //!
-//! Decision: evidence holds only what was recorded. An expiry or the end of a waiting period appears once the service
-//! has written it down, at most a minute and a half later.
+//! Decision: evidence holds only what was recorded. An expiry or the end of a waiting period appears at most a minute
+//! and a half later, once the service has written it down.
 //!
 //! Decision: evidence is as of its newest act, so exporting it twice gives the same result until there is another act.
 //!
-//! It holds participants' answers without bank details, and no payment instructions: checking an agreement doesn't
-//! require them.
-//!
-//! Decision: it leaves out statement files, which name the account and contain all other entries. Accepted entries are
-//! included as they were read, with the SHA-256 of the file.
+//! Decision: it leaves out bank details, payment instructions and statement files, which checking an agreement doesn't
+//! require, but includes accepted entries as read, with the SHA-256 of their file.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +36,7 @@ pub struct TimelineEntry {
     pub act: Act,
 }
 
-/// A part of a history with more than [`limits::EVIDENCE_ACTS_MAX`] acts. Each part has that many; the last may have
-/// fewer.
+/// A part of a history with more than [`limits::EVIDENCE_ACTS_MAX`] acts. Each part but the last has that many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPart {
     /// Its number, from 1.
@@ -148,9 +144,6 @@ impl AgreementRecord {
     }
 
     /// What was recorded up to and including completion. Later acts, such as a reissued link, don't change it.
-    ///
-    /// # Errors
-    /// [`NoEvidence::NotCompleted`].
     pub fn until_completion(mut self) -> Result<CompletedRecord, NoEvidence> {
         let Life::Completed { published_at, completed_at } = self.agreement.life() else {
             return Err(NoEvidence::NotCompleted);
@@ -175,7 +168,6 @@ impl AgreementRecord {
         of_participants.chain(self.obligations.iter().flat_map(Obligation::files_of_members))
     }
 
-    /// All its files: documents, uploads, scans, payment evidence and proof of obligations. May repeat content.
     fn all_files(&self) -> impl Iterator<Item = &DocumentContent> {
         let documents = self.agreement.documents.iter().filter_map(|document| document.content.as_ref());
         let uploads = self.receipts.iter().filter_map(|receipt| match &receipt.act {
@@ -188,8 +180,7 @@ impl AgreementRecord {
         documents.chain(uploads).chain(scans).chain(evidence.map(|file| &file.content))
     }
 
-    /// Answer files that still fit in a bundle after all other files, in order: large answers can't push out the proof
-    /// of a payment.
+    /// Answer files that fit in a bundle after all other files: large answers can't push out the proof of a payment.
     #[must_use]
     pub fn answer_files(&self) -> Vec<&AnswerFile> {
         let others = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
@@ -220,8 +211,7 @@ impl AgreementRecord {
         self.proving_entries().map(|(_, entry)| entry.statement_id).collect()
     }
 
-    /// Its files, without duplicate content. Answer files only as far as they fit
-    /// ([`answer_files`](Self::answer_files)).
+    /// Its files, each content once; answer files only as far as they fit ([`answer_files`](Self::answer_files)).
     #[must_use]
     pub fn files(&self) -> Vec<&DocumentContent> {
         let answers = self.answer_files().into_iter().map(|file| &file.content);
@@ -232,9 +222,6 @@ impl AgreementRecord {
     }
 
     /// Checks that its files fit in a bundle, counting every occurrence.
-    ///
-    /// # Errors
-    /// [`NoEvidence::TooLarge`].
     pub fn check_size(&self) -> Result<(), NoEvidence> {
         let bytes = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
         if bytes > limits::EVIDENCE_FILE_BYTES_MAX { Err(NoEvidence::TooLarge(bytes)) } else { Ok(()) }

@@ -15,8 +15,7 @@ pub enum FileType {
 }
 
 impl FileType {
-    /// Detects the type by content alone, ignoring the name and the browser's media type. None if the type isn't
-    /// accepted or the content also fits another type.
+    /// Detects the type by content, ignoring name and media type. None if not accepted, or if another type fits too.
     #[must_use]
     pub fn of(content: &[u8]) -> Option<Self> {
         let tail = &content[content.len().saturating_sub(PDF_END_BYTES)..];

@@ -139,7 +139,6 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
     proptest::collection::vec(one, 0..40)
 }
 
-/// The records as the store would hold them.
 struct World {
     by: Member,
     deal: Deal,
@@ -150,7 +149,6 @@ struct World {
 }
 
 impl World {
-    /// Starts with stages that ask for everything, or with none.
     fn new(has_stages: bool) -> Self {
         let record = MemberRecord {
             id: MemberId::new(),
@@ -181,7 +179,6 @@ impl World {
         deal.blockers_at(self.now)
     }
 
-    /// The agreement as of now, even if the clock hasn't recorded it.
     fn current(&self) -> Agreement {
         self.deal.draft.as_of(&Facts::none(), TimeScale::default(), self.now).into_owned()
     }
@@ -234,7 +231,6 @@ impl World {
         assert_eq!(draft.as_draft().is_ok(), draft.life == Life::Draft);
     }
 
-    /// Changes a draft. Anything else must refuse.
     fn add_stage(&mut self, asks: Asks) {
         let before = &self.deal.draft;
         match before.add_stage(label("More"), [].into(), self.now) {

@@ -1,10 +1,10 @@
 //! Invitations: an admin gives a person a link, with which the person becomes a member.
 //!
-//! Decision: an organization has one invitation per email address. Inviting an address again makes a new link and
-//! invalidates the old one, so an admin who lost a link needn't revoke it first.
+//! Decision: inviting an address again makes a new link and invalidates the old one, so an admin who lost a link
+//! needn't revoke it first.
 //!
-//! Decision: an invitation outlives its admin's membership. It belongs to the organization, whose page shows it with
-//! the admin's name, and any admin can revoke it. Removing a member deletes the invitation for their address.
+//! Decision: an invitation outlives its admin's membership: it belongs to the organization, and any admin can revoke
+//! it. Removing a member deletes the invitation for their address.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use super::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::FieldErrors;
 
-/// An invitation as it is stored, without its secret.
+/// An invitation as stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// Its id.

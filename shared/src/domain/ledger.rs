@@ -2,17 +2,16 @@
 //! read, so they never disagree with their agreement, movement or obligation.
 //!
 //! Decision: drafts and their payments are rows too, because the specification leaves out only what is finished. The
-//! totals exclude payments of drafts: nobody owes what nobody has agreed to. A payment is owed from its agreement's
-//! publication, even while its own state is still `draft` because no member has authorized it.
+//! totals exclude them: nobody owes what nobody has agreed to. A payment is owed from its agreement's publication, even
+//! while its own state is still `draft` because no member has authorized it.
 //!
 //! Decision: an agreement binds all sides, so its direction is `null`. The direction of a payment or obligation follows
 //! from who owes it and from the organization's own contacts ("us") at read time. What one of our contacts owes another
-//! counts as owed by us, as a payment between them is outgoing.
+//! counts as owed by us.
 //!
 //! Decision: the totals add up agreed payments per currency and direction, in three figures. *Owed* is not proven to
 //! have arrived. *Claimed* is the part of it that senders say they sent. *Proven* is shown by accepted receiver-side
-//! evidence, including partial arrivals. Money that came back counts nowhere, and cancelled payments are no longer
-//! owed.
+//! evidence. Money that came back and cancelled payments count nowhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -172,8 +171,8 @@ impl LedgerState {
         }
     }
 
-    /// Whether it is overdue: a payment not proven to have arrived, or an unfinished obligation, past its due time, in
-    /// an agreement in force or completed (`is_agreed`). Agreements expire; they are never overdue.
+    /// Whether a payment not proven to have arrived, or an unfinished obligation, is past due in an agreement in force
+    /// or completed (`is_agreed`). Agreements expire; they are never overdue.
     #[must_use]
     pub fn is_overdue(self, is_agreed: bool, due_at: Option<Timestamp>, now: Timestamp) -> bool {
         let can_be = !self.is_done() && !matches!(self, Self::Active | Self::Dormant | Self::Satisfied);

@@ -45,7 +45,6 @@ pub(super) enum LocalTime {
     At(DateTime),
 }
 
-/// Parses a local time.
 pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
     // In `2026-12-31t17:00`, no blank separates date and time.
@@ -64,7 +63,6 @@ pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     }
 }
 
-/// Parses a day without a time.
 pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
     let words: Vec<&str> =
@@ -75,7 +73,6 @@ pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
     }
 }
 
-/// Parses the date at the start of a text, and returns the remaining words.
 fn read_date<'a>(words: &'a [&'a str]) -> Result<(Date, &'a [&'a str]), NotLocalTime> {
     let ((year, month, day), rest) = parts_of_date(words).ok_or(NotLocalTime::Unreadable)?;
     let year: i16 = year.parse().map_err(|_| NotLocalTime::Unreadable)?;
@@ -118,7 +115,6 @@ fn number(text: &str) -> Option<i8> {
     is_number(text).then(|| text.parse().ok()).flatten()
 }
 
-/// The month with a name or its first three or more letters.
 fn month_of(word: &str) -> Option<i8> {
     const LETTERS_MIN: usize = 3;
     let word = word.trim_end_matches('.');

@@ -1,7 +1,7 @@
 //! Money: amounts in minor units, spelled the same way in the API and in the app.
 //!
-//! Decision: currencies come from ISO 4217, except those without minor units (gold, special drawing rights), in which
-//! nothing can be counted.
+//! Decision: ISO 4217's currencies without minor units (gold, special drawing rights) are left out: nothing can be
+//! counted in them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -88,10 +88,7 @@ impl TryFrom<Unchecked> for Money {
 }
 
 impl Money {
-    /// An amount in minor units.
-    ///
-    /// # Errors
-    /// [`NotAnAmount::Zero`] and [`NotAnAmount::Negative`].
+    /// An amount in minor units; zero and negative ones are refused.
     pub fn new(amount_minor: i64, currency: Currency) -> Result<Self, NotAnAmount> {
         match amount_minor {
             0 => Err(NotAnAmount::Zero),
@@ -186,7 +183,6 @@ impl NotAnAmount {
     }
 }
 
-/// The decimals of most currencies, used for unknown codes.
 const DIGITS_OF_MOST: usize = 2;
 
 /// The decimals of a currency; 2 if the code is unknown or empty, as in a draft.
@@ -202,8 +198,7 @@ pub fn in_api(minor: impl Into<i128>, currency: &str) -> String {
     format!("{currency} {sign}{figures}").trim_start().to_owned()
 }
 
-/// An amount as the app shows it, such as `$1,250.00 USD`. The code stays because several currencies share a symbol.
-/// Without a symbol it looks as in the API. Sums may exceed any single amount.
+/// An amount as the app shows it, such as `$1,250.00 USD`: several currencies share a symbol.
 #[must_use]
 pub fn in_app(minor: impl Into<i128>, currency: &str) -> String {
     let minor: i128 = minor.into();
@@ -254,9 +249,6 @@ fn figures(minor: impl Into<i128>, currency: &str) -> (&'static str, String) {
 /// own code and sign may stand on either side, once each. Another currency's are refused, and so is any sign without a
 /// chosen currency, because nobody would notice a mismatch later. Commas, apostrophes and blanks may separate groups of
 /// three digits; a period starts the decimals, at most as many as the currency has. The result may be 0.
-///
-/// # Errors
-/// [`NotAnAmount`], except [`NotAnAmount::Zero`].
 pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     let text = text.trim();
     if let Some(positive) = text.strip_prefix(['-', '−']) {
@@ -281,7 +273,6 @@ pub fn read_minor(text: &str, currency: &str) -> Result<i64, NotAnAmount> {
     format!("{digits}{decimals:0<places$}").parse().map_err(|_| NotAnAmount::TooLarge)
 }
 
-/// An amount in upper case without its currency's code and sign.
 fn without_currency<'a>(text: &'a str, code: &str) -> Result<&'a str, NotAnAmount> {
     const CODE: usize = 3;
     let mut bare = text;
@@ -325,7 +316,6 @@ fn marks_of(code: &str) -> Vec<String> {
     marks
 }
 
-/// The digits of a whole number whose groups of three are separated consistently.
 pub(super) fn without_separators(text: &str) -> Option<String> {
     const GROUP: usize = 3;
     let separator = text.chars().find(|letter| !letter.is_ascii_digit());

@@ -44,10 +44,8 @@ pub struct Organization {
     pub created_at: Timestamp,
 }
 
-/// An earlier name of an organization.
-///
-/// Decision: the organization keeps its names, rather than each completed agreement the name of its day, because time
-/// can complete an agreement too, by rules that don't know organizations.
+/// An earlier name. The organization keeps them, not each completed agreement its own: time can complete one too, by
+/// rules that don't know organizations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierName {
     /// The name.
@@ -125,7 +123,7 @@ text_enum! {
     }
 }
 
-/// A member as it is stored.
+/// A member as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRecord {
     /// The member's id in this organization.

@@ -2,7 +2,7 @@
 //!
 //! Decision: a minimum length and a list of what attackers try first, but no rules on kinds of characters (NIST SP
 //! 800-63B, section 5.1.1.2): those make passwords harder to remember, not to guess. The list is short, because few
-//! common passwords have twelve characters; words surrounded by digits are recognized by the word.
+//! common passwords have twelve characters.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -97,7 +97,6 @@ fn is_run(text: &str) -> bool {
     RUNS.iter().any(|run| run.contains(text) || run.chars().rev().collect::<String>().contains(text))
 }
 
-/// The parts a password may consist of: the texts without blanks and marks, and their words.
 fn words_of(texts: [&str; 3]) -> Vec<String> {
     const SHORTEST: usize = 3;
     let mut words: Vec<String> = Vec::new();
@@ -153,7 +152,6 @@ const COMMON_WORDS: &str = "
     abcdef abc123 qazwsx qweasd asdasd q1w2e3 zaqwsx
 ";
 
-/// Other common passwords of twelve or more characters, without blanks.
 const COMMON: &str = "
     correcthorsebatterystaple thequickbrownfox tobeornottobe maytheforcebewithyou opensesame123 livelovelaugh
     openthedoor123 iamthebest123 onetwothreefour mypasswordis123 nopassword123 ihatepasswords letmeinplease

@@ -1,9 +1,9 @@
 //! Links for members who forgot their password. An admin makes one and hands it over, since Countersign sends no email.
 //!
 //! Decision: the link's holder can take over the account. So an admin gets one only for an account that no other
-//! organization uses, checked when the link is made and again when it is used. A person in two organizations, or an
-//! only admin, asks their operator, whose links need neither check. A link also ends when its admin is removed or
-//! demoted, when the member is removed, and on any password change, so only one of several links is ever used.
+//! organization uses, checked when the link is made and again when it is used. Others ask their operator, whose links
+//! need neither check. A link also ends when its admin is removed or demoted, when the member is removed, and on any
+//! password change, so only one of several links is ever used.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use super::time::Timestamp;
 use crate::crypto::{fingerprint, hex};
 use crate::limits;
 
-/// A link as it is stored, without its secret.
+/// A link as stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasswordLink {
     /// The organization of the admin who made it, or one of the member's organizations if an operator did.

@@ -63,11 +63,7 @@ impl utoipa::PartialSchema for Note {
 impl ToSchema for Note {}
 
 impl Note {
-    /// Checks a text: trims it and turns CRLF into LF. Tabs and line breaks are allowed; other control characters and
-    /// direction overrides are not.
-    ///
-    /// # Errors
-    /// A message that says what is valid.
+    /// Trims a text and turns CRLF into LF. Tabs are allowed; other control characters and direction overrides are not.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         text::check_lines(text, limits::NOTE_CHARS_MAX).map(Self)
     }
@@ -117,7 +113,7 @@ pub struct MemberDecision {
     pub note: Option<Note>,
 }
 
-/// A proposal as it is stored.
+/// A proposal as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// Private, so that one proposal can't be written in place of another.
@@ -136,7 +132,7 @@ pub struct Proposal {
     pub created_at: Timestamp,
     /// When the time to decide ends.
     pub expires_at: Timestamp,
-    /// The decision. Private to the domain, whose functions are the only way to change it.
+    /// Private to the domain, whose functions alone change it.
     pub(super) decision: Decision,
 }
 
@@ -275,9 +271,6 @@ impl CreatedProposal {
 
 /// Makes a proposal if the agreement's state allows the action. A publication's only allowed blocker is the workspace's
 /// activation, which the confirming member completes. `people` are the participants' contacts.
-///
-/// # Errors
-/// `wrong_state`, or one entry per blocker.
 pub fn propose(
     new: NewProposal,
     agreement: &Agreement,
@@ -308,9 +301,6 @@ pub fn propose(
 }
 
 /// Checks that the agreement's state allows an action.
-///
-/// # Errors
-/// `wrong_state`.
 pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), FieldErrors> {
     let (fits, needed) = match action {
         ProposalAction::PublishAgreement => (agreement.lifecycle() == Lifecycle::Draft, "a draft"),
@@ -321,7 +311,6 @@ pub fn check_state(action: ProposalAction, agreement: &Agreement) -> Result<(), 
     if fits { Ok(()) } else { Err(FieldErrors::one(AGREEMENT, FieldCode::WrongState, format!("must be {needed}"))) }
 }
 
-/// Checks that only tolerated blockers remain. The error lists the others in order.
 pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) -> bool) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::default();
     for blocker in blockers.iter().filter(|blocker| !tolerated(blocker)) {
@@ -332,11 +321,7 @@ pub(super) fn check_blockers(blockers: &[Blocker], tolerated: impl Fn(&Blocker) 
 
 const AGREEMENT: &str = "agreement_id";
 
-/// Checks that a new proposal can claim its agreement: not while the claiming proposal is pending. Returns that
-/// proposal as expired if its expiry isn't recorded yet.
-///
-/// # Errors
-/// `proposal_pending`.
+/// Checks that no pending proposal claims the agreement. Returns the claiming one as expired, if that is unrecorded.
 pub fn take_over_claim(claiming: Option<&Proposal>, moment: Moment) -> Result<Option<ExpiredProposal>, FieldErrors> {
     match claiming {
         Some(other) if other.state_at(moment.at()) == ProposalState::Pending => {

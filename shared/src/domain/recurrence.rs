@@ -1,7 +1,7 @@
 //! Schedules: the due days of a promise, listed or recurring.
 //!
 //! Decision: recurrences use `jiff` instead of the crate `rrule`, which depends on `chrono` and `chrono-tz`, a second
-//! time library that `deny.toml` forbids. Each day of the few supported forms is one addition.
+//! time library that `deny.toml` forbids.
 //!
 //! Decision: each day counts from the first one, not from the one before. A monthly recurrence from January 31 falls on
 //! February 28 and then on March 31; a yearly one from February 29 falls on February 28 in common years.
@@ -56,10 +56,7 @@ pub struct Recurrence {
 }
 
 impl Recurrence {
-    /// A recurrence of at least one day.
-    ///
-    /// # Errors
-    /// `out_of_range` at `every`, `until` or `count`.
+    /// A recurrence of at least one day; `out_of_range` at `every`, `until` or `count`.
     pub fn new(every: u16, unit: RecurrenceUnit, first: Day, end: RecurrenceEnd) -> Result<Self, FieldErrors> {
         let out_of_range = |field, message: String| Err(FieldErrors::one(field, FieldCode::OutOfRange, message));
         let interval = NonZeroU16::new(every).filter(|every| every.get() <= limits::RECURRENCE_EVERY_MAX);
@@ -137,10 +134,7 @@ pub enum Schedule {
 pub struct Days(BTreeSet<Day>);
 
 impl Days {
-    /// The listed days.
-    ///
-    /// # Errors
-    /// `required` or `limit_reached` at `dates`.
+    /// The listed days; `required` or `limit_reached` at `dates`.
     pub fn new(days: BTreeSet<Day>) -> Result<Self, FieldErrors> {
         if days.is_empty() {
             return Err(FieldErrors::one("dates", FieldCode::Required, "must have one date or more"));

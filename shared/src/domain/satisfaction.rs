@@ -1,6 +1,5 @@
-//! What people say when they record an occurrence as done: the day, and optionally a note and a file.
-//!
-//! Decision: it is part of the claim: the confirming side reads it first, and it never changes.
+//! What people say when they record an occurrence as done: the day, and optionally a note and a file. It is part of the
+//! claim: the confirming side reads it first, and it never changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +38,6 @@ pub struct SatisfactionNote(SafeNote);
 
 impl SatisfactionNote {
     /// Checks a text of up to [`limits::SATISFACTION_NOTE_CHARS_MAX`] characters.
-    ///
-    /// # Errors
-    /// `too_long`, and those of a [`SafeNote`].
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         let note = SafeNote::parse(text)?;
         if note.as_str().chars().count() > limits::SATISFACTION_NOTE_CHARS_MAX {

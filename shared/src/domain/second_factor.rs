@@ -4,16 +4,14 @@
 //! Decision: each code works once. Only codes of later steps than the last accepted one are valid, so a code read over
 //! a shoulder can't be reused. Codes may be one step early or late, since clocks differ.
 //!
-//! Decision: a member who lost the app and the recovery codes asks an admin to reset the second factor. That weakens
-//! the account, so admins may do it only for accounts that no other organization uses, as with password links. People
-//! in two organizations ask their operator, and admins another admin: a stolen session must not suffice to take over an
-//! account.
+//! Decision: an admin may reset a second factor only for accounts that no other organization uses, because that weakens
+//! the account. People in two organizations ask their operator, and admins another admin: a stolen session must not
+//! suffice to take over an account.
 //!
 //! Decision: submitting the form for recovery codes twice, as impatient users do, makes and shows the same codes.
 //!
 //! Decision: a reset ends all sessions, since a lost phone may be in the wrong hands. Turning the second factor on or
-//! off, or making new recovery codes, ends none: that session has proved the password and any second factor, and "Sign
-//! out everywhere" is one press away.
+//! off, or making new recovery codes, ends none: that session has proved the password and any second factor.
 
 use std::collections::BTreeSet;
 
@@ -138,7 +136,6 @@ impl SecondFactor {
     }
 }
 
-/// The latest step near a moment that has this code.
 fn step_of(secret: &TotpSecret, code: TotpCode, now: Timestamp) -> Option<u64> {
     let current = u64::try_from(now.unix_s().div_euclid(limits::TOTP_STEP_S)).unwrap_or_default();
     let first = current.saturating_sub(limits::TOTP_STEPS_AROUND);

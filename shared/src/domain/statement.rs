@@ -1,14 +1,11 @@
 //! Bank statements that members uploaded on the receiving side. A statement alone proves nothing: members file entries
-//! as [evidence](super::movement::evidence), and decide about each.
+//! as [evidence](super::movement::evidence), and decide about each. Entries stay in the file and are parsed again,
+//! identically, whenever they are shown or filed.
 //!
-//! The record stores a summary and the file's hash. Entries stay in the file and are parsed again, identically,
-//! whenever they are shown or filed.
-//!
-//! Decision: a CSV file whose columns are not mapped yet is stored as a statement too. No upload is lost, and no entry
-//! is shown before all can be read.
+//! Decision: a CSV file whose columns are not mapped yet is stored as a statement too, so no upload is lost.
 //!
 //! Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, even if
-//! rejected or withdrawn. Filing marks the statement with a new version, so a concurrent discard is decided again.
+//! rejected or withdrawn. Filing makes a new version, so a concurrent discard is decided again.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +38,7 @@ text_enum! {
     }
 }
 
-/// A bank statement as it is stored.
+/// A bank statement as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Its id.
@@ -65,7 +62,7 @@ pub struct Statement {
 pub struct StatementFacts {
     /// The format.
     pub format: StatementFormat,
-    /// The last four characters of each account number, at most
+    /// The last four characters of account numbers, up to
     /// [`STATEMENT_ACCOUNTS_NAMED_MAX`](crate::limits::STATEMENT_ACCOUNTS_NAMED_MAX).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub account_endings: Vec<String>,

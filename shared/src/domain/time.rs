@@ -26,9 +26,6 @@ impl Timestamp {
     }
 
     /// The time from milliseconds since 1970.
-    ///
-    /// # Errors
-    /// When the time is out of range.
     pub fn from_unix_ms(ms: i64) -> Result<Self, OutOfRange> {
         jiff::Timestamp::from_millisecond(ms).map(Self).map_err(|_| OutOfRange)
     }

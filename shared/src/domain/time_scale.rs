@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The divisor of the service's waits, which lets people watch them pass on the local stack. Token and session
-/// lifetimes, timeouts and leases are never scaled.
+/// The divisor of the service's waits, which lets people watch them pass on the local stack. Lifetimes of tokens and
+/// sessions, timeouts and leases are never scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeScale {
     scale: u32,

@@ -42,10 +42,7 @@ const REGIONS: [&str; 10] = [
 pub struct TimeZone(String);
 
 impl TimeZone {
-    /// The zone with a name. Accepts any name of the IANA database, including old ones, in any case.
-    ///
-    /// # Errors
-    /// The code, and a message that says what is valid.
+    /// The zone with a name of the IANA database, including old ones, in any case.
     pub fn parse(name: &str) -> Result<Self, (FieldCode, String)> {
         let unknown = || (FieldCode::InvalidValue, "must be an IANA time zone such as America/New_York".to_owned());
         // The database returns the name in its own case, and no name for the unknown zone.
@@ -81,8 +78,8 @@ impl TimeZone {
         Ok(Timestamp::of_zoned(&zoned))
     }
 
-    /// A moment as a form shows it in this zone and [`TimeZone::read_local`] parses it: `Dec 31, 2026 5:00 PM`, with
-    /// seconds if any. The last millisecond of a day is shown as the date alone.
+    /// A moment as a form shows it and [`TimeZone::read_local`] parses it: `Dec 31, 2026 5:00 PM`, with seconds if any.
+    /// The last millisecond of a day is the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
         let local = at.zoned(self.zone());

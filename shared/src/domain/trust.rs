@@ -15,7 +15,7 @@ use crate::wire::fields::FieldErrors;
 use crate::wire::input::{NullablePatch, OrDefault, Patch};
 use crate::wire::text::Folded;
 
-/// A trust as it is stored.
+/// A trust as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     /// Its id.
@@ -85,8 +85,7 @@ impl NewTrust {
         given(&self.trustee_contact_ids)
     }
 
-    /// The changes it makes to an existing trust. Omitted contacts stay, and so does the reference, which identified
-    /// the trust.
+    /// The changes to an existing trust. Omitted contacts stay, and so does the reference, which identified the trust.
     #[must_use]
     pub fn into_changes(self) -> TrustChanges {
         let patch = |OrDefault(given): OrDefault<Option<ContactIds>>| given.map_or(Patch::Keep, Patch::Set);
@@ -137,9 +136,6 @@ fn set_contacts(patch: &Patch<ContactIds>) -> &[ContactId] {
 }
 
 /// Checks that a name contains no sensitive number.
-///
-/// # Errors
-/// `sensitive_value` at `formal_name`.
 pub fn check_name(name: &DisplayName) -> Result<(), FieldErrors> {
     let checked = sensitive::check(name.as_str());
     checked.map_err(|(code, message)| FieldErrors::one("formal_name", code, message))
@@ -175,8 +171,7 @@ impl Trust {
         (trust, contact)
     }
 
-    /// Applies changes. Equal to this trust, including its time, if nothing changes. The order of contacts doesn't
-    /// matter.
+    /// Applies changes. Equal to this trust, including its time, if nothing but the order of contacts changes.
     #[must_use]
     pub fn change(&self, changes: TrustChanges, now: Timestamp) -> Self {
         let TrustChanges { formal_name, settlor_contact_ids, trustee_contact_ids, external_reference } = changes;
@@ -214,7 +209,6 @@ impl Trust {
     }
 }
 
-/// Replaces contacts unless the new ones are the same in another order.
 fn replace_others(known: &mut Vec<ContactId>, given: Patch<ContactIds>) {
     let Patch::Set(given) = given else { return };
     let is_same = given.as_slice().len() == known.len() && given.as_slice().iter().all(|id| known.contains(id));

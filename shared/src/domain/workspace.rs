@@ -31,7 +31,7 @@ impl fmt::Display for WorkspaceNumber {
     }
 }
 
-/// A workspace as it is stored.
+/// A workspace as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     /// Operations can't set it, so that one workspace can't be written in place of another.
@@ -90,7 +90,6 @@ impl Workspace {
         }
     }
 
-    /// The workspace, activated. None if it is already.
     #[must_use]
     pub(in crate::domain) fn activated(&self, now: Timestamp) -> Option<Self> {
         let updated_at = now.max(self.updated_at);
@@ -137,9 +136,6 @@ impl PeopledWorkspace {
     }
 
     /// The workspace with one more person; unchanged if the person is already in it.
-    ///
-    /// # Errors
-    /// `limit_reached` when it is full.
     pub fn add_person(&self, contact: ContactId, now: Timestamp) -> Result<Self, FieldErrors> {
         if self.people.contains(&contact) {
             return Ok(self.clone());

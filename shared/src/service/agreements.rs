@@ -1,4 +1,4 @@
-//! Agreements: reading, drafting, and the effects of time.
+//! Reading and drafting agreements, and the effects of time.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -47,20 +47,17 @@ pub use crate::store::agreements::AgreementQuery;
 pub struct AgreementInFull {
     /// The agreement.
     pub agreement: Agreement,
-    /// The contacts of its participants, each once, in the order of their ids.
+    /// The contacts of its participants, each once, ordered by id.
     pub contacts: Vec<Contact>,
     /// The blockers of its publication, if it is a draft.
     pub blockers: Vec<Blocker>,
-    /// Whether it is a draft whose publication is proposed already.
+    /// Whether it is a draft with a pending proposal of its publication.
     pub is_proposed: bool,
-    /// Whom the movements wait for that its open conditions name, if that is a participant.
+    /// The participants awaited by the movements that its open conditions name.
     pub payments_wait_for: BTreeMap<MovementId, ParticipantId>,
 }
 
 /// An agreement in full.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Error> {
     let agreement = found(scope, id).await?;
     if agreement.lifecycle() != Lifecycle::Draft {
@@ -92,9 +89,9 @@ pub async fn get(scope: &Scope, id: AgreementId) -> Result<AgreementInFull, Erro
 pub struct AgreementReview {
     /// The agreement in full.
     pub in_full: AgreementInFull,
-    /// Its payments, if it is a draft, in the order of their ids.
+    /// Its payments, if it is a draft, ordered by id.
     pub payments: Vec<Movement>,
-    /// Its obligations, in the order of its promises; none before they came into force.
+    /// Its obligations, in the order of its promises; none before they take effect.
     pub obligations: Vec<Obligation>,
     /// Its workspace.
     pub workspace: Workspace,
@@ -102,34 +99,34 @@ pub struct AgreementReview {
     pub pending: Vec<Proposal>,
     /// The fingerprint of what the page shows, for acts on the agreement as a whole.
     pub fingerprint: ReviewFingerprint,
-    /// Its newest acts, the newest first.
+    /// Its newest acts, newest first.
     pub acts: Vec<Act>,
     /// Whether it has more acts.
     pub has_more_acts: bool,
-    /// The contacts whom the acts name and who take part no longer.
+    /// The contacts whom the acts name and who no longer participate.
     pub former: Vec<Contact>,
-    /// The recorded verifications of its participants, the oldest first.
+    /// The recorded verifications of its participants, oldest first.
     pub verifications: Vec<Verification>,
-    /// The recorded signatures on paper of its participants, by participant, the oldest first.
+    /// The recorded paper signatures of its participants, by participant, oldest first.
     pub papers: Vec<PaperSignature>,
-    /// How its participants get to their pages. Those who are missing have never been there.
+    /// How its participants reach their pages. Missing ones have never been there.
     pub accesses: BTreeMap<ParticipantId, Access>,
-    /// Why participants declined, of the conditions that are declined now.
+    /// Why participants declined the conditions that are declined now.
     pub decline_reasons: BTreeMap<GateId, Note>,
     /// The payments of a published agreement that its page shows.
     pub movements: ShownMovements,
 }
 
-/// The payments of a published agreement that its page shows: those that its conditions name, and a part of all.
+/// The payments on a published agreement's page: those that its conditions name, and a part of all.
 #[derive(Debug, Default)]
 pub struct ShownMovements {
     /// The payments by their ids.
     pub by_id: BTreeMap<MovementId, Movement>,
-    /// Those on the page, the most urgent first.
+    /// Those on the page, most urgent first.
     pub on_page: Vec<MovementId>,
-    /// How many are before them.
+    /// How many precede them.
     pub offset: usize,
-    /// How many there are in all.
+    /// How many there are.
     pub total: usize,
 }
 
@@ -153,17 +150,11 @@ impl ShownMovements {
 }
 
 /// An agreement as its page shows it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: AgreementId) -> Result<AgreementReview, Error> {
     review_from(scope, id, 0).await
 }
 
-/// The same, with the payments after so many others.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
+/// The same, skipping the first `payments_from` payments.
 pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -> Result<AgreementReview, Error> {
     let verifications = async { scope.store().verifications(id).await.map_err(Error::from) };
     let accesses = async { scope.store().accesses(id).await.map_err(Error::from) };
@@ -171,7 +162,7 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
     let (agreement, (acts, has_more_acts), verifications, papers, accesses) =
         tokio::try_join!(found(scope, id), audit::acts(scope, id), verifications, papers, accesses)?;
     let pending = async { scope.store().pending_proposals(id, scope.now()).await.map_err(Error::from) };
-    // Nothing is read where all whom the acts name still take part, as in most agreements.
+    // Reads nothing if all whom the acts name still participate, as in most agreements.
     let named = acts.iter().filter_map(|act| act.part.as_ref().and_then(EditedPart::contact_id));
     let named: BTreeSet<ContactId> = named.collect();
     let now_takes_part = participants_of([&*agreement]);
@@ -210,7 +201,6 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
     })
 }
 
-/// The reasons for which conditions were declined, of those that are declined now.
 async fn decline_reasons(scope: &Scope, agreement: &Agreement) -> Result<BTreeMap<GateId, Note>, Error> {
     let declined = agreement.waiting_gates().filter_map(|gate| match gate.state {
         GateState::Declined { participant_id, .. } => Some((gate.id, participant_id)),
@@ -229,7 +219,7 @@ async fn decline_reasons(scope: &Scope, agreement: &Agreement) -> Result<BTreeMa
     Ok(reasons.into_iter().flatten().collect())
 }
 
-/// The pending proposal of an action on an agreement, if there is one.
+/// The pending proposal of an action on an agreement, if any.
 pub async fn pending(scope: &Scope, id: AgreementId, action: ProposalAction) -> Result<Option<Proposal>, Error> {
     let pending = scope.store().pending_proposals(id, scope.now()).await?;
     Ok(pending.into_iter().find(|proposal| proposal.action == action))
@@ -239,7 +229,6 @@ pub(super) async fn found(scope: &Scope, id: AgreementId) -> Result<Versioned<Ag
     scope.store().agreement(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A loaded agreement in full, and its workspace.
 fn in_full(loaded: LoadedAgreement, is_proposed: bool, now: Timestamp) -> (AgreementInFull, Workspace) {
     let blockers = loaded.blockers(now);
     let (with_contacts, workspace) = loaded.into_parts();
@@ -253,18 +242,18 @@ fn in_full(loaded: LoadedAgreement, is_proposed: bool, now: Timestamp) -> (Agree
 pub struct AgreementPage {
     /// The agreements.
     pub page: Page<Agreement>,
-    /// The ids of those that are ready to be proposed for publication.
+    /// Those that are ready to be proposed for publication.
     pub ready: HashSet<AgreementId>,
 }
 
-/// A page of the agreements that a query asks for.
+/// A page of the agreements that match a query.
 pub async fn list(scope: &Scope, query: &AgreementQuery) -> Result<AgreementPage, Error> {
     let page = scope.store().list_agreements(query).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
 }
 
-/// A page of the agreements in which a contact takes part.
+/// A page of the agreements with a contact as a participant.
 pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageRequest) -> Result<AgreementPage, Error> {
     let page = scope.store().agreements_of_contact(contact, page).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
@@ -276,8 +265,7 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
 pub struct WorkspaceAgreements {
     /// A page of them.
     pub listed: AgreementPage,
-    /// The contacts to which any of them refers, unless it is cancelled. A pending proposal may keep others among the people
-    /// of the workspace, and so may an agreement that was cancelled.
+    /// The contacts that an uncancelled one refers to. Pending proposals and cancelled agreements may keep others.
     pub referred_to: HashSet<ContactId>,
 }
 
@@ -300,8 +288,8 @@ pub async fn list_of_workspace(
 
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
-    // An inactive workspace does not prevent a proposal, so workspaces are not read. Contacts and payments are read only for
-    // drafts without other blockers.
+    // An inactive workspace doesn't prevent a proposal, so workspaces are not read. Contacts and payments are read only
+    // for drafts without other blockers.
     let blockers = |draft: &Agreement, records: DraftRecords<'_>| blockers_of(draft, true, records, scope.now());
     let drafts: Vec<&Agreement> = drafts
         .filter(|draft| blockers(draft, (&[], &presumed(draft), &[])).iter().all(Blocker::is_of_another_record))
@@ -322,20 +310,17 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
 }
 
-/// The payments of a draft as they have to be, so that only what it lacks itself is a blocker.
+/// Complete payments of a draft, so that only what the draft itself lacks is a blocker.
 fn presumed(draft: &Agreement) -> Vec<DraftPayment> {
     let payment =
         |id: &MovementId| DraftPayment { id: *id, is_complete: true, sender: None, receiver: None, money: None };
     draft.movements().keys().map(payment).collect()
 }
 
-/// Drafts an agreement.
-///
-/// # Errors
-/// [`Error::NotFound`] at `workspace_id`.
+/// Drafts an agreement; [`Error::NotFound`] at `workspace_id`.
 pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<AgreementInFull>, Error> {
     let scope = by.scope();
-    // Read before the transaction rather than in it: workspaces are never deleted.
+    // Read before the transaction: workspaces are never deleted.
     let workspace = workspaces::named(scope, new.workspace_id).await?;
     let agreement = Agreement::draft(new, scope.actor().clone(), scope.now());
     let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&[], &[], &[]), scope.now());
@@ -354,11 +339,11 @@ pub struct AddedParticipant {
     pub participant: Participant,
     /// The participant's contact.
     pub contact: Contact,
-    /// Whether the participant is new. If not, their roles were merged.
+    /// Whether the participant is new; otherwise their roles were merged.
     pub is_new: bool,
 }
 
-/// The reason why a participant was not added.
+/// Why a participant was not added.
 #[derive(Debug)]
 pub enum ParticipantRefused {
     /// The agreement's rules refuse it.
@@ -379,9 +364,6 @@ impl ParticipantRefused {
 }
 
 /// Adds a contact to a draft's participants, and to its workspace's people.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement, or, at `contact_id`, no such contact.
 pub async fn add_participant(
     by: &impl Writer,
     id: AgreementId,
@@ -408,17 +390,14 @@ pub async fn add_participant(
     let output =
         AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
     let plan = Plan::new(scope, Ok(output)).change(changes).showing([id.uuid(), contact_id.uuid()]);
-    // A participant is one of the people already.
+    // Participants are among the people already.
     if !added.is_new && workspace.people().contains(&contact_id) {
         return Ok(plan);
     }
     Ok(plan.join(workspaces::join(scope, &workspace, [contact_id])?, None))
 }
 
-/// Edits a draft by a rule of the domain, which returns the edited draft.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement; the rule's refusal.
+/// Edits a draft by a rule of the domain, which returns the edited draft or refuses.
 pub async fn edit(
     by: &impl Writer,
     id: AgreementId,
@@ -432,8 +411,7 @@ pub async fn edit(
     Ok(Plan::new(scope, after).change([changes]).showing([id.uuid()]))
 }
 
-/// Records how far time has advanced an agreement: countdowns that ended, stages that are complete, its completion or
-/// expiry.
+/// Records how far time has advanced an agreement: ended countdowns, complete stages, its completion or expiry.
 pub async fn advance(system: &SystemContext, entry: &DueEntry) -> Result<Plan<Settlement>, Error> {
     let scope = system.scope();
     let Some(found) = scope.store().agreement(entry.id.into()).await? else {

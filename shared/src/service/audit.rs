@@ -1,10 +1,11 @@
 //! The audit log of an organization, as members read it, filter it and export it.
 //!
-//! Every member may read it, not only admins: the specification restricts the organization's settings to admins, and the
-//! log tells of acts that all members see on the pages of the records.
+//! Every member may read it: the specification restricts only the organization's settings to admins, and the log tells
+//! of acts that all members see on the pages of the records.
 //!
-//! Decision: a page costs one query of rows, however rare its matches are, and one batch of names. Where matches are rare,
-//! the page says how far it looked, and leads on from there. All days can be reached in this way, so no row needs an index.
+//! Decision: a page costs one query of rows, however rare its matches are, and one batch of names. If matches are rare,
+//! the page says how far it looked, and continues from there. All days can be reached in this way, so no row needs an
+//! index.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -25,9 +26,9 @@ use crate::text;
 /// A page of the log.
 #[derive(Debug)]
 pub struct AuditPage {
-    /// The rows, the newest first.
+    /// The rows, newest first.
     pub rows: Vec<AuditRow>,
-    /// The call before which the log goes on, if it does within the days.
+    /// The call before which the log continues, if it does within the days.
     pub next: Option<RequestId>,
     /// How far the page looked back, if it stopped before it was full.
     pub looked_back_to: Option<Timestamp>,
@@ -35,7 +36,7 @@ pub struct AuditPage {
     pub names: Names,
 }
 
-/// The names of callers and objects by their ids, and what calls did in the histories of agreements.
+/// The names of callers and objects by id, and what calls did in the histories of agreements.
 #[derive(Debug, Default)]
 pub struct Names {
     names: HashMap<Uuid, (ObjectKind, String)>,
@@ -43,19 +44,19 @@ pub struct Names {
 }
 
 impl Names {
-    /// The name of what has an id, if it was found.
+    /// The name of the object with an id, if found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
         self.names.get(&id).map(|(_, name)| name.as_str())
     }
 
-    /// What has an id, with its name, if it was found.
+    /// The object with an id, and its name, if found.
     #[must_use]
     pub fn object(&self, id: Uuid) -> Option<(ObjectKind, &str)> {
         self.names.get(&id).map(|(kind, name)| (*kind, name.as_str()))
     }
 
-    /// What a call did, with the part or the proposal that it was about where the history of an agreement has it.
+    /// What a call did, with the part or proposal that it was about, if an agreement's history has it.
     #[must_use]
     pub fn did(&self, row: &AuditRow) -> Cow<'static, str> {
         let act = self.acts.get(&row.request_id).filter(|act| act.proposed.is_some() || act.part.is_some());
@@ -67,7 +68,6 @@ impl Names {
 /// The objects of a row whose kinds are known, with their kinds.
 pub fn objects_of(row: &AuditRow) -> impl Iterator<Item = (ObjectKind, Uuid)> + '_ {
     let known = text::operation(&row.operation).objects;
-    // Over the API the body of this call names the items, and the agreement comes after them.
     let is_items_first = row.operation == PAPER && row.caller.actor_type == ActorType::Token;
     let (last, others) = match row.objects.split_last() {
         Some((agreement, items)) if is_items_first && row.outcome() == CallOutcome::Success => (Some(agreement), items),
@@ -81,10 +81,9 @@ pub fn objects_of(row: &AuditRow) -> impl Iterator<Item = (ObjectKind, Uuid)> + 
     kinds.copied().zip(last.into_iter().chain(others).copied())
 }
 
-/// The operation that papers funding items.
 const PAPER: &str = "paper_funding_items";
 
-/// A page of the log: the rows of some days that a filter lets through, before a call if one is given.
+/// A page of the log: the rows of some days that match a filter, before a call if one is given.
 pub async fn page(
     scope: &Scope,
     days: DayRange,
@@ -102,16 +101,16 @@ pub async fn page(
         (false, true) => (read_to.map(|(id, _)| id), read_to.map(|(_, at)| at)),
         (false, false) => (None, None),
     };
-    // The callers first: a page without the names of all objects is still a page.
+    // Callers first: a page without the names of all objects is still a page.
     let extra = filter.actor.iter().flat_map(|id| [(ObjectKind::Member, *id), (ObjectKind::Token, *id)]);
     let wanted = extra.chain(rows.iter().filter_map(caller_of)).chain(rows.iter().flat_map(objects_of));
     let names = names(scope, wanted, &rows).await?;
     Ok(AuditPage { rows, next, looked_back_to, names })
 }
 
-/// The latest changes that members, integrations and time have made to records in the last days, at most
-/// [`limits::HOME_ACTS_MAX`], the newest first. Where the newest calls mostly read, a second query looks further back, as
-/// far as one for a filter does; where even those are all reads, there may be changes that it does not reach.
+/// The latest changes of members, integrations and time in the last days, at most [`limits::HOME_ACTS_MAX`], newest
+/// first. If the newest calls mostly read, a second query looks as far back as a filter's does; older changes are
+/// missing.
 pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Error> {
     const DAY_S: i64 = 24 * 3600;
     let days_s = i64::from(limits::AUDIT_DAYS) * DAY_S;
@@ -133,7 +132,6 @@ pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Err
     Ok((rows, names))
 }
 
-/// Whether a call changed a record.
 fn is_change(row: &AuditRow) -> bool {
     row.code == "ok" && text::changes_a_record(&row.operation)
 }
@@ -146,8 +144,8 @@ fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
     }
 }
 
-/// The names of the first of these, as many as one batch of keys finds, and, with the keys that are left, what the first
-/// of the rows did in the histories of agreements. A member takes two keys, and what may be a trust or an item does.
+/// The names of as many of these as one batch of keys finds, then what the first rows did in the histories of
+/// agreements. A member, and what may be a trust or an item, takes two keys.
 async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows: &[AuditRow]) -> Result<Names, Error> {
     let mut seen = HashSet::new();
     let distinct = of.filter(|(kind, _)| *kind != ObjectKind::Part).filter(|named| seen.insert(*named));
@@ -163,7 +161,6 @@ async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows
     Ok(Names { names, acts })
 }
 
-/// The call of a row, and the agreement whose history has it.
 fn act_of(row: &AuditRow) -> Option<(AgreementId, RequestId)> {
     let (_, agreement) = objects_of(row).find(|(kind, _)| *kind == ObjectKind::Agreement)?;
     is_change(row).then(|| (agreement.into(), row.request_id))
@@ -172,15 +169,15 @@ fn act_of(row: &AuditRow) -> Option<(AgreementId, RequestId)> {
 /// An export of the log.
 #[derive(Debug)]
 pub struct AuditExport {
-    /// The rows, the newest first.
+    /// The rows, newest first.
     pub rows: Vec<AuditRow>,
-    /// The call before which the next file goes on, if this one could not hold all rows.
+    /// The call before which the next file continues, if this one could not hold all rows.
     pub next: Option<RequestId>,
     /// The names of its callers.
     pub names: Names,
 }
 
-/// The rows of some days that a filter lets through, before a call if one is given, up to the limits of one file.
+/// The rows of some days that match a filter, before a call if one is given, up to the limits of one file.
 pub async fn export(
     scope: &Scope,
     days: DayRange,
@@ -207,7 +204,7 @@ pub async fn export(
     Ok(AuditExport { rows: kept, next, names })
 }
 
-/// The newest acts of an agreement, at most [`limits::ACTS_SHOWN_MAX`], the newest first, and whether there are more.
+/// The newest acts of an agreement, at most [`limits::ACTS_SHOWN_MAX`], and whether there are more.
 pub async fn acts(scope: &Scope, agreement: AgreementId) -> Result<(Vec<Act>, bool), Error> {
     let one_more = i32::try_from(limits::ACTS_SHOWN_MAX).unwrap_or_default() + 1;
     let mut acts = scope.store().acts(agreement, one_more).await?;

@@ -12,14 +12,11 @@ use crate::wire::page::Page;
 pub use crate::store::contacts::ContactQuery;
 
 /// A contact.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Error> {
     scope.store().contact(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the contacts that a query asks for.
+/// A page of the contacts that match a query.
 pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, Error> {
     Ok(scope.store().list_contacts(query).await?)
 }
@@ -29,7 +26,7 @@ pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, 
 pub enum Upserted {
     /// A new contact, at version 1.
     Created(Contact),
-    /// The contact that already has the reference, unchanged, and the fields that were sent with other values.
+    /// The contact that already has the reference, unchanged, and the names of fields sent with other values.
     Existing(Versioned<Contact>, Vec<&'static str>),
 }
 
@@ -38,7 +35,7 @@ pub async fn create(by: &impl Writer, new: NewContact) -> Result<Plan<Upserted>,
     create_with_id(by, ContactId::new(), new).await
 }
 
-/// Creates a contact with an id of its form, or finds the contact that already has its reference.
+/// Creates a contact with the id from its form, or finds the contact that already has its reference.
 pub async fn create_with_id(by: &impl Writer, id: ContactId, new: NewContact) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     if let Some(reference) = &new.external_reference
@@ -58,9 +55,6 @@ pub async fn create_with_id(by: &impl Writer, id: ContactId, new: NewContact) ->
 }
 
 /// Changes a contact, and returns it with its version. A change without an effect makes no new version.
-///
-/// # Errors
-/// [`Error::NotFound`], [`Error::StaleMatch`], and `taken` when another contact has the reference.
 pub async fn update(
     by: &impl Writer,
     id: ContactId,

@@ -1,4 +1,4 @@
-//! Deliveries: listing them, what their page shows, and the replay.
+//! Deliveries: listing, reviewing and replaying them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::store::{Versioned, deliveries as stored};
 
 pub use crate::store::deliveries::{DeliveryFilter, DeliveryPage, Undelivered};
 
-/// A page of the deliveries of an endpoint that match, at most `count`, the newest first, from before an event on.
+/// A page of an endpoint's matching deliveries, at most `count`, newest first, continuing before an event.
 pub async fn list(
     scope: &Scope,
     endpoint: EndpointId,
@@ -30,8 +30,7 @@ pub async fn list(
     Ok(scope.store().deliveries(endpoint, filter, before, count).await?)
 }
 
-/// The names of the records that the events of deliveries are about: an agreement, or a workspace. Events without one, such
-/// as tests, are left out. Two reads, one after the other, whatever the number of deliveries.
+/// The names of the agreements or workspaces that deliveries are about, if any, in two consecutive reads.
 pub async fn subjects(scope: &Scope, deliveries: &[Delivery]) -> Result<HashMap<EventId, String>, Error> {
     let store = scope.store();
     let events = store.events(deliveries.iter().map(|delivery| delivery.event_id)).await?;
@@ -51,7 +50,6 @@ pub async fn subjects(scope: &Scope, deliveries: &[Delivery]) -> Result<HashMap<
     Ok(referred.iter().filter_map(|(event, about)| Some((*event, name(about)?))).collect())
 }
 
-/// What the data of an event say about the record that it is about.
 #[derive(Debug, Default, Deserialize)]
 struct Reference {
     name: Option<AgreementName>,
@@ -69,8 +67,7 @@ impl Reference {
     }
 }
 
-/// The first attempt at a delivery that was just caused. It is waited for, for at most 3 s and with at most 8 reads
-/// ([`limits::TEST_OUTCOME_WAITS_MS`]); then, or when the store can't be read, there is none yet.
+/// The first attempt at a delivery. None after 3 s and 8 reads ([`limits::TEST_OUTCOME_WAITS_MS`]) or a failed read.
 pub async fn wait_for_attempt(scope: &Scope, endpoint: EndpointId, event: EventId) -> Option<Attempt> {
     let look = async {
         for wait_ms in limits::TEST_OUTCOME_WAITS_MS {
@@ -110,11 +107,7 @@ impl DeliveryReview {
     }
 }
 
-/// What the page of a delivery shows.
-///
-/// # Errors
-/// [`Error::NotFound`] when the endpoint or the event does not exist, or no delivery of it to the endpoint was or will be
-/// made.
+/// What the page of a delivery shows, if a delivery of the event to the endpoint was or will be made.
 pub async fn review(scope: &Scope, endpoint: EndpointId, event: EventId) -> Result<DeliveryReview, Error> {
     let state = endpoints::get(scope, endpoint).await?;
     let event = scope.store().event(event).await?.ok_or_else(Error::not_found)?;
@@ -122,7 +115,7 @@ pub async fn review(scope: &Scope, endpoint: EndpointId, event: EventId) -> Resu
     Ok(DeliveryReview { endpoint: state, delivery, event })
 }
 
-/// The delivery of an event to an endpoint, as it is or, while the event is yet to be relayed, as the relay will make it.
+/// The delivery of an event to an endpoint, as stored or, before the event is relayed, as the relay will make it.
 async fn made_or_due(scope: &Scope, to: &EndpointState, event: &StoredEvent) -> Result<Option<Delivery>, Error> {
     let (store, endpoint) = (scope.store(), to.endpoint.id());
     if let Some(made) = store.delivery(endpoint, event.id).await? {
@@ -139,9 +132,6 @@ async fn made_or_due(scope: &Scope, to: &EndpointState, event: &StoredEvent) -> 
 }
 
 /// Sends a delivery again, and takes it out of quarantine.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn replay(scope: &Scope, admin: Admin<'_>, endpoint: EndpointId, event: EventId) -> Result<Plan<()>, Error> {
     let before = scope.store().delivery(endpoint, event).await?.ok_or_else(Error::not_found)?;
     let after = before.replayed(scope.now());

@@ -1,7 +1,8 @@
 //! Drafts as members set them up: beginning one, editing its parts, copying an agreement.
 //!
-//! Decision: an edit is decided on the newest version of the draft, and its form says what it showed of the part that it
-//! edits. Members who edit different parts at once don't meet; who edits a part that has changed since then is told.
+//! Decision: an edit is decided on the newest version of the draft, and its form says what it showed of the part that
+//! it edits. Members who edit different parts at once don't conflict; an edit of a part that has changed since is
+//! refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,15 +29,12 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 pub enum Beginning {
     /// Nothing.
     Blank,
-    /// A template, with the contact of each party that is known, by the party's key.
+    /// A template, with the known contacts by party key.
     Template(&'static Template, BTreeMap<String, ContactId>),
 }
 
-/// Begins a draft with the id that its form carries: a form that is sent twice begins one draft.
-///
-/// # Errors
-/// [`Error::NotFound`] at `workspace_id`, or at a party that is no contact; [`Error::Invalid`] at a party that is the same
-/// contact as an earlier one.
+/// Begins a draft with the id from its form; [`Error::NotFound`] at `workspace_id` or an unknown party,
+/// [`Error::Invalid`] at a party whose contact is an earlier one's.
 pub async fn begin(
     by: &impl Writer,
     id: AgreementId,
@@ -44,7 +42,7 @@ pub async fn begin(
     beginning: &Beginning,
 ) -> Result<Plan<()>, Error> {
     let scope = by.scope();
-    // As a call of the API has them: what the body names comes first.
+    // In the order of API calls: what the body names comes first.
     let shown = [new.workspace_id.uuid(), id.uuid()];
     if scope.store().agreement(id).await?.is_some() {
         return Ok(Plan::new(scope, ()).showing(shown));
@@ -73,11 +71,7 @@ pub async fn begin(
     Ok(create(scope, &workspace, (&draft, &payments))?.showing(shown))
 }
 
-/// Copies an agreement, in any state, as a new draft with the id that its form carries: a form that is sent twice makes one
-/// copy.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Copies an agreement, in any state, as a new draft with the id from the form.
 pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> Result<Plan<()>, Error> {
     let scope = by.scope();
     let original = found(scope, id).await?;
@@ -89,14 +83,12 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     Ok(create(scope, &workspace, (&draft, &[]))?.showing([copy.uuid()]))
 }
 
-/// "Copy of" the name, cut to what a name may have.
 fn name_of_copy(name: &AgreementName) -> AgreementName {
     let full = format!("Copy of {}", name.as_str());
     let cut: String = full.chars().take(crate::limits::AGREEMENT_NAME_CHARS_MAX).collect();
     AgreementName::parse(&cut).unwrap_or_else(|_| name.clone())
 }
 
-/// Creates a draft with its payments. Its participants join the workspace's people.
 fn create(
     scope: &Scope,
     workspace: &PeopledWorkspace,
@@ -112,7 +104,7 @@ fn create(
     Ok(Plan::new(scope, ()).change(changes).join(joining, Some(stored::leave_people(scope.call(), &checked))))
 }
 
-/// Why an edit was not made.
+/// Why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditRefused {
     /// The agreement is no longer a draft.
@@ -121,15 +113,12 @@ pub enum EditRefused {
     Gone,
     /// The part is no longer as the form showed it.
     Changed,
-    /// What the form says is not valid.
+    /// The content of the form is not valid.
     Invalid(FieldErrors),
 }
 
-/// Edits a part of a draft by a rule of the domain, unless the part has changed since its form was shown to something that
-/// the form does not want either. A form that adds a part, or removes one whatever it looks like by then, has not shown it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Edits a part of a draft by a rule of the domain, unless the part has changed since its form was shown, and not to
+/// what the form wants. Forms that add a part, or remove one whatever it looks like, haven't shown it.
 pub async fn edit(
     by: &impl Writer,
     id: AgreementId,
@@ -150,7 +139,7 @@ pub async fn edit(
     if let Ok(after) = &after {
         let mut as_before = after.clone();
         as_before.updated_at = before.updated_at;
-        // The draft is as the form wants it: the form was sent twice, or another member wanted the same.
+        // The form was submitted twice, or another member wanted the same.
         if as_before == *before {
             return Ok(Plan::new(scope, Ok(())).showing([id.uuid()]));
         }
@@ -166,14 +155,14 @@ pub async fn edit(
         Ok(draft) => draft,
         Err(reason) => return refused(EditRefused::Invalid(reason.at("agreement_id"))),
     };
-    // The audit log names a contact whom the edit is about. The histories of agreements name the other parts.
+    // The audit log names the contact that the edit is about; the agreement's history names other parts.
     let contact = EditedPart::of_edit(&before, &draft).and_then(|part| part.contact_id());
     let shown = std::iter::once(id.uuid()).chain(contact.map(ContactId::uuid));
     Ok(Plan::new(scope, Ok(())).change([stored::edit(scope.call(), &before, &draft)?]).showing(shown))
 }
 
 impl EditRefused {
-    /// Whether what the form wanted to remove is gone already.
+    /// Whether what the form wanted to remove is already gone.
     #[must_use]
     pub fn is_already_removed(&self) -> bool {
         match self {
@@ -185,17 +174,11 @@ impl EditRefused {
 }
 
 /// An agreement alone, in any state.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn agreement(scope: &Scope, id: AgreementId) -> Result<Agreement, Error> {
     Ok(found(scope, id).await?.into_inner())
 }
 
-/// An agreement with the contacts of its participants, for the pages that edit one part of it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// An agreement with its participants' contacts, for the pages that edit one part of it.
 pub async fn load(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Contact>), Error> {
     let agreement = found(scope, id).await?;
     let contacts = scope.store().contacts(participants_of([&*agreement])).await?;

@@ -5,7 +5,7 @@
 pub enum Settlement {
     /// The record was due, and its next state is recorded.
     Settled,
-    /// The record was settled before: the entry is to be deleted.
+    /// The record was already settled: the entry is to be deleted.
     Stale,
     /// By this call's clock the record is not due yet: the entry stays.
     Early,

@@ -1,7 +1,6 @@
 //! The obligations of Home's work queue: what is overdue, and the claims that a member may confirm.
 //!
-//! Decision: as the rest of Home, they are chosen by the compact rows, and only what is shown is read in full, side by side
-//! with its agreements.
+//! Decision: compact rows choose them, as in the rest of Home; only shown ones are read in full, with their agreements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,25 +27,23 @@ pub struct QueuedObligation {
 /// The obligations of the work queue.
 #[derive(Debug, Default)]
 pub struct DueObligations {
-    /// Those that are overdue, the longest overdue first.
+    /// Those that are overdue, longest overdue first.
     pub overdue: Vec<QueuedObligation>,
-    /// How many are overdue in all.
+    /// How many are overdue.
     pub overdue_total: usize,
-    /// Those with claims that the member may confirm: those of participants and of members who count as others, and the
-    /// member's own where they are alone.
+    /// Those with claims that the member may confirm: others', and the member's own if they are alone.
     pub to_confirm: Vec<QueuedObligation>,
-    /// How many such obligations there are in all.
+    /// How many such obligations there are.
     pub to_confirm_total: usize,
 }
 
-/// The obligations of a member's work queue.
 pub(super) async fn due(scope: &Scope, member: &Member) -> Result<DueObligations, Error> {
     let (store, now) = (scope.store(), scope.now().unix_ms());
     let open = store.open_obligations().await?;
     let mut overdue: Vec<&OpenObligation> = open.iter().filter(|open| open.next_due_ms < Some(now)).collect();
     overdue.retain(|open| open.next_due_ms.is_some());
     overdue.sort_by_key(|open| open.next_due_ms);
-    // Members and their ties are read only where a member has recorded a claim that waits.
+    // Members and their ties are read only if a member has recorded a claim that waits.
     let is_claimed = open.iter().any(|open| !open.claimed_by.is_empty());
     let not_of =
         if is_claimed { second_members::load(scope).await?.not_confirmed_by(member.id()) } else { BTreeSet::new() };

@@ -1,16 +1,15 @@
-//! What ends with an agreement that was cancelled or has expired: the papering of funding items, which are open again, its
-//! open movements, and its obligations that are not confirmed (architecture, section 4). And what begins with one that was
-//! published: its items are in progress.
+//! What ends with a cancelled or expired agreement: the papering of its funding items, its open movements, and its
+//! unconfirmed obligations (architecture, section 4). And what begins with a published one: its items are in progress.
 //!
-//! Decision: the items, 25 at most, change in the transaction that ends or publishes the agreement, as far as it has room:
-//! lists filter by phases and count them, and are wrong until another transaction. It has room for all, unless the
-//! agreement's promises come into force at the same moment. The rows of their proof to review are removed later.
+//! Decision: the items, at most 25, change in the transaction that ends or publishes the agreement, as far as it has
+//! room, because lists filter by phases and count them. It has room for all, unless the agreement's promises take
+//! effect at the same moment.
 //!
-//! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each record that is
-//! left is then changed in a transaction of its own, with its own audit row. If that is interrupted, the entry is still
-//! there, and the next one who takes it up goes on with what is left. So it is with participants of a draft for whom the
-//! transaction that made it had no room among the people of the workspace. Until then every act looks at the agreement, which says
-//! already that it has ended. The entry that an operator's repair writes opens items that were left behind, too.
+//! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each remaining
+//! record then changes in its own transaction, with its own audit row. After an interruption, whoever next takes up the
+//! entry continues. The same goes for participants of a draft who found no room among the people of the workspace.
+//! Until then every act consults the agreement, which already says that it has ended. The entry that an operator's
+//! repair writes also opens items left behind.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::funding::{FundingItem, ReopenedItem};
@@ -26,15 +25,15 @@ use crate::store::{
     Versioned, funding_items as stored_items, funding_to_review, movements as stored, obligations as stored_obligations,
 };
 
-/// The operation that cancels a movement with its agreement, in audit rows and log lines.
+/// Cancels a movement with its agreement, in audit rows and log lines.
 pub const END_MOVEMENT: &str = "end_movement";
 /// The same for an obligation.
 pub const END_OBLIGATION: &str = "end_obligation";
-/// The operation that opens a funding item again when its agreement ends.
+/// Opens a funding item again when its agreement ends.
 pub const FREE_FUNDING_ITEM: &str = "free_funding_item";
-/// The operation that adds a participant to the people of the workspace.
+/// Adds a participant to the people of the workspace.
 pub const JOIN_WORKSPACE: &str = "join_workspace";
-/// The operation that sets a funding item in progress when its agreement is published.
+/// Sets a funding item in progress when its agreement is published.
 pub const START_FUNDING_ITEM: &str = "start_funding_item";
 
 /// A record that has yet to change with its agreement.
@@ -48,7 +47,7 @@ pub enum Left {
     FundingItem(FundingItemId),
     /// A funding item of an agreement that was published.
     ItemToStart(FundingItemId),
-    /// A participant who is not one of the people of the workspace.
+    /// A participant who is not among the people of the workspace.
     Person(ContactId),
 }
 
@@ -66,12 +65,11 @@ impl Left {
     }
 }
 
-/// The items of an agreement that may be about to end. Nothing is read if it papers none.
+/// The items of an agreement that may be about to end. Reads nothing if it papers none.
 pub(super) async fn papered_items(scope: &Scope, agreement: &Agreement) -> Result<Vec<Versioned<FundingItem>>, Error> {
     Ok(scope.store().funding_items(agreement.funding_item_ids.iter().copied()).await?)
 }
 
-/// Opens items whose agreement a change ends early; none if it does not end.
 pub(super) fn opening_items(
     scope: &Scope,
     items: &[Versioned<FundingItem>],
@@ -86,8 +84,7 @@ pub(super) fn opening_items(
     opened.map(dependent).collect()
 }
 
-/// An agreement that has ended or was published, with the records that have yet to change with it. None if there is nothing
-/// to do.
+/// An agreement that has ended or was published, with the records that have yet to change with it. None without any.
 pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agreement, Vec<Left>)>, Error> {
     let Some(agreement) = scope.store().agreement(id).await? else { return Ok(None) };
     if !agreement.has_ended_early() {
@@ -122,7 +119,7 @@ pub async fn left_to_end(scope: &Scope, id: AgreementId) -> Result<Option<(Agree
     Ok((!left.is_empty()).then(|| (agreement.into_inner(), left)))
 }
 
-/// Changes a record with its agreement, unless that was done before: so it may be done again, however often.
+/// Changes a record with its agreement. Can be repeated safely.
 pub async fn end(system: &SystemContext, agreement: &Agreement, left: Left) -> Result<Plan<Settlement>, Error> {
     match left {
         Left::Movement(id) => end_movement(system, agreement, id).await,

@@ -1,4 +1,4 @@
-//! Endpoints of webhooks, which admins manage.
+//! Webhook endpoints, which admins manage.
 
 use crate::crypto::keyring::Keyring;
 use crate::crypto::signing_secret::SigningSecret;
@@ -16,15 +16,12 @@ use crate::store::endpoints::{self as stored, Replay};
 
 pub use crate::store::endpoints::EndpointState;
 
-/// The organization's endpoints with their health, the oldest first.
+/// The organization's endpoints with their health, oldest first.
 pub async fn list(scope: &Scope) -> Result<Vec<EndpointState>, Error> {
     Ok(scope.store().endpoints().await?)
 }
 
 /// An endpoint with its health.
-///
-/// # Errors
-/// [`Error::NotFound`] when the organization has none with this id.
 pub async fn get(scope: &Scope, id: EndpointId) -> Result<EndpointState, Error> {
     let all = list(scope).await?;
     all.into_iter().find(|state| state.endpoint.id() == id).ok_or_else(Error::not_found)
@@ -38,10 +35,7 @@ pub struct NewEndpoint {
 }
 
 impl NewEndpoint {
-    /// Builds the endpoint, with the id that its form carries.
-    ///
-    /// # Errors
-    /// When the secret can't be sealed.
+    /// Builds the endpoint, with the id from its form.
     pub fn new(
         scope: &Scope,
         admin: Admin<'_>,
@@ -60,7 +54,7 @@ impl NewEndpoint {
         self.endpoint.id()
     }
 
-    /// The signing secret, which is shown once.
+    /// The signing secret, shown once.
     #[must_use]
     pub fn secret(&self) -> &SigningSecret {
         &self.secret
@@ -83,9 +77,6 @@ pub async fn add(scope: &Scope, admin: Admin<'_>, new: &NewEndpoint) -> Result<P
 }
 
 /// Changes the URL and the subscription of an endpoint.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn edit(
     scope: &Scope,
     admin: Admin<'_>,
@@ -98,19 +89,13 @@ pub async fn edit(
     replace(scope, admin, &before, Some(after))
 }
 
-/// Pauses an endpoint; nothing changes if it is paused already.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
+/// Pauses an endpoint; nothing changes if it is already paused.
 pub async fn pause(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<Plan<()>, Error> {
     let before = get(scope, id).await?.endpoint;
     replace(scope, admin, &before, before.paused(admin, scope.now()))
 }
 
 /// Resumes an endpoint; nothing changes if it is not paused.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn resume(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<Plan<()>, Error> {
     let before = get(scope, id).await?.endpoint;
     replace(scope, admin, &before, before.resumed(admin, scope.now()))
@@ -124,13 +109,13 @@ pub struct NewSecret {
 }
 
 impl NewSecret {
-    /// The secret, and what becomes of the one that it replaces.
+    /// The secret, and what becomes of the one it replaces.
     #[must_use]
     pub fn new(secret: SigningSecret, how: Rotation) -> Self {
         Self { secret, how }
     }
 
-    /// The signing secret, which is shown once.
+    /// The signing secret, shown once.
     #[must_use]
     pub fn secret(&self) -> &SigningSecret {
         &self.secret
@@ -138,9 +123,6 @@ impl NewSecret {
 }
 
 /// Gives an endpoint a new signing secret, unless too many replaced ones would still sign.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn rotate_secret(
     scope: &Scope,
     admin: Admin<'_>,
@@ -167,16 +149,13 @@ fn replace(
 }
 
 /// Deletes an endpoint. Its deliveries are deleted afterwards.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn delete(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<Plan<()>, Error> {
     let before = get(scope, id).await?.endpoint;
     Ok(Plan::new(scope, ()).change([stored::delete(scope.call(), admin, &before)]).showing([id.uuid()]))
 }
 
-/// A test event. Make it once per call: attempts that emitted events of their own would leave a call that succeeded late
-/// with the id of an event that does not exist.
+/// A test event. Make it once per call: an attempt with its own event could leave a call that succeeded late with the
+/// id of an event that doesn't exist.
 #[must_use]
 pub fn test_event(scope: &Scope) -> Event {
     Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now())
@@ -187,11 +166,7 @@ pub fn send_test(scope: &Scope, _by: Admin<'_>, id: EndpointId, event: &Event) -
     Plan::new(scope, ()).emit_to(id, event.clone()).showing([id.uuid(), event.id.uuid()])
 }
 
-/// Requests a replay of the events since a moment that an endpoint has not received. It includes the events of a replay
-/// in progress.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such endpoint.
+/// Requests a replay of the events since a moment that an endpoint hasn't received, even those of a running replay.
 pub async fn replay_undelivered(
     scope: &Scope,
     admin: Admin<'_>,

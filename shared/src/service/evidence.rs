@@ -1,19 +1,17 @@
 //! The evidence of an agreement, gathered for an export.
 //!
-//! Decision: the audit rows of an agreement are those of the calls that changed it, which its history names: they are read
-//! by their keys, a batch for each hundred. The organization's rows stand in the order of time, so a query for those that
-//! only looked at one agreement would read all of them. Those are in the export of the audit log.
+//! Decision: the audit rows of an agreement are those of the calls that changed it, which its history names: they are
+//! read by their keys, a hundred per batch. Calls that only looked at it are in the export of the audit log.
 //!
-//! Decision: what is gathered was true at one moment. Each change of an agreement, of its receipts, its verifications, its
-//! signatures on paper, its payments and its obligations adds an act in the same transaction, so the history is read first
-//! and last: if it is the same, nothing changed in between. The payments and obligations of an agreement that ended early
-//! follow it without an act of their own: they are shown as it says.
+//! Decision: what is gathered was true at one moment. Each change of an agreement or its records adds an act in the
+//! same transaction, so the history is read first and last: if it is the same, nothing changed in between. The payments
+//! and obligations of an agreement that ended early follow it without an act of their own: they are shown as it says.
 //!
-//! Decision: a certificate reads the acts up to the completion alone. Obligations that are due each month for decades add acts
-//! to a completed agreement without end, and none of them changes its certificate.
+//! Decision: a certificate reads the acts up to the completion alone. Obligations due each month for decades add acts
+//! to a completed agreement without end.
 //!
-//! Decision: a history that is longer than a bundle can hold is split, and never refused. The first part has all that is not
-//! an act; each later one has acts and their audit rows, which nothing changes any more.
+//! Decision: a history that is longer than a bundle can hold is split, never refused. The first part has all that is
+//! not an act; each later one has acts and their audit rows, which nothing changes anymore.
 
 use futures_util::future::try_join_all;
 
@@ -37,10 +35,7 @@ use crate::service::scope::Scope;
 use crate::service::statements;
 use crate::store::acts::{Timeline, WantedActs};
 
-/// The evidence of an agreement, all of it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
+/// The evidence of an agreement; [`Error::Unavailable`] when it keeps changing.
 pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
     let gathered = gather(scope, id, Extent::Everything).await?;
     Ok(gathered.and_then(|mut evidence| {
@@ -50,24 +45,18 @@ pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evide
     }))
 }
 
-/// The first part of the evidence of an agreement with more acts than a bundle has: all but the later acts.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
+/// The first part of the evidence of an agreement with more acts than a bundle holds: all but the later acts.
 pub async fn first_part(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
     let mut evidence = match gather(scope, id, Extent::FirstPart).await? {
         Ok(evidence) => evidence,
         Err(none) => return Ok(Err(none)),
     };
-    // Not from the timeline, which may end before the completion.
+    // The timeline may end before the completion.
     evidence.completed = completed(scope, id).await?.ok();
     Ok(evidence.record.check_size().map(|()| evidence))
 }
 
-/// A later part of the evidence of an agreement: what was recorded about an act does not change, so it is read once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or part.
+/// A later part of an agreement's evidence. What was recorded about an act doesn't change, so it is read once.
 pub async fn later_acts(scope: &Scope, id: AgreementId, number: usize) -> Result<LaterActs, Error> {
     let agreement = found(scope, id).await?;
     let timeline = scope.store().timeline(id, WantedActs { skip: acts_before(number), ..every_act() }).await?.acts;
@@ -81,12 +70,8 @@ pub async fn later_acts(scope: &Scope, id: AgreementId, number: usize) -> Result
 }
 
 /// What the certificate of an agreement says.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement, [`Error::Unavailable`] when it keeps changing.
 pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
     let (published_at, completed_at) = match found(scope, id).await?.life() {
-        // A completion is for good.
         Life::Completed { published_at, completed_at } => (published_at, completed_at),
         Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoEvidence::NotPublished)),
         _ => return Ok(Err(NoEvidence::NotCompleted)),
@@ -96,9 +81,6 @@ pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<Complete
 }
 
 /// What the certificate of a participant's agreement says.
-///
-/// # Errors
-/// [`Error::NotFound`] when the agreement no longer has the participant, [`Error::Unavailable`] when it keeps changing.
 pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
     let completed = completed(scope, by.agreement_id()).await?;
     if let Ok(completed) = &completed {
@@ -107,23 +89,17 @@ pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Resul
     Ok(completed)
 }
 
-/// How much of an agreement is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// Everything, with payments and audit rows.
     Everything,
-    /// The same, with the first part of a longer history.
+    /// Everything but the later acts of a longer history.
     FirstPart,
-    /// What a certificate needs.
     UntilCompletion {
-        /// When the agreement was published.
         published_at: Timestamp,
-        /// When it was completed.
         completed_at: Timestamp,
     },
 }
 
-/// A history as far as it is wanted.
 #[derive(Debug, PartialEq, Eq)]
 struct History {
     acts: Vec<TimelineEntry>,
@@ -131,7 +107,6 @@ struct History {
     part: Option<HistoryPart>,
 }
 
-/// Reads the history.
 async fn history(scope: &Scope, id: AgreementId, extent: Extent) -> Result<History, Error> {
     let read = async |wanted| scope.store().timeline(id, wanted).await;
     let Timeline { acts, has_more } = match extent {
@@ -148,24 +123,21 @@ async fn history(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Histo
     Ok(History { acts, has_more, part })
 }
 
-/// Acts of every kind, as many as a bundle has.
 fn every_act() -> WantedActs<'static> {
     WantedActs { until: None, is_told: &|_| true, skip: 0, most: limits::EVIDENCE_ACTS_MAX }
 }
 
-/// How many acts come before a part.
 fn acts_before(number: usize) -> usize {
     number.saturating_sub(1).saturating_mul(limits::EVIDENCE_ACTS_MAX)
 }
 
-/// A part of a history, beside the others.
 async fn part_of(scope: &Scope, id: AgreementId, number: usize) -> Result<HistoryPart, Error> {
     let (count, newest) = tokio::try_join!(scope.store().count_acts(id), scope.store().acts(id, 1))?;
     let newest = newest.first().map(|act| act.at).ok_or_else(Error::not_found)?;
     Ok(HistoryPart { number, of: count.div_ceil(limits::EVIDENCE_ACTS_MAX), newest })
 }
 
-/// Reads an agreement, until nothing changed meanwhile.
+/// Reads an agreement until nothing changed meanwhile.
 async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result<Evidence, NoEvidence>, Error> {
     let store = scope.store();
     let with_rows = matches!(extent, Extent::Everything | Extent::FirstPart);
@@ -222,21 +194,19 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
 }
 
-/// The obligations of an agreement, cancelled if it ended early.
 async fn told_obligations(scope: &Scope, agreement: &Agreement) -> Result<Vec<Obligation>, Error> {
     let obligations = obligations_of(scope, agreement).await?;
     Ok(obligations.iter().map(|found| found.as_told(agreement).into_owned()).collect())
 }
 
-/// Each act has its audit row: the call that did it wrote both.
+/// Checks that each act has its audit row: the call that did it wrote both.
 fn check_rows(id: AgreementId, timeline: &[TimelineEntry], rows: &[AuditRow]) -> Result<(), Error> {
     let missing = timeline.len().saturating_sub(rows.len());
     let error = || Error::Internal(format!("evidence: {missing} acts of {id} have no audit row"));
     if missing == 0 { Ok(()) } else { Err(error()) }
 }
 
-/// The payments of an agreement, with all evidence that was filed for each if it is wanted. Nothing is read where there are
-/// none.
+/// The payments of an agreement, with all evidence filed for each if wanted. Reads nothing without payments.
 async fn payments_of(scope: &Scope, agreement: &Agreement, with_evidence: bool) -> Result<Vec<RecordedPayment>, Error> {
     let ids: Vec<MovementId> = agreement.movements().keys().copied().collect();
     let mut evidence: Vec<Vec<filed::Evidence>> = Vec::new();

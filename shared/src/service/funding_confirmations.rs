@@ -1,9 +1,9 @@
-//! What the receiving side confirmed in the agreement that papers an item: the files that participants uploaded for it, which a
-//! member has accepted as answers.
+//! What the receiving side confirmed in the agreement that papers an item: files that participants uploaded for it, and
+//! that a member accepted as answers.
 //!
-//! Decision: an accepted answer is no proof yet. It says that a member read it, and the agreement goes on. That it proves
-//! the transfer of this item is an act of its own, so that each item is funded by a decision about itself. Filing the file takes
-//! one press, and no download.
+//! Decision: an accepted answer is no proof yet. It says that a member read it, and the agreement continues. That it
+//! proves the transfer of this item is a separate act, so that each item is funded by a decision about itself. Filing
+//! the file takes one press, and no download.
 
 use crate::domain::actor::Actor;
 use crate::domain::agreement::gate::{Gate, InformationField};
@@ -17,21 +17,17 @@ use crate::domain::movement::evidence::EvidenceFile;
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::time::Timestamp;
 
-/// A file that a participant uploaded to confirm the transfer of an item.
 #[derive(Debug, Clone)]
 pub(super) struct Found<'a> {
-    /// The answers with the file.
     pub submission: &'a Submission,
-    /// The question.
     pub question: &'a InformationField,
-    /// The file.
     pub file: &'a AnswerFile,
 }
 
 /// What a page shows of such a file.
 #[derive(Debug, Clone)]
 pub struct Confirmation {
-    /// The proof that it is once it is filed: the id is that of its answers.
+    /// The proof that it becomes once filed: the id is that of its answers.
     pub proof_id: ProofId,
     /// The information request.
     pub gate_id: GateId,
@@ -43,12 +39,12 @@ pub struct Confirmation {
     pub file: AnswerFile,
     /// When it was uploaded.
     pub sent_at: Timestamp,
-    /// When a member accepted the answers, and who. None while that is to be decided.
+    /// When a member accepted the answers, and who. None before that.
     pub accepted: Option<(Timestamp, Actor)>,
 }
 
 impl Found<'_> {
-    /// The file as proof of the item. None while no member has accepted the answers.
+    /// The file as proof of the item. None before a member has accepted the answers.
     pub(super) fn as_proof(&self, item: &FundingItem, dated: Day) -> Option<NewProof> {
         let Verdict::Accepted { .. } = &self.submission.verdict else { return None };
         // A name with an account number in it is not shown.
@@ -78,12 +74,11 @@ impl Found<'_> {
     }
 }
 
-/// Answers have one file for an item, so their id is that of the proof: filing it twice files it once.
+/// Answers have one file per item, so their id is that of the proof: filing it twice files it once.
 fn proof_id(submission: &Submission) -> ProofId {
     ProofId::from(submission.id.uuid())
 }
 
-/// The files that participants uploaded for an item, the oldest first. What was returned is left out.
 pub(super) fn confirmations<'a>(
     agreement: &'a Agreement,
     submissions: &'a [Submission],

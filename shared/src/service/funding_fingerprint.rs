@@ -1,8 +1,8 @@
 //! What a page showed of a funding item, or of the agreement that would paper some, when a member decided on it.
 //!
-//! Decision: a fingerprint has a part for each thing that people tell apart, so that a refusal says what has changed. Names
-//! are compared as they are just before the act, and no transaction holds them: who is renamed after that might as well be
-//! renamed after the decision.
+//! Decision: a fingerprint has a part for each thing that people tell apart, so that a refusal says what has changed.
+//! Names are compared as they are just before the act, and no transaction holds them: who is renamed after that might
+//! as well be renamed after the decision.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::domain::member::funding::{ItemPart, ItemParts};
 use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 
-/// The digits of each part. Members compare what they saw, and nobody searches for another item with the same digits.
+/// The digits of each part. Few suffice: nobody searches for another item with the same digits.
 const DIGITS: usize = 16;
 const BETWEEN: &str = "-";
 
@@ -50,7 +50,7 @@ impl ItemFingerprint {
         Self(ItemPart::ALL.into_iter().map(part).collect())
     }
 
-    /// Reads a fingerprint from a form. Any other text is the fingerprint of nothing.
+    /// The fingerprint from a form. Invalid text matches nothing.
     #[must_use]
     pub fn from_form(text: &str) -> Self {
         Self(text.split(BETWEEN).map(str::to_owned).collect())
@@ -73,7 +73,7 @@ impl fmt::Display for ItemFingerprint {
     }
 }
 
-/// A part of what the preview of an agreement shows that would paper items.
+/// A part of a preview of an agreement that would paper items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaperingPart {
     /// The items with their facts.
@@ -115,7 +115,7 @@ impl PaperingFingerprint {
         Self(PaperingPart::ALL.into_iter().map(part).collect())
     }
 
-    /// Reads a fingerprint from a form. Any other text is the fingerprint of nothing.
+    /// The fingerprint from a form. Invalid text matches nothing.
     #[must_use]
     pub fn from_form(text: &str) -> Self {
         Self(text.split(BETWEEN).map(str::to_owned).collect())
@@ -142,7 +142,6 @@ fn digest(value: &impl Serialize) -> String {
     digits
 }
 
-/// What an item is, and what is to be done with it.
 fn facts(item: &FundingItem) -> impl Serialize {
     (
         (item.label(), item.asset_kind(), item.external_reference(), item.verb()),
@@ -150,8 +149,7 @@ fn facts(item: &FundingItem) -> impl Serialize {
     )
 }
 
-/// What was filed, and what was decided about it. When is left out: an item whose agreement has ended says so at each read
-/// anew, until that is written.
+/// What was filed and decided, without times, which change at each read until an agreement's end is written.
 fn proofs(item: &FundingItem) -> impl Serialize {
     let state = |state: &ProofState| match state {
         ProofState::Undecided => "undecided",
@@ -162,7 +160,7 @@ fn proofs(item: &FundingItem) -> impl Serialize {
     item.proofs().iter().map(|proof| (proof.id(), state(proof.state()))).collect::<Vec<_>>()
 }
 
-/// How it stands. A claim is a part of its own.
+/// How it stands, without the claim, which is a part of its own.
 fn status(item: &FundingItem) -> impl Serialize {
     let phase = match item.phase() {
         Phase::Unsorted | Phase::Gathering | Phase::Ready => "open",
@@ -172,7 +170,6 @@ fn status(item: &FundingItem) -> impl Serialize {
     (phase, item.funding_status().as_str(), item.close_reason(), item.agreement_id())
 }
 
-/// The names of people, in the order of their ids.
 fn named<'a>(ids: &[ContactId], people: &'a [Contact]) -> Vec<(ContactId, Option<&'a str>)> {
     let name = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     ids.iter().map(|id| (*id, name(id).map(|contact| contact.display_name.as_str()))).collect()

@@ -1,7 +1,7 @@
-//! Many funding items of one workspace at once, as an uploaded file has them.
+//! Many funding items of one workspace at once, from an uploaded file.
 //!
-//! Decision: what can't change is checked once for all of them. A workspace stays, and a trust stays in it. What can change,
-//! references and room, is checked again with each transaction, in one read, since other callers add items too.
+//! Decision: what can't change, workspace and trust, is checked once for all of them. References and room are checked
+//! again with each transaction, in one read, since other callers add items too.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,16 @@ use crate::service::workspaces;
 use crate::store::funding_items as stored;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Up to [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items, or [`limits::FUNDING_ITEMS_SORTED_AT_ONCE`] of which some are sorted,
-/// whose workspace and trusts exist and fit each other.
+/// Up to [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items, or [`limits::FUNDING_ITEMS_SORTED_AT_ONCE`] of which some are
+/// sorted, whose workspace and trusts exist and fit each other.
 #[derive(Debug, Clone)]
 pub struct Batch {
     workspace_id: WorkspaceId,
     items: Vec<(FundingItemId, NewFundingItem)>,
 }
 
-/// Checks the workspace and the trusts of items, with the ids that an upload gives them, in two waits for the store, however
-/// many there are. Gives them in parts that one transaction can add.
-///
-/// # Errors
-/// [`Error::NotFound`] at `workspace_id` and `trust_id`; `wrong_workspace` at both.
+/// Checks the workspace and the trusts of items, with the ids that an upload gives them, in two waits for the store.
+/// Returns parts that one transaction can add. Errors at `workspace_id` and `trust_id`.
 pub async fn check(
     scope: &Scope,
     workspace_id: WorkspaceId,
@@ -52,11 +49,8 @@ pub async fn check(
     Ok(parts.map(|items| Batch { workspace_id, items: items.to_vec() }).collect())
 }
 
-/// Adds the items of a part, all or none. Those that are there already are left out: what is sent twice, or was interrupted,
-/// adds each item once. Gives how many were added. It takes two calls of the store before the transaction.
-///
-/// # Errors
-/// `taken` at `external_reference` when another item has one of the references; `limit_reached`, `sensitive_value`.
+/// Adds the items of a part, all or none, and returns how many. Leaves out existing ones, so a repeated or interrupted
+/// upload adds each once. Calls the store twice before the transaction.
 pub async fn add(by: &impl Writer, batch: &Batch) -> Result<Plan<usize>, Error> {
     let scope = by.scope();
     let Batch { workspace_id, items } = batch;

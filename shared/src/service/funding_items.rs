@@ -1,8 +1,8 @@
 //! Funding items: reading, adding, sorting, parking; and what members do about them. Papering is in
 //! [`papering`](super::papering), adding many in [`funding_import`](super::funding_import).
 //!
-//! Decision: what ends an agreement opens its items again in the same transaction ([`endings`](super::endings)), so every
-//! read, list and summary tells the truth from one record, and no act has to look whether an agreement has ended.
+//! Decision: what ends an agreement opens its items again in the same transaction ([`endings`](super::endings)), so
+//! every read, list and summary tells the truth from one record, and no act has to look whether an agreement has ended.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::day::Day;
@@ -33,14 +33,11 @@ use crate::wire::page::Page;
 pub use crate::store::funding_items::FundingItemQuery;
 
 /// A funding item.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: FundingItemId) -> Result<Versioned<FundingItem>, Error> {
     scope.store().funding_item(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the funding items that a query asks for.
+/// A page of the funding items that match a query.
 pub async fn list(scope: &Scope, query: &FundingItemQuery) -> Result<Page<FundingItem>, Error> {
     Ok(scope.store().list_funding_items(query).await?)
 }
@@ -67,10 +64,7 @@ impl FundingSchedule {
     }
 }
 
-/// The funding of a workspace, all of it, from one strongly consistent read of its items.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace.
+/// All of a workspace's funding, from one strongly consistent read of its items.
 pub async fn schedule(scope: &Scope, workspace_id: WorkspaceId) -> Result<FundingSchedule, Error> {
     let funding = async { scope.store().funding_of(workspace_id).await.map_err(Error::from) };
     let workspace = workspaces::get_without_people(scope, workspace_id);
@@ -84,22 +78,16 @@ pub async fn schedule(scope: &Scope, workspace_id: WorkspaceId) -> Result<Fundin
 pub enum Upserted {
     /// A new item, at version 1.
     Created(FundingItem),
-    /// The item that already has the reference, unchanged, and the fields that were sent with other values.
+    /// The item that already has the reference, unchanged, and the names of fields sent with other values.
     Existing(Versioned<FundingItem>, Vec<&'static str>),
 }
 
-/// Adds an item, or finds the item that already has its reference.
-///
-/// # Errors
-/// [`Error::NotFound`] at `workspace_id` and `trust_id`; `wrong_workspace`, `limit_reached`, `sensitive_value`.
+/// Adds an item, or finds the item that already has its reference. Errors at `workspace_id` and `trust_id`.
 pub async fn create(by: &impl Writer, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
     create_with_id(by, FundingItemId::new(), new).await
 }
 
-/// Adds an item with an id of its form.
-///
-/// # Errors
-/// Those of [`create`].
+/// Adds an item with the id from its form.
 pub async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFundingItem) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
@@ -121,7 +109,7 @@ pub async fn create_with_id(by: &impl Writer, id: FundingItemId, new: NewFunding
     Ok(plan.change([changes]).emit(events).showing([id.uuid()]))
 }
 
-/// New items of one workspace, each at a place of its own. What the rules refuse takes none.
+/// New items of one workspace, each at its own place. Items that the rules refuse take none.
 pub(super) async fn added(scope: &Scope, new: Vec<(FundingItemId, NewFundingItem)>) -> Result<Vec<ItemChange>, Error> {
     let Some(workspace) = new.first().map(|(_, new)| new.workspace_id) else { return Ok(Vec::new()) };
     let (by, now) = (scope.actor(), scope.now());
@@ -137,7 +125,7 @@ pub(super) async fn added(scope: &Scope, new: Vec<(FundingItemId, NewFundingItem
     new.into_iter().zip(places).map(|(new, place)| add(new, place)).collect()
 }
 
-/// Checks that the workspace and the trust of a new item are of the organization, and the trust of the workspace.
+/// Checks that workspace and trust of a new item are the organization's, and the trust is the workspace's.
 async fn check_references(scope: &Scope, new: &NewFundingItem) -> Result<(), Error> {
     let workspace = async {
         match workspaces::named(scope, new.workspace_id).await {
@@ -154,7 +142,6 @@ async fn check_references(scope: &Scope, new: &NewFundingItem) -> Result<(), Err
     check_workspace(trust.ok().flatten().as_deref(), new.workspace_id).map_err(Error::Invalid)
 }
 
-/// The trust that a body names, or the entry that there is none.
 async fn named_trust(
     scope: &Scope,
     id: Option<TrustId>,
@@ -177,14 +164,10 @@ pub(super) fn check_workspace(trust: Option<&Trust>, workspace: WorkspaceId) -> 
     }
 }
 
-/// An item as members' acts find it.
 #[derive(Debug)]
 struct Current {
-    /// The item.
     item: Versioned<FundingItem>,
-    /// The agreement that papers it, or by which it was funded.
     agreement: Option<Versioned<Agreement>>,
-    /// When this attempt decides.
     moment: Moment,
 }
 
@@ -199,7 +182,6 @@ impl Current {
         Ok(Self { item, agreement, moment })
     }
 
-    /// The fingerprint of what a page shows of the item now.
     async fn fingerprint(&self, scope: &Scope) -> Result<ItemFingerprint, Error> {
         let trust = async {
             match self.item.trust_id() {
@@ -221,7 +203,6 @@ impl Current {
     }
 }
 
-/// The plan of a change that a token or a member made, with the version that it leaves.
 fn changed(
     scope: &Scope,
     (before, moment): (&Versioned<FundingItem>, Moment),
@@ -239,10 +220,6 @@ fn changed(
 }
 
 /// Sorts an item, and returns it with its version. A change without an effect makes no new version.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none, or at the trust and each owner; [`Error::StaleMatch`]; `wrong_workspace`,
-/// `wrong_state`, `verb_not_allowed`, and what is wrong with facts.
 pub async fn update(
     by: &impl Writer,
     id: FundingItemId,
@@ -274,10 +251,7 @@ pub async fn update(
     }
 }
 
-/// Puts an item on hold, or clears its hold. Doing it twice changes nothing.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none; `wrong_state`, `sensitive_value`.
+/// Puts an item on hold, or clears its hold. Repeating it changes nothing.
 pub async fn park(by: &impl Writer, id: FundingItemId, parking: Parking) -> Result<Plan<(FundingItem, u64)>, Error> {
     let scope = by.scope();
     let item = get(scope, id).await?;
@@ -295,7 +269,7 @@ pub enum FundingAct {
     RecordClaim(Option<SafeNote>),
     /// Withdraws the owner's claim.
     WithdrawClaim(SafeNote),
-    /// Files proof of the receiving side.
+    /// Files proof from the receiving side.
     FileProof(NewProof),
     /// Accepts proof: the item is funded.
     AcceptProof(ProofId),
@@ -305,10 +279,7 @@ pub enum FundingAct {
     Reopen,
 }
 
-/// Does what a member's form asks for. A form that is sent twice does it once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such item.
+/// Does what a member's form asks for.
 pub async fn act(
     scope: &Scope,
     by: &Member,
@@ -318,10 +289,7 @@ pub async fn act(
     act_on(scope, by, &Current::load(scope, id).await?, act)
 }
 
-/// The same for an act that a member decides on a page: it is done only if the item is still as the page showed it.
-///
-/// # Errors
-/// Those of [`act`].
+/// The same for an act that a member decides on a page, if the item is still as the page showed it.
 pub async fn act_as_shown(
     scope: &Scope,
     by: &Member,
@@ -329,7 +297,7 @@ pub async fn act_as_shown(
     (act, shown): (FundingAct, &ItemFingerprint),
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
-    // What the rules refuse is told as they say it.
+    // The refusal of a rule precedes that of an outdated page.
     let is_possible = !is_done(&current.item, by, &act) && decide(by, &current, act.clone()).is_ok();
     if is_possible && let Some(parts) = shown.changed_to(&current.fingerprint(scope).await?) {
         let refused = Err(NotDone::ChangedSinceShown(parts));
@@ -338,10 +306,7 @@ pub async fn act_as_shown(
     act_on(scope, by, &current, act)
 }
 
-/// Files the file of an accepted answer of the item's agreement as proof. A form that is sent twice files it once.
-///
-/// # Errors
-/// Those of [`act`]; [`Error::NotFound`] when there is no such answer.
+/// Files the file of an accepted answer of the item's agreement as proof.
 pub async fn file_confirmation(
     scope: &Scope,
     by: &Member,
@@ -370,7 +335,7 @@ fn act_on(scope: &Scope, by: &Member, current: &Current, act: FundingAct) -> Res
     };
     let FundingChange { item, events } = change;
     let mut changes = vec![stored::act(scope.call(), &current.item, &item)?];
-    // The agreement must be as it was when they acted: another member may cancel it at the same moment.
+    // Another member may cancel the agreement at the same moment, so it must be unchanged.
     changes.extend(current.agreement.as_ref().map(|agreement| agreements::check(scope.call(), agreement)));
     Ok(plan(Ok(())).change(changes).emit(events))
 }
@@ -388,8 +353,7 @@ fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChan
     }
 }
 
-/// Whether an item is as a member's form wants it, by the same member: the form was sent before. Who opened it is not on
-/// record, and does not matter.
+/// Whether the same member's form was already submitted. Who opened an item is not on record, and doesn't matter.
 fn is_done(item: &FundingItem, by: &Member, act: &FundingAct) -> bool {
     use crate::domain::funding::proof::ProofState;
 

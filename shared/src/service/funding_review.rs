@@ -1,4 +1,4 @@
-//! Trusts and funding as pages show them. Each is read in three waits for the store at most.
+//! Trusts and funding as pages show them. Each takes at most three waits for the store.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,20 +22,20 @@ use crate::service::workspaces;
 use crate::store::Versioned;
 use crate::wire::page::Page;
 
-/// A workspace that has funding items, with how many are in each phase.
+/// A workspace with funding items, and how many are in each phase.
 #[derive(Debug)]
 pub struct FundedWorkspace {
     /// The workspace.
     pub workspace: Workspace,
     /// All of its items.
     pub total: u32,
-    /// Those that only a claim says are done.
+    /// Those that only a claim calls done.
     pub claimed: u32,
     /// Those that are confirmed, or that a member closed.
     pub done: u32,
 }
 
-/// The workspaces that have funding items, the newest first.
+/// The workspaces with funding items, newest first.
 pub async fn workspaces_with_funding(scope: &Scope) -> Result<Vec<FundedWorkspace>, Error> {
     let counts = scope.store().funding_phases().await?;
     let found = scope.store().workspaces(counts.keys().copied()).await?;
@@ -65,7 +65,7 @@ pub struct TrustPage {
     pub workspaces: HashMap<WorkspaceId, Workspace>,
 }
 
-/// A page of the trusts that a query asks for.
+/// A page of the trusts that match a query.
 pub async fn trusts(scope: &Scope, query: &TrustQuery) -> Result<TrustPage, Error> {
     let page = scope.store().list_trusts(query).await?;
     let wanted: BTreeSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();
@@ -80,9 +80,6 @@ pub async fn trusts(scope: &Scope, query: &TrustQuery) -> Result<TrustPage, Erro
 }
 
 /// The people of a workspace, who can settle a trust and act for it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace.
 pub async fn people(scope: &Scope, id: WorkspaceId) -> Result<(Workspace, Vec<Contact>), Error> {
     let trusts = async { scope.store().trusts_of(id).await.map_err(Error::from) };
     let (workspace, trusts) = futures_util::try_join!(workspaces::peopled(scope, id), trusts)?;
@@ -90,23 +87,20 @@ pub async fn people(scope: &Scope, id: WorkspaceId) -> Result<(Workspace, Vec<Co
     Ok((workspace.into_workspace(), people))
 }
 
-/// A trust as the form shows it with which a member changes it.
+/// A trust in the form that changes it.
 #[derive(Debug)]
 pub struct TrustEdit {
-    /// The trust, with the version of its record.
+    /// The trust, with its version.
     pub trust: Versioned<Trust>,
     /// Its workspace.
     pub workspace: Workspace,
-    /// Who can be its settlors and trustees, and who is.
+    /// Its possible and current settlors and trustees.
     pub people: Vec<Contact>,
     /// How many of its items have a draft with its name and its people.
     pub papered: usize,
 }
 
 /// A trust with the people that it can name.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn trust_to_edit(scope: &Scope, id: TrustId) -> Result<TrustEdit, Error> {
     let workspace = scope.store().workspace_of_trust(id).await?.ok_or_else(Error::not_found)?;
     let funding = async { scope.store().versioned_funding_of(workspace).await.map_err(Error::from) };
@@ -126,7 +120,7 @@ pub struct WorkspaceFundingReview {
     pub workspace: Workspace,
     /// All of its trusts and items, and how many are where.
     pub schedule: FundingSchedule,
-    /// Its people, as many as forms offer or all of them; those of its trusts; and everyone who owns an item.
+    /// Its people, all or as many as forms offer; those of its trusts; and everyone who owns an item.
     pub people: Vec<Contact>,
 }
 
@@ -139,17 +133,11 @@ impl WorkspaceFundingReview {
 }
 
 /// The funding of a workspace, with as many of its people as forms offer.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace.
 pub async fn of_workspace(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceFundingReview, Error> {
     with_people(scope, id, limits::FUNDING_PEOPLE_SHOWN).await
 }
 
 /// The same with all of its people, for files that name them.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace.
 pub async fn of_workspace_with_everyone(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceFundingReview, Error> {
     with_people(scope, id, limits::WORKSPACE_PEOPLE_MAX).await
 }
@@ -168,12 +156,11 @@ async fn schedule_of(scope: &Scope, id: WorkspaceId) -> Result<FundingSchedule, 
     Ok(FundingSchedule { workspace_id: id, trusts: funding.trusts, items: funding.items, summary })
 }
 
-/// Who can own an item, as forms offer it: people of the workspace, and those of its trusts.
+/// The owners that forms offer for an item: people of the workspace, and those of its trusts.
 fn owner_candidates(workspace: &PeopledWorkspace, trusts: &[Trust]) -> BTreeSet<ContactId> {
     people_of(workspace, trusts, limits::FUNDING_PEOPLE_SHOWN)
 }
 
-/// So many people of a workspace at most, and those of its trusts.
 fn people_of(workspace: &PeopledWorkspace, trusts: &[Trust], most: usize) -> BTreeSet<ContactId> {
     let of_trust =
         |trust: &Trust| trust.settlor_contact_ids.iter().chain(&trust.trustee_contact_ids).copied().collect::<Vec<_>>();
@@ -196,27 +183,23 @@ async fn contacts(scope: &Scope, ids: BTreeSet<ContactId>) -> Result<Vec<Contact
 pub struct ItemReview {
     /// The item, as of now.
     pub item: FundingItem,
-    /// The version of its record.
+    /// Its version.
     pub version: u64,
     /// Its workspace.
     pub workspace: Workspace,
     /// All trusts of the workspace.
     pub trusts: Vec<Trust>,
-    /// Who can own it, and who does.
+    /// Its possible and current owners.
     pub people: Vec<Contact>,
     /// The agreement that papers it, or by which it was funded.
     pub agreement: Option<Agreement>,
-    /// The files that participants of the agreement uploaded to confirm the transfer, the oldest first, where it waits for
-    /// proof. What was returned is left out, and what is filed already.
+    /// The files that participants uploaded to confirm the transfer, neither filed nor returned, while it needs proof.
     pub confirmations: Vec<Confirmation>,
     /// The fingerprint of what the page shows, for the forms of decisions.
     pub fingerprint: ItemFingerprint,
 }
 
 /// A funding item.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error> {
     let place = scope.store().funding_item_place(id).await?.ok_or_else(Error::not_found)?;
     let found = async { scope.store().funding_item_at(&place).await.map_err(Error::from) };
@@ -261,16 +244,13 @@ pub struct TrustReview {
     pub items: Vec<FundingItem>,
     /// Its settlors and trustees.
     pub people: Vec<Contact>,
-    /// The agreements that paper its items, the newest first: as many as fit.
+    /// The agreements that paper its items, newest first, as many as fit.
     pub agreements: Vec<Agreement>,
     /// How many more there are.
     pub more_agreements: usize,
 }
 
 /// A trust.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn trust(scope: &Scope, id: TrustId) -> Result<TrustReview, Error> {
     let workspace = scope.store().workspace_of_trust(id).await?.ok_or_else(Error::not_found)?;
     let (workspace, schedule) =
@@ -290,12 +270,12 @@ pub async fn trust(scope: &Scope, id: TrustId) -> Result<TrustReview, Error> {
     Ok(TrustReview { trust, workspace, items, people, agreements, more_agreements })
 }
 
-/// What an agreement that papers some items would have in it.
+/// The content of an agreement that papers some items.
 #[derive(Debug)]
 pub struct PaperingPreview {
     /// The workspace.
     pub workspace: Workspace,
-    /// The items that were named, in their order. Those that are none of the workspace are left out.
+    /// The named items of the workspace, in their order.
     pub items: Vec<FundingItem>,
     /// Their trust, if it is the same for all.
     pub trust: Option<Trust>,
@@ -303,14 +283,11 @@ pub struct PaperingPreview {
     pub contacts: Vec<Contact>,
     /// The texts of the documents, one for each item that has one.
     pub papers: Vec<Paper>,
-    /// The fingerprint of what the preview shows, if there is something to preview.
+    /// The fingerprint of the preview, if there is one.
     pub fingerprint: Option<PaperingFingerprint>,
 }
 
 /// Previews the papering of items of a workspace. It checks nothing: the items say what keeps each from it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace.
 pub async fn papering(
     scope: &Scope,
     (workspace, day): (WorkspaceId, Day),
@@ -335,7 +312,7 @@ pub async fn papering(
     Ok(PaperingPreview { workspace, items, trust: Some(trust), contacts, papers, fingerprint })
 }
 
-/// Which of some external references have a funding item already.
+/// Which of some external references already have a funding item.
 pub async fn taken_references<'a>(
     scope: &Scope,
     references: impl IntoIterator<Item = &'a ExternalReference>,

@@ -1,8 +1,8 @@
 //! Home: the work queue of a member, and what happened lately.
 //!
-//! Decision: what is shown is chosen by the compact rows of lists, which one pass each reads, and only that is read in full.
-//! An organization with 500 drafts pays for 500 rows and five drafts. The rows also name the contacts that take part, so
-//! that agreements and their people are read side by side: Home takes two reads in a row, however many sections it has.
+//! Decision: the compact rows of lists, which one pass each reads, decide what is shown, and only that is read in full.
+//! An organization with 500 drafts pays for 500 rows and five drafts. The rows also name participants' contacts, so
+//! agreements and their people are read together: Home takes two consecutive reads, however many sections it has.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -43,9 +43,9 @@ use crate::store::{StoreError, Versioned};
 /// The first of many.
 #[derive(Debug)]
 pub struct Shortlist<T> {
-    /// Those that are shown, the most urgent first.
+    /// Those that are shown, most urgent first.
     pub shown: Vec<T>,
-    /// How many there are in all.
+    /// How many there are.
     pub total: usize,
 }
 
@@ -68,15 +68,13 @@ impl<T> Shortlist<T> {
 pub struct QueuedAgreement {
     /// The agreement.
     pub agreement: Agreement,
-    /// What keeps it from publication, if it is a draft. The activation of its workspace, which publication does, is left
-    /// out.
+    /// A draft's blockers, without the activation of its workspace, which publication does.
     pub blockers: Vec<Blocker>,
-    /// When its participants last looked at their pages, if it is active: those for whom it waits first. None for who never
-    /// has.
+    /// The last visits to their pages of the participants whom an active agreement waits for first, if any.
     pub looks: Vec<(ContactId, Option<Timestamp>)>,
 }
 
-/// A signature on paper that waits for a second member.
+/// A paper signature that waits for a second member.
 #[derive(Debug, Clone)]
 pub struct PaperToConfirm {
     /// The agreement.
@@ -93,16 +91,16 @@ pub struct PaperToConfirm {
     pub recorded_at: Timestamp,
 }
 
-/// What a payment waits for, the most urgent first.
+/// What a payment waits for, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PaymentWait {
-    /// Its instructions were changed, and no one has verified them since.
+    /// Its instructions were changed, and nobody has verified them since.
     InstructionsChanged,
-    /// Too many wrong numbers ended the verification of its instructions.
+    /// Too many wrong tries ended the verification of its instructions.
     VerificationEnded,
     /// It is an exception.
     Exception,
-    /// Evidence of the receiving side is to be accepted or rejected.
+    /// Receiver-side evidence is to be accepted or rejected.
     Evidence,
     /// Its instructions are to be verified by the member.
     Verification,
@@ -117,7 +115,7 @@ pub enum PaymentWait {
 }
 
 impl PaymentWait {
-    /// How soon a member should look at it, the soonest first: what is overdue comes before what can wait.
+    /// How soon a member should look at it, soonest first: what is overdue comes before what can wait.
     fn urgency(self, is_overdue: bool) -> (u8, Self) {
         let can_wait = self > Self::Evidence;
         (u8::from(can_wait) + u8::from(can_wait && !is_overdue), self)
@@ -135,38 +133,35 @@ pub struct PaymentToSee {
     pub wait: PaymentWait,
     /// Whether it is overdue.
     pub is_overdue: bool,
-    /// Since when it waits for that, if that is known.
+    /// Since when it waits, if known.
     pub since: Option<Timestamp>,
 }
 
-/// What an organization has to do, and what it waits for. Each agreement is in one section: where it closes soon, there.
-/// Signatures on paper are listed beside.
+/// What an organization has to do, and what it waits for. An agreement is in one section; `closing` comes first.
 #[derive(Debug)]
 pub struct WorkQueue {
-    /// The pending proposals, those that expire first.
+    /// The pending proposals, next to expire first.
     pub proposals: Shortlist<Proposal>,
-    /// The signatures on paper that the member may confirm, the oldest first: those that members recorded who count as others,
-    /// and their own where they are alone by now.
+    /// The paper signatures that the member may confirm, oldest first: others', and their own if they are alone by now.
     pub papers: Shortlist<PaperToConfirm>,
-    /// The payments that the member should look at, the most urgent first, and of one urgency those that wait longest.
+    /// The payments that the member should look at, most urgent first, then longest waiting.
     pub payments: Shortlist<PaymentToSee>,
-    /// The drafts whose publication is not proposed yet: ready ones first, then those that were changed last.
+    /// The drafts without a proposal of their publication: ready ones first, then the last changed.
     pub drafts: Shortlist<QueuedAgreement>,
-    /// The active agreements that wait for others, those that wait longest first.
+    /// The active agreements that wait for others, longest waiting first.
     pub waiting: Shortlist<QueuedAgreement>,
-    /// The active agreements that wait for one of the organization's own contacts, or for a member to read answers or to
-    /// authorize a payment, or in which a participant has declined: those first, then those with answers, and of each those
-    /// that wait longest first.
+    /// The active agreements that need a member or one of the organization's own contacts: declined ones first, then
+    /// those with answers to read, then the rest, longest waiting first in each group.
     pub attention: Shortlist<QueuedAgreement>,
-    /// The drafts and the active agreements that wait for others, of which each expires soon: the next one first.
+    /// The drafts, and the active agreements that wait for others, that expire soon, next one first.
     pub closing: Shortlist<QueuedAgreement>,
-    /// The contacts that take part in these agreements.
+    /// The contacts that participate in these agreements.
     pub contacts: Vec<Contact>,
-    /// How many drafts there are, those in other sections included.
+    /// How many drafts there are, including those in other sections.
     pub drafts_total: usize,
-    /// How many active agreements there are, those in other sections included.
+    /// How many active agreements there are, including those in other sections.
     pub active_total: usize,
-    /// Whether the organization has no agreement and no proposal at all.
+    /// Whether the organization has no agreement and no proposal.
     pub is_new: bool,
 }
 
@@ -177,19 +172,19 @@ pub struct Home {
     pub queue: WorkQueue,
     /// The obligations that are overdue, and those with claims to confirm.
     pub obligations: DueObligations,
-    /// The funding items with proof that a member should accept or reject, those that wait longest first.
+    /// The funding items with proof that a member should accept or reject, longest waiting first.
     pub proofs: Shortlist<ItemToReview>,
-    /// For admins, the tokens that end soon, the next one first.
+    /// For admins, the tokens that end soon, next one first.
     pub tokens: Shortlist<Token>,
     /// For admins, the endpoints that fail.
     pub endpoints: Shortlist<EndpointState>,
-    /// The latest changes, the newest first.
+    /// The latest changes, newest first.
     pub changes: Vec<AuditRow>,
     /// The names of their callers and objects.
     pub names: Names,
 }
 
-/// What Home shows a member of an organization. Agreements that need attention are shown in full if they ask for all.
+/// What Home shows a member of an organization. Agreements that need attention are shown in full with `all_attention`.
 pub async fn get(
     scope: &Scope,
     member: &Member,
@@ -223,14 +218,12 @@ pub async fn get(
     })
 }
 
-/// The rows of what the queue shows.
 struct Chosen<'a> {
     proposals: Shortlist<ProposalId>,
     drafts: Shortlist<&'a OpenAgreement>,
     waiting: Shortlist<&'a OpenAgreement>,
     attention: Shortlist<&'a OpenAgreement>,
     closing: Shortlist<&'a OpenAgreement>,
-    /// Those with signatures on paper that the member may confirm, and the number of such signatures.
     papers: (Vec<&'a OpenAgreement>, usize),
 }
 
@@ -277,7 +270,6 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// The agreements that are shown, each once.
     fn agreements(&self) -> impl Iterator<Item = &'a OpenAgreement> {
         let lists = [&self.drafts, &self.waiting, &self.attention, &self.closing];
         let shown = lists.into_iter().flat_map(|list| &list.shown).chain(&self.papers.0).copied();
@@ -286,16 +278,13 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// A row of a payment that a member should look at: what it waits for, and whether it is overdue.
 type RowToSee = (WaitingMovement, PaymentWait, bool);
 
-/// How many payments are read for each that Home shows: of some only the record says that they wait for no member.
+/// How many payments are read for each that Home shows: only the record says whether one waits for a member.
 const READ_FOR_EACH: usize = 2;
 
-/// The rows of the payments that a member should look at, the most urgent first. `not_of` are those whose instructions the
-/// member does not verify.
-///
-/// Decision: whether a payment is overdue is decided as the ledger does ([`LedgerState::is_overdue`]), whoever has to act.
+/// The rows of the payments that a member should look at, most urgent first. The member doesn't verify instructions of
+/// `not_of`. They are overdue as in the ledger ([`LedgerState::is_overdue`]), whoever has to act.
 fn payments_to_see(
     waiting: &[WaitingMovement],
     open: &OpenAgreements,
@@ -322,7 +311,7 @@ fn payments_to_see(
         .iter()
         .filter_map(|row| {
             let due_at = row.due_on.map(|day| *ends.entry(day).or_insert_with(|| zone.end_of(day)));
-            // Of what is not open, its record says whether it is completed or has ended otherwise.
+            // If the agreement is not open, its record says whether it is completed or has ended otherwise.
             let is_agreed = agreements.get(&row.agreement_id).is_none_or(|open| open.is_active);
             let is_overdue = LedgerState::from(row.state).is_overdue(is_agreed, due_at, now);
             let wait = wait(row);
@@ -335,8 +324,7 @@ fn payments_to_see(
     Shortlist::of(found, limits::HOME_PAYMENTS_MAX * READ_FOR_EACH)
 }
 
-/// The payments of rows, as far as Home shows them. Of an agreement that has ended, the movement's own record may not say so
-/// yet.
+/// The payments of rows that Home shows. The record of an ended agreement's payment may not say so yet.
 fn seen_payments(
     scope: &Scope,
     rows: &Shortlist<RowToSee>,
@@ -386,8 +374,7 @@ fn seen_payments(
     Shortlist { shown, total }
 }
 
-/// The first agreements with signatures on paper that a member may confirm, all but those of these recorders; and how many such
-/// signatures there are in all.
+/// The first agreements with paper signatures that a member may confirm, and the number of all such signatures.
 fn with_papers<'a>(open: &'a OpenAgreements, not_of: &BTreeSet<MemberId>) -> (Vec<&'a OpenAgreement>, usize) {
     let of_others = |open: &OpenAgreement| open.papers.iter().filter(|by| !not_of.contains(by)).count();
     let all: Vec<_> = open.open.iter().filter(|open| open.is_active && of_others(open) > 0).collect();
@@ -395,7 +382,6 @@ fn with_papers<'a>(open: &'a OpenAgreements, not_of: &BTreeSet<MemberId>) -> (Ve
     (all.into_iter().take(limits::HOME_AGREEMENTS_MAX).collect(), total)
 }
 
-/// The signatures on paper of an agreement that a member may confirm, all but those of these recorders.
 fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterator<Item = PaperToConfirm> {
     agreement.papers_to_confirm().filter(move |(_, paper)| !not_of.contains(&paper.recorded_by)).filter_map(
         |(_, paper)| {
@@ -415,7 +401,6 @@ fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterato
     )
 }
 
-/// The blockers of a draft; none of another agreement.
 fn blockers(
     agreement: &Agreement,
     contacts: &[Contact],
@@ -441,7 +426,7 @@ async fn queue(
         tokio::try_join!(store.open_agreements(), proposals, store.waiting_movements()).map_err(Error::from)
     });
     let ((open, pending, waiting), seconds) = tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
-    // What they recorded or entered waits for a second member; who is alone confirms and verifies their own.
+    // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
     let payments = payments_to_see(&waiting, &open, &not_of, (&organization.time_zone, now));
     let chosen = Chosen::of(&open, &pending, (&not_of, &organization.own_contact_ids), (now, all_attention));
@@ -462,7 +447,7 @@ async fn queue(
     let to_see = seen_payments(scope, &payments, movements, &agreements);
     let agreements: Vec<_> = agreements.into_iter().filter(|agreement| listed.contains(&agreement.id())).collect();
     let accesses: HashMap<AgreementId, _> = accesses.into_iter().collect();
-    // Someone may have joined between the two reads. Old rows do not name who takes part.
+    // Someone may have joined between the two reads. Old rows don't name participants.
     let joined = participants_of(agreements.iter().map(|agreement| &**agreement));
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
@@ -504,7 +489,6 @@ async fn queue(
     })
 }
 
-/// When the participants of an agreement last looked at their pages: those for whom it waits first.
 fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> Vec<(ContactId, Option<Timestamp>)> {
     let open = agreement.waiting_gates().filter(|gate| gate.state.status() == GateStatus::Open);
     let waited_for: BTreeSet<ParticipantId> = open.flat_map(|gate| agreement.unmet_by(gate)).collect();

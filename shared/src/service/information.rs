@@ -26,12 +26,12 @@ use crate::wire::fields::FieldErrors;
 pub struct OwnAnswers {
     draft: Option<Versioned<AnswerDraft>>,
     place: String,
-    /// What the participant sent, the oldest first.
+    /// What the participant sent, oldest first.
     pub submissions: Vec<Submission>,
 }
 
 impl OwnAnswers {
-    /// The version of the draft, which a form names when it saves the next one; 0 if there is none.
+    /// The version of the draft, which a form names when it saves the next one; 0 without a draft.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.draft.as_ref().map_or(0, Versioned::version)
@@ -43,10 +43,7 @@ impl OwnAnswers {
         self.draft.as_ref().map(|draft| draft.saved_at)
     }
 
-    /// Checks that a form was filled with the draft that is there, and that its answers find room in a draft.
-    ///
-    /// # Errors
-    /// [`NotActed::TooLong`], [`NotActed::OtherDraft`].
+    /// Checks that a form was filled with the stored draft, and that its answers fit in a draft.
     pub fn check(&self, form: &AnswerForm) -> Result<(), NotActed> {
         if form.typed.reveal().len() > limits::ANSWERS_BYTES_MAX {
             return Err(NotActed::TooLong);
@@ -54,10 +51,7 @@ impl OwnAnswers {
         if self.version() == form.version { Ok(()) } else { Err(NotActed::OtherDraft) }
     }
 
-    /// The draft in clear; empty if there is none.
-    ///
-    /// # Errors
-    /// When the draft's key is gone, or the keys can't be read now.
+    /// The draft in clear; empty without one.
     pub fn open(&self, keys: &Keyring) -> Result<TypedAnswers, SealError> {
         let Some(draft) = &self.draft else { return Ok(TypedAnswers::default()) };
         TypedAnswers::opened(&keys.open(&draft.sealed, &self.place)?).ok_or(SealError::Broken)
@@ -84,7 +78,6 @@ pub struct AnswerForm {
     pub typed: TypedAnswers,
 }
 
-/// What an act on answers is decided on.
 struct AnswerContext {
     by: ActingParticipant,
     loaded: AgreementWithFacts,
@@ -98,7 +91,7 @@ impl AnswerContext {
         Ok(Self { by, loaded: AgreementWithFacts::of(agreement), own })
     }
 
-    /// Checks that the participant may write answers now, and that the form was filled with the draft that is there.
+    /// Checks that the participant may write answers now, and that the form was filled with the stored draft.
     fn check(&self, scope: &Scope, form: &AnswerForm) -> Result<(), NotActed> {
         let now = self.loaded.act_moment(scope);
         can_answer(&self.by, self.loaded.context(scope, now), form.gate)?;
@@ -114,10 +107,7 @@ impl AnswerContext {
     }
 }
 
-/// Saves a draft of answers, which only the participant sees. A form that is sent twice saves it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
+/// Saves a draft of answers, which only the participant sees.
 pub async fn save_draft(
     scope: &Scope,
     by: &ActingParticipant,
@@ -147,9 +137,6 @@ pub enum NotSent {
 }
 
 /// Sends answers, or saves them as a draft if they are incomplete or wrong.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
 pub async fn send(
     scope: &Scope,
     by: &ActingParticipant,
@@ -184,7 +171,6 @@ pub async fn send(
     Ok(plan(Err(NotSent::Refused(refused))))
 }
 
-/// The answers as they are stored, with what has changed since the revision before.
 fn answering(
     context: &AnswerContext,
     keys: &Keyring,
@@ -215,10 +201,7 @@ fn answering(
     Ok(answering)
 }
 
-/// All answers that were sent in an agreement, the oldest first, and the agreement.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// An agreement and all answers sent in it, oldest first.
 pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Submission>), Error> {
     let submissions = async { scope.store().submissions(id).await.map_err(Error::from) };
     let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
@@ -232,14 +215,11 @@ pub struct AnswersToRead {
     pub agreement: Agreement,
     /// The participant's contact.
     pub contact: Contact,
-    /// What the participant sent, the oldest first.
+    /// What the participant sent, oldest first.
     pub submissions: Vec<Submission>,
 }
 
 /// What a member reads of a participant's answers to an information request.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement, or it asks the participant for nothing there.
 pub async fn to_read(
     scope: &Scope,
     id: AgreementId,
@@ -258,16 +238,13 @@ pub async fn to_read(
 }
 
 /// Accepts or returns the answers that a form shows.
-///
-/// # Errors
-/// [`Error::NotFound`] when there are no such answers.
 pub async fn judge(
     scope: &Scope,
     by: &Member,
     (id, gate, participant): (AgreementId, GateId, ParticipantId),
     (shown, judgment): (SubmissionId, Judgment),
 ) -> Result<Plan<Result<(), NotJudged>>, Error> {
-    // One after the other: what is decided after the agreement was read, conflicts with its version.
+    // One after the other: what is decided after the agreement was read conflicts with its version.
     let loaded = AgreementWithFacts::of(found(scope, id).await?);
     let submissions = scope.store().submissions_of(id, gate, participant).await?;
     let submission = submissions.iter().find(|submission| submission.id == shown).ok_or_else(Error::not_found)?;

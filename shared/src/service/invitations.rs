@@ -12,7 +12,7 @@ use crate::service::scope::{Plan, Scope};
 use crate::store::invitations as stored;
 use crate::wire::text::Folded;
 
-/// The organization's pending invitations, the oldest first.
+/// The organization's pending invitations, oldest first.
 pub async fn pending(scope: &Scope) -> Result<Vec<Invitation>, Error> {
     let all = scope.store().invitations().await?.into_iter().map(|stored| stored.into_inner().invitation);
     let mut pending: Vec<_> = all.filter(|invitation| invitation.is_valid_at(scope.now())).collect();
@@ -20,8 +20,7 @@ pub async fn pending(scope: &Scope) -> Result<Vec<Invitation>, Error> {
     Ok(pending)
 }
 
-/// A new invitation with its secret. It is generated once for all attempts to commit it, so that the page shows the link
-/// that works.
+/// A new invitation with its secret, generated once for all attempts to commit it, so the page shows the right link.
 pub struct GeneratedInvitation {
     invitation: Invitation,
     secret: LinkSecret,
@@ -35,9 +34,6 @@ impl fmt::Debug for GeneratedInvitation {
 
 impl GeneratedInvitation {
     /// Generates the secret.
-    ///
-    /// # Errors
-    /// When there is no randomness.
     pub fn generate(scope: &Scope, admin: Admin<'_>, new: NewInvitation) -> Result<Self, Error> {
         Ok(Self { invitation: Invitation::create(admin, new, scope.now()), secret: LinkSecret::new()? })
     }
@@ -48,7 +44,7 @@ impl GeneratedInvitation {
         self.invitation.id
     }
 
-    /// The secret, which is shown once.
+    /// The secret, shown once.
     #[must_use]
     pub fn secret(&self) -> &LinkSecret {
         &self.secret
@@ -64,7 +60,7 @@ pub enum NotInvited {
     NoRoom,
 }
 
-/// Invites an address. An earlier invitation of the address stops working: gives it, if it worked until now.
+/// Invites an address. Ends an earlier invitation of the address, and returns it if it worked until now.
 pub async fn invite(
     scope: &Scope,
     admin: Admin<'_>,
@@ -89,10 +85,7 @@ pub async fn invite(
     Ok(Plan::new(scope, Ok(replaced)).change([changes]).showing([new.id().uuid()]))
 }
 
-/// Revokes an invitation: its link stops working.
-///
-/// # Errors
-/// [`Error::NotFound`] when the organization has no such invitation, which may have been accepted.
+/// Revokes an invitation, unless it was accepted: its link stops working.
 pub async fn revoke(scope: &Scope, admin: Admin<'_>, id: InvitationId) -> Result<Plan<()>, Error> {
     let all = scope.store().invitations().await?;
     let found = all.iter().find(|stored| stored.invitation.id == id).ok_or_else(Error::not_found)?;

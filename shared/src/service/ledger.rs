@@ -1,11 +1,10 @@
-//! The ledger: a page of it in the order of ids for clients, and, for the app, with what is overdue first and with totals.
+//! The ledger: for clients a page in the order of ids; for the app also what is overdue first, and totals.
 //!
-//! Decision: the page in the app and the file that it exports order and add up all rows that match, from what the compact
-//! rows have, and read the records of the rows that they show. The totals are those of the pass that found the rows.
+//! Decision: the page in the app and its export order and add up all matching rows by what the compact rows have, and
+//! read the records of the shown rows.
 //!
-//! Decision: an agreement that ends is in the ledger as its record says, as in the list of agreements, and what ends with it
-//! is told as cancelled from that moment on, although its own record follows a little later. What is overdue is decided when
-//! it is read.
+//! Decision: an agreement that ends is in the ledger as its record says. What ends with it is shown as cancelled from
+//! that moment on, although its own record follows a little later. What is overdue is decided on read.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -50,13 +49,13 @@ pub struct LedgerRow {
     pub product: LedgerProduct,
     /// What it is called.
     pub title: String,
-    /// Who takes part, but for the organization's own contacts.
+    /// The participants, without the organization's own contacts.
     pub counterparties: Vec<NamedContact>,
-    /// Who owes it to whom, the organization's own contacts included. None of an agreement, which binds all.
+    /// Who owes it to whom, including the organization's own contacts. None for an agreement, which binds all.
     pub owing: Option<Owing>,
-    /// Who owes it. None of an agreement, which binds all.
+    /// Who owes it. None for an agreement, which binds all.
     pub direction: Option<LedgerDirection>,
-    /// What is to be paid, of a payment with an amount.
+    /// The amount of a payment, if it has one.
     pub payment: Option<LedgerPayment>,
     /// Where it is.
     pub state: LedgerState,
@@ -64,14 +63,14 @@ pub struct LedgerRow {
     pub status_sentence: String,
     /// When it is due.
     pub due_at: Option<Timestamp>,
-    /// Whether that has passed, and it is still owed.
+    /// Whether it is past due and still owed.
     pub is_overdue: bool,
 }
 
 /// A contact with its name.
 pub type NamedContact = (ContactId, DisplayName);
 
-/// Who owes something to whom. A side of a draft may be empty still.
+/// Who owes something to whom. A side of a draft may still be empty.
 #[derive(Debug)]
 pub struct Owing {
     /// Who owes it.
@@ -123,7 +122,7 @@ impl LedgerThing {
     }
 }
 
-/// A page of the rows that a query asks for, in the order of their ids.
+/// A page of the rows that match a query, ordered by id.
 pub async fn list(scope: &Scope, query: &LedgerQuery) -> Result<Page<LedgerRow>, Error> {
     let (rows, organization) =
         tokio::try_join!(scope.store().ledger_rows(query, LedgerDetail::Filtered), scope.store().organization())?;
@@ -134,9 +133,9 @@ pub async fn list(scope: &Scope, query: &LedgerQuery) -> Result<Page<LedgerRow>,
 /// What the page of the ledger shows.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The rows of the page, what is overdue first.
+    /// The rows of the page, overdue ones first.
     pub page: Page<LedgerRow>,
-    /// What all rows that match add up to.
+    /// The totals of all matching rows.
     pub totals: LedgerTotals,
     /// How many of them are overdue.
     pub overdue: usize,
@@ -146,7 +145,7 @@ pub struct Ledger {
     pub own: Vec<Contact>,
 }
 
-/// A page of the rows that a query asks for, what is overdue first, and what all of them add up to.
+/// A page of the rows that match a query, overdue ones first, and the totals of all of them.
 pub async fn overview(scope: &Scope, organization: &Organization, query: &LedgerQuery) -> Result<Ledger, Error> {
     let rows = scope.store().ledger_rows(query, LedgerDetail::Full).await?;
     let mut workspaces: BTreeSet<WorkspaceId> =
@@ -169,7 +168,7 @@ pub async fn overview(scope: &Scope, organization: &Organization, query: &Ledger
     })
 }
 
-/// All rows that a query asks for, which are read a few at a time.
+/// All rows that match a query, read a few at a time.
 #[derive(Debug)]
 pub struct LedgerExport {
     scope: Scope,
@@ -177,7 +176,7 @@ pub struct LedgerExport {
     rest: std::vec::IntoIter<DatedEntry>,
 }
 
-/// The rows of a file, what is overdue first, from the offset of the query on.
+/// The rows of a file, overdue ones first, from the offset of the query on.
 pub async fn export(scope: &Scope, organization: &Organization, query: &LedgerQuery) -> Result<LedgerExport, Error> {
     let rows = scope.store().ledger_rows(query, LedgerDetail::Full).await?;
     let mut entries = ordered(scope, organization, rows.select(query, &organization.own_contact_ids));
@@ -188,9 +187,6 @@ pub async fn export(scope: &Scope, organization: &Organization, query: &LedgerQu
 
 impl LedgerExport {
     /// The next rows. None at the end.
-    ///
-    /// # Errors
-    /// When they can't be read.
     pub async fn next(&mut self) -> Result<Option<Vec<LedgerRow>>, Error> {
         let entries: Vec<LedgerEntry> =
             self.rest.by_ref().take(limits::LEDGER_EXPORT_STEP).map(|dated| dated.entry).collect();
@@ -207,15 +203,13 @@ impl LedgerExport {
     }
 }
 
-/// A row with the moment at which it is due.
 #[derive(Debug)]
 struct DatedEntry {
     entry: LedgerEntry,
     is_overdue: bool,
 }
 
-/// The rows with what is overdue first, the longest overdue before the others; then what is due, by when it is; then what
-/// is not due; and what is done, the newest first.
+/// The rows, longest overdue first, then by due time, then those without one, then the done ones, newest first.
 fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>) -> Vec<DatedEntry> {
     let mut days = Days::of(&organization.time_zone);
     let mut dated: Vec<_> = entries
@@ -268,7 +262,6 @@ impl<'a> Days<'a> {
     }
 }
 
-/// The records of some rows, and of what they show.
 struct Records {
     agreements: BTreeMap<AgreementId, Agreement>,
     movements: HashMap<MovementId, Movement>,
@@ -277,8 +270,7 @@ struct Records {
 }
 
 impl Records {
-    /// Reads the records of rows, side by side. Where the rows know their contacts these are read beside the records, and
-    /// else after them.
+    /// Reads the records of rows concurrently. Contacts are read with them if the rows name them, otherwise afterwards.
     async fn load(scope: &Scope, entries: &[LedgerEntry]) -> Result<Self, Error> {
         let store = scope.store();
         let ids = |row_type| entries.iter().filter(move |entry| entry.row_type == row_type).map(|entry| entry.id);
@@ -305,13 +297,11 @@ impl Records {
         Ok(records)
     }
 
-    /// The contacts that rows show.
     fn contacts_of(&self, entries: &[LedgerEntry]) -> BTreeSet<ContactId> {
         let shown = entries.iter().filter_map(|entry| self.parties_of(entry));
         shown.flat_map(|parties| parties.all().collect::<Vec<_>>()).collect()
     }
 
-    /// Who owes it to whom, as the records say.
     fn parties_of(&self, entry: &LedgerEntry) -> Option<LedgerParties> {
         let agreement = self.agreements.get(&entry.agreement_id)?;
         let contacts = |ids: Vec<ParticipantId>| -> Vec<ContactId> {
@@ -335,7 +325,6 @@ impl Records {
     }
 }
 
-/// What a row shows of its record.
 struct Shown {
     thing: LedgerThing,
     title: String,
@@ -383,7 +372,7 @@ impl Shown {
     }
 }
 
-/// Rows with all that is shown of them. Left out is what was deleted since its row was read: a payment of a draft.
+/// Rows with their content, without payments of drafts that were deleted since their row was read.
 async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry]) -> Result<Vec<LedgerRow>, Error> {
     let (records, own) = (Records::load(scope, entries).await?, &organization.own_contact_ids);
     let names: HashMap<ContactId, &DisplayName> =

@@ -13,21 +13,18 @@ use crate::service::participants::addressee;
 use crate::service::scope::{Plan, Scope};
 use crate::store::{contacts, link_codes as stored};
 
-/// What became of a member's wish to make a code.
+/// The outcome of a member's request for a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeMade {
     /// It works.
     Made,
-    /// The organization does not ask for codes (anymore).
+    /// The organization doesn't ask for codes (anymore).
     NotAskedFor,
-    /// The participant's address has changed since the publication, and no member has confirmed the new one.
+    /// The participant's address has changed since publication, and no member has confirmed the new one.
     Readdressed,
 }
 
-/// Makes a code for the link of a participant, with the id of the form. The one before ends.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+/// Makes a code for the link of a participant, with the id from the form. The previous code ends.
 pub async fn create(
     scope: &Scope,
     by: &Member,

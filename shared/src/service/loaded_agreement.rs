@@ -1,12 +1,12 @@
-//! The loader of agreements: an agreement with the other records that a use case needs of it.
+//! The loader of agreements: an agreement with the other records that a use case needs.
 //!
-//! Decision: it loads in three steps, each with a type of its own, because each read costs units and the use cases need
-//! different records. The effects of time need the facts; a cancellation, and the response to a single read, also the
-//! participants' contacts; a publication and the pages of a decision also the workspace, and of a draft the payments. A rule
-//! that needs a record can't be called with an agreement that was loaded without it.
+//! Decision: it loads in three steps, each with its own type, because each read costs units. The effects of time need
+//! the facts; a cancellation, and the response to a single read, also the participants' contacts; a publication and the
+//! pages of a decision also the workspace, and of a draft the payments. A rule that needs a record can't be called with
+//! an agreement that was loaded without it.
 //!
-//! Decision: an agreement knows the states of its movements itself, so its gates need no other record. Only the blockers of a
-//! draft need the terms of its payments, and nothing is read of a draft without any.
+//! Decision: an agreement knows the states of its movements. Only the blockers of a draft need the terms of its
+//! payments.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -38,7 +38,7 @@ use crate::service::workspaces;
 use crate::store::change::Changes;
 use crate::store::{Versioned, contacts, funding_items};
 
-/// An agreement with the recorded facts of its gates and of its money.
+/// An agreement with the recorded facts of its gates and its money.
 #[derive(Debug)]
 pub struct AgreementWithFacts {
     agreement: Versioned<Agreement>,
@@ -46,30 +46,27 @@ pub struct AgreementWithFacts {
 }
 
 impl AgreementWithFacts {
-    /// The facts of an agreement, which has them itself.
     pub(super) fn of(agreement: Versioned<Agreement>) -> Self {
         let facts = agreement.facts().clone();
         Self { agreement, facts }
     }
 
-    /// The agreement as it is stored.
+    /// The agreement as stored.
     #[must_use]
     pub fn agreement(&self) -> &Versioned<Agreement> {
         &self.agreement
     }
 
-    /// The recorded facts of its gates and of its money.
+    /// The recorded facts of its gates and its money.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The moment at which an act on it is decided by this attempt.
     pub(super) fn act_moment(&self, scope: &Scope) -> Moment {
         scope.moment_after(self.agreement.updated_at)
     }
 
-    /// What an act on it at this moment is decided on.
     pub(super) fn context(&self, scope: &Scope, moment: Moment) -> AgreementContext<'_> {
         AgreementContext { agreement: &self.agreement, facts: &self.facts, time_scale: scope.time_scale(), moment }
     }
@@ -90,30 +87,26 @@ pub struct AgreementWithContacts {
 }
 
 impl AgreementWithContacts {
-    /// Loads the facts and contacts of an agreement.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
         let participants = scope.store().contacts(participants_of([&*agreement])).await?;
         let contacts = participants.iter().map(|contact| Contact::clone(contact)).collect();
         Ok(Self { with_facts: AgreementWithFacts::of(agreement), participants, contacts })
     }
 
-    /// The contacts of its participants, each once, in the order of their ids.
+    /// The contacts of its participants, each once, ordered by id.
     #[must_use]
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
-    /// The contacts of its participants, with their versions.
     pub(super) fn participants(&self) -> &[Versioned<Contact>] {
         &self.participants
     }
 
-    /// The checks that its contacts have not changed since they were read.
     pub(super) fn contact_checks(&self, scope: &Scope) -> Vec<Changes> {
         self.participants.iter().map(|contact| contacts::check(scope.call(), contact)).collect()
     }
 
-    /// The agreement as it is stored, and the contacts.
     pub(super) fn into_parts(self) -> (Agreement, Vec<Contact>) {
         (self.with_facts.agreement.into_inner(), self.contacts)
     }
@@ -137,7 +130,6 @@ pub struct LoadedAgreement {
 }
 
 impl LoadedAgreement {
-    /// Loads the facts, contacts and workspace of an agreement, and the payments of a draft.
     pub(super) async fn load(scope: &Scope, agreement: Versioned<Agreement>) -> Result<Self, Error> {
         let payments = Payments::load(scope, [&*agreement]);
         let funding = DraftFunding::load(scope, [&*agreement]);
@@ -153,7 +145,7 @@ impl LoadedAgreement {
         &self.workspace
     }
 
-    /// The payments of a draft, in the order of their ids; none of an agreement that was published.
+    /// The payments of a draft, ordered by id; none after publication.
     #[must_use]
     pub fn payments(&self) -> &[Movement] {
         self.payments.movements_of(self.agreement())
@@ -172,7 +164,7 @@ impl LoadedAgreement {
         }
     }
 
-    /// The warnings of its publication at a moment, in the zone of the organization. None if it is not a draft.
+    /// The warnings of its publication at a moment, in the organization's zone. None if it is not a draft.
     #[must_use]
     pub fn warnings(&self, now: Timestamp, zone: &TimeZone) -> Vec<Warning> {
         match self.agreement().lifecycle() {
@@ -183,10 +175,7 @@ impl LoadedAgreement {
         }
     }
 
-    /// How a member's publication of the draft sets the items that it papers in progress.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] when an item left the draft after the blockers were looked at.
+    /// Sets the items that a published draft papers in progress; [`Error::Conflict`] if one left since the check.
     pub(super) fn starting(&self, scope: &Scope, published: &ByMember<Agreement>) -> Result<Vec<Dependent>, Error> {
         if published.lifecycle() == Lifecycle::Cancelled {
             return Ok(Vec::new());
@@ -198,7 +187,6 @@ impl LoadedAgreement {
         self.funding.items.iter().map(start).collect()
     }
 
-    /// The agreement with its facts and contacts, and its workspace.
     pub(super) fn into_parts(self) -> (AgreementWithContacts, Workspace) {
         (self.with_contacts, self.workspace.into_inner())
     }
@@ -212,8 +200,7 @@ impl Deref for LoadedAgreement {
     }
 }
 
-/// The payments that the page of an action shows of a published agreement: those that a member should look at first of one
-/// that is to be cancelled, as many as one read gives. Nothing is read for another action, or of a draft.
+/// The most urgent payments for the page of a cancellation, up to one read. Reads nothing otherwise, or of a draft.
 pub(super) async fn payments_to_cancel(
     scope: &Scope,
     agreement: &Agreement,
@@ -231,18 +218,16 @@ pub(super) async fn payments_to_cancel(
     Ok(found)
 }
 
-/// The ids of the contacts that take part in agreements.
 pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agreement>) -> BTreeSet<ContactId> {
     let participants = agreements.into_iter().flat_map(|agreement| &agreement.participants);
     participants.map(|participant| participant.contact_id).collect()
 }
 
-/// The payments of drafts, in full and as far as publication depends on them.
 #[derive(Debug, Default)]
 pub(super) struct Payments(HashMap<AgreementId, (Vec<Movement>, Vec<DraftPayment>)>);
 
 impl Payments {
-    /// Reads the payments of those agreements that are drafts, all at once. Nothing is read where there are none.
+    /// Reads the payments of all drafts among these agreements at once. Reads nothing without any.
     pub(super) async fn load<'a>(
         scope: &Scope,
         agreements: impl IntoIterator<Item = &'a Agreement>,
@@ -258,19 +243,16 @@ impl Payments {
         Ok(payments)
     }
 
-    /// The payments of one of the drafts, in the order of their ids.
     pub(super) fn of(&self, draft: &Agreement) -> &[DraftPayment] {
         self.0.get(&draft.id()).map_or(&[], |(_, needed)| needed)
     }
 
-    /// The same in full.
     fn movements_of(&self, draft: &Agreement) -> &[Movement] {
         self.0.get(&draft.id()).map_or(&[], |(movements, _)| movements)
     }
 }
 
-/// The zone that the days of a draft's promises get when it is published: the organization's. Nothing is read for an agreement
-/// without promises, which needs none.
+/// The organization's zone, which publication gives to the days of the promises. Reads nothing without promises.
 pub(super) async fn zone_of_promises(scope: &Scope, agreement: &Agreement) -> Result<TimeZone, Error> {
     if agreement.promises.is_empty() || agreement.lifecycle() != Lifecycle::Draft {
         return Ok(TimeZone::default());
@@ -278,20 +260,19 @@ pub(super) async fn zone_of_promises(scope: &Scope, agreement: &Agreement) -> Re
     Ok(scope.store().organization().await?.time_zone)
 }
 
-/// The funding items of drafts, with their trusts.
 #[derive(Debug, Default)]
 pub(super) struct DraftFunding {
     items: Vec<Versioned<FundingItem>>,
     trusts: HashMap<TrustId, Versioned<Trust>>,
-    /// Owners and trustees who were removed from the participants of their draft. Its documents name them still.
+    /// Owners and trustees who were removed from the participants of their draft. Its documents still name them.
     removed: Vec<Contact>,
 }
 
 impl DraftFunding {
-    /// Reads the items of those agreements that are drafts, and their trusts, all at once. Nothing is read where there are none.
+    /// Reads the items and trusts of all drafts among these agreements at once. Reads nothing without any.
     ///
-    /// Decision: it reads the funding of their workspaces, where the items and trusts are beside each other. By their ids they
-    /// would be found behind pointers, the trusts after the items: four reads that wait for each other instead of one.
+    /// Decision: it reads the funding of their workspaces, where items and trusts are adjacent. Finding them by id
+    /// takes pointers, and the trusts after the items: four consecutive reads instead of one.
     pub(super) async fn load<'a>(
         scope: &Scope,
         agreements: impl IntoIterator<Item = &'a Agreement>,
@@ -319,7 +300,7 @@ impl DraftFunding {
         Ok(funding)
     }
 
-    /// The items of one of the drafts that are no longer as it papers them. The contacts are those of its participants.
+    /// The items of one of the drafts that have changed since it papered them. `contacts` are its participants'.
     pub(super) fn changed(&self, draft: &Agreement, contacts: &[Contact]) -> Vec<FundingItemId> {
         if draft.funding_item_ids.is_empty() {
             return Vec::new();
@@ -337,11 +318,9 @@ impl DraftFunding {
     }
 }
 
-/// The records of a draft that its blockers depend on: the contacts of its participants, its payments, and the items that
-/// have changed since it papered them.
+/// The records that a draft's blockers depend on: participants' contacts, payments, and items changed since papered.
 pub(super) type DraftRecords<'a> = (&'a [Contact], &'a [DraftPayment], &'a [FundingItemId]);
 
-/// The blockers of a draft's publication.
 pub(super) fn blockers_of(
     draft: &Agreement,
     workspace_activated: bool,
@@ -352,12 +331,11 @@ pub(super) fn blockers_of(
     blockers::blockers(draft, &context)
 }
 
-/// The ids of the obligations of an agreement; none before its promises came into force.
 pub(super) fn obligation_ids(agreement: &Agreement) -> impl Iterator<Item = ObligationId> {
     agreement.promises.iter().filter_map(|promise| obligation::id_of(agreement, promise.id))
 }
 
-/// The obligations of an agreement, in the order of its promises. Nothing is read before they came into force.
+/// The obligations of an agreement, in the order of its promises. Reads nothing before they take effect.
 pub(super) async fn obligations_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<Obligation>, Error> {
     let found = scope.store().obligations(obligation_ids(agreement)).await?;
     Ok(found.into_iter().map(Versioned::into_inner).collect())

@@ -1,5 +1,5 @@
-//! Members: listing and removing them, and changing their roles and their own names. A removed member's sessions in the organization end at once: each request checks that its member
-//! exists, and the transaction of each form checks again.
+//! Members: listing and removing them, and changing their roles and their own names. A removed member's sessions in the
+//! organization end at once: each request checks that its member exists, and the transaction of each form checks again.
 
 use crate::domain::contact::DisplayName;
 use crate::domain::ids::MemberId;
@@ -13,7 +13,7 @@ use crate::store::members;
 use crate::wire::page::Search;
 use crate::wire::text::Folded;
 
-/// The organization's members, the oldest first.
+/// The organization's members, oldest first.
 pub async fn list(scope: &Scope) -> Result<Vec<MemberRecord>, Error> {
     Ok(scope.store().members().await?)
 }
@@ -57,7 +57,7 @@ pub async fn remove_as_operator(
     }
 }
 
-/// Gives a member a role, and returns the member as they were. Nothing changes if they have it already.
+/// Gives a member a role, and returns the member as they were. Nothing changes if they already have it.
 pub async fn change_role(
     scope: &Scope,
     admin: Admin<'_>,
@@ -73,7 +73,7 @@ pub async fn change_role(
     })
 }
 
-/// Gives a member another name. Nothing changes if they have it already.
+/// Gives a member another name. Nothing changes if they already have it.
 pub fn rename(scope: &Scope, member: &Member, name: &DisplayName) -> Plan<()> {
     let changes = (member.name() != name).then(|| members::rename(scope.call(), member, name));
     Plan::new(scope, ()).change(changes).showing([member.id().uuid()])

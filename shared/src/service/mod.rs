@@ -1,8 +1,9 @@
 //! The use cases. Each exists once, for all entrances: operations, forms, the clock, operators, the demo.
 //!
 //! A use case takes the proof of the right to it, loads what the rules need, calls the pure rule, and returns a plan
-//! ([`scope::Plan`]): changes, checks, events, the ids shown, and its output. The entrance commits the plan, and turns the
-//! output into a response.
+//! ([`scope::Plan`]), which the entrance commits and turns into a response. It gives `Error::NotFound` for what the
+//! organization doesn't have, and to participants `Error::Unauthenticated` once their link was reissued. A form
+//! submitted twice acts once, because its copy is used once (`web::SubmittedForm`).
 //!
 //! Decision: a repeated create with an `external_reference` reads the reference first. That costs one more read on
 //! creates with a reference, but saves a failed transaction (10 units) on every repeat of a synchronization.
@@ -13,16 +14,15 @@
 //! a person renamed after those reads might as well be renamed after the decision, which names no one.
 //!
 //! Decision: each attempt at a decision has its own time, and only the audit row keeps that of the call. A race that
-//! takes seconds does not carry a decision past its end, and every attempt finds the audit row of the call.
+//! takes seconds doesn't carry a decision past its end, and every attempt finds the audit row of the call.
 //!
-//! Decision: declining does not require the agreement to be as shown. It changes only the proposal, and an edit of an
+//! Decision: declining doesn't require the agreement to be as shown. It changes only the proposal, and an edit of an
 //! agreement that a member refuses must not make them decline again.
 //!
-//! Decision: members cannot remove themselves. Each act of a member, signing in and switching organizations included,
-//! checks in its transaction that they still are a member; an act of an admin, that they still are an admin (what only
-//! admins may do takes an `Admin`, or their form, a `SubmittedForm<Admin>`, whose every commit checks). The admin who
-//! removes someone stays, so one is always left, and a person who was removed or lost the role finishes nothing, not
-//! even what was under way.
+//! Decision: members can't remove themselves. Each act of a member, including signing in and switching organizations,
+//! checks in its transaction that they still are a member; an act of an admin, that they still are an admin (it takes
+//! an `Admin`, or a `SubmittedForm<Admin>`, whose every commit checks). The admin who removes someone stays, so one is
+//! always left, and a person who was removed or lost the role finishes nothing, not even what was under way.
 
 pub mod agreements;
 pub mod audit;

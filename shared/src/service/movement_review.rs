@@ -1,6 +1,7 @@
 //! A movement as its page shows it, with what its forms need.
 //!
-//! Decision: evidence and members are read beside the movement, and only shown. Acts read again what they are decided on.
+//! Decision: evidence and members are read concurrently with the movement, and only shown. Acts read again what they
+//! decide on.
 
 use crate::domain::agreement::gate::{FieldType, GateRule};
 use crate::domain::agreement::{Agreement, Label};
@@ -32,16 +33,13 @@ pub struct MovementReview {
     pub contacts: Vec<Contact>,
     /// The workspace.
     pub workspace: Workspace,
-    /// All evidence that was ever filed for it, the oldest first.
+    /// All evidence that was ever filed for it, oldest first.
     pub evidence: Vec<Evidence>,
     /// Who counts as a second member for what another recorded.
     pub seconds: SecondMembers,
 }
 
 /// A movement as its page shows it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementReview, Error> {
     let evidence = async { scope.store().evidence_of(id).await.map_err(Error::from) };
     let (movement, evidence, seconds) = tokio::try_join!(found(scope, id), evidence, second_members::load(scope))?;
@@ -51,7 +49,6 @@ pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementReview, Error>
     Ok(MovementReview { movement, agreement, contacts, workspace: workspace.into_inner(), evidence, seconds })
 }
 
-/// A movement and its agreement as of now, with the contacts of the participants.
 async fn as_of_now(
     scope: &Scope,
     movement: Versioned<Movement>,
@@ -88,14 +85,11 @@ pub struct InstructionsForm {
     pub agreement: Agreement,
     /// The contacts of the participants.
     pub contacts: Vec<Contact>,
-    /// The accounts that instructions can be taken from: the payee's first.
+    /// The accounts that instructions can be taken from, the payee's first.
     pub accounts: Vec<AcceptedAccount>,
 }
 
 /// What the form of a movement's instructions needs.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
 pub async fn instructions_form(scope: &Scope, id: MovementId) -> Result<InstructionsForm, Error> {
     let movement = found(scope, id).await?;
     let answers = async { scope.store().submissions(movement.agreement_id()).await.map_err(Error::from) };
@@ -106,7 +100,6 @@ pub async fn instructions_form(scope: &Scope, id: MovementId) -> Result<Instruct
     Ok(InstructionsForm { movement, agreement, contacts, accounts })
 }
 
-/// The bank details in the latest accepted answers, in the order of the agreement's questions.
 fn accepted_accounts(agreement: &Agreement, answers: &[Submission]) -> Vec<AcceptedAccount> {
     let mut found = Vec::new();
     for gate in agreement.stages.iter().flat_map(|stage| &stage.gates) {

@@ -1,11 +1,8 @@
-//! Movements: what is shown of them, and what members do about them. What the parties of a payment do on their own pages is
-//! in [`own_movements`](super::own_movements), the payments of drafts in [`payments`](super::payments).
+//! Movements: what is shown of them, and what members do about them. What the parties of a payment do on their own
+//! pages is in [`own_movements`](super::own_movements), the payments of drafts in [`payments`](super::payments).
 //!
-//! Decision: an act reads the movement first, then its agreement and what else it needs. The transaction writes both, so an
-//! act that was decided on records of two moments conflicts and is decided again.
-//!
-//! Decision: an act that the movement shows as done by the same member is not refused: a form that is sent twice does it
-//! once.
+//! Decision: an act reads the movement first, then its agreement and what else it needs. The transaction writes both,
+//! so an act that was decided on records of two moments conflicts and is decided again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -44,28 +41,25 @@ pub use crate::store::movements::{EvidenceHolder, MovementQuery};
 pub struct MovementInFull {
     /// The movement; cancelled if its agreement was cancelled or has expired, recorded or not.
     pub movement: Movement,
-    /// The step of its agreement that waits for it; none where no condition names it.
+    /// The step of its agreement that waits for it, if a condition names it.
     pub stage_id: Option<StageId>,
     /// When it is due: the end of the day, in the organization's zone.
     pub due_at: Option<Timestamp>,
 }
 
 /// A movement.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: MovementId) -> Result<MovementInFull, Error> {
     let movement = found(scope, id).await?.into_inner();
     in_full(scope, vec![movement]).await?.pop().ok_or_else(Error::not_found)
 }
 
-/// A page of the movements that a query asks for.
+/// A page of the movements that match a query.
 pub async fn list(scope: &Scope, query: &MovementQuery) -> Result<Page<MovementInFull>, Error> {
     let Page { data, pagination } = scope.store().list_movements(query).await?;
     Ok(Page { data: in_full(scope, data).await?, pagination })
 }
 
-/// Movements with the steps of their agreements and their due times. The organization is read only if a movement has a day.
+/// Movements with their steps and due times. Reads the organization only for a movement with a day.
 async fn in_full(scope: &Scope, movements: Vec<Movement>) -> Result<Vec<MovementInFull>, Error> {
     let agreements: BTreeSet<AgreementId> = movements.iter().map(Movement::agreement_id).collect();
     let agreements = async { scope.store().agreements(agreements).await.map_err(Error::from) };
@@ -89,10 +83,7 @@ pub(super) async fn found(scope: &Scope, id: MovementId) -> Result<Versioned<Mov
     scope.store().movement(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A movement with its agreement as of now, and all evidence that was ever filed for it, the oldest first.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
+/// A movement with its agreement as of now, and all evidence ever filed for it, oldest first.
 pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreement, Vec<Evidence>), Error> {
     let Records { agreement, movement, .. } = Records::load(scope, id).await?;
     let evidence = scope.store().evidence_of(id).await?;
@@ -100,11 +91,9 @@ pub async fn record(scope: &Scope, id: MovementId) -> Result<(Movement, Agreemen
     Ok((movement.as_told(&now).into_owned(), now, evidence))
 }
 
-/// A movement and its agreement, on which acts are decided.
 pub(super) struct Records {
     pub agreement: Versioned<Agreement>,
     pub movement: Versioned<Movement>,
-    /// When this attempt decides.
     pub moment: Moment,
 }
 
@@ -155,9 +144,6 @@ pub enum MovementAct {
 }
 
 /// Does what a member's form asks for.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
 pub async fn act(
     scope: &Scope,
     by: &Member,
@@ -198,9 +184,6 @@ fn decide(
 }
 
 /// Resolves an exception.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
 pub async fn resolve(
     scope: &Scope,
     by: &Member,
@@ -225,11 +208,10 @@ pub async fn resolve(
 pub enum NotFiled {
     /// The rules refuse it.
     Refused(NotMoved),
-    /// The same document, or the same reference, counts for another movement of the organization.
+    /// The same document or reference counts for another movement of the organization.
     Elsewhere(EvidenceHolder),
 }
 
-/// The movement that holds one of the keys, unless it is the movement itself.
 async fn holder_elsewhere(
     scope: &Scope,
     own: MovementId,
@@ -239,10 +221,7 @@ async fn holder_elsewhere(
     Ok(holders.into_iter().find(|holder| holder.movement_id != own))
 }
 
-/// Files evidence, with the id that the form carries: a form that is sent twice files it once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
+/// Files evidence, with the id from the form.
 pub async fn file_evidence(
     scope: &Scope,
     by: &Member,
@@ -253,10 +232,7 @@ pub async fn file_evidence(
     file_by(scope, by, keys, (id, new), acts::file_evidence).await
 }
 
-/// The same for a movement that is an exception because it did not arrive, which is resolved first, in one act.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
+/// The same for a movement that is an exception because it did not arrive, resolving it first, in one act.
 pub async fn resolve_and_file(
     scope: &Scope,
     by: &Member,
@@ -296,7 +272,6 @@ async fn file_by(
     Ok(plan(Ok(())).change(changes).emit(filed.change.events))
 }
 
-/// Evidence with the account that it speaks of, compared with what the movement's instructions name.
 async fn compared(
     scope: &Scope,
     keys: &Keyring,
@@ -307,11 +282,8 @@ async fn compared(
     Ok(compared_account(scope, keys, movement, spoken).await?.map(|account| new.with_account(account)))
 }
 
-/// An account that evidence speaks of, compared with what a movement's released instructions name. The refusal is for another one, if
-/// nobody says why it counts.
-///
-/// # Errors
-/// When the instructions can't be read.
+/// An account that evidence names, compared with what a movement's released instructions name. Refuses another account
+/// without a reason why it counts.
 pub async fn compared_account(
     scope: &Scope,
     keys: &Keyring,
@@ -328,7 +300,7 @@ pub async fn compared_account(
 /// What a member decides about evidence.
 #[derive(Debug, Clone)]
 pub enum EvidenceDecision {
-    /// Accepts it: what it says arrived is believed.
+    /// Accepts it: what it says arrived counts.
     Accept(Arrivals),
     /// Rejects it.
     Reject(SafeNote),
@@ -336,10 +308,7 @@ pub enum EvidenceDecision {
     Withdraw(SafeNote),
 }
 
-/// Accepts, rejects or withdraws evidence. A form that is sent twice does it once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement, or it has no such evidence.
+/// Accepts, rejects or withdraws evidence.
 pub async fn judge_evidence(
     scope: &Scope,
     by: &Member,
@@ -355,15 +324,11 @@ pub async fn judge_evidence(
 pub enum NotAccepted {
     /// The rules refuse it.
     Refused(NotMoved),
-    /// Other evidence was accepted or withdrawn after the page was shown, so accepting it would mean something else.
+    /// Other evidence was accepted or withdrawn after the page was shown, so accepting would mean something else.
     Changed,
 }
 
-/// Accepts evidence, given what had been accepted before as the page said, in minor units, and whether the member says that it
-/// is another arrival. A form that is sent twice accepts it once.
-///
-/// # Errors
-/// Those of [`judge_evidence`].
+/// Accepts evidence. `shown` is the accepted sum on the page, in minor units; `arrivals`, whether this one is separate.
 pub async fn accept_evidence(
     scope: &Scope,
     by: &Member,
@@ -383,8 +348,7 @@ pub async fn accept_evidence(
     Ok(plan.with_output(output))
 }
 
-/// A movement, and all evidence that was filed for it; behind that, for who accepts one piece, what was accepted for other
-/// movements and may be the same arrival.
+/// A movement, all its evidence, and what other movements accepted of perhaps the same arrival as the accepted piece.
 async fn to_judge(
     scope: &Scope,
     (id, evidence): (MovementId, EvidenceId),
@@ -400,7 +364,7 @@ async fn to_judge(
     Ok((records, found))
 }
 
-/// Evidence that was accepted for another movement and may be about the arrival that evidence is about.
+/// Evidence that was accepted for another movement and may be of the same arrival.
 #[derive(Debug, Clone)]
 pub struct AcceptedElsewhere {
     /// The evidence.
@@ -409,11 +373,7 @@ pub struct AcceptedElsewhere {
     pub movement: Movement,
 }
 
-/// What was accepted for other movements and may be about the arrival that evidence is about, the oldest first. Nothing where
-/// the movement has no such evidence, or a member has decided about it.
-///
-/// # Errors
-/// When the table can't be read.
+/// What other movements accepted of perhaps the same arrival, oldest first. Empty if the evidence is decided.
 pub async fn accepted_elsewhere(
     scope: &Scope,
     (movement, evidence): (MovementId, EvidenceId),
@@ -482,18 +442,11 @@ fn is_decided(evidence: &Evidence, by: &Member, decision: &EvidenceDecision) -> 
 }
 
 /// Evidence of a movement, for its page and its file.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn evidence(scope: &Scope, (movement, id): (MovementId, EvidenceId)) -> Result<Evidence, Error> {
     scope.store().evidence(movement, id).await?.ok_or_else(Error::not_found)
 }
 
-/// Enters instructions, or changes those of the revision that the form showed, 0 if it showed none. A form that is sent twice
-/// enters them once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
+/// Enters instructions, or changes those of the revision that the form showed, 0 if it showed none.
 pub async fn enter_instructions(
     scope: &Scope,
     by: &Member,
@@ -514,7 +467,7 @@ pub async fn enter_instructions(
         Some(found) => scope.store().sealed_instructions(id, found.revision).await?,
         None => None,
     };
-    // Instructions that do not open anymore are others.
+    // Instructions that no longer open count as different.
     let before = before.and_then(|stored| stored.opened(keys).ok());
     let new = instructions.sealed((keys, scope.org()), (id, revision))?.after(before.as_ref(), instructions);
     Ok(match acts::enter_instructions(by, records.context(scope), movement, new) {
@@ -526,7 +479,6 @@ pub async fn enter_instructions(
     })
 }
 
-/// A revision of a movement's instructions in clear.
 pub(super) async fn opened(
     scope: &Scope,
     keys: &Keyring,
@@ -536,16 +488,12 @@ pub(super) async fn opened(
     Ok(Some(stored.opened(keys)?))
 }
 
-/// Digests of the accounts that a movement's instructions named when they were released last, for comparison with an account
-/// that something else names: one, or of a free text each number that could be an account. None if they never were: what one
-/// member entered proves nothing.
+/// Digests of the accounts in a movement's last released instructions, for comparison with an account that something
+/// else names: one, or of a free text each number that could be an account. None before a release: what one member
+/// entered proves nothing.
 ///
-/// They can be compared with every digest that the keyring makes now: where what is stored has none of its keys, because they
-/// were replaced since, the instructions are opened and digested again. Only
-/// instructions whose key was dropped give what is stored.
-///
-/// # Errors
-/// When the store does not answer.
+/// Stored digests without a current key are made again from the instructions, so that they compare with new ones,
+/// unless the instructions' own key was dropped.
 pub async fn instructed_accounts(
     scope: &Scope,
     keys: &Keyring,
@@ -565,7 +513,7 @@ pub async fn instructed_accounts(
     }))
 }
 
-/// A movement's instructions, opened to be verified. No text about them has them.
+/// A movement's instructions, opened to be verified. Its `Debug` doesn't show them.
 #[derive(Debug)]
 pub struct InstructionsToVerify {
     revision: u32,
@@ -573,10 +521,7 @@ pub struct InstructionsToVerify {
 }
 
 impl InstructionsToVerify {
-    /// The movement's current ones. None without instructions, or if they do not open anymore.
-    ///
-    /// # Errors
-    /// When the store does not answer.
+    /// The movement's current ones. None without instructions, or if they no longer open.
     pub async fn load(scope: &Scope, keys: &Keyring, movement: &Movement) -> Result<Option<Self>, Error> {
         let Some(InstructionsStatus { revision, .. }) = movement.instructions() else { return Ok(None) };
         let stored = scope.store().sealed_instructions(movement.id(), *revision).await?;
@@ -590,7 +535,7 @@ impl InstructionsToVerify {
         self.clear.to_type_again()
     }
 
-    /// Whether what was typed again is all that they say. Instructions that name no account are never verified.
+    /// Whether the typed accounts are all that they name. Instructions that name no account are never verified.
     fn are(&self, keys: &AccountKeys, typed: &[BankAccount]) -> bool {
         let entered = self.clear.accounts();
         let is_same =
@@ -599,7 +544,7 @@ impl InstructionsToVerify {
     }
 }
 
-/// What a member says who verifies instructions.
+/// What a member who verifies instructions says.
 #[derive(Debug, Clone)]
 pub struct TypedVerification {
     /// The revision that the form showed.
@@ -610,12 +555,8 @@ pub struct TypedVerification {
     pub accounts: Vec<BankAccount>,
 }
 
-/// Verifies instructions if what the member typed is what they say. If not, the plan counts the try, and the call is refused.
-/// Instructions that do not open anymore can't be compared, which is none's
-/// fault and no try.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such movement.
+/// Verifies instructions if the member typed what they say. Otherwise the plan counts the try, and the call is refused.
+/// Instructions that no longer open can't be compared, which doesn't count as a try.
 pub async fn verify_instructions(
     scope: &Scope,
     by: &Member,
@@ -654,11 +595,7 @@ pub async fn verify_instructions(
     })
 }
 
-/// The instructions that a participant's accepted answer gives, for a member to enter. None if it was not accepted, or is no
-/// answer with bank details.
-///
-/// # Errors
-/// When the key of the answer is gone, or the keys can't be read now.
+/// The instructions in a participant's accepted answer, for a member to enter. None if it has no bank details.
 pub async fn instructions_of_answer(
     scope: &Scope,
     keys: &Keyring,

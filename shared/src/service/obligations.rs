@@ -1,8 +1,5 @@
-//! Obligations: reading them, and what members and participants do about them. They end with their agreement
-//! ([`endings`](super::endings)).
-//!
-//! Promises are parts of a draft, and edited as the others are ([`drafts::edit`](super::drafts::edit)). What brings them into
-//! force writes the obligations.
+//! Obligations: reading them, and what members and participants do about them. [`endings`](super::endings) ends them
+//! with their agreement, and [`drafts::edit`](super::drafts::edit) edits promises.
 //!
 //! Decision: an act checks the version of its agreement in its transaction. So nobody acts on an obligation after its
 //! agreement was cancelled, although the obligation itself follows later.
@@ -43,9 +40,6 @@ pub struct ObligationInFull {
 }
 
 /// An obligation.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: ObligationId) -> Result<ObligationInFull, Error> {
     let obligation = found(scope, id).await?;
     let agreement = agreement_of(scope, &obligation).await?;
@@ -65,9 +59,6 @@ pub struct ObligationReview {
 }
 
 /// An obligation as its page shows it to a member.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: ObligationId) -> Result<ObligationReview, Error> {
     let (in_full, seconds) = tokio::try_join!(get(scope, id), second_members::load(scope))?;
     let is_live = is_live(scope, &in_full.obligation, &in_full.agreement);
@@ -92,7 +83,7 @@ pub struct ObligationPage {
     pub contacts: Vec<Contact>,
 }
 
-/// A page of the obligations that a query asks for.
+/// A page of the obligations that match a query.
 pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
     let page = scope.store().list_obligations(query).await?;
     let mut ids: Vec<AgreementId> = page.data.iter().map(Obligation::agreement_id).collect();
@@ -102,7 +93,7 @@ pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPa
     in_full(scope, page, agreements).await
 }
 
-/// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due.
+/// The same, ordered by due time: what is overdue, what is due next, then all for which nothing is due.
 pub async fn list_by_due(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
     let (page, agreements) = scope.store().obligations_by_due(query).await?;
     in_full(scope, page, agreements).await
@@ -133,7 +124,6 @@ async fn agreement_of(scope: &Scope, obligation: &Obligation) -> Result<Versione
     agreement.ok_or_else(|| Error::Internal("an obligation without its agreement".to_owned()))
 }
 
-/// An obligation with all that an act on it needs.
 struct LoadedObligation {
     obligation: Versioned<Obligation>,
     loaded: AgreementWithFacts,
@@ -166,7 +156,7 @@ impl LoadedObligation {
 pub enum Doing {
     /// Declares that a trigger happened.
     DeclareTrigger(Happening),
-    /// Records the claim that an occurrence is done, which the promisor told them.
+    /// Records the promisor's claim, as told to the member, that an occurrence is done.
     RecordSatisfaction(Done),
     /// Confirms such a claim. Nobody confirms their own, unless the organization has no other member.
     Confirm(OccurrenceId),
@@ -177,9 +167,6 @@ pub enum Doing {
 }
 
 /// Does what a member's form asks for.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such obligation.
 pub async fn act(
     scope: &Scope,
     by: &Member,
@@ -209,11 +196,8 @@ pub async fn act(
     })
 }
 
-/// Why a member can't record that an occurrence is done, with a file of so many bytes, if so. It is asked before the file is
-/// stored, and decided when it is recorded.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such obligation.
+/// Why a member can't record that an occurrence is done, with a file of so many bytes, if so. Asked before the file is
+/// stored, and decided again when it is recorded.
 pub async fn why_not_satisfied(
     scope: &Scope,
     id: ObligationId,
@@ -224,11 +208,7 @@ pub async fn why_not_satisfied(
     Ok(member::check_satisfaction(found.context(scope), done, file_bytes).err())
 }
 
-/// The same for a participant's form, which leaves a receipt with this id. A form that was done by now goes on.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when the agreement of the session
-/// has no such obligation.
+/// The same for a participant's form, which leaves a receipt with this id. A form that is already done may go on.
 pub async fn why_not_satisfied_by_participant(
     scope: &Scope,
     by: &ActingParticipant,
@@ -246,17 +226,12 @@ pub async fn why_not_satisfied_by_participant(
     let Err(refused) = participant::check_satisfaction(&by, found.context(scope), &receipts, done, file_bytes) else {
         return Ok(None);
     };
-    // The same form, sent at the same moment, may have been done between the two reads.
+    // The same form, submitted at the same moment, may have been done between the two reads.
     let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
     Ok((!receipts.iter().any(|receipt| receipt.id == form)).then_some(refused))
 }
 
-/// Does what a participant's form asks for, under the sentence above its button. A form that is sent twice, also at once,
-/// does it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when the agreement of the session
-/// has no such obligation.
+/// Does what a participant's form asks for, under the sentence above its button.
 pub async fn act_as_participant(
     scope: &Scope,
     by: &ActingParticipant,
@@ -284,15 +259,14 @@ pub async fn act_as_participant(
             plan(Ok(())).change(changes).emit(acted.events)
         }
         Err(refused) => {
-            // The same form, sent at the same moment, may have been done between the two reads.
+            // The same form, submitted at the same moment, may have been done between the two reads.
             let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
             plan(receipt_of(&receipts, form, (id, &doing)).unwrap_or(Err(refused)))
         }
     })
 }
 
-/// How a confirmation in a member's browser counts beside what that member recorded. In a browser of the participant's own
-/// nothing is read.
+/// How a confirmation in a member's browser counts relative to that member's records. Reads nothing in other browsers.
 async fn counting_of_host(
     scope: &Scope,
     obligation: &Obligation,
@@ -331,7 +305,7 @@ fn decide(
     }
 }
 
-/// What the receipt with a form's id says about the form: that it was done, if it is of the same act. None without one.
+/// The outcome of a form that left a receipt: done, if it is of the same act. None without a receipt.
 fn receipt_of(
     receipts: &[Receipt],
     form: ReceiptId,

@@ -15,17 +15,14 @@ pub async fn get(scope: &Scope) -> Result<Organization, Error> {
     Ok(scope.store().organization().await?)
 }
 
-/// The contacts that an organization acts as, in the order of their ids.
+/// The contacts that an organization acts as, ordered by id.
 pub async fn own_contacts(scope: &Scope, organization: &Organization) -> Result<Vec<Contact>, Error> {
     let contacts = scope.store().contacts(organization.own_contact_ids.iter().copied()).await?;
     Ok(contacts.into_iter().map(Versioned::into_inner).collect())
 }
 
-/// Changes the settings, and whether participants are asked for codes. A name that is replaced is kept with the others that
-/// the organization had.
-///
-/// # Errors
-/// [`Error::Invalid`] at `name` with `limit_reached`, when it had [`limits::EARLIER_NAMES_MAX`] names before.
+/// Changes the settings, and whether participants are asked for codes; `limit_reached` at `name` after
+/// [`limits::EARLIER_NAMES_MAX`] earlier names, which the organization keeps.
 pub async fn change_settings(
     scope: &Scope,
     admin: Admin<'_>,
@@ -38,7 +35,7 @@ pub async fn change_settings(
         let message = format!("can’t be changed again: the organization has had {} others", limits::EARLIER_NAMES_MAX);
         return Err(Error::Invalid(FieldErrors::one("name", FieldCode::LimitReached, message)));
     }
-    // The clock of this call may be behind that of the call before.
+    // This call's clock may be behind the previous call's.
     let last = before.earlier_names.last().map(|earlier| earlier.until);
     let earlier = EarlierName { name: before.name, until: last.map_or(scope.now(), |last| last.max(scope.now())) };
     let settings = (settings, asks_for_codes);
@@ -46,13 +43,10 @@ pub async fn change_settings(
     Ok(Plan::new(scope, ()).change([changes]).showing([scope.org().uuid()]))
 }
 
-/// Adds one of the organization's own contacts. Nothing changes if it is one already.
-///
-/// # Errors
-/// [`Error::NotFound`] at `contact_id` when there is no such contact, and `limit_reached`.
+/// Adds one of the organization's own contacts. Nothing changes if it already is one.
 pub async fn add_own_contact(scope: &Scope, admin: Admin<'_>, new: NewOwnContact) -> Result<Plan<Contact>, Error> {
     let id = new.contact_id;
-    // Read before the transaction rather than in it: contacts are never deleted.
+    // Read before the transaction: contacts are never deleted.
     let contact = scope.store().contact(id).await?;
     let contact = contact.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))?.into_inner();
     let own = scope.store().organization().await?.own_contact_ids;
@@ -68,9 +62,6 @@ pub async fn add_own_contact(scope: &Scope, admin: Admin<'_>, new: NewOwnContact
 }
 
 /// Removes one of the organization's own contacts, which stays a contact.
-///
-/// # Errors
-/// [`Error::NotFound`] when the organization has no such contact.
 pub async fn remove_own_contact(scope: &Scope, admin: Admin<'_>, id: ContactId) -> Result<Plan<()>, Error> {
     if scope.store().contact(id).await?.is_none() {
         return Err(Error::not_found());

@@ -1,4 +1,4 @@
-//! The accounts that an organization calls its own: members say so, agree, and remove them.
+//! The accounts that an organization calls its own: members mark them, agree, and remove them.
 
 use crate::crypto::keyring::Keyring;
 use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
@@ -11,19 +11,13 @@ use crate::service::scope::{Plan, Scope};
 use crate::service::second_members;
 use crate::store::organizations as stored;
 
-/// The digests of the accounts that are the organization's: those that a second member agreed to.
-///
-/// # Errors
-/// When they can't be read.
+/// The digests of the organization's accounts: those that a second member agreed to.
 pub async fn counted(scope: &Scope) -> Result<Vec<AccountDigest>, Error> {
     let organization = scope.store().organization().await?;
     Ok(own_account::counted(&organization.own_accounts).cloned().collect())
 }
 
-/// Calls an account the organization's own, with the id that the form carries: a form that is sent twice does it once.
-///
-/// # Errors
-/// When the table does not answer.
+/// Marks an account as the organization's own, with the id from the form.
 pub async fn say(
     scope: &Scope,
     by: &Member,
@@ -46,10 +40,7 @@ pub async fn say(
     changed(scope, by, id, (&before, agreeing::said(&before, new, counting)))
 }
 
-/// Agrees that an account is the organization's own. A form that is sent twice does it once.
-///
-/// # Errors
-/// When the table does not answer.
+/// Agrees that an account is the organization's own.
 pub async fn agree(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<Result<(), NotOwned>>, Error> {
     let before = scope.store().organization().await?.own_accounts;
     let first = before.iter().find(|own| own.id == id).and_then(OwnAccount::said_by_member);
@@ -58,10 +49,7 @@ pub async fn agree(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<
     changed(scope, by, id, (&before, after))
 }
 
-/// Removes an account from the organization's own. Nothing changes if it is not there anymore.
-///
-/// # Errors
-/// When the table does not answer.
+/// Removes an account from the organization's own. Nothing changes if it is already gone.
 pub async fn remove(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<Result<(), NotOwned>>, Error> {
     let before = scope.store().organization().await?.own_accounts;
     let after = before.iter().filter(|own| own.id != id).cloned().collect();

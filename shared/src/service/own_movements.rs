@@ -1,8 +1,8 @@
-//! What the parties of a payment see and do on their own pages: the sender says that they sent it, the receiver that it has
-//! arrived, which a member still has to accept.
+//! What the parties of a payment see and do on their own pages: the sender claims to have sent it, the receiver that it
+//! has arrived, which a member still has to accept.
 //!
-//! Decision: what a page shows is read beside what all pages of the participant read, and no step later: the sealed
-//! instructions too, which are opened only once the agreement says that the payment is still to be made.
+//! Decision: what a page shows is read together with what all pages of the participant read, including the sealed
+//! instructions, which are opened only once the agreement says that the payment is still to be made.
 
 use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::ids::{EvidenceId, MovementId};
@@ -28,13 +28,13 @@ pub struct OwnPayment {
     pub view: ParticipantView,
     /// The payment, as of now.
     pub movement: Movement,
-    /// The evidence that the participant filed, the oldest first. What others filed is not theirs to see.
+    /// The evidence that the participant filed, oldest first, without others'.
     pub evidence: Vec<Evidence>,
     /// The instructions, if the participant may see them now.
     pub instructions: Option<OwnInstructions>,
 }
 
-/// The instructions that the sender may see now. They are sealed until the page opens them.
+/// The instructions that the sender may see now, sealed until the page opens them.
 #[derive(Debug)]
 pub struct OwnInstructions(SealedInstructions);
 
@@ -45,19 +45,13 @@ impl OwnInstructions {
         self.0.revision
     }
 
-    /// The instructions in full, for the sender's own page. That page records the view.
-    ///
-    /// # Errors
-    /// [`SealError`] when their key is gone, or the keys can't be read now.
+    /// The instructions in full, for the sender's own page, which records the view.
     pub fn open(&self, keys: &Keyring) -> Result<BankInstructions, SealError> {
         self.0.opened(keys)
     }
 }
 
-/// What the page of a payment shows to one of its parties.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such payment, also for those who are no party.
+/// What the page of a payment shows to one of its parties, and to nobody else.
 pub async fn page(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Result<OwnPayment, Error> {
     let own = async {
         let (movement, evidence) =
@@ -73,23 +67,19 @@ pub async fn page(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Resu
         return Err(Error::not_found());
     }
     evidence.retain(|found| is_filed_by(found, by));
-    // The agreement may have ended, and its payment not been written since.
+    // The agreement may have ended without its payment being written since.
     let movement = movement.as_told(&view.agreement).into_owned();
     let shown = movement.instructions_shown_to(by.id());
     let instructions = sealed.filter(|sealed| shown == Some(sealed.revision)).map(OwnInstructions);
     Ok(OwnPayment { view, movement, evidence, instructions })
 }
 
-/// A movement of the participant's agreement.
 async fn own(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Result<Versioned<Movement>, Error> {
     let movement = found(scope, id).await?;
     if movement.agreement_id() == by.agreement_id() { Ok(movement) } else { Err(Error::not_found()) }
 }
 
 /// The evidence that a participant filed for a payment, for its file.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such payment, or it has no such evidence of theirs.
 pub async fn own_evidence(
     scope: &Scope,
     by: &ActingParticipant,
@@ -103,7 +93,7 @@ pub async fn own_evidence(
 /// What a party does about a payment.
 #[derive(Debug, Clone)]
 pub enum PartyAct {
-    /// The sender says that they sent it, by the revision of the instructions that the page showed.
+    /// The sender claims to have sent it, by the revision of the instructions that the page showed.
     ReportSent(u32, NewClaim),
     /// Files evidence: the sender their own word or their bank's document, the receiver that it has arrived.
     FileEvidence(Box<NewEvidence>),
@@ -111,11 +101,7 @@ pub enum PartyAct {
     WithdrawEvidence(EvidenceId, SafeNote),
 }
 
-/// Does what a party's form asks for. A form that is sent twice, also at once, does it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when their agreement has no such
-/// movement, or they are no party of it, or have filed no such evidence.
+/// Does what a party's form asks for, even if submitted twice at once.
 pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
@@ -126,7 +112,7 @@ pub async fn act(
     if !is_party(&movement, by.id()) {
         return Err(Error::not_found());
     }
-    // After the movement, whose version guards what is withdrawn: a form that was done by then has left its receipt.
+    // After the movement, whose version guards what is withdrawn: a form done by then has left its receipt.
     let withdrawn = async {
         match &act {
             PartyAct::WithdrawEvidence(evidence, _) => own_evidence(scope, by, (id, *evidence)).await.map(Some),
@@ -170,7 +156,7 @@ fn decide(
     }
 }
 
-/// Whether a receipt is that of a form: of the same act on the same movement, with the same in it.
+/// Whether a receipt is that of a form: of the same act on the same movement, with the same content.
 #[must_use]
 pub fn is_of(receipt: &Receipt, id: MovementId, act: &PartyAct) -> bool {
     match (&receipt.act, act) {

@@ -1,4 +1,4 @@
-//! Signatures on paper, which members record and confirm.
+//! Paper signatures, which members record and confirm.
 
 use crate::domain::ids::{AgreementId, PaperSignatureId, ParticipantId};
 use crate::domain::member::{
@@ -12,19 +12,13 @@ use crate::service::scope::{Plan, Scope};
 use crate::service::second_members;
 use crate::store::paper_signatures as stored;
 
-/// The signatures on paper of an agreement, by participant, the oldest of each first: for its evidence.
-///
-/// # Errors
-/// When the store can't be read.
+/// The paper signatures of an agreement, by participant, oldest of each first, for its evidence.
 pub async fn of_agreement(scope: &Scope, agreement: AgreementId) -> Result<Vec<PaperSignature>, Error> {
     Ok(scope.store().paper_signatures(agreement).await?)
 }
 
-/// Records that a participant signed on paper, with the id that the form carries.
-/// It counts at once only if the form said so, and if there still is no second member. The output says how it counts.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Records that a participant signed on paper, with the id from the form. It counts at once only if the form said so
+/// and there still is no second member. The output says how it counts.
 pub async fn record(
     scope: &Scope,
     by: &Member,
@@ -32,7 +26,7 @@ pub async fn record(
     new: NewPaperSignature,
     shown: Counting,
 ) -> Result<Plan<Result<Counting, NotRecorded>>, Error> {
-    // After the agreement: what another member records or decides meanwhile, conflicts with its version.
+    // After the agreement: what another member records or decides meanwhile conflicts with its version.
     let before = found(scope, agreement).await?;
     let papers = scope.store().paper_signatures_of(agreement, new.participant_id);
     let (earlier, seconds) =
@@ -53,17 +47,14 @@ pub async fn record(
     })
 }
 
-/// Confirms or rejects a signature on paper.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement, participant or signature on paper.
+/// Confirms or rejects a paper signature.
 pub async fn decide(
     scope: &Scope,
     by: &Member,
     (agreement, participant, paper): (AgreementId, ParticipantId, PaperSignatureId),
     decision: PaperDecision,
 ) -> Result<Plan<Result<(), NotDecided>>, Error> {
-    // After the agreement: what another member decides meanwhile, conflicts with its version.
+    // After the agreement: what another member decides meanwhile conflicts with its version.
     let before = found(scope, agreement).await?;
     let papers = scope.store().paper_signatures_of(agreement, participant);
     let (papers, seconds) = tokio::try_join!(async { papers.await.map_err(Error::from) }, second_members::load(scope))?;

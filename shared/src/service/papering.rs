@@ -1,9 +1,9 @@
 //! Papering: an ordinary draft for items, in one transaction with them.
 //!
 //! It takes two steps, since its documents are files: [`prepare`] reads and checks everything and gives the texts, the
-//! entrance makes files of them and puts these into the file store, and [`paper`] decides. Files are named by their content, so a repeat
-//! leaves nothing behind. The transaction holds only for what was read: an item that was sorted, parked, closed or papered
-//! meanwhile, or a trust that got another name, makes it be prepared again.
+//! entrance stores files of them, and [`paper`] decides. Files are named by their content, so a repeat leaves nothing
+//! behind. The transaction holds only for what was read; any change of an item or the trust's name takes another
+//! preparation.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Prepared {
         self.id
     }
 
-    /// What the agreement is called.
+    /// The name of the agreement.
     #[must_use]
     pub fn name(&self) -> &AgreementName {
         &self.name
@@ -71,7 +71,7 @@ impl Prepared {
         &self.contacts
     }
 
-    /// The items, in the order in which they were named.
+    /// The items, in the order they were named.
     pub fn items(&self) -> impl Iterator<Item = &FundingItem> {
         self.items.iter().map(|item| &**item)
     }
@@ -82,19 +82,18 @@ impl Prepared {
         self.day
     }
 
-    /// The documents, one for each item in the same order.
+    /// The documents, one per item in the same order.
     #[must_use]
     pub fn papers(&self) -> &[Paper] {
         &self.papers
     }
 
-    /// The fingerprint of what a preview of it shows.
+    /// The fingerprint of its preview.
     #[must_use]
     pub fn fingerprint(&self) -> PaperingFingerprint {
         PaperingFingerprint::of(self.items(), (&self.workspace, &self.trust, &self.contacts), self.day)
     }
 
-    /// The agreement with the files of its documents.
     fn draft(&self, files: Vec<DocumentContent>, scope: &Scope) -> Result<Agreement, Error> {
         let papered: Vec<_> = self.items().zip(files).collect();
         let (actor, now) = (scope.actor().clone(), scope.now());
@@ -102,11 +101,7 @@ impl Prepared {
     }
 }
 
-/// Reads items, and checks that they can be papered together.
-///
-/// # Errors
-/// [`Error::NotFound`] at each unknown item; `wrong_workspace`, `invalid_value` for another trust, `missing_facts`,
-/// `on_hold`, `wrong_state` and `verb_not_allowed` at each item that can't be; what [`papers::draft`] refuses.
+/// Reads items, and checks that they can be papered together. Errors are at each item that can't.
 pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error> {
     let items = named(scope, &new.item_ids).await?;
     check(&items).map_err(Error::Invalid)?;
@@ -126,7 +121,7 @@ pub async fn prepare(scope: &Scope, new: &NewPapering) -> Result<Prepared, Error
     let name = new.name.clone().or_else(|| papers::default_name(&trust));
     let name = name.ok_or_else(|| Error::Internal("a trust whose name makes no name".to_owned()))?;
     let prepared = Prepared { id: AgreementId::new(), name, workspace, trust, contacts, items, papers, day };
-    // What no agreement can take is told before its documents are written. Their files matter to none of the rules.
+    // Refuses what no agreement can take before documents are written. Blank files suffice: no rule depends on them.
     let blank = DocumentContent { sha256: String::new(), size_bytes: 0 };
     prepared.draft(vec![blank; prepared.items.len()], scope)?;
     Ok(prepared)
@@ -166,11 +161,7 @@ fn check(items: &[Versioned<FundingItem>]) -> Result<(), FieldErrors> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Papers what was prepared, with the files of its documents in their order.
-///
-/// # Errors
-/// `limit_reached` at `item_ids` when the agreement would have more participants or signatures than one may have, or its
-/// workspace more people.
+/// Papers what was prepared, with the files of its documents in their order; `limit_reached` at `item_ids`.
 pub fn paper(
     by: &impl Writer,
     prepared: Prepared,
@@ -205,14 +196,13 @@ pub fn paper(
     let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&contacts, &[], &[]), now);
     let takes_part = |contact: &Contact| agreement.participants.iter().any(|one| one.contact_id == contact.id);
     let contacts = contacts.into_iter().filter(takes_part).collect();
-    // An agreement that papers items has no payments.
     let payments_wait_for = BTreeMap::new();
     let papered = AgreementInFull { agreement, contacts, blockers, is_proposed: false, payments_wait_for };
     let plan = Plan::new(scope, papered).change(changes).emit(events).showing(shown);
     Ok(plan.join(joining, Some(left_people)))
 }
 
-/// The same at the items, whose agreement the people would join the workspace for.
+/// Moves errors to the items: because of them, the people would join the workspace.
 fn at_items(found: FieldErrors) -> FieldErrors {
     let mut errors = FieldErrors::default();
     for error in found.into_list() {
@@ -222,7 +212,7 @@ fn at_items(found: FieldErrors) -> FieldErrors {
     errors
 }
 
-/// The agreement that a form papered before, with the id that the form carries: it was sent twice.
+/// The agreement that an earlier submission of the form papered.
 pub async fn papered_before(scope: &Scope, id: AgreementId) -> Result<Option<Vec<FundingItemId>>, Error> {
     let found = scope.store().agreement(id).await?;
     Ok(found.map(|agreement| agreement.funding_item_ids.clone()))

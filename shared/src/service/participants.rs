@@ -1,5 +1,5 @@
-//! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and open
-//! declined conditions again.
+//! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and
+//! reopen declined conditions.
 
 use crate::domain::agreement::{Agreement, DocumentContent, Label, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
@@ -32,26 +32,22 @@ pub struct ParticipantView {
     pub agreement: Agreement,
     /// The contacts of its participants.
     pub contacts: Vec<Contact>,
-    /// The participant's own receipts, the oldest first.
+    /// The participant's own receipts, oldest first.
     pub receipts: Vec<Receipt>,
-    /// The participant's own signatures on paper, the oldest first.
+    /// The participant's own paper signatures, oldest first.
     pub papers: Vec<PaperSignature>,
-    /// The payments in which the participant is the sender or the receiver, as of now, in the order of their ids.
+    /// The payments that the participant sends or receives, as of now, ordered by id.
     pub payments: Vec<Movement>,
     /// The obligations in which the participant is a party, in the order of the agreement's promises.
     pub obligations: Vec<Obligation>,
 }
 
-/// Whether a participant sends or receives a payment. Nobody else sees it on their pages.
 pub(super) fn is_party(movement: &Movement, participant: ParticipantId) -> bool {
     let terms = movement.terms();
     [terms.sender, terms.receiver].contains(&Some(participant))
 }
 
 /// What a participant's pages show of the agreement of their session.
-///
-/// # Errors
-/// [`Error::NotFound`] when the agreement no longer has the participant.
 pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantView, Error> {
     let (store, id) = (scope.store(), by.agreement_id());
     let own = async {
@@ -75,9 +71,6 @@ pub async fn view(scope: &Scope, by: &ActingParticipant) -> Result<ParticipantVi
 }
 
 /// The agreement of a participant's session.
-///
-/// # Errors
-/// [`Error::NotFound`] when it no longer has the participant.
 pub async fn agreement(scope: &Scope, by: &ActingParticipant) -> Result<Agreement, Error> {
     let agreement = found(scope, by.agreement_id()).await?.into_inner();
     agreement.participant(by.id()).ok_or_else(Error::not_found)?;
@@ -91,16 +84,13 @@ pub enum Doing {
     Sign(Signing),
     /// Approves what a gate asks to approve, under this sentence.
     Approve(GateId, String),
-    /// Uploads a file, which is stored already.
+    /// Uploads a file, which is already stored.
     Upload(GateId, Label, DocumentContent, FileType),
     /// Declines.
     Decline(Declining, Note),
 }
 
-/// Does what a participant's form asks for. A form that is sent twice, also at once, does it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile, [`Error::NotFound`] when there is no such agreement.
+/// Does what a participant's form asks for, even if submitted twice at once.
 pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
@@ -122,12 +112,12 @@ pub async fn act(
             let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(acted.events)
         }
-        // The same form, sent at the same moment, may have been done between the two reads.
+        // The same form, submitted at the same moment, may have been done between the two reads.
         Err(refused) => plan(done(&own_receipts(scope, &by).await?, id, &repeated).unwrap_or(Err(refused))),
     })
 }
 
-/// What the receipt with a form's id says about the form: that it was done, if it is of the same act. None without one.
+/// The outcome of a form that left a receipt: done, if it is of the same act. None without a receipt.
 fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(), NotActed>> {
     let receipt = receipts.iter().find(|receipt| receipt.id == id)?;
     let is_same = match (&receipt.act, doing) {
@@ -143,20 +133,13 @@ fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(),
     Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
-/// Counts a file before it is stored for a participant. False, if they have stored as much as they may: drafts, and what was
-/// refused afterwards, included.
-///
-/// # Errors
-/// When the store can't be written.
+/// Counts a file before it is stored for a participant. False beyond the limit, which includes what was refused later.
 pub async fn count_file(scope: &Scope, by: &ActingParticipant, bytes: usize) -> Result<bool, Error> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     Ok(scope.store().count_file_bytes(by, bytes).await?)
 }
 
-/// What a participant did, the oldest first.
-///
-/// # Errors
-/// When the store can't be read.
+/// What a participant did, oldest first.
 pub async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<Receipt>, Error> {
     Ok(scope.store().receipts_of(by.agreement_id(), by.id()).await?)
 }
@@ -184,10 +167,7 @@ fn decide(
     }
 }
 
-/// Gives the consent to electronic records, or withdraws it. A form that is sent twice does it once.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the link was reissued meanwhile.
+/// Gives the consent to electronic records, or withdraws it.
 pub async fn change_consent(
     scope: &Scope,
     by: &ActingParticipant,
@@ -232,11 +212,11 @@ pub struct ParticipantRecord {
     pub agreement: Agreement,
     /// The participant's contact.
     pub contact: Contact,
-    /// How the participant gets to their pages.
+    /// How the participant reaches their pages.
     pub access: Access,
-    /// What the participant did, the oldest first.
+    /// What the participant did, oldest first.
     pub receipts: Vec<Receipt>,
-    /// Their signatures on paper, the oldest first.
+    /// Their paper signatures, oldest first.
     pub papers: Vec<PaperSignature>,
     /// Who counts as a second member for what another recorded.
     pub seconds: SecondMembers,
@@ -245,7 +225,7 @@ pub struct ParticipantRecord {
 }
 
 impl ParticipantRecord {
-    /// What has changed of the contact since the agreement was published, or a member last confirmed it. None if nothing has.
+    /// What has changed about the contact since the agreement's publication or a member's last confirmation.
     #[must_use]
     pub fn changed(&self) -> Option<ChangedIdentity<'_>> {
         self.access.changed(self.participant()?, &self.contact)
@@ -263,9 +243,6 @@ impl ParticipantRecord {
 }
 
 /// What members see of a participant.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant.
 pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) -> Result<ParticipantRecord, Error> {
     let store = scope.store();
     let own = async {
@@ -284,11 +261,8 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
     Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
 }
 
-/// Reissues the link of a participant: the one before, and the sessions that it opened, end. A form names the generation
-/// that it was shown, so that a second press reissues nothing.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant.
+/// Reissues a participant's link, which ends the previous one and its sessions. A form names the generation that it
+/// showed, so a second press reissues nothing.
 pub async fn reissue_link(
     scope: &Scope,
     by: &Member,
@@ -306,21 +280,18 @@ pub async fn reissue_link(
     Ok(plan.change([stored::reissue(scope.call(), by, (&agreement, participant), access)]))
 }
 
-/// What became of a member's wish to see a participant's link.
+/// The outcome of a member's request to see a participant's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkShown {
-    /// It is on record that they have seen it.
+    /// Their view is on record.
     Shown,
     /// The link was reissued after the form was shown.
     Reissued,
-    /// The participant's address has changed since the publication, and no member has confirmed the new one.
+    /// The participant's address has changed since publication, and no member has confirmed the new one.
     Readdressed,
 }
 
 /// The contact of a participant, and whether a member has to confirm its address before anything is sent to it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such participant.
 pub(super) async fn addressee(
     scope: &Scope,
     (agreement, participant): (&Agreement, ParticipantId),
@@ -332,11 +303,7 @@ pub(super) async fn addressee(
     Ok((contact, is_readdressed))
 }
 
-/// Confirms the name and the address that a participant's contact has now. A form names the version that it showed. False, if
-/// the contact has changed again.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+/// Confirms the name and address of a participant's contact. False if they have changed since the form showed them.
 pub async fn confirm_contact(
     scope: &Scope,
     by: &Member,
@@ -358,11 +325,7 @@ pub async fn confirm_contact(
     Ok(plan.change([confirmed, contacts::check(scope.call(), &contact)]))
 }
 
-/// Puts on record that a member has the link of a participant shown, which they can copy and send from then on. A form names
-/// the generation that it was shown.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement or participant, or the agreement was never published.
+/// Records that a member was shown a participant's link, of the generation in the form, and can send it from then on.
 pub async fn show_link(
     scope: &Scope,
     by: &Member,
@@ -386,10 +349,7 @@ pub async fn show_link(
     Ok(plan(LinkShown::Shown).change([on_record, contacts::check(scope.call(), &contact)]))
 }
 
-/// Opens a declined condition again.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Reopens a declined condition.
 pub async fn reopen(
     scope: &Scope,
     by: &Member,

@@ -31,8 +31,7 @@ pub async fn create(
     })
 }
 
-/// Makes a link for an account as its operator, recorded as the service's own call. False if the account has left the
-/// organization.
+/// Makes a link for an account by an operator, recorded as the service's own call. False if the account has left.
 pub async fn create_as_operator(
     system: &SystemContext,
     email: &Email,

@@ -1,7 +1,7 @@
-//! The payments of drafts, as members set them up. Each is a movement, a record of its own.
+//! The payments of drafts, as members set them up. Each is a movement, a separate record.
 //!
-//! Decision: a change of a payment is a change of its draft too, which gets another version. So whoever decides on a
-//! publication decides on the payments that the page showed.
+//! Decision: a change of a payment changes its draft too, which gets a new version. So whoever decides on a publication
+//! decides on the payments that the page showed.
 
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::edit::Seen;
@@ -18,11 +18,7 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, movements as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// An agreement with the contacts of its participants and, if they are wanted, its movements, for the pages on which a draft
-/// is set up.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// An agreement with the contacts of its participants and, if wanted, its movements, for the pages that set up a draft.
 pub async fn load(
     scope: &Scope,
     id: AgreementId,
@@ -37,11 +33,7 @@ pub async fn load(
     Ok((agreement.into_inner(), contacts, movements))
 }
 
-/// Adds a payment to a draft, with the id that its form carries: a form that is sent twice adds one. An id that another
-/// agreement's payment has is refused.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Adds a payment to a draft, with the id from its form. Refuses the id of another agreement's payment.
 pub async fn add(
     by: &impl Writer,
     (agreement, id): (AgreementId, MovementId),
@@ -73,10 +65,7 @@ pub async fn add(
     })
 }
 
-/// Gives a payment of a draft other terms, unless they have changed since its form was shown.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Replaces the terms of a draft's payment, unless they have changed since its form was shown.
 pub async fn change(
     by: &impl Writer,
     (agreement, id): (AgreementId, MovementId),
@@ -93,7 +82,7 @@ pub async fn change(
         return Ok(plan(Err(EditRefused::Gone)));
     }
     let movement = payment(scope, id).await?;
-    // The payment is as the form wants it: the form was sent twice, or another member wanted the same.
+    // The form was submitted twice, or another member wanted the same.
     if *movement.terms() == terms {
         return Ok(plan(Ok(())));
     }
@@ -111,9 +100,6 @@ pub async fn change(
 }
 
 /// Removes a payment of a draft, whatever it looks like by then.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
 pub async fn remove(
     by: &impl Writer,
     (agreement, id): (AgreementId, MovementId),
@@ -135,7 +121,7 @@ pub async fn remove(
     })
 }
 
-/// A payment that its draft names. If it is not there, it was removed since the draft was read.
+/// A payment that its draft names. If it is missing, it was removed since the draft was read.
 async fn payment(scope: &Scope, id: MovementId) -> Result<Versioned<Movement>, Error> {
     scope.store().movement(id).await?.ok_or(Error::Conflict)
 }

@@ -1,4 +1,4 @@
-//! The precondition of a change, on the version of its record.
+//! The precondition of a change, on its record's version.
 
 use crate::error::Error;
 
@@ -13,10 +13,7 @@ pub enum ExpectedVersion {
 }
 
 impl ExpectedVersion {
-    /// Checks the version of the record.
-    ///
-    /// # Errors
-    /// [`Error::StaleMatch`] when it is not among the expected ones.
+    /// Checks the version of the record; [`Error::StaleMatch`] if it is unexpected.
     pub fn check(&self, version: u64) -> Result<(), Error> {
         match self {
             Self::OneOf(expected) if !expected.contains(&version) => Err(Error::StaleMatch),

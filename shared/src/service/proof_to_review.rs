@@ -1,6 +1,6 @@
-//! The proof of transfers into trusts in Home's work queue: what was filed and waits for a member to accept or reject it.
+//! The proof of transfers into trusts in Home's work queue, which waits for a member to accept or reject it.
 //!
-//! Decision: items with such proof have rows of their own, so Home reads a row for each of them and none for the thousands
+//! Decision: items with such proof have their own rows, so Home reads a row for each of them and none for the thousands
 //! that wait for nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub struct ItemToReview {
     pub workspace: Workspace,
 }
 
-/// The first funding items with proof that waits for a decision, those that wait longest first, and how many there are.
+/// The items with the longest-waiting undecided proof, and the number of all.
 pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize), Error> {
     let store = scope.store();
     let mut chosen = store.funding_to_review().await?;
@@ -41,7 +41,7 @@ pub(super) async fn to_review(scope: &Scope) -> Result<(Vec<ItemToReview>, usize
     let workspaces: BTreeMap<WorkspaceId, Versioned<Workspace>> =
         workspaces.into_iter().map(|workspace| (workspace.id(), workspace)).collect();
     let mut items: BTreeMap<_, _> = items.into_iter().map(|item| (item.id(), item.into_inner())).collect();
-    // An item whose agreement has ended is open again, whether its record says so yet or not.
+    // An item whose agreement has ended is open again, whether or not its record says so yet.
     let shown = chosen.iter().filter_map(|row| {
         let item = items.remove(&row.id)?;
         let agreement = agreements.get(&row.agreement)?;

@@ -39,10 +39,8 @@ pub use crate::service::review_fingerprint::ReviewFingerprint;
 pub use crate::store::list::Order;
 pub use crate::store::proposals::{ProposalFilter, ProposalQuery};
 
-/// Proposes a protected effect. An expired proposal whose expiry is not recorded yet is settled in the same transaction.
-///
-/// # Errors
-/// [`Error::NotFound`] at `agreement_id`; `wrong_state`, `proposal_pending`, or an entry for each blocker.
+/// Proposes a protected effect. Settles an expired proposal whose expiry isn't recorded yet in the same transaction.
+/// Errors at `agreement_id`: `wrong_state`, `proposal_pending`, or an entry per blocker.
 pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>, Error> {
     let scope = by.scope();
     let unknown = || Error::unknown_reference("agreement_id", "agreement");
@@ -79,7 +77,7 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     let mut events = Vec::new();
     let expired = proposal::take_over_claim(claim_holder.as_deref(), scope.moment()).map_err(Error::Invalid)?;
     if let (Some(before), Some(expired)) = (&claim_holder, &expired) {
-        // The clock has not settled the expired proposal: it is settled here, and the new proposal takes over its claim.
+        // The clock hasn't settled the expired proposal: it is settled here, and the new proposal takes over its claim.
         events.push(EventKind::ProposalExpired(ProposalData::from(&**expired)));
         changes.push(stored::expire(scope.call(), before, expired, true)?);
     }
@@ -90,7 +88,6 @@ pub async fn create(by: &impl Writer, new: NewProposal) -> Result<Plan<Proposal>
     Ok(Plan::new(scope, made).change(changes).emit(events).showing([id]))
 }
 
-/// The payments of a draft as a snapshot has them.
 fn snapshot_payments(payments: &[Movement]) -> Vec<SnapshotPayment> {
     let begins = |purpose: &SafeLine| {
         let begins: String = purpose.as_str().chars().take(limits::PROPOSED_PURPOSE_CHARS_MAX).collect();
@@ -105,7 +102,6 @@ fn snapshot_payments(payments: &[Movement]) -> Vec<SnapshotPayment> {
     payments.iter().map(snapshot).collect()
 }
 
-/// A proposal with all that a decision needs.
 #[derive(Debug)]
 struct LoadedProposal {
     proposal: Versioned<Proposal>,
@@ -114,7 +110,7 @@ struct LoadedProposal {
 }
 
 impl LoadedProposal {
-    /// With the payments that a page of a cancellation shows, which are read beside the rest.
+    /// With the payments that a page of a cancellation shows, read concurrently.
     async fn load_for_page(scope: &Scope, proposal: Versioned<Proposal>) -> Result<(Self, Vec<Movement>), Error> {
         let agreement = scope.store().agreement(proposal.agreement_id).await?;
         let agreement = agreement.ok_or_else(|| Error::Internal("a proposal without its agreement".to_owned()))?;
@@ -140,19 +136,16 @@ async fn found(scope: &Scope, id: ProposalId) -> Result<Versioned<Proposal>, Err
 }
 
 /// A proposal.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: ProposalId) -> Result<Proposal, Error> {
     found(scope, id).await.map(Versioned::into_inner)
 }
 
-/// A page of the proposals that a query asks for, in their states now.
+/// A page of the proposals that match a query, in their states now.
 pub async fn list(scope: &Scope, order: Order, query: &ProposalQuery) -> Result<Page<Proposal>, Error> {
     Ok(scope.store().list_proposals(order, query, &ProposalFilter::default(), scope.now()).await?)
 }
 
-/// A page of the proposals that a query and a filter ask for, the newest first.
+/// A page of the proposals that match a query and a filter, newest first.
 pub async fn list_filtered(
     scope: &Scope,
     query: &ProposalQuery,
@@ -168,21 +161,19 @@ pub struct ProposalReview {
     pub proposal: Proposal,
     /// The moment of the review, at which the rest is true.
     pub at: Timestamp,
-    /// The agreement as a decision now would find it, including transitions that the clock has not recorded yet.
+    /// The agreement as a decision now would find it, including transitions that the clock hasn't recorded yet.
     pub current: Agreement,
-    /// The agreement as it was proposed, if the proposal was declined or has expired: the review shows it instead of the
-    /// current one.
+    /// The agreement as proposed, which the review of a declined or expired proposal shows instead of the current one.
     pub as_proposed: Option<Agreement>,
-    /// The contacts of its participants, and of those who were participants when it was proposed.
+    /// The contacts of its participants, current and as proposed.
     pub contacts: Vec<Contact>,
-    /// The payments of the draft that the review shows, or those that a cancellation concerns, the most urgent first; none if
-    /// it shows an agreement as it was proposed.
+    /// The payments of the shown draft or of a cancellation, most urgent first; none with `as_proposed`.
     pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
     /// Whether the proposal can be decided.
     pub is_pending: bool,
-    /// Whether it is pending, but can never be confirmed any more.
+    /// Whether it is pending, but can never be confirmed anymore.
     pub is_too_late: bool,
     /// The changes since the proposal, as sentences.
     pub changes: Vec<String>,
@@ -190,7 +181,7 @@ pub struct ProposalReview {
     pub effects: Vec<String>,
     /// The blockers of a confirmation now.
     pub blockers: Vec<Blocker>,
-    /// What is probably a mistake in what a confirmation would publish now.
+    /// Probable mistakes in what a confirmation would publish now.
     pub warnings: Vec<Warning>,
     /// The fingerprint of what the review shows.
     pub fingerprint: ReviewFingerprint,
@@ -203,7 +194,7 @@ impl ProposalReview {
         self.as_proposed.as_ref().unwrap_or(&self.current)
     }
 
-    /// The payments whose money is on its way, which keep a pending cancellation from being confirmed.
+    /// The payments in flight, which keep a pending cancellation from being confirmed.
     pub fn in_flight(&self) -> impl Iterator<Item = &Movement> {
         let counts = self.is_pending && !self.is_too_late && self.proposal.action == ProposalAction::CancelAgreement;
         self.payments.iter().filter(move |payment| counts && payment.state().is_in_flight())
@@ -217,9 +208,6 @@ impl ProposalReview {
 }
 
 /// A proposal as its page shows it. This reads the snapshot, which is large, and which no decision needs.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Error> {
     let proposal = found(scope, id).await?;
     // The page of a confirmed proposal shows the agreement itself.
@@ -294,7 +282,6 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     })
 }
 
-/// What keeps a draft from being published by whoever confirms it, and what is probably a mistake in it.
 async fn before_publication(
     scope: &Scope,
     loaded: &LoadedAgreement,
@@ -315,10 +302,7 @@ pub enum Choice {
 }
 
 /// Decides a proposal by a member's choice, with all its effects. A confirmation holds only for what the member's page
-/// showed.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such proposal; [`Error::Conflict`] when another decision came first.
+/// showed; [`Error::Conflict`] when another decision came first.
 pub async fn decide(
     scope: &Scope,
     member: &Member,
@@ -351,8 +335,7 @@ pub async fn decide(
         Ok(outcome) => outcome,
         Err(refusal @ Refusal::NotPending(_)) => return Ok(Plan::new(scope, Err(refusal))),
         Err(refusal) => {
-            // The proposal was pending when it was read, before the rest. Another member's decision may have changed the rest
-            // since then.
+            // The proposal, read first, was pending. Another member's decision may have changed the rest since then.
             let now = scope.store().proposal(id).await?.map(|current| current.version());
             let is_same = now == Some(proposal.version());
             return if is_same { Ok(Plan::new(scope, Err(refusal))) } else { Err(Error::Conflict) };
@@ -367,14 +350,12 @@ pub async fn decide(
         .showing([id.uuid(), agreement.id().uuid()]);
     let mut plan = executed.added_to(plan);
     if choice == Choice::Confirm {
-        // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest: a contact
-        // that is renamed after them might as well be renamed after the decision, which names no one.
+        // A transaction has room for some 85 checks. Strongly consistent reads just before it cover the rest.
         plan = plan.check(loaded.contact_checks(scope));
     }
     Ok(plan)
 }
 
-/// The items that an action opens again; nothing is read for another action than cancelling.
 async fn papered_to_end(
     scope: &Scope,
     agreement: &Agreement,
@@ -386,21 +367,17 @@ async fn papered_to_end(
     }
 }
 
-/// What a decision that executes an effect writes beside the proposal: the agreement, its workspace, and the items that it
-/// papers.
+/// What a decision with an effect writes besides the proposal.
 #[derive(Debug, Default)]
 struct Executed {
     changes: Vec<Changes>,
-    /// The workspace, if it is activated.
     activated: Option<Uuid>,
-    /// The items that it opens or sets in progress.
     items: Vec<Dependent>,
-    /// The change that leaves some of these to the clock, if the agreement's own change does not.
+    /// The change that leaves the remaining items to the clock, if the agreement's own change doesn't.
     rest: Option<Changes>,
 }
 
 impl Executed {
-    /// Adds all of it to a plan that has the rest of the decision.
     fn added_to<T>(self, plan: Plan<T>) -> Plan<T> {
         plan.change(self.changes).showing(self.activated).change_with(self.items, self.rest)
     }
@@ -429,14 +406,14 @@ fn executed(
     Ok(executed)
 }
 
-/// A protected effect as the page on which a member proposes and confirms it in one act shows it.
+/// A protected effect on the page on which a member proposes and confirms it in one act.
 #[derive(Debug)]
 pub struct ActReview {
     /// The agreement as a decision now would find it.
     pub agreement: Agreement,
     /// The contacts of its participants.
     pub contacts: Vec<Contact>,
-    /// Its payments, if it is a draft; those that a cancellation concerns, the most urgent first.
+    /// Its payments, if it is a draft; those that a cancellation concerns, most urgent first.
     pub payments: Vec<Movement>,
     /// The workspace of the agreement.
     pub workspace: Workspace,
@@ -448,16 +425,13 @@ pub struct ActReview {
     pub effects: Vec<String>,
     /// The blockers of the act now.
     pub blockers: Vec<Blocker>,
-    /// What is probably a mistake in what the act would publish now.
+    /// Probable mistakes in what the act would publish now.
     pub warnings: Vec<Warning>,
     /// The fingerprint of what the review shows.
     pub fingerprint: ReviewFingerprint,
 }
 
 /// A protected effect as its page shows it, before a member proposes and confirms it in one act.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
 pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) -> Result<ActReview, Error> {
     let agreement = agreements_service::found(scope, id).await?;
     let (loaded, holder) = tokio::try_join!(LoadedAgreement::load(scope, agreement), async {
@@ -498,17 +472,14 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
 /// Why a member's act was refused.
 #[derive(Debug)]
 pub enum ActRefused {
-    /// A proposal of the same action is pending: it is to be decided instead.
+    /// A pending proposal of the same action is to be decided instead.
     Proposed(ProposalId),
     /// Why the decision is refused.
     Decision(Refusal),
 }
 
 /// Proposes a protected effect and confirms it, in one act of a member and one transaction. It holds only for what the
-/// member's page showed.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement; [`Error::Conflict`] when another change came first.
+/// member's page showed; [`Error::Conflict`] when another change came first.
 pub async fn propose_and_confirm(
     scope: &Scope,
     member: &Member,

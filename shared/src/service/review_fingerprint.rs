@@ -8,9 +8,8 @@ use crate::domain::agreement::warnings::{self, Warning, WarningKind};
 use crate::domain::member::Changed;
 use crate::service::loaded_agreement::LoadedAgreement;
 
-/// A fingerprint of what a page showed of an agreement, its participants and its workspace. The form carries it, and a
-/// decision compares it with the stored records, so that a member confirms exactly what they saw. With it go the warnings
-/// that the member said are meant.
+/// A fingerprint of what a page showed of an agreement, its participants and its workspace, and the warnings that the
+/// member ticked. The form carries it, so that a member confirms exactly what they saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFingerprint {
     /// The agreement's version.
@@ -23,7 +22,6 @@ pub struct ReviewFingerprint {
 
 impl ReviewFingerprint {
     pub(super) fn of(loaded: &LoadedAgreement) -> Self {
-        // Only what the page shows of the workspace.
         let workspace = loaded.workspace();
         let mut parts = vec![
             workspace.id().to_string(),
@@ -45,12 +43,12 @@ impl ReviewFingerprint {
         Self { meant: meant.into_iter().collect(), ..self }
     }
 
-    /// What takes a tick by the warnings now, and has none.
+    /// The warnings that need a tick and have none.
     pub(super) fn not_meant(&self, now: &[Warning]) -> BTreeSet<WarningKind> {
         warnings::to_tick(now).difference(&self.meant).copied().collect()
     }
 
-    /// Reads a fingerprint from a form.
+    /// The fingerprint from a form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (agreement, references) = text.split_once('-')?;

@@ -45,8 +45,7 @@ impl Scope {
         &mut self.call
     }
 
-    /// The store, as the organization sees it: for use cases, and for fixtures of tests. Operations and pages call use
-    /// cases instead (`tests/layers.rs` holds it).
+    /// The store, as the organization sees it, for use cases and test fixtures; others call use cases.
     #[must_use]
     pub fn store(&self) -> &OrgStore {
         &self.store
@@ -76,8 +75,7 @@ impl Scope {
         self.call.moment()
     }
 
-    /// The moment of an attempt that begins now, after an earlier change of the same record. What it decides says so to its
-    /// plan (`Plan::decided_at`).
+    /// The moment of an attempt that begins now, after an earlier change of the record, for `Plan::decided_at`.
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         self.call.moment_after(earlier)
@@ -90,7 +88,7 @@ impl Scope {
     }
 }
 
-/// A caller who may write: a token with that scope, a member who sent a form, the service itself.
+/// A caller who may write: a token with that scope, a member who submitted a form, the service itself.
 pub trait Writer {
     /// The scope of the caller's use cases.
     fn scope(&self) -> &Scope;
@@ -99,27 +97,21 @@ pub trait Writer {
 /// A record that changes with another one, in the same transaction if there is room.
 #[derive(Debug)]
 pub(crate) struct Dependent {
-    /// Its changes.
     pub changes: Changes,
-    /// The event to emit with them.
     pub event: Option<EventKind>,
-    /// Its id, if the audit row names it.
     pub id: Option<Uuid>,
 }
 
 impl Dependent {
-    /// How many items of a transaction it takes.
     fn items(&self) -> usize {
         self.changes.items() + self.event.iter().count() * limits::EVENT_ITEMS
     }
 }
 
-/// The contacts that become people of a workspace.
 #[derive(Debug)]
 pub(crate) struct Joining {
-    /// The change of each, of an item of their own; those first who are not among the people yet.
+    /// The change of each, new people first.
     pub people: Vec<Changes>,
-    /// The change that has them counted, if any is new.
     pub counted: Option<Changes>,
 }
 
@@ -141,7 +133,6 @@ pub struct Plan<T> {
 }
 
 impl<T> Plan<T> {
-    /// A plan with an output, and without changes yet.
     pub(crate) fn new(scope: &Scope, output: T) -> Self {
         Self {
             output,
@@ -157,33 +148,29 @@ impl<T> Plan<T> {
         }
     }
 
-    /// Sets the moment of the decision, where it is later than the call's. The plan's events happen then.
+    /// Sets the moment of the decision and its events, if later than the call's.
     pub(crate) fn decided_at(self, moment: Moment) -> Self {
         Self { now: moment.at(), ..self }
     }
 
-    /// Adds changes.
     pub(crate) fn change(mut self, changes: impl IntoIterator<Item = Changes>) -> Self {
         self.changes.extend(changes);
         self
     }
 
-    /// Adds version checks, the most important ones first: the transaction makes as many as fit beside the changes.
+    /// Adds version checks, the most important ones first: the transaction makes as many as fit besides the changes.
     pub(crate) fn check(mut self, checks: impl IntoIterator<Item = Changes>) -> Self {
         self.checks.extend(checks);
         self
     }
 
-    /// Adds events, in the order given.
     pub(crate) fn emit(mut self, events: impl IntoIterator<Item = EventKind>) -> Self {
         self.events.extend(events);
         self
     }
 
-    /// Adds records that change with the rest, as many as the transaction has room for. `rest` has the change that leaves the
-    /// others to the clock, unless the plan has it already.
-    ///
-    /// It has to come after the changes and the events that are no one's choice.
+    /// Adds records that change with the rest, as many as the transaction has room for. `rest` leaves the others to the
+    /// clock, unless the plan already does. Comes after all other changes and unconditional events.
     pub(crate) fn change_with(mut self, dependents: Vec<Dependent>, rest: Option<Changes>) -> Self {
         let mut room = self.room();
         if dependents.iter().map(Dependent::items).sum::<usize>() > room {
@@ -200,10 +187,8 @@ impl<T> Plan<T> {
         self
     }
 
-    /// Adds people who join a workspace, as many as the transaction has room for. The others join right after it. `rest` has
-    /// the change that leaves those to the clock whom an interruption leaves out.
-    ///
-    /// It has to come after the other changes and the events.
+    /// Adds people who join a workspace, as many as the transaction has room for. The others join right after it;
+    /// `rest` leaves them to the clock in case of an interruption. Comes after all other changes and events.
     pub(crate) fn join(mut self, joining: Joining, rest: Option<Changes>) -> Self {
         let Joining { people, counted } = joining;
         self.changes.extend(counted);
@@ -218,37 +203,34 @@ impl<T> Plan<T> {
         self
     }
 
-    /// How many more items the transaction has room for.
     fn room(&self) -> usize {
         let taken = self.changes.iter().map(Changes::items).sum::<usize>() + self.events.len() * limits::EVENT_ITEMS;
         (limits::TRANSACTION_ITEMS_MAX - limits::CALL_ITEMS_MAX).saturating_sub(taken)
     }
 
-    /// Adds an event for one endpoint alone, whatever it subscribes to: a test.
+    /// Adds an event for one endpoint alone, whatever it subscribes to.
     pub(crate) fn emit_to(mut self, endpoint: EndpointId, event: Event) -> Self {
         self.test = Some((endpoint, event));
         self
     }
 
-    /// Adds ids of records that the call shows or changes, for the audit row.
     pub(crate) fn showing(mut self, ids: impl IntoIterator<Item = Uuid>) -> Self {
         self.shown.extend(ids);
         self
     }
 
-    /// Says that the call is refused although the plan has changes: they count the refusal, and its audit row says so.
+    /// Refuses the call although the plan has changes: they count the refusal, and its audit row says so.
     pub(crate) fn refusing(mut self, (status, code): (StatusCode, ErrorCode)) -> Self {
         self.refusal = Some((status, code.as_str()));
         self
     }
 
-    /// Says that the changes aren't yet what the form asks for, such as a draft of what can't be sent: the same copy of the
-    /// form can be submitted again.
+    /// Says that the changes aren't yet what the form asks for, so the same copy of the form can be submitted again.
     pub fn unfinished(self) -> Self {
         Self { is_unfinished: true, ..self }
     }
 
-    /// Whether the changes are what the form asks for, and not the count of a refusal.
+    /// Whether the changes are what the form asks for, not the count of a refusal.
     pub(crate) fn is_act(&self) -> bool {
         self.refusal.is_none() && !self.is_unfinished
     }
@@ -259,19 +241,16 @@ impl<T> Plan<T> {
         self.changes.is_empty() && self.events.is_empty() && self.test.is_none()
     }
 
-    /// The same plan with another output.
     pub(crate) fn with_output<U>(self, output: U) -> Plan<U> {
         let Self { output: _, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
         Plan { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished }
     }
 
-    /// The same plan with what is made of its output.
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
         let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
         Plan { output: make(output), now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished }
     }
 
-    /// The output of a plan that is not committed.
     pub(crate) fn into_output(self) -> T {
         self.output
     }
@@ -282,7 +261,6 @@ impl<T> Plan<T> {
         &self.output
     }
 
-    /// The commit of the plan, the ids for the audit row, and the output.
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {
         let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished: _ } = self;
         let mut commit = Commit::new(scope.store(), scope.call()).at(now).with(changes).checking(checks).emit(events);
@@ -296,9 +274,6 @@ impl<T> Plan<T> {
 
 impl<T, R> Plan<Result<T, R>> {
     /// The plan if the rules allowed it, or their refusal, which changes nothing.
-    ///
-    /// # Errors
-    /// The refusal.
     pub fn accepted(self) -> Result<Plan<T>, R> {
         let Self { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
         let make =

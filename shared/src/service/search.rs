@@ -42,7 +42,7 @@ pub struct SearchQuery {
     pub q: Search<{ limits::SEARCH_CHARS_MAX }>,
 }
 
-/// The first records of each kind that match, with the number of all that do.
+/// The first matching records of each kind, and the number of all.
 #[derive(Debug)]
 pub struct Found {
     /// By name.
@@ -53,13 +53,13 @@ pub struct Found {
     pub workspaces: Page<Workspace>,
     /// By name or email address.
     pub contacts: Page<Contact>,
-    /// By the name of the agreement, the newest first.
+    /// By the name of the agreement, newest first.
     pub proposals: Page<Proposal>,
     /// By purpose, reference or the name of the agreement.
     pub payments: Page<Movement>,
     /// By name.
     pub obligations: Page<Obligation>,
-    /// By the name of the file, the newest first.
+    /// By the name of the file, newest first.
     pub statements: Page<Statement>,
     /// By formal name.
     pub trusts: Page<Trust>,
@@ -73,13 +73,13 @@ pub struct Found {
     pub endpoints: Page<EndpointState>,
 }
 
-/// Whether a text contains what is searched for.
+/// Whether a text contains the searched one.
 #[must_use]
 pub fn matches(query: &SearchQuery, text: &str) -> bool {
     query.q.needle().is_some_and(|needle| Folded::new(text).as_str().contains(needle))
 }
 
-/// What a member finds. None if nothing is searched for.
+/// What a member finds. None without a text to search for.
 pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result<Option<Found>, Error> {
     let Some(needle) = query.q.needle() else { return Ok(None) };
     let (store, page) = (scope.store(), PageRequest::new(limits::SEARCH_ROWS_MAX, 0));
@@ -143,11 +143,8 @@ pub struct NamedObject {
     pub name: String,
 }
 
-/// The records that have a text in their names, as the search finds them: the first of each kind, and the number of all.
-/// Proposals are left out: they have the names of their agreements, whose rows tell of them too.
-///
-/// # Errors
-/// When the text can't be searched for, at `object`.
+/// The records whose names match a text: the first of each kind, and the number of all. Proposals are left out, because
+/// the rows of their agreements tell of them. An unsearchable text is an error at `object`.
 pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result<(Vec<NamedObject>, u64), Error> {
     let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
     let Some(found) = Box::pin(find(scope, member, &query)).await? else { return Ok((Vec::new(), 0)) };

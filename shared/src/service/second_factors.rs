@@ -13,7 +13,7 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::{member_ties, second_factors};
 
-/// Those of some members whose second factor is on.
+/// The members among these whose second factor is on.
 pub async fn turned_on(scope: &Scope, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, Error> {
     Ok(scope.store().members_with_factor(members).await?)
 }

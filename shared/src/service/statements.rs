@@ -1,5 +1,5 @@
-//! Bank statements: what members upload, and what the page of a statement compares its entries with. An entry is filed by
-//! [`movements::file_evidence`](super::movements::file_evidence), like all evidence.
+//! Bank statements: what members upload, and what the page of a statement compares its entries with.
+//! [`movements::file_evidence`](super::movements::file_evidence) files an entry, like all evidence.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,18 +24,15 @@ use crate::wire::page::{Page, PageRequest};
 /// A statement to be uploaded.
 #[derive(Debug, Clone)]
 pub struct NewStatement {
-    /// Its id, which the form carries.
+    /// Its id, from the form.
     pub id: StatementId,
     /// The file.
     pub file: EvidenceFile,
-    /// What was read. None of a CSV file that waits for its columns.
+    /// What was read. None for a CSV file without mapped columns.
     pub facts: Option<StatementFacts>,
 }
 
 /// A statement.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: StatementId) -> Result<Statement, Error> {
     found(scope, id).await.map(Versioned::into_inner)
 }
@@ -44,27 +41,17 @@ async fn found(scope: &Scope, id: StatementId) -> Result<Versioned<Statement>, E
     scope.store().statement(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the statements, the newest first.
-///
-/// # Errors
-/// When they can't be read.
+/// A page of the statements, newest first.
 pub async fn list(scope: &Scope, page: PageRequest) -> Result<Page<Statement>, Error> {
     Ok(scope.store().list_statements(page).await?)
 }
 
-/// Which column is which in CSV files with a header, if the organization remembers it.
-///
-/// # Errors
-/// When it can't be read.
+/// The column mapping that the organization remembers for CSV files with a header.
 pub async fn remembered_columns(scope: &Scope, header: &str) -> Result<Option<String>, Error> {
     Ok(scope.store().remembered_columns(header).await?.map(|remembered| remembered.columns))
 }
 
-/// Uploads a statement, with the id that the form carries: a form that is sent twice uploads it once. The refusal is the
-/// statement that has the same file.
-///
-/// # Errors
-/// When the table does not answer.
+/// Uploads a statement, with the id from the form. Refused with the statement that has the same file.
 pub async fn upload(
     scope: &Scope,
     by: &Member,
@@ -81,11 +68,7 @@ pub async fn upload(
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([id.uuid()]))
 }
 
-/// Discards a statement of which nothing was ever filed. True if that is done, also by a form that was sent twice; false if an
-/// entry was filed by now.
-///
-/// # Errors
-/// When the table does not answer.
+/// Discards a statement unless an entry was ever filed. True also if it is already discarded.
 pub async fn discard(scope: &Scope, by: &Member, id: StatementId) -> Result<Plan<bool>, Error> {
     let plan = |output| Plan::new(scope, output).showing([id.uuid()]);
     let (statement, filed) = tokio::try_join!(scope.store().statement(id), scope.store().filed_entries(id))?;
@@ -96,21 +79,14 @@ pub async fn discard(scope: &Scope, by: &Member, id: StatementId) -> Result<Plan
     Ok(plan(true).change([stored::discard(scope.call(), by, &statement)]))
 }
 
-/// Whether a member may say which column is which: of a CSV file of which no entry is filed. What was filed from it was read
-/// with the columns that it has.
-///
-/// # Errors
-/// When the table does not answer.
+/// Whether a member may map the columns of a CSV file: only until an entry is filed, which was read with them.
 pub async fn takes_columns(scope: &Scope, statement: &Statement) -> Result<bool, Error> {
     let Some(facts) = &statement.facts else { return Ok(true) };
     Ok(facts.format == StatementFormat::Csv && scope.store().filed_entries(statement.id).await?.is_empty())
 }
 
-/// Reads a CSV file with the columns that a member chose, and remembers them for the next file with the same header. False if
-/// an entry is filed by now: then the statement stays as it was read.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such statement.
+/// Reads a CSV file with the columns that a member chose, and remembers them for the next file with the same header.
+/// False, without effect, if an entry is filed by now.
 pub async fn read_columns(
     scope: &Scope,
     by: &Member,
@@ -154,21 +130,17 @@ pub struct FiledEvidence {
 pub struct StatementReview {
     /// The statement.
     pub statement: Statement,
-    /// The entries that are filed, by number.
+    /// The filed entries, by number.
     pub filed: Vec<FiledEntry>,
-    /// Those of them that the page shows.
+    /// The filed entries that the page shows.
     pub shown: Vec<FiledEvidence>,
     /// The movements to the receiving side that wait for proof.
     pub awaited: Vec<Awaited>,
-    /// How many more there are than were looked at.
+    /// How many more there are than were read.
     pub more_awaited: usize,
 }
 
-/// A statement with what its entries are compared with: the movements that wait for proof, those due first. Of its filed
-/// entries, those of a page are read.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such statement.
+/// A statement, with the filed entries of one page, and the movements that wait for proof, those due first.
 pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result<StatementReview, Error> {
     let store = scope.store();
     let (filed, awaited) =
@@ -202,23 +174,19 @@ pub async fn review(scope: &Scope, id: StatementId, page: PageRequest) -> Result
     Ok(StatementReview { statement: statement.into_inner(), filed, shown, awaited, more_awaited })
 }
 
-/// Whether a statement of the receiving side may show the arrival of a movement: what the organization itself pays
-/// arrives on the statement of someone else.
+/// Whether a statement of the receiving side may show its arrival: not if the organization itself pays.
 fn may_arrive(movement: &Movement) -> bool {
     movement.terms().direction != Direction::Outgoing
 }
 
-/// Whether an entry of a statement is offered for a movement: it takes evidence, or is an exception because it did not arrive.
-/// One that ended with its agreement is, if anyone could have paid it by its instructions.
+/// Whether an entry is offered for a movement: it takes evidence, or is an exception because it did not arrive. One
+/// that ended with its agreement is, if anyone could have paid it by its instructions.
 fn is_awaited(movement: &Movement) -> bool {
     let is_open = movement.is_not_received() || movement.takes_evidence_of(Side::Receiver);
     may_arrive(movement) && is_open && (!movement.ended_with_its_agreement() || movement.instructions().is_some())
 }
 
-/// Those of some movements whose arrival no statement of the receiving side shows, because the organization itself pays.
-///
-/// # Errors
-/// When they can't be read.
+/// The movements whose arrival no statement of the receiving side shows, because the organization itself pays.
 pub async fn not_arriving(
     scope: &Scope,
     movements: impl IntoIterator<Item = MovementId>,
@@ -228,11 +196,8 @@ pub async fn not_arriving(
     Ok(found.into_iter().map(Versioned::into_inner).filter(|movement| !may_arrive(movement)).collect())
 }
 
-/// Digests of the accounts that the released instructions of movements name, by movement, for comparison with the accounts of
-/// statements. Movements whose instructions were never released are left out.
-///
-/// # Errors
-/// When they can't be read.
+/// Digests of the accounts in the released instructions of movements, for comparison with the accounts of statements.
+/// Movements whose instructions were never released are left out.
 pub async fn instructed(
     scope: &Scope,
     keys: &Keyring,
@@ -240,7 +205,7 @@ pub async fn instructed(
 ) -> Result<HashMap<MovementId, Vec<AccountDigest>>, Error> {
     let mut instructed = HashMap::new();
     for Awaited { movement, .. } in awaited {
-        // What is stored does, but where a key was retired since.
+        // The stored digests suffice, unless a key was retired since.
         if let Some(accounts) = instructed_accounts(scope, keys, movement).await? {
             instructed.insert(movement.id(), accounts);
         }
@@ -248,7 +213,6 @@ pub async fn instructed(
     Ok(instructed)
 }
 
-/// The evidence of filed entries, with its movements.
 async fn filed_evidence(store: &OrgStore, filed: &[FiledEntry]) -> Result<Vec<FiledEvidence>, Error> {
     let movements: BTreeSet<MovementId> = filed.iter().map(|entry| entry.movement_id).collect();
     let (evidence, movements) = tokio::try_join!(store.evidence_of_entries(filed), store.movements(movements))?;
@@ -262,10 +226,7 @@ async fn filed_evidence(store: &OrgStore, filed: &[FiledEntry]) -> Result<Vec<Fi
     Ok(evidence.into_iter().filter_map(show).collect())
 }
 
-/// The movements for which entries count already, by what the entries count under.
-///
-/// # Errors
-/// When they can't be read.
+/// The movements for which entries already count, by key.
 pub async fn holders(scope: &Scope, keys: &[EvidenceKey]) -> Result<HashMap<EvidenceKey, EvidenceHolder>, Error> {
     Ok(scope.store().holders_by_key(keys).await?)
 }

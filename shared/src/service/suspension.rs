@@ -1,12 +1,12 @@
 //! Suspending an organization, and resuming it: acts of the service, which operators ask for.
 //!
-//! While an organization is suspended, its tokens are refused, its members' sessions and its participants' sessions and links
-//! do not count, and its deliveries are held. Nothing is deleted: sessions that have not ended by then go on when it is
-//! resumed (but the browser of a member who came by meanwhile has dropped its cookie), and what was held is sent. Time goes on: what expires meanwhile has expired.
+//! While an organization is suspended, its tokens are refused, its members' and participants' sessions and links don't
+//! count, and its deliveries are held. Resuming continues unended sessions (unless a browser dropped its cookie on a
+//! visit) and sends held deliveries. What expires meanwhile has expired.
 //!
-//! Decision: suspending first refuses people, then tokens, then holds deliveries; resuming goes the other way round. A call
-//! that was interrupted is made again, and does what is left. Calls that were under way as the organization was suspended
-//! end as they would have, at most [`limits::CALL_DEADLINE`] later.
+//! Decision: suspending first refuses people, then tokens, then holds deliveries; resuming is in the reverse order. An
+//! interrupted call is made again, and does what is left. Calls under way at the suspension end as they would have, at
+//! most [`limits::CALL_DEADLINE`] later.
 
 use crate::crypto::TokenHash;
 use crate::domain::endpoint::Endpoint;
@@ -22,16 +22,13 @@ use crate::store::{Versioned, endpoints, organizations, tokens};
 /// What is left to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing: the organization is as it was asked for.
+    /// Nothing: the organization is as requested.
     Done,
     /// A step was taken, and there may be more.
     Taken,
 }
 
 /// Takes the next step to suspend the organization.
-///
-/// # Errors
-/// When the organization does not exist, or the store fails.
 pub async fn suspend(system: &SystemContext) -> Result<Plan<Step>, Error> {
     let scope = system.scope();
     let organization = scope.store().organization().await?;
@@ -43,9 +40,6 @@ pub async fn suspend(system: &SystemContext) -> Result<Plan<Step>, Error> {
 }
 
 /// Takes the next step to resume the organization.
-///
-/// # Errors
-/// When the organization does not exist, or the store fails.
 pub async fn resume(system: &SystemContext) -> Result<Plan<Step>, Error> {
     let scope = system.scope();
     let organization = scope.store().organization().await?;
@@ -57,8 +51,7 @@ pub async fn resume(system: &SystemContext) -> Result<Plan<Step>, Error> {
     Ok(Plan::new(scope, Step::Taken).change([last]).showing([organization.id.uuid()]))
 }
 
-/// Copies what the organization says, or is about to say, to those of its tokens and endpoints that say otherwise, as many as
-/// fit into a transaction.
+/// Copies the organization's suspension to tokens and endpoints that differ, as many as fit into a transaction.
 async fn copy(system: &SystemContext, organization: &Organization, at: Option<Timestamp>) -> Result<Plan<Step>, Error> {
     let scope = system.scope();
     let mut changes: Vec<Changes> = Vec::new();
@@ -76,7 +69,7 @@ async fn copy(system: &SystemContext, organization: &Organization, at: Option<Ti
     Ok(Plan::new(scope, step).change(changes).showing([organization.id.uuid()]))
 }
 
-/// The tokens that would work, or do not because of a suspension, and say otherwise than the organization.
+/// The tokens that would work, or don't because of a suspension, and differ from the organization.
 async fn tokens_that_differ(system: &SystemContext, at: Option<Timestamp>) -> Result<Vec<TokenHash>, Error> {
     let (scope, now) = (system.scope(), system.scope().now());
     let since = now.plus_seconds(-limits::TOKEN_LIFETIME_S);

@@ -16,8 +16,7 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::service::scope::{Plan, Scope, Writer, call_span};
 use crate::store::{OrgStore, Store, Usage};
 
-/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no caller of the API and no
-/// member has.
+/// A call of the service itself in an organization. Beginning one takes the [`Store`], which no one else has.
 #[derive(Debug)]
 pub struct SystemContext {
     scope: Scope,
@@ -36,8 +35,6 @@ impl SystemContext {
     }
 
     /// Commits a plan and returns its output. An empty plan is not committed, and leaves no audit row.
-    ///
-    /// # Errors
     /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         if plan.is_empty() {
@@ -48,10 +45,7 @@ impl SystemContext {
         Ok(output)
     }
 
-    /// Decides and commits, and retries on conflicts, up to this number of attempts.
-    ///
-    /// # Errors
-    /// Those of the last attempt.
+    /// Decides and commits, with retries on conflicts, up to this number of attempts.
     pub async fn run<T, F>(&self, attempts_max: u32, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
@@ -64,12 +58,10 @@ impl SystemContext {
         .await
     }
 
-    /// The call's span in the log.
     pub(crate) fn span(&self) -> &Span {
         &self.span
     }
 
-    /// When the call began.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }

@@ -11,8 +11,7 @@ use crate::limits;
 use crate::service::scope::{Plan, Scope};
 use crate::store::tokens as stored;
 
-/// The organization's tokens, the newest first: all that can be valid, and the latest of those that are not. No value is
-/// among them: the store keeps only hashes.
+/// The organization's tokens, without values, newest first: all that can be valid, and the latest of the others.
 pub async fn list(scope: &Scope) -> Result<Vec<Token>, Error> {
     // An hour more, since the ids of tokens and the times of calls come from different clocks.
     const LEEWAY_S: i64 = 3600;
@@ -35,9 +34,6 @@ impl fmt::Debug for GeneratedToken {
 
 impl GeneratedToken {
     /// A token with a random value.
-    ///
-    /// # Errors
-    /// When there is no randomness.
     pub fn generate(scope: &Scope, admin: Admin<'_>, new: &NewToken) -> Result<Self, Error> {
         let value = new_token()?;
         let hash = TokenHash::of(&value).ok_or(NoRandomness)?;
@@ -50,7 +46,7 @@ impl GeneratedToken {
         self.token.id
     }
 
-    /// The secret value, which is shown once.
+    /// The secret value, shown once.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
@@ -72,10 +68,7 @@ pub async fn create(scope: &Scope, admin: Admin<'_>, new: &GeneratedToken) -> Re
     Ok(Plan::new(scope, Ok(())).change([changes]).showing([new.id().uuid()]))
 }
 
-/// Revokes a token, at once and for good. Nothing changes if it is revoked already.
-///
-/// # Errors
-/// [`Error::NotFound`] when the organization has no such token.
+/// Revokes a token, at once and permanently. Nothing changes if it is already revoked.
 pub async fn revoke(scope: &Scope, admin: Admin<'_>, id: TokenId) -> Result<Plan<()>, Error> {
     let hash = scope.store().token_hash(id).await?.ok_or_else(Error::not_found)?;
     let token = scope.store().token_with_hash(hash).await?.ok_or_else(Error::not_found)?;

@@ -26,16 +26,13 @@ pub struct TrustInFull {
 }
 
 /// A trust.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: TrustId) -> Result<TrustInFull, Error> {
     let trust = scope.store().trust(id).await?.ok_or_else(Error::not_found)?.into_inner();
     let counts = scope.store().item_counts(Some(trust.workspace_id)).await?;
     Ok(with_count(trust, &counts))
 }
 
-/// A page of the trusts that a query asks for.
+/// A page of the trusts that match a query.
 pub async fn list(scope: &Scope, query: &TrustQuery) -> Result<Page<TrustInFull>, Error> {
     let page = scope.store().list_trusts(query).await?;
     let workspaces: HashSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();
@@ -57,14 +54,12 @@ fn with_count(trust: Trust, counts: &HashMap<TrustId, u32>) -> TrustInFull {
 pub enum Upserted {
     /// A new trust.
     Created(TrustInFull),
-    /// The trust that already has the reference, with the values that were sent.
+    /// The trust that already has the reference, with the sent values.
     Existing(TrustInFull),
 }
 
-/// Creates a trust with its contact, or gives the trust that has its reference the values that were sent.
-///
-/// # Errors
-/// [`Error::NotFound`] at `workspace_id` and at each contact; `wrong_workspace` when the trust is of another workspace.
+/// Creates a trust with its contact, or gives the trust that has its reference the sent values. Errors at
+/// `workspace_id` and each contact; `wrong_workspace` when the trust is of another workspace.
 pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
@@ -86,10 +81,7 @@ pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, E
     Ok(created(scope, TrustId::new(), new)?.map(Upserted::Created))
 }
 
-/// Creates a trust with an id of its form. A member who creates one never changes another: its reference must be free.
-///
-/// # Errors
-/// Those of [`create`]; `taken` at `external_reference` when another trust has it.
+/// Creates a trust with the id from its form, never changing another: `taken` at `external_reference` if one has it.
 pub async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
     let scope = by.scope();
     check_references(scope, &new).await?;
@@ -102,7 +94,6 @@ pub async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Res
     created(scope, id, new)
 }
 
-/// The plan of a new trust, whose reference must be free.
 fn created(scope: &Scope, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
     let (trust, contact) = Trust::create(id, new, scope.actor().clone(), scope.now());
     let changes = [stored::create(scope.call(), &trust)?, stored_contacts::create(scope.call(), &contact)?];
@@ -117,12 +108,8 @@ fn reference_taken() -> Error {
     Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message))
 }
 
-/// Changes a trust, and returns it with its version: a member's form does it by id, a call of the API by reference. A change
-/// without an effect makes no new version, and no event tells of it.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none, or at each contact; [`Error::StaleMatch`]; `sensitive_value` at `formal_name`, and
-/// `taken` at `external_reference` when another trust has it.
+/// Changes a trust by id, or over the API by reference, and returns it with its version. A change without an effect
+/// makes no new version and no event.
 pub async fn update(
     by: &impl Writer,
     id: TrustId,
@@ -154,7 +141,6 @@ pub async fn update(
     change(scope, &before, changes).await
 }
 
-/// The plan of a change of a trust. Its contact gets its name.
 async fn change(
     scope: &Scope,
     before: &Versioned<Trust>,
@@ -181,7 +167,6 @@ async fn change(
     Ok(Plan::new(scope, (with_count(after, &counts), version)).change(written).emit([event]).showing(shown))
 }
 
-/// Checks that the workspace and all contacts are of the organization.
 async fn check_references(scope: &Scope, new: &NewTrust) -> Result<(), Error> {
     let named = [("settlor_contact_ids", new.settlors()), ("trustee_contact_ids", new.trustees())];
     let workspace = async {
@@ -196,7 +181,7 @@ async fn check_references(scope: &Scope, new: &NewTrust) -> Result<(), Error> {
     if unknown.is_empty() { Ok(()) } else { Err(Error::NotFound(unknown)) }
 }
 
-/// The entries for contacts that are none of the organization, at their places in lists of a body.
+/// The errors for contacts that the organization doesn't have, at their places in the body's lists.
 pub(super) async fn unknown_contacts(scope: &Scope, named: &[(&str, &[ContactId])]) -> Result<FieldErrors, Error> {
     let wanted: BTreeSet<ContactId> = named.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let found = scope.store().contacts(wanted).await?;

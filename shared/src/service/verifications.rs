@@ -9,11 +9,7 @@ use crate::service::loaded_agreement::AgreementWithFacts;
 use crate::service::scope::{Plan, Scope};
 use crate::store::verifications as stored;
 
-/// Records that a participant's identity was verified, with the id that the form carries: a form that is sent twice records
-/// it once.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such agreement.
+/// Records that a participant's identity was verified, with the id from the form.
 pub async fn record(
     scope: &Scope,
     by: &Member,

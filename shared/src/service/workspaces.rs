@@ -18,7 +18,7 @@ use crate::wire::page::{Page, PageRequest};
 
 pub use crate::store::workspaces::WorkspaceQuery;
 
-/// A workspace with its people, in the order of their ids.
+/// A workspace with its people, ordered by id.
 #[derive(Debug)]
 pub struct WorkspaceWithPeople {
     /// The workspace.
@@ -28,9 +28,6 @@ pub struct WorkspaceWithPeople {
 }
 
 /// A workspace with its people.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, Error> {
     let workspace = peopled(scope, id).await?;
     let people = scope.store().people_of(&workspace).await?;
@@ -38,22 +35,16 @@ pub async fn get(scope: &Scope, id: WorkspaceId) -> Result<WorkspaceWithPeople, 
 }
 
 /// A workspace with the ids of its people.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn peopled(scope: &Scope, id: WorkspaceId) -> Result<PeopledWorkspace, Error> {
     scope.store().workspace_with_people(id).await?.ok_or_else(Error::not_found)
 }
 
 /// A workspace without its people.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get_without_people(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
     scope.store().workspace(id).await?.ok_or_else(Error::not_found)
 }
 
-/// A page of the workspaces that a query asks for.
+/// A page of the workspaces that match a query.
 pub async fn list(scope: &Scope, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
     Ok(scope.store().list_workspaces(query).await?)
 }
@@ -68,14 +59,11 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
 pub struct WorkspacePeople {
     /// The workspace.
     pub workspace: Workspace,
-    /// The page of its people, in the order of their ids.
+    /// The page of its people, ordered by id.
     pub people: Page<Contact>,
 }
 
 /// A workspace with a page of its people.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
 pub async fn get_with_people_page(scope: &Scope, id: WorkspaceId, page: PageRequest) -> Result<WorkspacePeople, Error> {
     let workspace = peopled(scope, id).await?;
     let positions = page.positions();
@@ -86,12 +74,10 @@ pub async fn get_with_people_page(scope: &Scope, id: WorkspaceId, page: PageRequ
     Ok(WorkspacePeople { workspace: workspace.into_workspace(), people })
 }
 
-/// The workspace that a body names.
 pub(super) async fn named(scope: &Scope, id: WorkspaceId) -> Result<Versioned<Workspace>, Error> {
     scope.store().workspace(id).await?.ok_or_else(|| Error::unknown_reference("workspace_id", "workspace"))
 }
 
-/// The workspace that a body names, with its people.
 pub(super) async fn named_with_people(scope: &Scope, id: WorkspaceId) -> Result<PeopledWorkspace, Error> {
     let workspace = scope.store().workspace_with_people(id).await?;
     workspace.ok_or_else(|| Error::unknown_reference("workspace_id", "workspace"))
@@ -102,7 +88,6 @@ pub(super) async fn workspace_of(scope: &Scope, id: WorkspaceId) -> Result<Versi
     scope.store().workspace(id).await?.ok_or_else(lost)
 }
 
-/// The workspace of an agreement, with its people.
 pub(super) async fn workspace_of_with_people(scope: &Scope, id: WorkspaceId) -> Result<PeopledWorkspace, Error> {
     scope.store().workspace_with_people(id).await?.ok_or_else(lost)
 }
@@ -111,8 +96,7 @@ fn lost() -> Error {
     Error::Internal("an agreement without its workspace".to_owned())
 }
 
-/// The changes that make contacts, to which an agreement is going to refer, a workspace's people, among whom they may be
-/// already.
+/// The changes that make contacts, to whom an agreement is going to refer, a workspace's people, if they aren't yet.
 pub(super) fn join(
     scope: &Scope,
     before: &PeopledWorkspace,
@@ -129,8 +113,7 @@ pub(super) fn join(
     Ok(Joining { people: new.iter().chain(&there).map(person).collect(), counted })
 }
 
-/// Makes one of an agreement's participants one of the people of its workspace, where the transaction that began to refer to
-/// them had no room. Nothing changes if that was done before.
+/// Makes a participant of an agreement one of the people of its workspace, if the agreement's transaction had no room.
 pub(super) async fn join_later(
     system: &SystemContext,
     agreement: &Agreement,
@@ -151,7 +134,7 @@ pub async fn create(by: &impl Writer, new: NewWorkspace) -> Result<Plan<Workspac
     create_with_id(by, WorkspaceId::new(), new).await
 }
 
-/// Creates a workspace with an id of its form.
+/// Creates a workspace with the id from its form.
 pub async fn create_with_id(
     by: &impl Writer,
     id: WorkspaceId,
@@ -166,14 +149,11 @@ pub async fn create_with_id(
     Ok(Plan::new(scope, created).change([changes]).showing([id.uuid()]))
 }
 
-/// Adds a contact to a workspace's people. Nothing changes if the contact is among them already.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace, or, at `contact_id`, no such contact.
+/// Adds a contact to a workspace's people. Nothing changes if they already are among them.
 pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
     let before = peopled(scope, id).await?;
-    // Read before the transaction rather than in it: contacts are never deleted.
+    // Read before the transaction: contacts are never deleted.
     if scope.store().contact(new.contact_id).await?.is_none() {
         return Err(Error::unknown_reference("contact_id", "contact"));
     }
@@ -201,11 +181,11 @@ pub struct KeptBy {
 /// Why an agreement keeps a contact among the people of its workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeepingReason {
-    /// They take part in the draft.
+    /// They participate in the draft.
     Draft,
-    /// They take part in the agreement, which was published.
+    /// They participate in the agreement, which was published.
     Published,
-    /// They took part when a proposal was made that is pending.
+    /// They participated when a pending proposal was made.
     Proposed,
 }
 
@@ -215,16 +195,12 @@ impl KeptBy {
     }
 }
 
-/// Removes a contact from a workspace's people. Nothing changes if the contact is not among them: a form that is sent twice
-/// removes once.
+/// Removes a contact from a workspace's people. Nothing changes if the contact is not among them.
 ///
-/// Decision: an agreement that begins to refer to a contact adds them to the people again, in its transaction, which makes a
-/// new version of the person. A removal holds only for the version on which it was decided: an agreement that comes first
-/// makes it be decided again, and one that comes after brings the contact back. Those for whom its transaction has no room are
-/// brought back right after it, or by the clock.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is no such workspace.
+/// Decision: an agreement that begins to refer to a contact adds them to the people again, in its transaction, which
+/// makes a new version of the person. A removal holds only for the version on which it was decided: an agreement that
+/// comes first makes it be decided again, and one that comes after brings the contact back. Those for whom its
+/// transaction has no room are brought back right after it, or by the clock.
 pub async fn remove_person(
     by: &impl Writer,
     id: WorkspaceId,
@@ -242,13 +218,12 @@ pub async fn remove_person(
     Ok(plan(Ok(())).change([stored::remove_person(scope.call(), &person)]))
 }
 
-/// What keeps a contact among a workspace's people, the agreements before the proposals.
 async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<Option<KeptBy>, Error> {
     let store = scope.store();
     let agreements = store.agreements_of_workspace(id).await?;
     let may_refer = |row: &&AgreementOfWorkspace| row.contacts.contains(&contact);
     let mut referring: Vec<_> = agreements.iter().filter(may_refer).collect();
-    // Most that are cancelled were drafts, which keep no one.
+    // Most cancelled ones were drafts, which keep no one.
     referring.sort_by_key(|row| row.is_cancelled);
     for some in referring.chunks(limits::REFERRING_AGREEMENTS_READ) {
         let found = store.agreements(some.iter().map(|row| row.id)).await?;
@@ -267,10 +242,7 @@ async fn kept_by(scope: &Scope, id: WorkspaceId, contact: ContactId) -> Result<O
     Ok(keeping.map(|agreement| KeptBy::new(&agreement, KeepingReason::Proposed)))
 }
 
-/// Activates a workspace, for good. Nothing changes if it is active already.
-///
-/// # Errors
-/// [`Error::NotFound`] when there is none.
+/// Activates a workspace permanently. Nothing changes if it is already active.
 pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result<Plan<()>, Error> {
     let before = get_without_people(scope, id).await?;
     let plan = Plan::new(scope, ()).showing([id.uuid()]);

@@ -1,5 +1,3 @@
-//! The changes of an agreement since it was proposed.
-
 use std::collections::BTreeSet;
 
 use super::names::names;
@@ -120,7 +118,6 @@ fn people_changes(before: &[SnapshotPerson], contacts: &[Contact]) -> Vec<String
 fn stage_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
     let mut changes = Vec::new();
     let was = |stage: &Stage| before.stages.iter().position(|other| other.id == stage.id);
-    // After the end, nothing is open or waited for.
     let goes_on = matches!(after.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     for (index, stage) in after.stages.iter().enumerate() {
         let name = stage.name.as_str();

@@ -1,5 +1,3 @@
-//! Sentences about funding items.
-
 use crate::domain::funding::proof::Proof;
 use crate::domain::funding::{CloseReason, Fact, FundingItem, FundingStatus, Phase, Verb, WaitingOn};
 

@@ -1,5 +1,3 @@
-//! The ledger in words.
-
 use super::movements::UNTITLED;
 use crate::domain::ledger::{LedgerDirection, LedgerProduct, LedgerRowType};
 use crate::domain::movement::Movement;

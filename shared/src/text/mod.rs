@@ -1,11 +1,5 @@
 //! Display texts in API responses, and those of the app about agreements. Texts may change freely; clients branch on
 //! enums.
-//!
-//! `status` has an agreement's `status` and a gate's `waiting_on`; `review` the `_sentence` fields, gate requirements
-//! and effects of decisions; `changes` the changes since a proposal; `funding` the next steps of assets,
-//! `funding_words` their words; [`movements`] payments; `ledger` rows; `obligations` promises and obligations;
-//! [`statements`] what participants sign, word by word; `terms` roles and SAFE terms; `operations` what calls did, for
-//! the audit log and histories. [`event`](crate::domain::event) declares when events are sent.
 
 mod changes;
 mod funding;

@@ -85,7 +85,6 @@ pub fn is_late(movement: &Movement) -> bool {
     came_back || movement.late_minor() > 0
 }
 
-/// What arrived late for a movement cancelled with its agreement, and what had arrived before.
 fn late_sentence(movement: &Movement, accepted: i64) -> String {
     let Some(money) = movement.terms().money else { return "Cancelled when its agreement ended.".to_owned() };
     let display = |minor: i64| in_api(minor, money.currency().code());

@@ -5,12 +5,10 @@ use crate::domain::agreement::gate::GateType;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 
-/// Short names of participants: the first, and the number of others.
 pub(super) fn names(agreement: &Agreement, ids: &[ParticipantId], contacts: &[Contact]) -> String {
     in_short(&each_name(agreement, ids, contacts))
 }
 
-/// Short names: the first, and the number of others.
 pub(super) fn in_short(names: &[&str]) -> String {
     match names {
         [first, rest @ ..] if rest.len() > 1 => format!("{first} and {} others", rest.len()),
@@ -55,7 +53,6 @@ pub fn condition(gate_type: GateType) -> &'static str {
     }
 }
 
-/// A count with its noun, such as `1 step` or `3 steps`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

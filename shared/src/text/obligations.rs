@@ -114,7 +114,6 @@ pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
     }
 }
 
-/// Which claims wait for confirmation, and whose, if any. `one_is` begins the sentence for a single one.
 fn waiting_claims(obligation: &Obligation, one_is: &str) -> Option<String> {
     let claims: Vec<&Word> = obligation.waiting_claims().collect();
     let who = |is_own: bool| {

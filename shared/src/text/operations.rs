@@ -1,5 +1,4 @@
-//! What calls did, in words, for the audit log and histories: one entry per operation of the API, the app and the
-//! service.
+//! What calls did, in words, for the audit log and histories: one entry per operation of API, app and service.
 
 use std::borrow::Cow;
 
@@ -456,7 +455,6 @@ mod tests {
         let purpose = SafeLine::parse("Closing payment").ok();
         assert_eq!(said("add_payment", payment(purpose)), "Added the payment “Closing payment”");
         assert_eq!(said("change_payment", payment(None)), "Changed a payment");
-        // Side effects don't determine the words.
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
 }

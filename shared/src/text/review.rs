@@ -135,7 +135,6 @@ pub fn effects(
     }
 }
 
-/// What a cancellation does to the agreement's funding items. None without any.
 fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
     (!agreement.funding_item_ids.is_empty()).then(|| match agreement.lifecycle() {
         Lifecycle::Draft => "Its funding items are open again, to be papered anew.",
@@ -145,7 +144,6 @@ fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
     })
 }
 
-/// What a cancellation does to the agreement's payments. None without open ones.
 fn payments(facts: &Facts) -> Option<String> {
     let count = |is: fn(MovementState) -> bool| facts.movements.values().filter(|state| is(**state)).count();
     let open = match count(MovementState::ends_with_agreement) {
@@ -168,7 +166,6 @@ fn payments(facts: &Facts) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// When the agreement's promises become obligations. None without promises.
 fn promises(agreement: &Agreement) -> Option<String> {
     let projects = |stage: &Stage| stage.actions.contains(&StageAction::ProjectObligations);
     let stage = agreement.stages.iter().enumerate().find(|(_, stage)| projects(stage));

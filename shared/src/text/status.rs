@@ -1,5 +1,3 @@
-//! The status of an agreement and its gates.
-
 use std::collections::BTreeSet;
 
 use super::names::{counted, names};
@@ -82,7 +80,6 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
             let read = format!("a member to read the answers of {}", names(agreement, &to_read, contacts));
             vec![(answer, gate.opened_at()), (read, sent_at)]
         }
-        // Without answers to read, it waits since it opened.
         _ => vec![(waiting_on(gate, agreement, &waited_for, contacts), sent_at)],
     }
 }
@@ -102,13 +99,12 @@ pub struct CurrentWait {
     pub has_answers: bool,
 }
 
-/// What the current step of an active agreement waits for, if anything. Declined conditions come first, then answers to
-/// read and the organization's own contacts, then other people, then time.
+/// What the current step of an active agreement waits for, if anything: declined conditions first, then answers to read
+/// and the organization's own contacts, then other people, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
-    // Members authorize payments.
     let is_to_authorize = |gate: &Gate| matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(id));
     let is_own = |gate: &Gate| {
         let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));

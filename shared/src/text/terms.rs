@@ -1,5 +1,3 @@
-//! Roles and the terms of a SAFE.
-
 use crate::domain::agreement::{ConversionTiming, ParticipantRole, SafeTerms};
 use crate::domain::money::in_app;
 use crate::domain::typed_values::write_percentage;

@@ -33,8 +33,7 @@ pub struct Act {
     pub events: Vec<EventType>,
 }
 
-/// The part of a draft that an act added, changed, moved or removed, by its name at the time: the draft may no longer
-/// have it. People are identified by contact, since names may change.
+/// The part of a draft that an act changed, by its name at the time: the draft may no longer have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum EditedPart {
@@ -86,8 +85,7 @@ pub enum EditedPart {
 }
 
 impl EditedPart {
-    /// The part that an edit is about. Removing a part also changes what refers to it, so parts that came or went take
-    /// precedence; an edit of one part leaves the order of others.
+    /// The part that an edit changed: first one that came or went, since removing it also changes what refers to it.
     #[must_use]
     pub fn of_edit(before: &Agreement, after: &Agreement) -> Option<Self> {
         let (before, after) = (Parts::of(before), Parts::of(after));
@@ -126,7 +124,6 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A signature block, whose participant may have been removed with it.
     fn block(&self, other: &Self, (document, block): (&Document, &SignatureBlock)) -> EditedPart {
         let signer = [self, other].into_iter().find_map(|parts| parts.agreement.participant(block.participant_id));
         EditedPart::SignatureBlock {
@@ -214,14 +211,12 @@ fn of_promise(promise: &Promise) -> EditedPart {
     EditedPart::Promise { name: promise.name.clone() }
 }
 
-/// The first new element, or else the first removed one.
 fn came_or_went<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
     let only_in =
         |these: &'a [T], others: &[T]| these.iter().find(|this| others.iter().all(|other| id(other) != id(this)));
     only_in(after, before).or_else(|| only_in(before, after))
 }
 
-/// The element that moved: of two swapped neighbors, the one that is now first.
 fn moved<'a, T, I: PartialEq>(before: &'a [T], after: &'a [T], id: impl Fn(&T) -> I) -> Option<&'a T> {
     let (was, is) = before.iter().zip(after).find(|(was, is)| id(was) != id(is))?;
     let without = |list: &[T]| list.iter().map(&id).filter(|other| *other != id(is)).collect::<Vec<_>>();

@@ -1,5 +1,4 @@
-//! The blockers that keep a draft from being published (contract, section 5): a pure function of the draft, the records
-//! it refers to, and the time. Lists all blockers in a stable order.
+//! The blockers that keep a draft from being published (contract, section 5), in a stable order.
 
 use std::collections::BTreeMap;
 
@@ -155,8 +154,7 @@ pub fn blockers(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     found
 }
 
-/// The participants who must act but have no email address: those named by gates, signature blocks or promises as
-/// promisors, and payers.
+/// The participants who must act but have no email address: payers, promisors, and those whom gates or blocks name.
 fn without_email(draft: &Agreement, context: &DraftContext<'_>) -> Vec<Blocker> {
     let emails: BTreeMap<ContactId, bool> =
         context.contacts.iter().map(|contact| (contact.id, contact.email.is_some())).collect();

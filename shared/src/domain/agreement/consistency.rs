@@ -7,8 +7,7 @@ use super::{Agreement, Life, StageState};
 use crate::domain::ids::ParticipantId;
 
 impl Agreement {
-    /// Its contradictions, in words for operators that name nobody. Empty unless the service has a bug or something
-    /// else wrote to the store.
+    /// Its contradictions, in words for operators that name nobody. Any entry means a bug or a foreign write.
     #[must_use]
     pub fn inconsistencies(&self) -> Vec<&'static str> {
         let mut found = Vec::new();
@@ -20,7 +19,6 @@ impl Agreement {
         found
     }
 
-    /// Checks that steps are done, then current, then upcoming, with gates in matching states.
     fn check_steps(&self, found: &mut Vec<&'static str>) {
         let states: Vec<StageState> = self.stages.iter().map(|stage| stage.state).collect();
         let order = |state: &StageState| match state {
@@ -44,7 +42,6 @@ impl Agreement {
         }
     }
 
-    /// Checks that the lifecycle matches the steps and times.
     fn check_life(&self, found: &mut Vec<&'static str>) {
         let count = |state| self.stages.iter().filter(|stage| stage.state == state).count();
         let (current, done) = (count(StageState::Current), count(StageState::Done));
@@ -68,7 +65,6 @@ impl Agreement {
         }
     }
 
-    /// Checks that references resolve. In a draft they may not.
     fn check_parts(&self, found: &mut Vec<&'static str>) {
         let participants: BTreeSet<ParticipantId> =
             self.participants.iter().map(|participant| participant.id).collect();

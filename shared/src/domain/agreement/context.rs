@@ -21,15 +21,10 @@ pub struct AgreementContext<'a> {
 }
 
 impl<'a> AgreementContext<'a> {
-    /// The agreement as of the moment, whether or not that is recorded.
     pub(in crate::domain) fn current(self) -> Cow<'a, Agreement> {
         self.agreement.as_of(self.facts, self.time_scale, self.moment.at())
     }
 
-    /// The agreement as of the moment, if it is active.
-    ///
-    /// # Errors
-    /// Its lifecycle, if it is not active.
     pub(in crate::domain) fn active(self) -> Result<Cow<'a, Agreement>, Lifecycle> {
         let current = self.current();
         match current.lifecycle() {
@@ -38,7 +33,6 @@ impl<'a> AgreementContext<'a> {
         }
     }
 
-    /// The agreement with one more fact, advanced to the moment.
     pub(in crate::domain) fn recorded(self, record: impl FnOnce(&mut Facts)) -> Agreement {
         self.agreement.recorded(self.facts, self.time_scale, self.moment.at(), record)
     }

@@ -1,5 +1,3 @@
-//! Copies an agreement into a new draft.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Facts;
@@ -13,9 +11,8 @@ use crate::domain::ids::{
 use crate::domain::time::Timestamp;
 
 impl Agreement {
-    /// A new draft with this agreement's participants, documents, steps, promises and terms, in any state. Parts get
-    /// new ids, and nothing that has happened is copied: no signatures, answers or cleared gates. Payments and funding
-    /// items belong to one agreement, so their gates lose them; past dates are left open.
+    /// A new draft with this agreement's content and new ids. Past dates stay open, and gates lose their payments and
+    /// funding items, which belong to one agreement.
     #[must_use]
     pub fn duplicate(&self, id: AgreementId, name: AgreementName, created_by: Actor, now: Timestamp) -> Self {
         let participants: BTreeMap<ParticipantId, ParticipantId> = new_ids(&self.participants, |one| one.id);

@@ -87,10 +87,7 @@ impl NotEditable {
 }
 
 impl Agreement {
-    /// The agreement as a writable draft.
-    ///
-    /// # Errors
-    /// [`NotEditable`] when it is not a draft or its stored form exceeds the size limit.
+    /// The agreement as a writable draft, if it is a draft and its stored form fits the size limit.
     pub fn as_draft(&self) -> Result<Draft, NotEditable> {
         if self.lifecycle() != Lifecycle::Draft {
             return Err(NotEditable::NotADraft);

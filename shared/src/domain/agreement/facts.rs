@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 /// The recorded facts about an agreement's documents, participants and movements, for its gates. A transaction that
 /// records a fact advances the agreement to that moment first without the fact, then with it.
 ///
-/// Only the domain makes facts; other code knows none:
+/// Only the domain makes facts:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::facts::Facts;
@@ -22,38 +22,30 @@ use crate::domain::time::Timestamp;
 /// }
 /// ```
 ///
-/// Decision: an agreement stores its facts itself. They are small, lists need them too, and facts recorded concurrently
-/// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record that
-/// only its pages read.
+/// Decision: an agreement stores its facts itself. They are small, lists need them, and facts recorded concurrently
+/// meet in the agreement's version. The basis of a fact, such as a verification's method, is a separate record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The time of the last recorded fact, from which the facts count.
     pub(in crate::domain) recorded_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) signed: BTreeSet<SignatureBlockId>,
-    /// The approved gates, with the participants who approved.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) approved: BTreeSet<(GateId, ParticipantId)>,
-    /// The gates with uploads, with the participants who uploaded.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
     /// The answers that wait for a member, by gate and participant, with the time they were sent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
     pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Timestamp>,
-    /// The bytes of all answers that were ever sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(in crate::domain) answer_bytes: usize,
-    /// The bytes of all evidence files ever filed, accepted or not: uploads, payment documents and scans, but not the
-    /// agreement's documents.
+    /// The bytes of all evidence files ever filed, accepted or not, but not of the agreement's documents.
     #[serde(default, skip_serializing_if = "is_no_byte")]
     pub(in crate::domain) file_bytes: u64,
-    /// The gates and participants whose latest answers a member has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) accepted: BTreeSet<(GateId, ParticipantId)>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) verified: BTreeSet<ParticipantId>,
-    /// The agreement's movements and their states. Their own records change in the same transaction, except that
-    /// movements ending with the agreement follow later.
+    /// Movements' own records change in the same transaction, except that those ending with the agreement follow later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(in crate::domain) movements: BTreeMap<MovementId, MovementState>,
 }

@@ -1,11 +1,10 @@
 //! The bytes of an agreement's evidence files: documents, uploads, payment documents, scans and proof of obligations.
 //!
-//! Decision: a file that no bundle could hold is refused when filed, not at the export, when it is too late. The
-//! agreement keeps the sum as a fact, so that concurrent filings meet in its version.
+//! Decision: a file that no bundle could hold is refused when filed; at the export it would be too late. The agreement
+//! keeps the sum as a fact, so that concurrent filings meet in its version.
 //!
-//! Decision: a participant may file only as much as leaves the same for all others, and never what is reserved for
-//! members. So participants can't keep the proof of a payment out, alone or together, and each finds room for the
-//! uploads that conditions ask for.
+//! Decision: a participant may file only while as much as they filed stays free for the others, and never what is
+//! reserved for members. So participants can't keep the proof of a payment out, alone or together.
 
 use super::Agreement;
 use super::facts::Facts;
@@ -62,7 +61,6 @@ mod tests {
     use super::*;
     use crate::domain::agreement::fixtures::{Deal, published};
 
-    /// A live agreement, and facts that leave `left` bytes.
     fn with_left(left: u64) -> (Agreement, Facts) {
         let agreement = published(&Deal::complete().draft);
         let documents = agreement.file_bytes(&Facts::none());
@@ -92,7 +90,6 @@ mod tests {
         assert!(agreement.has_room_for(&facts, limits::EVIDENCE_FILE_BYTES_OF_MEMBERS, Filer::Member));
     }
 
-    /// However greedy the others are, the next one finds room.
     #[test]
     fn no_participant_uses_up_everything() {
         const FILE: u64 = 1024 * 1024;

@@ -94,7 +94,6 @@ pub(crate) fn question(label_text: &str) -> InformationField {
     }
 }
 
-/// A draft and the records it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Deal {
     pub draft: Agreement,
@@ -105,7 +104,6 @@ pub(crate) struct Deal {
 }
 
 impl Deal {
-    /// A publishable SAFE with gates of all nine types.
     pub(crate) fn complete() -> Self {
         let now = noon();
         let (ada, ben, eve) = (contact("Ada"), contact("Ben"), contact("Eve"));

@@ -1,5 +1,4 @@
-//! Gates: the conditions for a stage's actions. There are nine types, each of which names the participants it waits
-//! for.
+//! Gates: the conditions for a stage's actions. Each of the nine types names the participants it waits for.
 
 use std::collections::BTreeSet;
 
@@ -260,8 +259,7 @@ impl GateRule {
         }
     }
 
-    /// The participants the rule waits for, each once, ordered by id. For documents, the signers; none for countdowns
-    /// and movements.
+    /// The participants the rule waits for, ordered by id: the signers of documents; none for countdowns and movements.
     #[must_use]
     pub fn named(&self, agreement: &Agreement) -> BTreeSet<ParticipantId> {
         match self {
@@ -325,7 +323,6 @@ impl Gate {
         match (until, &self.state) {
             (Countdown::At(moment), _) => Some(*moment),
             (Countdown::AfterHours(_), GateState::Open { due_at, .. }) => *due_at,
-            // A countdown clears exactly when it ends.
             (Countdown::AfterHours(_), GateState::Cleared { cleared_at, .. }) => Some(*cleared_at),
             (Countdown::AfterHours(_), GateState::Locked | GateState::Declined { .. }) => None,
         }

@@ -1,10 +1,4 @@
-//! Agreements: stages with gates, participants, documents and terms, and their rules.
-//!
-//! The types are here. Submodules: [`acts`] (history), [`facts`] (recorded for gates), [`gate`] (the nine types),
-//! [`blockers`] (of publication), [`edit`] (of drafts), [`draft`] (writable without a member), [`papers`] (signatures
-//! that wait for a second member), [`participants`] (joining), `payments` (the steps that movements wait for), [`pdf`]
-//! (valid documents), [`progress`] (of active agreements), [`promise`] (what outlives the steps), [`template`] (for new
-//! drafts), [`verification`] (of identities).
+//! Agreements: stages with gates, participants, documents and terms. The submodules have the rules.
 
 pub mod acts;
 pub mod blockers;
@@ -339,7 +333,7 @@ pub struct Agreement {
     pub name: AgreementName,
     /// Its kind.
     pub kind: AgreementKind,
-    /// Its lifecycle. Private to the domain, whose functions are the only way to change it.
+    /// Private to the domain, whose functions alone change it.
     pub(super) life: Life,
     /// Its participants.
     pub participants: Vec<Participant>,
@@ -362,13 +356,11 @@ pub struct Agreement {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// The facts recorded for its gates. Private to the domain, which records them.
     #[serde(default = "Facts::none", skip_serializing_if = "Facts::is_none")]
     pub(super) facts: Facts,
-    /// The paper signatures that wait for a second member. Private to the domain, which records and decides them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending_papers: BTreeMap<PaperSignatureId, PendingPaper>,
-    /// The time zone for the days of its promises. Set at publication, which is why it is private to the domain.
+    /// The time zone for the days of its promises, set at publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) zone: Option<TimeZone>,
 }
@@ -485,8 +477,7 @@ impl Agreement {
         self.life
     }
 
-    /// Since when a draft is unchanged, or the current step of an active agreement has been open. None if the agreement
-    /// has ended.
+    /// Since when a draft is unchanged, or an active agreement's current step is open. None after its end.
     #[must_use]
     pub fn open_since(&self) -> Option<Timestamp> {
         match self.life {
@@ -557,8 +548,7 @@ impl Agreement {
         matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. })
     }
 
-    /// The state of one of its movements, if it has it. After the agreement's cancellation or expiry, this says
-    /// `Cancelled` before the movement's own record does.
+    /// The state of a movement: `Cancelled` after the agreement's early end, even before the movement's own record.
     #[must_use]
     pub fn movement_state(&self, id: MovementId) -> Option<MovementState> {
         self.facts.movement(Some(id))

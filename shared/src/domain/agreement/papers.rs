@@ -1,7 +1,7 @@
 //! The paper signatures that wait for a second member.
 //!
-//! Decision: the agreement names them, in addition to their own records. So recording, confirming and rejecting meet
-//! the participant's on-screen acts in the agreement's version, and Home finds them in rows it reads anyway.
+//! Decision: the agreement names them, in addition to their own records. So acts on them meet the participant's
+//! on-screen acts in the agreement's version, and Home finds them in rows it reads anyway.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,7 @@ impl Agreement {
         waiting.filter(|(_, paper)| paper.block_ids.is_disjoint(&self.facts.signed)).map(|(id, paper)| (*id, paper))
     }
 
-    /// The agreement with one more waiting paper signature, whose scan has `scan_bytes`. Drops those that no longer
-    /// wait.
+    /// The agreement with one more waiting paper signature; those that no longer wait are dropped.
     #[must_use]
     pub(in crate::domain) fn with_pending_paper(
         &self,

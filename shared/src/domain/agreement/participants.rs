@@ -46,9 +46,6 @@ impl NotAdded {
 
 impl Agreement {
     /// Adds a participant, or merges roles if the contact is already one.
-    ///
-    /// # Errors
-    /// [`NotAdded`] when the agreement is not a draft, or is full.
     pub fn add_participant(&self, new: NewParticipant, now: Timestamp) -> Result<Added, NotAdded> {
         if self.life != Life::Draft {
             return Err(NotAdded::NotADraft);
@@ -73,7 +70,6 @@ impl Agreement {
         Ok(Added { agreement, participant, is_new })
     }
 
-    /// The agreement with the current versions of its participants' contacts, for its publication.
     #[must_use]
     pub(in crate::domain) fn with_contact_versions(mut self, contacts: &[Contact]) -> Self {
         for participant in &mut self.participants {

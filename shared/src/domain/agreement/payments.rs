@@ -1,4 +1,4 @@
-//! The steps that movements wait for. The actions `open_movement` and `release_instructions` do nothing themselves;
+//! The steps that movements wait for. The actions `open_movement` and `release_instructions` do nothing themselves:
 //! once their step is done, members can authorize movements and release instructions.
 //!
 //! Decision: a movement waits for the last step with the action before the step whose condition needs the act, so that
@@ -62,8 +62,7 @@ impl Agreement {
         gates.filter(waits).count()
     }
 
-    /// The movements that wait for a participant because an open condition needs their arrival, with the side that must
-    /// act: the payer pays, or the payee shows the arrival. Other movements wait for members or nobody.
+    /// The movements whose arrival an open condition needs, and the side that must act: to pay, or to show the arrival.
     #[must_use]
     pub fn payments_waiting(&self) -> BTreeMap<MovementId, PaymentSide> {
         if self.lifecycle() != Lifecycle::Active {

@@ -1,11 +1,8 @@
-//! Promises: what participants owe each other beyond the agreement's steps. A promise is part of the draft, never
-//! changes after publication, and becomes an obligation when a step's action `project_obligations` runs
-//! ([`obligation`](crate::domain::obligation)).
+//! Promises: what participants owe each other beyond the agreement's steps. A promise never changes after publication,
+//! and becomes an [`obligation`](crate::domain::obligation) when a step's action `project_obligations` runs.
 //!
-//! Decision: promises are never incomplete, because the closed list of publish blockers (contract, section 5) has no
-//! code for them. Days, triggers or interval, and participants on both sides, are required when a promise is added or
-//! changed. A participant named by a promise can't be removed from the draft. A promisor without an email address is a
-//! `participant_email_missing`, like everyone who must act.
+//! Decision: a promise always has due days, triggers or an interval, and participants on both sides, because the closed
+//! list of publish blockers (contract, section 5) has no code for an incomplete one.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;
@@ -66,10 +63,7 @@ text_enum! {
 }
 
 impl PromiseTerms {
-    /// Standing terms.
-    ///
-    /// # Errors
-    /// `out_of_range` at `reverify_every_days`.
+    /// Standing terms; `out_of_range` at `reverify_every_days`.
     pub fn standing(reverify_every_days: u16) -> Result<Self, FieldErrors> {
         let days = NonZeroU16::new(reverify_every_days).filter(|days| days.get() <= limits::PROMISE_DAYS_MAX);
         let message = || format!("must be from 1 to {} days", limits::PROMISE_DAYS_MAX);
@@ -105,10 +99,7 @@ pub struct Trigger {
 pub struct Triggers(Vec<Trigger>);
 
 impl Triggers {
-    /// The triggers, in order.
-    ///
-    /// # Errors
-    /// `required`, `limit_reached` or `invalid_value` at `triggers`, `out_of_range` at a trigger's `due_after_days`.
+    /// The triggers, in order; errors at `triggers` or a trigger's `due_after_days`.
     pub fn new(triggers: Vec<Trigger>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut wrong = |field: String, code, message: &str| errors.extend(FieldErrors::one(field, code, message));
@@ -155,10 +146,7 @@ pub enum Side {
 }
 
 impl Parties {
-    /// The parties.
-    ///
-    /// # Errors
-    /// `required` at an empty side, `invalid_value` when a participant is on both.
+    /// The parties; `required` at an empty side, `invalid_value` when a participant is on both.
     pub fn new(promisors: BTreeSet<ParticipantId>, promisees: BTreeSet<ParticipantId>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         for (field, side) in [("promisor_participant_ids", &promisors), ("promisee_participant_ids", &promisees)] {
@@ -199,7 +187,6 @@ impl Parties {
         }
     }
 
-    /// The same parties with another agreement's ids. None if one is missing there.
     pub(super) fn renamed(&self, id: impl Fn(ParticipantId) -> Option<ParticipantId>) -> Option<Self> {
         let renamed = |side: &BTreeSet<ParticipantId>| side.iter().map(|was| id(*was)).collect::<Option<_>>();
         Some(Self {

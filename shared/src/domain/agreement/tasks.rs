@@ -1,4 +1,4 @@
-//! The task list of a participant of an active agreement. Follows the same rules as `waiting_on_participant_ids`
+//! The task list of a participant of an active agreement, by the same rules as `waiting_on_participant_ids`
 //! (specification, "Agreement").
 
 use std::collections::BTreeSet;
@@ -24,8 +24,7 @@ pub enum Task {
 }
 
 impl Agreement {
-    /// A participant's tasks in the current step, in order, each document once. Documents that are out for signing
-    /// without a condition come last.
+    /// A participant's tasks in the current step, each document once. Documents without a condition come last.
     #[must_use]
     pub fn tasks_of(&self, participant: ParticipantId) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -61,8 +60,8 @@ impl Agreement {
         tasks
     }
 
-    /// The blocks that a participant may sign now: the unsigned ones in a document that is out, except those that only
-    /// later or declined conditions ask for. A signature due at the closing must not precede the steps that lead there.
+    /// The unsigned blocks in an open document that a participant may sign now, without those that only later or
+    /// declined conditions ask for: a signature due at the closing must not precede the steps that lead there.
     #[must_use]
     pub fn blocks_to_sign(&self, document: &Document, participant: ParticipantId) -> BTreeSet<SignatureBlockId> {
         if self.lifecycle() != Lifecycle::Active || document.state != DocumentState::Out {
@@ -113,7 +112,6 @@ impl Agreement {
         self.facts.signed.contains(&block)
     }
 
-    /// The event that a participant has signed all their blocks in a document, on screen or on paper.
     pub(in crate::domain) fn signature_completion(
         &self,
         document_id: DocumentId,
@@ -160,7 +158,6 @@ mod tests {
     use crate::domain::agreement::StageAction;
     use crate::domain::agreement::fixtures::{Deal, label, noon, published};
 
-    /// A deal with one document signed in two steps: first by Ada, then by Ben along with Ada's second block.
     fn two_steps(actions: BTreeSet<StageAction>) -> (Agreement, [ParticipantId; 2]) {
         let deal = Deal::complete();
         let (ada, ben) = (deal.draft.participants[0].id, deal.draft.participants[1].id);

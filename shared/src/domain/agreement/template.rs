@@ -1,7 +1,5 @@
-//! Templates for new drafts. They are data in `templates.json`; a test verifies that each makes a draft.
-//!
-//! A template names parties, such as the investor of a SAFE, and what each does. The member assigns contacts or leaves
-//! parties open; the draft's blockers then ask for them.
+//! Templates for new drafts, from `templates.json`. A template names parties, such as the investor of a SAFE, and what
+//! each does. The member assigns contacts or leaves parties open; the draft's blockers then ask for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -116,10 +114,7 @@ pub fn find(key: &str) -> Option<&'static Template> {
 }
 
 impl Template {
-    /// Checks that each contact is at most one party: signing for both sides is no agreement.
-    ///
-    /// # Errors
-    /// `invalid_value` at `party.` and the key of each party whose contact is an earlier one's.
+    /// Checks that each contact is at most one party; otherwise `invalid_value` at `party.` and the later party's key.
     pub fn check_parties(&self, parties: &BTreeMap<String, ContactId>) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut labels: BTreeMap<ContactId, &str> = BTreeMap::new();
@@ -136,11 +131,8 @@ impl Template {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// A new draft from this template, with its payments. `parties` maps party keys to known contacts; `own` are the
-    /// organization's own contacts.
-    ///
-    /// # Errors
-    /// None for the shipped templates.
+    /// A new draft with its payments. `parties` maps party keys to known contacts; `own` are the organization's own
+    /// contacts. The shipped templates give no errors.
     pub fn draft(
         &self,
         id: AgreementId,

@@ -1,8 +1,8 @@
-//! Verified identities of participants. Countersign itself verifies no identity: a member states how a participant was
+//! Verified identities of participants. Countersign verifies no identity: a member states how a participant was
 //! verified, with a reference and day, and is responsible for it.
 //!
-//! Decision: verifications are never changed or removed. To correct a mistake, a member records another; both are
-//! shown.
+//! Decision: verifications are never changed or removed. To correct a mistake, a member records another; pages show
+//! both.
 
 use serde::{Deserialize, Serialize};
 

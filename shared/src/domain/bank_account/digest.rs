@@ -1,6 +1,5 @@
 //! Digests of accounts, stored for comparison: HMACs under keys derived per organization from the keyring. Without the
-//! keyring nobody can guess a number, although its ending is shown, and digests of different organizations are
-//! unrelated. Digests are never shown, exported or sent.
+//! keyring nobody can guess a number, although its ending is shown. Digests are never shown, exported or sent.
 //!
 //! Decision: a digest has one value per active key, so two digests share a key across rotations. If a key's retirement
 //! leaves them none in common, the account must be read again ([`Compared::Unknown`]) from sealed instructions or a
@@ -65,7 +64,6 @@ pub struct AccountDigest {
     sealed: BTreeMap<String, Marks>,
 }
 
-/// The values of an account under one key, in hexadecimal.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Marks {
     exact: String,
@@ -74,7 +72,6 @@ struct Marks {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     coded: BTreeSet<String>,
     alone: BTreeSet<String>,
-    /// Whether its number has only one spelling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_plain: bool,
 }
@@ -86,8 +83,7 @@ pub enum Compared {
     Same,
     /// Different accounts.
     Another,
-    /// Unknown: an IBAN and a number in a country with several spellings, or digests without a common key, whose
-    /// account must be read again.
+    /// Unknown: an IBAN against a number in a country with several spellings, or digests without a common key.
     Unknown,
 }
 

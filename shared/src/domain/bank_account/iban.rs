@@ -1,19 +1,17 @@
 //! IBANs: countries, and the parts for bank and account.
 //!
-//! Decision: `iban_validate` has the registry. Its newest version (5.0.1) lacks two countries, which are listed here; a
-//! test fails once it has them.
+//! Decision: the newest `iban_validate` (5.0.1) lacks two of the registry's countries, which are listed here; a test
+//! fails once it has them.
 
 use iban::{BaseIban, IbanLike};
 
 struct Structure {
     country: &'static str,
-    /// The length of the bank's code, which comes first.
     bank: usize,
     account: usize,
     is_numeric: bool,
 }
 
-/// Countries of the registry that `iban_validate` lacks.
 const MORE_COUNTRIES: [Structure; 2] = [
     Structure { country: "HN", bank: 4, account: 20, is_numeric: true },
     Structure { country: "PK", bank: 4, account: 16, is_numeric: false },
@@ -117,8 +115,7 @@ impl Iban {
     }
 }
 
-/// The IBAN of a country and its national part, with computed check digits. None if there are characters other than
-/// digits and letters.
+/// None unless all characters are digits and letters.
 fn with_check_digits(country: &str, bban: &str) -> Option<String> {
     const MODULUS: u32 = 97;
     let rest = format!("{bban}{country}00").chars().try_fold(0, |rest, letter| {

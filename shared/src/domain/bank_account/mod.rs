@@ -1,16 +1,13 @@
 //! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and an
 //! organization's own accounts.
 //!
-//! [`numbers`] strips what people type around a number, [`text`] finds numbers in free text, [`iban`] knows the
-//! countries, `digest` makes the [`AccountDigest`] stored in place of an account.
-//!
 //! Decision: banks name one account in many ways, so there are two comparisons.
 //! - [`AccountDigest::is_exactly`]: equal country, code and number, for what a member types again.
 //! - [`AccountDigest::compare`]: the same account, as far as both tell. Two IBANs are compared directly. Otherwise
 //!   national bank codes (sort code, BSB, Bankleitzahl, also inside an IBAN) must agree, and the number at the bank
-//!   decides: statements often have no more. Routing numbers and BICs don't count, since banks have several, and wire
-//!   routing numbers often differ from those on statements. In some countries the number inside an IBAN has check
-//!   digits that people omit elsewhere: an IBAN and a different number are then never called two accounts.
+//!   decides: statements often have no more. Routing numbers and BICs don't count, since banks have several. In some
+//!   countries the number inside an IBAN has check digits that people omit elsewhere: an IBAN and a different number
+//!   are then never called two accounts.
 //!
 //! Decision: leading zeros of a number of digits are padding and don't count.
 
@@ -39,13 +36,10 @@ enum AccountNumber {
     Other(String),
 }
 
-/// A code of a bank, or of its branch.
 #[derive(Clone, PartialEq, Eq)]
 enum BankCode {
     Routing(String),
-    /// The institution, country and place of a BIC.
     Bic(String),
-    /// Another code, of unknown country.
     National(String),
 }
 
@@ -60,9 +54,7 @@ impl fmt::Debug for BankAccount {
 }
 
 impl BankAccount {
-    /// The account for a number or IBAN and a bank's code (routing number, BIC or another), possibly with labels and
-    /// blanks. An impossible code is ignored.
-    ///
+    /// The account for a number or IBAN and a bank's code, possibly with labels and blanks. Ignores an impossible code.
     /// None if the number can't name an account: it has only zeros, or hidden characters (`XXXX1234`).
     #[must_use]
     pub fn new(number: &str, code: Option<&str>) -> Option<Self> {
@@ -70,8 +62,7 @@ impl BankAccount {
         Some(Self { number, code: code.and_then(|code| BankCode::of(&normalized(code).text)) })
     }
 
-    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940), possibly
-    /// followed by a currency.
+    /// The account that a statement names in one text: an IBAN, a number, or code/number (`:25:` of MT940).
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         let whole = normalized(text).text;
@@ -87,8 +78,8 @@ impl BankAccount {
         Self::new(without_currency.map_or(number, |(left, _)| left), code)
     }
 
-    /// The account for a number or code found in free text, or typed to confirm one; it may name no real account. Marks
-    /// between groups are stripped. None without ASCII letters or digits, or with others.
+    /// The account for a number or code from free text, or typed to confirm one; it may name no real account. None
+    /// without ASCII letters or digits, or with others.
     #[must_use]
     pub fn of_text(number: &str) -> Option<Self> {
         let text = normalized(number).text.replace(text::GROUPING, "");
@@ -182,7 +173,6 @@ impl BankCode {
     }
 }
 
-/// Strips leading zeros of a number of digits; leaves other text unchanged.
 fn without_zeros(number: &str) -> &str {
     let is_numeric = number.bytes().all(|byte| byte.is_ascii_digit());
     if is_numeric { number.trim_start_matches('0') } else { number }

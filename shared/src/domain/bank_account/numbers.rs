@@ -1,9 +1,8 @@
 //! Normalizes account numbers and bank codes as people type them: `IBAN: DE89 3704 0044…`, `Account no. 0001-2345`,
 //! `ABA 021000021`.
 //!
-//! Decision: a leading label, blanks, dashes, points and invisible characters (U+200B) are stripped first. So a number
-//! is the same however it was typed or copied, and an IBAN with a label or invisible character is never taken for
-//! another kind of number. In free text, `text` finds where numbers begin and end.
+//! Decision: a leading label, blanks, dashes, points and invisible characters (U+200B) are stripped first, so that a
+//! number is the same however it was typed or copied.
 //!
 //! Decision: a label of three or more letters may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`). Fewer can
 //! be an IBAN's country or part of a number (`N12345678`). A text that is a BIC as a whole has no label, unless only a
@@ -122,10 +121,7 @@ pub fn looks_like_iban(number: &str) -> bool {
         && next(u8::is_ascii_digit)
 }
 
-/// Parses an account number or an IBAN.
-///
-/// # Errors
-/// What is valid, for display.
+/// Parses an account number or an IBAN; an error says what is valid, for display.
 pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
     const ACCOUNT_CHARS: std::ops::RangeInclusive<usize> = 4..=34;
     let Normalized { text: number, says_iban } = normalized(typed);
@@ -144,10 +140,7 @@ pub fn read_account_number(typed: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Parses a bank code: a BIC, a routing number, or a code of 5 to 8 digits.
-///
-/// # Errors
-/// What is valid, for display.
+/// Parses a BIC, a routing number, or a code of 5 to 8 digits; an error says what is valid, for display.
 pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
     let code = normalized(typed).text;
     if code.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -164,8 +157,7 @@ pub fn read_bank_code(typed: &str) -> Result<String, &'static str> {
 
 pub(super) const ROUTING_DIGITS: usize = 9;
 
-/// The first two digits of all routing numbers ever assigned: the government, the twelve Federal Reserve districts,
-/// their thrift institutions, electronic transactions, and traveler's checks.
+/// The first two digits of all routing numbers ever assigned.
 const ROUTING_PREFIXES: [std::ops::RangeInclusive<u8>; 4] = [0..=12, 21..=32, 61..=72, 80..=80];
 
 /// Whether a text is a United States routing number: in a range in use, with a correct checksum.
@@ -277,7 +269,6 @@ mod tests {
             ("KontoDE89370400440532013000", "DE89370400440532013000"),
             ("AccountNO9386011117947", "NO9386011117947"),
             ("NO9386011117947", "NO9386011117947"),
-            // Not labels.
             ("N12345678", "N12345678"),
             ("ABNA0417164300", "ABNA0417164300"),
         ] {

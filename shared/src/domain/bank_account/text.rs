@@ -1,19 +1,17 @@
 //! Finds numbers, with their positions, in free-text payment instructions.
 //!
-//! Decision: every run of letters and digits that includes a digit is a number, however short: an account may be split,
-//! with anything in between. Dates and house numbers are typed again too, rather than missing part of an account.
+//! Decision: every run of letters and digits that includes a digit is a number, however short, because an account may
+//! be split. Typing dates and house numbers again costs less than missing part of an account.
 //!
 //! Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
 //! "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
-//! count only after such a label. Other such words (`BARCLAYS`: Laos) can't be told apart; the prompt in their place
-//! says that it may be a word.
+//! count only after such a label. For other words (`BARCLAYS`: Laos), the prompt says that it may be a word.
 //!
 //! Decision: numbers that could be overlooked or misread are refused on entry: other digits or numerals, IBANs or BICs
-//! with letters of another script, and invalid IBANs. A routing number is refused only if it is called one; after
-//! "routing", one that begins with 0 may be Canadian.
+//! with letters of another script, invalid IBANs, and what is called a routing number but isn't.
 //!
 //! Decision: groups of digits are one number if separated only by blanks, or by one mark without blanks, as payees read
-//! them out. Groups taken for two numbers are typed separately.
+//! them out.
 
 use std::ops::Range;
 
@@ -28,11 +26,8 @@ pub(super) const GROUPING: [char; 8] = ['-', '.', ',', ':', '/', '_', '\'', '\u{
 const IBAN_CHARS_MIN: usize = 15;
 const IBAN_GROUP: usize = 4;
 
-/// The most marks between groups of an IBAN.
 const IBAN_GAP_MAX: usize = 3;
-/// The lengths of the groups of a BIC written in groups.
 const BIC_GROUPS: [usize; 4] = [4, 2, 2, 3];
-/// The most words between a label and its number.
 const WORDS_BEHIND_LABEL_MAX: usize = 6;
 /// The shortest text that counts as the number of a label some words before it.
 const CHARS_BEHIND_WORDS_MIN: usize = 9;
@@ -157,7 +152,6 @@ impl Run {
         self.text.contains(|letter: char| letter.is_ascii_digit())
     }
 
-    /// Whether it may be an IBAN's country.
     fn is_country(&self) -> bool {
         self.text.len() == 2 && !self.has_digit()
     }
@@ -195,8 +189,8 @@ pub fn numbers_in(text: &str) -> Vec<NumberInText> {
     found
 }
 
-/// Whether a text has digits other than 0 to 9, in which a number could be overlooked. An ideograph counts as a numeral
-/// only next to another or directly next to a digit: alone, it may be part of a name.
+/// Whether a text has digits other than 0 to 9, in which a number could be overlooked. An ideograph counts only next to
+/// another or to a digit: alone, it may be part of a name.
 #[must_use]
 pub fn has_other_digits(text: &str) -> bool {
     let (mut before, mut is_right_beside) = (None, false);
@@ -239,7 +233,6 @@ pub fn has_other_letters(text: &str) -> bool {
     plain != text && codes(&plain).len() > codes(text).len()
 }
 
-/// The number at the start of runs, and the number of runs it takes.
 fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     let first = runs.first()?;
     let number = |taken: usize, text: String, fault: Option<NumberFault>| {
@@ -270,7 +263,6 @@ fn number_at(runs: &[Run], before: &[Run]) -> Option<(NumberInText, usize)> {
     Some(number(taken, text, fault))
 }
 
-/// The fault of a number that contradicts its label.
 fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFault> {
     let label = label_of(first, before);
     let is_called = |names: &[&str]| {
@@ -286,8 +278,7 @@ fn fault_by_label(number: &str, first: &Run, before: &[Run]) -> Option<NumberFau
     (is_routing && has_its_length && !is_routing_number(number)).then_some(NumberFault::RoutingNumber)
 }
 
-/// The last label before a run, skipping words such as "no." and words about whose number it is; and whether only the
-/// former were skipped.
+/// The last label before a run, skipping "no." and words about whose number it is; and whether only "no." was skipped.
 fn label_of<'a>(number: &Run, before: &'a [Run]) -> Option<(&'a str, bool)> {
     let (mut behind, mut is_near) = (number, true);
     for (at, run) in before.iter().rev().take(WORDS_BEHIND_LABEL_MAX).enumerate() {
@@ -342,8 +333,7 @@ fn iban_at(runs: &[Run]) -> Option<(usize, String)> {
     found
 }
 
-/// Whether runs begin with an IBAN's country as a separate word: the IBAN's groups follow, or everything but the check
-/// digits is right.
+/// Whether runs begin with an IBAN's country as a word: its groups follow, or all but the check digits is right.
 fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     let Some((country, rest)) = runs.split_first().filter(|(first, _)| first.is_country()) else { return false };
     // "Account no" isn't Norway.
@@ -384,7 +374,6 @@ fn is_grouped_as_iban(runs: &[Run]) -> bool {
     begins && text.len() >= IBAN_CHARS_MIN && looks_like_iban(&text) && has_country
 }
 
-/// Whether runs begin and continue like an IBAN for long enough.
 fn is_almost_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let goes_on =
@@ -394,7 +383,6 @@ fn is_almost_iban(runs: &[Run]) -> bool {
     looks_like_iban(begins) && chars >= IBAN_CHARS_MIN
 }
 
-/// Strips a glued "IBAN", or a glued label before what looks like an IBAN.
 fn without_label(run: &str) -> &str {
     if let Some(behind) = run.strip_prefix("IBAN") {
         return behind;
@@ -404,7 +392,7 @@ fn without_label(run: &str) -> &str {
     parts.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban)).map_or(run, |(_, iban)| iban)
 }
 
-/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run. Letters that
+/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run; letters that
 /// no number has, such as those of other scripts, are skipped.
 fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();

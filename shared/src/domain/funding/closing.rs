@@ -1,5 +1,4 @@
-//! The transitions behind members' acts: claim, proof, closing. Only
-//! [`member::funding`](crate::domain::member::funding) calls them.
+//! The transitions behind members' acts, which only [`member::funding`](crate::domain::member::funding) calls.
 
 use super::item::{FundingItem, Status};
 use super::proof::{AcceptedProof, Claim, NewProof, Proof, ProofState, WithdrawnClaim};
@@ -15,7 +14,6 @@ use crate::domain::proposal::Note;
 use crate::limits;
 
 impl FundingItem {
-    /// The item, closed without a transfer. Ends its hold and sets aside undecided proof.
     pub(in crate::domain) fn closed_unfunded(
         &self,
         by: &Member,
@@ -48,7 +46,6 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// The item in progress again, without its claim, which stays in the history.
     pub(in crate::domain) fn unclaimed(&self, by: &Member, moment: Moment, reason: SafeNote) -> Result<Self, NotDone> {
         let Status::Claimed { papering, claim } = &self.status else {
             return Err(if self.is_closed() { NotDone::Closed } else { NotDone::NothingClaimed });
@@ -100,7 +97,6 @@ impl FundingItem {
         Ok(self.touched(next, moment.at()))
     }
 
-    /// The item, funded by accepted proof. Ends its hold.
     pub(in crate::domain) fn funded(
         &self,
         by: &Member,
@@ -129,7 +125,6 @@ impl FundingItem {
         Ok((next, event))
     }
 
-    /// The item with proof that a member rejected. Proof of a closed item is history.
     pub(in crate::domain) fn without_proof(
         &self,
         by: &Member,

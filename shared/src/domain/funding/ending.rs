@@ -76,8 +76,7 @@ impl ReopenedItem {
 }
 
 impl FundingItem {
-    /// The item after its agreement's publication, which only a member does. None if nothing changes: the agreement is
-    /// a draft or has ended early, no longer papers the item, or the item is already in progress.
+    /// The item after its agreement's publication. None if nothing changes or the agreement no longer papers it.
     #[must_use]
     pub fn started_with(&self, agreement: &Agreement, moment: Moment) -> Option<StartedItem> {
         let Status::Papered { papering } = &self.status else { return None };
@@ -89,8 +88,7 @@ impl FundingItem {
         Some(StartedItem { item: self.touched(next, moment.at()), moment })
     }
 
-    /// The item after its agreement's cancellation or expiry. None if nothing changes: the agreement lives on or is
-    /// completed, no longer papers the item, or the item is closed.
+    /// The item, reopened by its agreement's cancellation or expiry, unless it is closed or no longer papered by it.
     #[must_use]
     pub fn reopened_with(&self, agreement: &Agreement, moment: Moment) -> Option<ReopenedItem> {
         let is_its_own = self.agreement_id() == Some(agreement.id());
@@ -100,7 +98,6 @@ impl FundingItem {
         Some(ReopenedItem { item: self.opened_again(moment.at()), moment })
     }
 
-    /// The item, open again, without its claim and with its proof set aside.
     pub(in crate::domain) fn opened_again(&self, now: Timestamp) -> Self {
         let mut next = Self { status: Status::Open, ..self.clone() };
         next.set_proof_aside(now);

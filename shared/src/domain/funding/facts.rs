@@ -1,5 +1,4 @@
-//! Kinds of assets, verbs and facts: the form of each fact, and the facts of an item. [`table`](super::table) says
-//! which kind has which.
+//! Kinds of assets, verbs and facts. [`table`](super::table) says which kind has which.
 
 use std::collections::BTreeMap;
 
@@ -196,10 +195,7 @@ impl Fact {
         }
     }
 
-    /// Parses a value of the fact.
-    ///
-    /// # Errors
-    /// The code, and a message that says what is valid. `sensitive_value` takes precedence over errors of form.
+    /// Parses a value of the fact. The error `sensitive_value` takes precedence over errors of form.
     pub fn read(self, value: Given) -> Result<FactValue, (FieldCode, String)> {
         let refused = |code, message: &str| Err((code, message.to_owned()));
         match (self.fact_type(), value) {
@@ -245,7 +241,6 @@ impl Fact {
         }
     }
 
-    /// Its meaning and the kinds that need it, for the API document.
     fn about(self) -> String {
         let about = Self::ALL.iter().position(|fact| *fact == self).and_then(|at| {
             let RefOr::T(Schema::Object(all)) = <Self as PartialSchema>::schema() else { return None };
@@ -403,10 +398,7 @@ impl Detail {
         serde_json::to_vec(self).map_or(usize::MAX, |bytes| bytes.len())
     }
 
-    /// The facts after a change. Drops facts that the kind doesn't have.
-    ///
-    /// # Errors
-    /// `unknown_field` for a fact of another kind, `too_long` beyond [`limits::FACTS_BYTES_MAX`].
+    /// The facts after a change, without those of other kinds; `too_long` beyond [`limits::FACTS_BYTES_MAX`].
     pub(super) fn changed(&self, kind: AssetKind, changes: &DetailChanges) -> Result<Self, FieldErrors> {
         let known = kind.facts();
         let mut errors = FieldErrors::default();

@@ -1,5 +1,3 @@
-//! A trust, its people and items, for tests.
-
 use super::facts::{AssetKind, DetailChanges, Fact, FactType, Given, Verb};
 use super::input::{ContactIds, FundingItemChanges, NewFundingItem};
 use super::item::{FundingItem, ItemLabel, Place};

@@ -21,10 +21,7 @@ use crate::wire::input::{NullablePatch, OrDefault, Patch};
 pub struct ContactIds(Vec<ContactId>);
 
 impl ContactIds {
-    /// The contacts without repetitions.
-    ///
-    /// # Errors
-    /// `limit_reached`, without a field.
+    /// The contacts without repetitions; `limit_reached`, without a field.
     pub fn new(ids: impl IntoIterator<Item = ContactId>) -> Result<Self, (FieldCode, String)> {
         let mut unique = Vec::new();
         for id in ids {
@@ -109,8 +106,7 @@ pub struct NewFundingItem {
     #[deserr(default)]
     #[schema(nullable)]
     pub external_reference: Option<ExternalReference>,
-    /// What is already known about it, such as facts in an import file. The API adds first, then sorts. Named contacts
-    /// must belong to the organization.
+    /// What is already known about it, such as facts in an import file. Named contacts must belong to the organization.
     #[deserr(skip)]
     #[schema(ignore)]
     pub sorted: Option<Box<FundingItemChanges>>,
@@ -220,10 +216,7 @@ impl ItemIds {
         &self.0
     }
 
-    /// Checks items.
-    ///
-    /// # Errors
-    /// `too_short` and `too_long` at `item_ids`, `invalid_value` at each repetition.
+    /// Checks the number of items (`too_short`, `too_long`), and that none repeats (`invalid_value`).
     pub fn new(ids: Vec<FundingItemId>) -> Result<Self, FieldErrors> {
         let max = limits::PAPERED_ITEMS_MAX;
         let refused = |code, message: String| Err(FieldErrors::one("item_ids", code, message));

@@ -74,10 +74,10 @@ pub struct FundingItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hold: Option<Hold>,
     pub(super) status: Status,
-    /// All proof ever filed, oldest first.
+    /// Oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) proofs: Vec<Proof>,
-    /// The withdrawn claims, oldest first.
+    /// Oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) withdrawn_claims: Vec<WithdrawnClaim>,
     pub(super) created_by: Actor,
@@ -268,8 +268,7 @@ impl FundingItem {
         }
     }
 
-    /// What is missing before it can be papered: `trust_id`, `owner_contact_ids` and names of facts. The needed facts
-    /// are unknown before a verb is chosen. Empty once it is papered or closed.
+    /// What is missing to paper it: `trust_id`, `owner_contact_ids`, and facts once the verb is chosen. Empty later.
     #[must_use]
     pub fn missing_facts(&self) -> Vec<&'static str> {
         if self.status != Status::Open {
@@ -353,9 +352,9 @@ impl FundingItem {
         Folded::new(self.label.as_str())
     }
 
-    /// Whether it differs from what an agreement papers: it left the agreement or is on hold, the trust has changed, or
-    /// an owner or trustee has another name than in the document (contract, section 5, `funding_item_changed`). `trust`
-    /// is its trustees and version.
+    /// Whether it differs from what an agreement papers (contract, section 5, `funding_item_changed`): it left the
+    /// agreement or is on hold, the trust (`trust`: its trustees and version) has changed, or an owner or trustee was
+    /// renamed.
     #[must_use]
     pub fn has_changed_since_papered(
         &self,

@@ -1,15 +1,8 @@
 //! Funding: the assets to move into a trust, from first mention to confirmed transfer (contract, sections 2 and 3,
-//! "Funding item").
+//! "Funding item"). The kinds, verbs and required facts of [`table`] are the source of all forms and documents.
 //!
-//! [`table`] defines kinds, verbs, required facts and recipients; validation, API document, forms, documents and
-//! reference derive from it. [`facts`] has each fact's form, `shown` how facts are displayed, [`item`] the record,
-//! [`input`] what callers send, [`transitions`] what tokens and members do, [`proof`] claim and proof, `closing` and
-//! [`member::funding`](super::member::funding) what only members do, `ending` the effects of publication and the
-//! agreement's end, [`summary`] the numbers of a schedule, [`sensitive`] what no fact may contain, [`papers`] the
-//! documents of the agreement.
-//!
-//! As for money, a *claim* is the owner's word that the asset has moved, and *proof* comes from the receiving side.
-//! Only proof accepted by a member makes an item funded, and the two types share nothing.
+//! A *claim* is the owner's word that the asset has moved; *proof* comes from the receiving side. Only proof accepted
+//! by a member makes an item funded, and the two types share nothing.
 //!
 //! Decision: the phase is derived from what is recorded, so callers can't set it and it is never wrong.
 //!
@@ -17,11 +10,11 @@
 //! after publication. An item on hold is not papered, and its draft is not published.
 //!
 //! Decision: a closed item is not reopened while its agreement is a draft or active, or two agreements could move one
-//! asset. The agreement must be cancelled or completed first.
+//! asset.
 //!
 //! Decision: a member can withdraw a claim on the wrong item, with a reason, which puts the item back in progress. The
-//! contract's table lacks this transition, but otherwise the claim would stand until proof or the agreement's end, and
-//! a schedule would show a transfer that its owner never reported.
+//! contract's table lacks this transition, but otherwise a schedule would show a transfer that its owner never
+//! reported.
 
 mod closing;
 mod ending;

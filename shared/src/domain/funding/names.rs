@@ -6,7 +6,6 @@ use crate::crypto;
 use crate::domain::contact::Contact;
 use crate::domain::ids::ContactId;
 
-/// The name of a contact in documents, or `…`.
 pub(super) fn name_of(contacts: &[Contact], id: ContactId) -> &str {
     let contact = contacts.iter().find(|contact| contact.id == id);
     contact.map_or("…", |contact| contact.display_name.as_str())

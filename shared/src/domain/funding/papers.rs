@@ -1,12 +1,10 @@
 //! The agreement that papers items: documents from templates, participants, steps.
 //!
-//! The templates are plain text with fields in double braces, one per verb. Each says that counsel must review it. The
-//! domain provides texts and takes files; PDFs are made elsewhere.
+//! The templates are plain text with fields in double braces, one per verb. Each says that counsel must review it.
 //!
 //! Decision: the second step is an information request to the first trustee, with a file per asset. Nothing is papered
 //! without a trustee, because nobody could receive the assets. An upload condition would clear unread; answers clear
-//! theirs once a member has read and accepted them, as proof requires. This funds no item: that takes proof filed and
-//! accepted for the item itself.
+//! theirs once a member has accepted them. This funds no item: that takes proof for the item itself.
 //!
 //! Decision: one condition names all signatures, since a step has at most 20 conditions and an agreement papers up to
 //! 25 items.
@@ -118,7 +116,6 @@ pub fn paper(item: &FundingItem, parties: Parties<'_>, day: Day) -> Option<Paper
 struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
-    /// The fields for an item's document, with words for one or several people.
     fn of(item: &FundingItem, verb: Verb, parties: Parties<'_>, day: Day) -> Self {
         let (owners, trustees) = (item.owner_contact_ids(), parties.trust.trustee_contact_ids.as_slice());
         let word = |people: &[ContactId], one: &'static str, several: &'static str| {
@@ -153,8 +150,7 @@ impl Fields {
         ])
     }
 
-    /// Fills the fields of a text. Values are not expanded again, so names may contain braces. A value's final point
-    /// also ends the sentence.
+    /// Fills the fields of a text, once: names may contain braces. A value's final point also ends the sentence.
     fn fill(&self, text: &str) -> String {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once("{{") {
@@ -172,7 +168,6 @@ impl Fields {
     }
 }
 
-/// The facts in an item's document: the asset, and what the verb needs.
 fn facts(item: &FundingItem) -> Vec<(String, String)> {
     let needed = item.verb().and_then(|verb| item.asset_kind().facts_for(verb)).unwrap_or_default();
     let asset = ("Asset", item.label().as_str().to_owned());
@@ -201,11 +196,8 @@ pub fn default_name(trust: &Trust) -> Option<AgreementName> {
     AgreementName::parse(&cut).ok()
 }
 
-/// Drafts the agreement that papers items: a document per item, its signers, and two steps.
-///
-/// # Errors
-/// At `item_ids`, `missing_facts` when the trust has no trustee, `limit_reached` when the agreement would exceed the
-/// limit of participants or signatures.
+/// Drafts the agreement that papers items: a document per item, its signers, and two steps. Errors at `item_ids`:
+/// `missing_facts` without a trustee, `limit_reached` beyond the limit of participants or signatures.
 pub fn draft(
     (id, name): (AgreementId, AgreementName),
     trust: &Trust,
@@ -266,7 +258,6 @@ fn drafted(
     Ok(draft)
 }
 
-/// The draft with trustees, owners and settlors, each contact once with all its roles.
 fn with_participants(
     mut draft: Agreement,
     trust: &Trust,

@@ -177,7 +177,7 @@ impl Proof {
         (*id, *source, *dated, file, note) == (new.id, new.source, new.dated, &new.file, &new.note)
     }
 
-    /// The proof, accepted by a member: the only thing that makes an item funded. None if it was already decided.
+    /// The proof, accepted by a member. None if it was already decided.
     pub(super) fn accepted(&self, by: &Member, at: Timestamp) -> Option<AcceptedProof> {
         let state = ProofState::Accepted { at, by: by.actor() };
         self.is_undecided().then(|| AcceptedProof(Self { state, ..self.clone() }))

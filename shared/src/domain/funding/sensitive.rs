@@ -1,8 +1,7 @@
 //! Finds what funding texts must not contain: account and card numbers, social security numbers, keys.
 //!
-//! Accounts are detected as everywhere else ([`sensitive`](crate::domain::sensitive)). But facts of assets are full of
-//! other long numbers, so `named` exempts parcels, recorded instruments and phones by the word before them, and
-//! securities by their check digit. `keys` detects private keys and wallet words.
+//! Facts of assets are full of other long numbers, so unlike [`sensitive`](crate::domain::sensitive), `named` exempts
+//! parcels, recorded instruments and phones by the word before them, and securities by their check digit.
 
 use crate::domain::sensitive::{has_account_number, has_card_number, has_iban};
 use crate::wire::fields::FieldCode;
@@ -16,10 +15,7 @@ use named::{joined, without_named_groups, without_named_numbers, without_parcels
 const REFUSED: &str =
     "must have no full account number, card number, social security number or key; the last 4 characters are enough";
 
-/// Checks a text.
-///
-/// # Errors
-/// `sensitive_value`.
+/// Refuses sensitive texts.
 pub fn check(text: &str) -> Result<(), (FieldCode, String)> {
     let joined = joined(text);
     let is_sensitive = has_key(text)
@@ -31,9 +27,6 @@ pub fn check(text: &str) -> Result<(), (FieldCode, String)> {
 }
 
 /// Checks a registered identifier, which may be a long number.
-///
-/// # Errors
-/// `sensitive_value`.
 pub fn check_identifier(text: &str) -> Result<(), (FieldCode, String)> {
     let joined = joined(text);
     let taxpayer = without_parcels(&joined);
@@ -46,8 +39,7 @@ fn refuse(is_sensitive: bool) -> Result<(), (FieldCode, String)> {
 
 const TAXPAYER_WORDS: [&str; 5] = ["SSN", "SS", "TIN", "ITIN", "TAXID"];
 
-/// Whether a text has a social security or taxpayer number in its usual form, `123-45-6789`. Parcels of that form must
-/// be called parcels.
+/// Whether a text has a social security or taxpayer number in its usual form, `123-45-6789`, not called a parcel.
 fn has_social_security_number(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     let is_edge = |letter: Option<&char>| letter.is_none_or(|letter| !letter.is_alphanumeric() && *letter != '-');

@@ -1,5 +1,3 @@
-//! Names and values of facts, for documents, pages and sentences.
-
 use super::facts::{Detail, Fact, FactType, FactValue};
 use crate::domain::money;
 
@@ -62,8 +60,7 @@ impl Detail {
         }
     }
 
-    /// The names and values of the wanted facts, for display. An amount includes its currency, which is then not listed
-    /// separately.
+    /// The names and values of the wanted facts, for display. An amount includes its currency.
     pub fn for_people<'a>(
         &'a self,
         wanted: impl IntoIterator<Item = Fact> + 'a,

@@ -1,6 +1,5 @@
 //! The table of funding: which verbs fit which kind of asset, which facts each needs, and who keeps the record
-//! (contract, section 2, "Funding item"). Validation, `missing_facts`, the API document, forms, agreement documents and
-//! the reference in `docs/trust-funding.md` derive from it.
+//! (contract, section 2, "Funding item"). `docs/trust-funding.md` has it as a reference.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +20,6 @@ pub enum Keeper {
     Trustees,
 }
 
-/// A verb that fits a kind, the facts it needs, and the record keeper.
 type Row = (Verb, &'static [Fact], Keeper);
 
 /// What leaving an asset out needs: no trust and no owner. Fits every kind.
@@ -173,7 +171,6 @@ impl Keeper {
     }
 }
 
-/// The table in Markdown: a row per kind and verb.
 fn reference() -> String {
     let code = |name: &str| format!("`{name}`");
     let listed = |facts: &[Fact]| facts.iter().map(|fact| code(fact.as_str())).collect::<Vec<_>>().join(", ");
@@ -188,7 +185,6 @@ fn reference() -> String {
     format!("{head}{rows}| every kind | `leave_out` | {} | |\n", listed(LEAVE_OUT))
 }
 
-/// The marks around the table in a page.
 const MARKS: [&str; 2] = ["<!-- Begin of the table, which `make generate` writes -->\n", "<!-- End of the table -->\n"];
 
 /// Replaces the table between a page's marks. None if it has no marks.

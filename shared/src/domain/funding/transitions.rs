@@ -83,9 +83,6 @@ impl NotPapered {
 
 impl FundingItem {
     /// Adds an item, and sorts it if already known how.
-    ///
-    /// # Errors
-    /// `sensitive_value` at `label`; those of [`FundingItem::sort`].
     pub fn add(
         id: FundingItemId,
         place: Place,
@@ -122,10 +119,7 @@ impl FundingItem {
         }
     }
 
-    /// Sorts an item. Without effect, the item stays unchanged, including its time, and there is no event.
-    ///
-    /// # Errors
-    /// `wrong_state` at `path.item_id` once it is papered or closed, `verb_not_allowed`, and errors in facts.
+    /// Sorts an item that is neither papered nor closed. Without effect, its time stays and there is no event.
     pub fn sort(&self, changes: FundingItemChanges, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         if self.status != Status::Open {
             let message = "can be changed only before it is papered or closed";
@@ -171,12 +165,7 @@ impl FundingItem {
         Ok(ItemChange { item: self.touched(next, now), events: event.into_iter().collect() })
     }
 
-    /// Puts an item on hold, or clears the hold. Repeating it changes nothing, and a new remark emits no event. Waiting
-    /// for the same, without a new remark, keeps the old one.
-    ///
-    /// # Errors
-    /// `wrong_state` at `path.item_id` once it is closed; at `note`, `sensitive_value`, and `invalid_value` when
-    /// clearing a hold.
+    /// Puts an item on hold, or clears the hold. A repetition changes nothing; a new remark emits no event.
     pub fn park(&self, parking: Parking, by: Actor, now: Timestamp) -> Result<ItemChange, FieldErrors> {
         let Parking { waiting_on, note } = parking;
         if let Some(note) = &note {
@@ -232,7 +221,7 @@ impl FundingItem {
         Ok(ItemChange { item, events: vec![EventKind::FundingItemPapered(event)] })
     }
 
-    /// The changed item with its new time, or this one if nothing changed.
+    /// This item, with its old time, if nothing changed.
     pub(in crate::domain) fn touched(&self, mut next: Self, now: Timestamp) -> Self {
         if next != *self {
             // Concurrent calls may be decided in a different order than they began.

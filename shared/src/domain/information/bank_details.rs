@@ -37,10 +37,7 @@ impl fmt::Debug for BankDetails {
 
 impl BankDetails {
     /// Parses typed bank details: account holder, bank, IBAN or account number, and a BIC, routing number or other
-    /// code, which an IBAN doesn't need.
-    ///
-    /// # Errors
-    /// Errors by part.
+    /// code, which an IBAN doesn't need. Errors are by part.
     pub fn read(typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         let line = |part: &str| {
             let text = typed(part);

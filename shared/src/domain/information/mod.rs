@@ -1,10 +1,6 @@
 //! Information requests and participants' answers. A draft is private to the participant; what they send is a
 //! submission, which a member accepts or returns (specification, "Information submission").
 //!
-//! `typed` parses answers, `bank_details` is the one kind never shown in full again, and
-//! [`sensitive`](super::sensitive) finds such numbers in other answers. `participant::answers` and `member::answers`
-//! have the acts.
-//!
 //! Decision: a submission holds its answers in clear, except bank details, which are sealed one by one: the API never
 //! shows them and so needs no keys. A draft may hold anything, so all of it is sealed.
 
@@ -44,8 +40,7 @@ pub struct Submission {
     pub salt: Uuid,
     /// The answers by question. Optional questions may have none.
     pub answers: BTreeMap<FieldId, Answer>,
-    /// Bank details resealed with a newer key. The answers themselves stay unchanged, since the receipt proves them as
-    /// stored.
+    /// Bank details resealed with a newer key. The answers themselves stay as the receipt proves them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resealed: BTreeMap<FieldId, Sealed>,
     /// The questions whose answers differ from the previous revision. Empty for the first one.
@@ -84,7 +79,7 @@ pub enum Verdict {
     },
 }
 
-/// An answer as it is stored.
+/// An answer as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -213,9 +208,6 @@ impl OpenAnswer {
 
 impl Given {
     /// The answer as stored. `seal` seals bank details.
-    ///
-    /// # Errors
-    /// Those of `seal`.
     pub fn into_answer(self, seal: impl FnOnce(&str) -> Result<Sealed, SealError>) -> Result<Answer, SealError> {
         Ok(match self {
             Self::Open(answer) => Answer::Open(answer),
@@ -264,10 +256,7 @@ impl Submission {
         self.answers.keys().any(|field| self.sealed(*field).is_some())
     }
 
-    /// All bank details, resealed with the current key where needed. None if none need it.
-    ///
-    /// # Errors
-    /// When one can't be opened.
+    /// None if no bank details need resealing with the current key.
     pub(crate) fn resealed_with(&self, keys: &Keyring) -> Result<Option<BTreeMap<FieldId, Sealed>>, SealError> {
         let mut resealed = self.resealed.clone();
         for field in self.answers.keys() {

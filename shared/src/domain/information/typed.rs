@@ -150,10 +150,7 @@ impl TypedAnswers {
         serde_json::from_str(text).ok()
     }
 
-    /// Parses all answers. Messages complete a sentence that begins with `Your answer` or the part's name.
-    ///
-    /// # Errors
-    /// All errors, by input name.
+    /// Parses all answers. Errors, by input name, complete a sentence beginning with `Your answer` or the part's name.
     pub fn read(&self, fields: &[InformationField]) -> Result<BTreeMap<FieldId, Given>, FieldErrors> {
         let (mut given, mut wrong) = (BTreeMap::new(), FieldErrors::default());
         for field in fields {
@@ -266,7 +263,6 @@ impl TypedAnswers {
     }
 }
 
-/// The name of a question's first input, which shows the error of a missing answer.
 fn first_input(field: &InformationField) -> String {
     match field.field_type {
         // Their choices are one group, which shows the error.

@@ -1,5 +1,4 @@
-//! Members accept participants' answers, which meets the participant's part of the information request, or return them
-//! with a reason to be answered again.
+//! Members accept participants' answers, or return them with a reason to be answered again.
 
 use super::{ByMember, Member};
 use crate::domain::actor::Actor;
@@ -40,8 +39,7 @@ pub enum NotJudged {
     Returned(Actor, Note),
 }
 
-/// Decides about a participant's answers. An information request is met only by a member's acceptance of the latest
-/// answers (specification, "Rules").
+/// Decides about a participant's answers. Only accepting the latest ones meets the request (specification, "Rules").
 pub fn judge_answers(
     by: &Member,
     context: AgreementContext<'_>,

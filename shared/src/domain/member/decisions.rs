@@ -45,7 +45,7 @@ pub enum Refusal {
     NotPending(ProposalState),
     /// The page that the member decided on is outdated.
     Changed(Changed),
-    /// The agreement has permanently left the state that the action needs. The proposal stays pending until declined or
+    /// The agreement has permanently left the state that the action needs. The proposal stays until declined or
     /// expired.
     TooLate(Lifecycle),
     /// The agreement can't be published or cancelled yet. The proposal stays pending.
@@ -88,11 +88,7 @@ pub struct DecisionContext<'a> {
     pub zone: &'a TimeZone,
 }
 
-/// Confirms a proposal and executes its effect in one transaction (contract, section 3). A publication also activates
-/// the workspace if necessary.
-///
-/// # Errors
-/// [`Refusal`], with nothing changed.
+/// Confirms a proposal and executes its effect in one transaction (contract, section 3).
 pub fn confirm(
     by: &Member,
     context: DecisionContext<'_>,
@@ -149,10 +145,7 @@ pub fn confirm(
     }
 }
 
-/// Declines a proposal. No other record changes.
-///
-/// # Errors
-/// [`Refusal::NotPending`].
+/// Declines a pending proposal. No other record changes.
 pub fn decline(by: &Member, proposal: &Proposal, note: Option<Note>, moment: Moment) -> Result<Outcome, Refusal> {
     check_pending(proposal, moment.at())?;
     let decision = Decision::Declined(MemberDecision { at: moment.at(), by: by.actor(), note });

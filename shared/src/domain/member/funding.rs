@@ -163,11 +163,7 @@ pub enum NotDone {
     AgreementLive(AgreementId),
 }
 
-/// Closes an item as unfunded, unless its agreement is a draft or active. This also closes items that never moved after
-/// their agreement's completion.
-///
-/// # Errors
-/// [`NotDone::Papered`], [`NotDone::Closed`].
+/// Closes an item as unfunded, unless its agreement is a draft or active: also one that never moved after completion.
 pub fn close_unfunded(
     by: &Member,
     item: &FundingItem,
@@ -189,9 +185,6 @@ pub fn close_unfunded(
 }
 
 /// Records the owner's claim that it is done. It proves nothing and emits no event.
-///
-/// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::ClaimedAlready`], [`NotDone::TooManyClaims`].
 pub fn record_claim(
     by: &Member,
     item: &FundingItem,
@@ -204,11 +197,7 @@ pub fn record_claim(
     Ok(FundingChange { item: ByMember::new(after, by, moment), events: Vec::new() })
 }
 
-/// Withdraws a claim recorded for the wrong item. The item is in progress again, the claim stays in its history, and as
-/// with claims, there is no event.
-///
-/// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::NothingClaimed`].
+/// Withdraws a claim recorded for the wrong item, which is in progress again. Emits no event, as claims don't.
 pub fn withdraw_claim(
     by: &Member,
     item: &FundingItem,
@@ -222,10 +211,6 @@ pub fn withdraw_claim(
 }
 
 /// Files proof from the receiving side, to be decided by a member.
-///
-/// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::Closed`], [`NotDone::FiledAlready`], [`NotDone::NothingToSee`],
-/// [`NotDone::SameFile`], [`NotDone::TooMuchProof`].
 pub fn file_proof(
     by: &Member,
     item: &FundingItem,
@@ -239,9 +224,6 @@ pub fn file_proof(
 }
 
 /// Accepts proof, which makes the item funded.
-///
-/// # Errors
-/// [`NotDone::NotInProgress`], [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
 pub fn accept_proof(
     by: &Member,
     item: &FundingItem,
@@ -255,9 +237,6 @@ pub fn accept_proof(
 }
 
 /// Rejects proof of an open item.
-///
-/// # Errors
-/// [`NotDone::UnknownProof`], [`NotDone::DecidedAlready`], [`NotDone::Closed`].
 pub fn reject_proof(
     by: &Member,
     item: &FundingItem,
@@ -270,9 +249,6 @@ pub fn reject_proof(
 }
 
 /// Reopens a closed item, unless its agreement is a draft or active.
-///
-/// # Errors
-/// [`NotDone::NotClosed`], [`NotDone::AgreementLive`].
 pub fn reopen_item(by: &Member, item: &FundingItem, context: FundingContext<'_>) -> Result<FundingChange, NotDone> {
     let FundingContext { agreement, moment } = context;
     if !item.is_closed() {
@@ -294,7 +270,6 @@ fn own<'a>(item: &FundingItem, agreement: Option<&'a Agreement>) -> Option<&'a A
     agreement.filter(|agreement| item.agreement_id() == Some(agreement.id()))
 }
 
-/// Checks that the item's agreement was published and has not ended early.
 fn check_in_progress(item: &FundingItem, context: FundingContext<'_>) -> Result<(), NotDone> {
     let runs = |agreement: &Agreement| agreement.was_published() && !agreement.has_ended_early();
     match own(item, context.agreement) {

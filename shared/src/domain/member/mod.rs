@@ -1,11 +1,6 @@
 //! Members: people of an organization, signed in to the app, and what only they may do. Every function here takes a
 //! [`Member`], which only a checked session makes: no API operation has one. They return a [`ByMember`], without which
 //! the store writes no protected transition.
-//!
-//! `answers` accepts and returns answers, `decisions` confirms, declines and activates, [`movements`] is about money,
-//! [`funding`] about assets that move into trusts, `removal` removes members, `roles` changes roles, `reopening`
-//! reopens declined conditions, `verification` records verified identities, `paper_signature` records paper signatures,
-//! [`second`] defines who counts as a second member, `obligations` has acts on obligations.
 
 mod answers;
 mod decisions;
@@ -85,8 +80,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// The member of a checked session. Only `web::session`, and `web::member_call` and `web::login` after a password
-    /// check, call this.
+    /// Only `web::session`, and `web::member_call` and `web::login` after a password check, call this.
     pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
         Self { id: record.id, org, name: record.name.clone(), role: record.role }
     }

@@ -1,8 +1,8 @@
 //! What members do about obligations, on their own behalf or for a participant who told them.
 //!
 //! Decision: members may do what either side may: declare triggers, record occurrences as done, confirm them, verify
-//! standing promises. Members don't confirm what they recorded themselves, which keeps claim and confirmation apart.
-//! Only members cancel.
+//! standing promises. To keep claim and confirmation apart, they don't confirm what they recorded themselves. Only
+//! members cancel.
 
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::Agreement;
@@ -112,10 +112,7 @@ pub struct ObligationChange {
     pub events: Vec<EventKind>,
 }
 
-/// Declares that a trigger happened.
-///
-/// # Errors
-/// [`Refused`]: `Done` if it was already declared.
+/// Declares that a trigger happened, unless it was already declared.
 pub fn declare_trigger(
     by: &Member,
     context: ObligationContext<'_>,
@@ -153,8 +150,7 @@ impl From<Counting> for OwnClaim {
     }
 }
 
-/// Confirms the claim that an occurrence is done. `counting` says whether another member exists, who alone may confirm
-/// what this one recorded.
+/// Confirms the claim that an occurrence is done. `counting`: whether another member must confirm this one's record.
 pub fn confirm_satisfaction(
     by: &Member,
     context: ObligationContext<'_>,
@@ -291,7 +287,6 @@ mod tests {
             (one.obligation.state(), one.obligation.next_due_at()),
             (ObligationState::Open, Some(at("2026-09-19T03:59:59.999Z")))
         );
-        // Once confirmed, it waits for the other trigger.
         let one = said(&one, &maren, 0, now);
         assert_eq!(one.obligation.state(), ObligationState::Open);
         let noah = member("Noah Reyes");
@@ -410,7 +405,6 @@ mod tests {
         assert_eq!(again(0), Ok(()), "without a file there is always room");
     }
 
-    /// The longest possible texts, in four-byte letters, fit in an item of 400 KB.
     #[test]
     fn a_record_with_the_longest_words_fits_in_an_item() {
         let long = |chars: usize| "𝔸".repeat(chars);

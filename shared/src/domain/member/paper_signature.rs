@@ -41,8 +41,7 @@ pub enum NotRecorded {
     OtherBlocks,
     /// Another paper signature for the same blocks waits for a second member.
     Waiting,
-    /// The participant has the maximum of [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded paper signatures,
-    /// including rejected ones.
+    /// The participant has [`limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX`] recorded ones, including rejected ones.
     TooMany,
     /// The agreement has [`limits::PAPER_SIGNATURES_PENDING_MAX`] paper signatures that wait for a second member.
     TooManyWaiting,
@@ -453,7 +452,6 @@ mod tests {
         assert_eq!(refused(fewer), Err(NotRecorded::OtherBlocks));
     }
 
-    /// A participant has at most 50, in any state: deciding those that wait makes no room.
     #[test]
     fn a_participant_has_so_many_and_no_more() {
         let (agreement, ada) = live();
@@ -468,7 +466,6 @@ mod tests {
         assert_eq!(with(&most[1..]), Ok(()), "rejected ones count, and the last one has its place");
     }
 
-    /// An agreement has at most 50 that wait, of all participants: rejecting one makes room.
     #[test]
     fn so_many_wait_in_an_agreement_and_no_more() {
         let (agreement, ada) = live();

@@ -1,5 +1,3 @@
-//! Removing members. Every organization keeps an admin.
-
 use super::{Admin, Member};
 use crate::domain::ids::MemberId;
 use crate::domain::organization::{MemberRecord, Role};
@@ -39,8 +37,8 @@ impl Removal {
         &self.removed
     }
 
-    /// The admin who must still be an admin when the removal commits. None if one remains anyway: an admin's own act
-    /// commits only while they are one, and removing a non-admin leaves all admins.
+    /// The admin who must still be one when the removal commits. None if one remains anyway: an admin's act commits
+    /// only while they are one, and removing a non-admin leaves all admins.
     #[must_use]
     pub fn remaining_admin(&self) -> Option<MemberId> {
         self.remaining_admin

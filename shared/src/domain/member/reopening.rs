@@ -1,5 +1,3 @@
-//! Members reopen conditions that participants declined.
-
 use super::{ByMember, Member};
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::gate::{Gate, GateState};
@@ -30,8 +28,8 @@ pub enum NotReopened {
     Unknown,
 }
 
-/// Reopens a declined gate of an active agreement (contract, section 3, "Gate"). It then waits for those who haven't
-/// done their part. `shown` is when it was declined, as the member saw it.
+/// Reopens a declined gate of an active agreement (contract, section 3, "Gate"). `shown` is when it was declined, as
+/// the member saw it.
 pub fn reopen_gate(
     by: &Member,
     context: AgreementContext<'_>,

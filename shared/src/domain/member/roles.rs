@@ -1,13 +1,10 @@
-//! Changing members' roles. Every organization keeps an admin.
-
 use super::{Admin, Member};
 use crate::domain::organization::{MemberRecord, Role};
 
 /// Why an admin did not change a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleNotChanged {
-    /// Admins can't change their own role. A change commits only while its admin still is one, so if two admins demote
-    /// each other at once, one remains.
+    /// Admins can't change their own role, so that two who demote each other at once leave one admin.
     Oneself,
     /// The organization has no such member.
     Unknown,
@@ -40,7 +37,6 @@ impl RoleChange {
         self.before.role == self.role
     }
 
-    /// The admin, who must make the call that commits it.
     pub(crate) fn by(&self) -> &Member {
         &self.by
     }

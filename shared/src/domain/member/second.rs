@@ -1,15 +1,13 @@
 //! Second members: whose confirmation of another member's record is a second person's word.
 //!
 //! Decision: a member who invites another, or resets their password or second factor, may be able to act as them,
-//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], in either order,
-//! and so do all who are tied through others: two members invited by the same one are not second members for each
-//! other. In that time, the affected person and the other members can notice. Invitations and resets by an operator
-//! create no tie, so a new organization of two works at once.
+//! because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], and so do all
+//! who are tied through others; in that time, the other members can notice. Operators create no tie, so a new
+//! organization of two works at once.
 //!
 //! Decision: a member is alone if they let in all others, directly or through others, within that time, and nobody who
 //! counted has left within it. So a one-person organization works, even in the week after its first invitations.
-//! Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm. A member
-//! who was let in is not alone while the one who let them in is there.
+//! Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm.
 
 use std::collections::BTreeSet;
 
@@ -90,8 +88,7 @@ impl SecondMembers {
         if is_one_self { Counting::OneSelf } else { Counting::Confirmed }
     }
 
-    /// The members whose records this member can't confirm: the member and those who count as one with them. Empty if
-    /// the member is alone.
+    /// The members whose records this member can't confirm: those who count as one with them. Empty if alone.
     #[must_use]
     pub fn not_confirmed_by(&self, member: MemberId) -> BTreeSet<MemberId> {
         if self.is_alone(member) { BTreeSet::new() } else { self.one_self_at(member, self.now) }
@@ -121,7 +118,6 @@ impl SecondMembers {
         self.one_self_at(one, at).contains(&other)
     }
 
-    /// The member and those who count as one with them.
     fn one_self_at(&self, member: MemberId, at: Timestamp) -> BTreeSet<MemberId> {
         let tied = |from: MemberId| {
             let recent = self.ties.iter().filter(|tie| is_recent(tie.at, at));
@@ -174,7 +170,6 @@ impl Tie {
     }
 }
 
-/// The members reachable from one, including that one.
 fn reached(from: MemberId, next: impl Fn(MemberId) -> Vec<MemberId>) -> BTreeSet<MemberId> {
     let (mut found, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(member) = open.pop() {

@@ -1,5 +1,3 @@
-//! Members record the identities they verified.
-
 use super::{ByMember, Member};
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::verification::{NewVerification, Verification};

@@ -52,11 +52,7 @@ pub struct TransferReference {
 }
 
 impl TransferReference {
-    /// Checks a reference. Types with a known form must match it; others must not look like an account number, because
-    /// responses show them.
-    ///
-    /// # Errors
-    /// The code, and what would be valid.
+    /// Checks a reference against its type's form or, without one, for account numbers, because responses show it.
     pub fn parse(reference_type: ReferenceType, text: &str) -> Result<Self, (FieldCode, String)> {
         let text = text.trim();
         let of_form = |is_right: bool, message: &str| {
@@ -101,7 +97,6 @@ impl TransferReference {
 const UUID_CHARS: usize = 36;
 const ACH_TRACE_DIGITS: usize = 15;
 
-/// Whether a text has the form of an IMAD or OMAD: date, bank id, number.
 pub(super) fn is_fedwire(text: &str) -> bool {
     const DATE: usize = 8;
     const CHARS: std::ops::RangeInclusive<usize> = 22..=34;
@@ -139,10 +134,7 @@ impl From<NewClaim> for ClaimedTransfer {
 }
 
 impl NewClaim {
-    /// Checks a claim. `today` is in the organization's zone.
-    ///
-    /// # Errors
-    /// `out_of_range` for a future day, `limit_reached` for too many references.
+    /// Checks a claim; `out_of_range` for a day after `today`, which is in the organization's zone.
     pub fn checked(sent_on: Day, today: Day, references: Vec<TransferReference>) -> Result<Self, FieldErrors> {
         if sent_on.is_to_come(today) {
             return Err(FieldErrors::one("sent_on", FieldCode::OutOfRange, "must not be in the future"));

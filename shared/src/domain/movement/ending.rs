@@ -1,12 +1,11 @@
 //! Movements that end with their agreement.
 //!
-//! Decision: readers see a movement as cancelled as soon as the agreement's record says so, just as acts are refused
-//! from then on, although the movement's own record follows in a later transaction. Expiry takes effect when committed
-//! (contract, section 3, "Clock rules"); until then clients see an active agreement with unchanged movements, so the
-//! two never disagree.
+//! Decision: readers see a movement as cancelled, and acts are refused, as soon as the agreement's record says so,
+//! although the movement's own record follows in a later transaction. Expiry takes effect when committed (contract,
+//! section 3, "Clock rules"); until then clients see an active agreement with unchanged movements.
 //!
-//! Decision: money sent before the end, but not reported, may still arrive. The movement stays cancelled and is never
-//! reconciled, but takes evidence and a return, permanently marked as late in record, ledger and bundle.
+//! Decision: money sent before the end may still arrive. The movement stays cancelled and is never reconciled, but
+//! takes evidence and a return, permanently marked as late.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -51,8 +50,8 @@ impl EndedMovement {
 }
 
 impl Movement {
-    /// The movement, cancelled with its agreement, which already says so. None if nothing remains to be done. No event:
-    /// the specification has none for it.
+    /// The movement, cancelled with its agreement. None if nothing remains to be done. The specification has no event
+    /// for it.
     #[must_use]
     pub fn ended_with(&self, agreement: &Agreement, moment: Moment) -> Option<EndedMovement> {
         let is_of_agreement = self.agreement_id == agreement.id();

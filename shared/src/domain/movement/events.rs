@@ -1,12 +1,9 @@
-//! The events of a movement. They derive from its state changes, so none is emitted without one.
-
 use super::Movement;
 use super::state::{ExceptionReason, MovementState};
 use crate::domain::event::{EventKind, MovementData, MovementExceptionData};
 
 impl Movement {
-    /// The event of the change from an earlier movement to this one (contract, section 3): for entering a state, not
-    /// for staying in it.
+    /// The event of entering a state since an earlier movement (contract, section 3).
     #[must_use]
     pub fn event_since(&self, before: &Self) -> Option<EventKind> {
         if before.state() == self.state() {

@@ -1,18 +1,17 @@
 //! Evidence of a movement: what was filed about money that was sent or arrived. Its [source](super::source) determines
 //! its side and assurance.
 //!
-//! Decision: splitting evidence by side yields different types, and only the receiving side's can be accepted.
+//! Decision: evidence of each side has its own type, and only the receiving side's can be accepted.
 //!
 //! Decision: receiver-side evidence counts for one movement of the organization at a time. While undecided or accepted,
-//! it claims its statement entry and the bank's references for the movement; rejecting or withdrawing releases them,
-//! since it may have been filed for the wrong movement. References are compared without their type: the same reference
-//! with two types is more likely one transfer than two.
+//! it claims its statement entry and the bank's references for the movement; rejecting or withdrawing releases them.
+//! References are compared without their type: the same one with two types is more likely one transfer than two.
 //!
 //! Decision: references that a bank didn't choose claim nothing across movements: a payer's reference recurs monthly,
 //! and what a party enters for one movement must never block proof of another. So an entry claims no `EndToEndId`, and
 //! a typed reference claims nothing if a party typed it, if it is on the sender's side, or if it is in the payment's
-//! terms or the sender's claim. Files claim nothing either: a paper statement shows several months, and a party's file
-//! is no reason to refuse a member's proof. Within a movement, each side files each of these once.
+//! terms or the sender's claim. Files claim nothing either: a paper statement shows several months. Within a movement,
+//! each side files each of these once.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +54,6 @@ pub struct NewEvidence {
     pub(super) account: Option<NewAccount>,
 }
 
-/// The account of evidence to be filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NewAccount {
     Spoken(SpokenAccount),
@@ -125,10 +123,7 @@ impl EvidenceFacts {
     }
 }
 
-/// Checks a typed value date. `today` is in the organization's zone.
-///
-/// # Errors
-/// `out_of_range` at `value_date` for a future day.
+/// Checks a typed value date; `out_of_range` for a day after `today`, which is in the organization's zone.
 pub fn typed_value_day(day: Day, today: Day) -> Result<Day, FieldErrors> {
     if day.is_to_come(today) {
         let message = "must not be in the future. Enter the day on which the bank counted it";
@@ -138,10 +133,7 @@ pub fn typed_value_day(day: Day, today: Day) -> Result<Day, FieldErrors> {
 }
 
 impl NewEvidence {
-    /// Evidence with typed facts. The id is the form's.
-    ///
-    /// # Errors
-    /// `required` when the source is a document and the file is missing.
+    /// Evidence with typed facts and the form's id; `required` when the source is a document and the file is missing.
     pub fn typed(id: EvidenceId, source: ChosenSource, facts: EvidenceFacts) -> Result<Self, FieldErrors> {
         let source = source.source();
         if source.needs_file() && facts.file.is_none() {
@@ -224,10 +216,7 @@ impl NewEvidence {
             && said(&self.facts) == said(&filed.facts)
     }
 
-    /// The filed evidence.
-    ///
-    /// # Errors
-    /// [`NotMoved::OtherAccount`] while its account has not been compared.
+    /// The filed evidence; [`NotMoved::OtherAccount`] while its account has not been compared.
     pub(in crate::domain) fn filed(
         self,
         movement_id: MovementId,
@@ -358,7 +347,6 @@ impl Evidence {
         self.in_person.as_ref()
     }
 
-    /// Sets the member whose browser the filing participant used, if any.
     pub(in crate::domain) fn filed_in_browser_of(self, in_person: Option<InPerson>) -> Self {
         Self { in_person, ..self }
     }

@@ -1,11 +1,10 @@
 //! The account that evidence names, compared with the one that should have been paid.
 //!
-//! Decision: money on an account other than instructed may have arrived all the same, so it can be filed, but a member
-//! gives a reason, and it is never more than `bank_documented`. An unclear account needs no reason, because statements
-//! often omit their account or name it the bank's way; but it is marked, and also never more.
+//! Decision: money on an account other than instructed may have arrived all the same, so it can be filed, with a
+//! member's reason. An unclear account needs none, because statements often omit their account or name it the bank's
+//! way, but it is marked. Neither is ever more than `bank_documented`.
 //!
-//! Decision: the comparison is made when evidence is filed and stays on record. Later instructions don't change what
-//! the filing member saw.
+//! Decision: filing compares the accounts once. Later instructions don't change what the filing member saw.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,10 +59,7 @@ pub struct SpokenAccount {
 }
 
 impl SpokenAccount {
-    /// The account, compared with those in a payment's instructions or, without any, with the organization's own.
-    ///
-    /// # Errors
-    /// [`NotMoved::OtherAccount`] if it differs and there is no reason.
+    /// The account, compared with those instructed or else the organization's own. A different one needs a reason.
     pub fn compared(
         self,
         keys: &AccountKeys,

@@ -1,23 +1,16 @@
-//! What evidence counts under: banks' references, and the keys made from them.
-
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agreement::Label;
 use crate::domain::sensitive::has_iban;
 use crate::wire::fields::FieldCode;
 
-/// A bank's reference of a transfer.
-///
-/// Decision: like many references it may be a long number, but not an IBAN. No response shows it.
+/// A bank's reference of a transfer. It may be a long number, but not an IBAN; no response shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BankReference(Label);
 
 impl BankReference {
-    /// Checks a reference.
-    ///
-    /// # Errors
-    /// `sensitive_value` for an IBAN, and those of a [`Label`].
+    /// Checks a reference; `sensitive_value` for an IBAN.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         let line = Label::parse(text)?;
         if has_iban(line.as_str()) {
@@ -49,8 +42,8 @@ impl BankReference {
     }
 }
 
-/// Identifies a file, statement entry or reference. Evidence counts under it once in the organization or, for the
-/// movement's own keys, once per side of the movement.
+/// A file, statement entry or reference, under which evidence counts once in the organization or, for the movement's
+/// own keys, once per side of the movement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EvidenceKey(String);
@@ -67,12 +60,11 @@ impl EvidenceKey {
         Self(format!("file:{sha256}"))
     }
 
-    /// The key of a bank's reference. None if it is a bank's word for no reference.
+    /// None if it is a bank's word for no reference.
     pub(super) fn of_reference(reference: &BankReference) -> Option<Self> {
         reference.normalized().map(|text| Self(format!("{}{text}", Self::REFERENCE)))
     }
 
-    /// The key, compared only within its movement.
     pub(super) fn own(self) -> Self {
         Self(format!("{}{}", Self::OWN, self.0))
     }
@@ -104,8 +96,7 @@ impl EvidenceKey {
     }
 }
 
-/// The keys that an act's transaction claims for a movement in the organization and releases. A key claimed by another
-/// movement refuses the act.
+/// The keys that an act's transaction claims for a movement, unless another movement has one, and releases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyChange {
     /// The keys to claim for the movement unless it already has them.

@@ -1,11 +1,11 @@
-//! Payment instructions: where the sender sends the money. They are parsed, sealed at once for their movement and
-//! revision, and shown again only on the sender's own page. A movement keeps their last characters, and digests of
-//! their accounts, which only tell whether another account is the same.
+//! Payment instructions: where the sender sends the money. They are sealed at once for their movement and revision, and
+//! shown again only on the sender's own page. A movement keeps their last characters, and digests of their accounts,
+//! which only tell whether another account is the same.
 //!
 //! Decision: the verifying member types the numbers that the payee reads out ([`ToTypeAgain`]), without seeing them
-//! first. Digests are compared, and the member learns only whether all match. After [`limits::INSTRUCTION_TRIES_MAX`]
-//! wrong tries by all members together, the instructions have to be entered again, possibly unchanged. So numbers can't
-//! be guessed, and wrongly entered instructions are noticed.
+//! first, and learns only whether all match. After [`limits::INSTRUCTION_TRIES_MAX`] wrong tries by all members
+//! together, the instructions have to be entered again, possibly unchanged. So numbers can't be guessed, and wrongly
+//! entered instructions are noticed.
 //!
 //! Decision: changing payment instructions is the usual way to steal a deal's money. So any change ends the
 //! verification and withdraws the release; while money is in flight, it also raises an exception. Every change stays on
@@ -59,11 +59,7 @@ impl fmt::Debug for BankInstructions {
 }
 
 impl BankInstructions {
-    /// Parses typed instructions of a kind: the parts of [`BankDetails`] for an IBAN or a routing number, otherwise
-    /// `text`.
-    ///
-    /// # Errors
-    /// Errors by part.
+    /// Parses typed instructions: the parts of [`BankDetails`], or `text` for free text. Errors by part.
     pub fn read(kind: InstructionsKind, typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         if kind == InstructionsKind::Other {
             let text = check_lines(&typed("text"), limits::INSTRUCTIONS_CHARS_MAX);
@@ -180,9 +176,6 @@ impl BankInstructions {
     }
 
     /// Seals them for a revision of a movement's instructions, for an organization.
-    ///
-    /// # Errors
-    /// Those of [`Keyring::seal`].
     pub fn sealed(
         &self,
         (keys, org): (&Keyring, OrgId),
@@ -219,7 +212,6 @@ pub enum ToTypeAgain {
     },
 }
 
-/// Replaces a number in the text, followed by its position.
 const MASKED: &str = "▒▒▒▒";
 
 impl ToTypeAgain {
@@ -235,9 +227,6 @@ impl ToTypeAgain {
     }
 
     /// Parses what was typed. Impossible numbers are errors by field, and don't count as a try.
-    ///
-    /// # Errors
-    /// Errors by field.
     pub fn read<'a>(&self, typed: impl Fn(&str) -> &'a str) -> Result<Vec<BankAccount>, FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut accounts = Vec::new();
@@ -308,9 +297,6 @@ pub struct SealedInstructions {
 
 impl SealedInstructions {
     /// The instructions in clear.
-    ///
-    /// # Errors
-    /// Those of [`Keyring::open`].
     pub fn opened(&self, keys: &Keyring) -> Result<BankInstructions, SealError> {
         let text = keys.open(&self.sealed, &place(self.movement_id, self.revision))?;
         serde_json::from_str(&text).map_err(|_| SealError::Broken)
@@ -324,13 +310,11 @@ pub struct NewInstructions {
     pub(super) kind: InstructionsKind,
     pub(super) ending: String,
     pub(super) accounts: Vec<AccountDigest>,
-    /// Whether they are identical to the previous revision.
     pub(super) are_as_before: bool,
 }
 
 impl NewInstructions {
-    /// Compares them with the previous revision: identical instructions are no change; the same account with another
-    /// holder is one.
+    /// Compares them with the previous revision: the same account with another holder is a change.
     #[must_use]
     pub fn after(self, before: Option<&BankInstructions>, new: &BankInstructions) -> Self {
         Self { are_as_before: before == Some(new), ..self }
@@ -380,9 +364,6 @@ pub struct NewVerification {
 
 impl NewVerification {
     /// Parses what a member typed: `method`, `read_out_by`, and for a call back `phone` and `phone_source`.
-    ///
-    /// # Errors
-    /// Errors by part.
     pub fn read<'a>(typed: impl Fn(&str) -> &'a str) -> Result<Self, FieldErrors> {
         let not_chosen = |part: &str| FieldErrors::one(part, FieldCode::Required, "must be chosen");
         let line = |part: &str| {
@@ -409,14 +390,12 @@ impl NewVerification {
         }
     }
 
-    /// The verification by a member, who may be the only one.
     pub(super) fn by(self, Stamp { at, by }: Stamp, is_alone: bool) -> InstructionsVerification {
         let Self { method, read_out_by, call } = self;
         InstructionsVerification { method, read_out_by, call, by, at, is_alone }
     }
 }
 
-/// A phone number as typed: digits and common separators.
 fn read_phone(line: SafeLine) -> Result<SafeLine, FieldErrors> {
     const DIGITS: std::ops::RangeInclusive<usize> = 5..=15;
     let is_phone = |letter: char| letter.is_ascii_digit() || matches!(letter, ' ' | '+' | '(' | ')' | '-' | '.' | '/');

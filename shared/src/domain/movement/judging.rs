@@ -1,24 +1,19 @@
-//! Filing, accepting, rejecting and withdrawing evidence, and the resulting transitions of the movement (contract,
-//! section 3). Pure functions of the movement and one piece of evidence.
+//! Filing, accepting, rejecting and withdrawing evidence, and the resulting transitions (contract, section 3).
 //!
 //! Decision: partial receipts add up. Below the amount, the movement is `processing` while more evidence is undecided,
-//! otherwise `receipt_pending`, and shows what was accepted so far. Exactly the amount reconciles it. More is accepted
-//! too, because it arrived, but is an exception, `amount_over`, until a member says what becomes of the rest.
+//! otherwise `receipt_pending`. Exactly the amount reconciles it. More is accepted too, because it arrived, but is an
+//! exception, `amount_over`, until a member says what becomes of the rest.
 //!
 //! Decision: one arrival may be filed in two forms, such as a batch and its details. Evidence that may be the same
-//! arrival as accepted evidence, for this movement or another, is counted only if the member says that it is a separate
-//! one.
+//! arrival as accepted evidence, for this movement or another, counts only if the member calls it a separate one.
 //!
-//! Decision: `processing` means that receiver-side evidence is undecided. Rejecting one of two leaves the movement
-//! there.
+//! Decision: undecided evidence never counted, so withdrawing it raises no exception. Withdrawing accepted evidence
+//! does, `evidence_withdrawn`, from `instructions_ready` on. A movement that is authorized again, or already an
+//! exception, stays as it is.
 //!
-//! Decision: undecided evidence can be withdrawn as it can be rejected: it never counted, so this raises no exception.
-//! Withdrawing accepted evidence does, `evidence_withdrawn`, from `instructions_ready` on. A movement that is
-//! authorized again, or already an exception, stays as it is.
-//!
-//! Decision: evidence of a returned or cancelled movement can still be rejected and withdrawn, without changing the
-//! state, because a document filed for the wrong movement must be released for the right one. It can be accepted, as
-//! late, only if the movement was cancelled with its agreement.
+//! Decision: evidence of a returned or cancelled movement can still be rejected and withdrawn, because a document filed
+//! for the wrong movement must be released for the right one. It can be accepted, as late, only if the movement was
+//! cancelled with its agreement.
 //!
 //! Decision: each party files a limited number, including withdrawn and rejected ones, so that no party uses up the
 //! room that members need for the proof.
@@ -51,7 +46,6 @@ pub enum Arrivals {
 pub(in crate::domain) struct MovementWithEvidence {
     pub(in crate::domain) movement: Movement,
     pub(in crate::domain) evidence: Evidence,
-    /// The unique keys that it claims or releases.
     pub(in crate::domain) keys: KeyChange,
 }
 
@@ -106,8 +100,7 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence, keys })
     }
 
-    /// The keys evidence counts under. References chosen by the sender don't identify a transfer, even if a bank
-    /// repeats them as its own.
+    /// The keys evidence counts under. The sender's references don't identify a transfer, even if a bank repeats them.
     fn keys_of(&self, evidence: &Evidence) -> BTreeSet<EvidenceKey> {
         let chosen = self.references_of_sender();
         let is_chosen = |key: &EvidenceKey| chosen.iter().any(|reference| key.is_of(reference));
@@ -127,8 +120,7 @@ impl Movement {
         parties.into_iter().find(|party| by.is(ActorType::Participant, party.uuid()))
     }
 
-    /// Whether the same document or reference is already filed on the same side. Both sides may have those of one
-    /// transfer.
+    /// Both sides may have the document or reference of one transfer.
     fn has_filed(&self, id: EvidenceId, side: Side, keys: &BTreeSet<EvidenceKey>) -> bool {
         let is_same = |(other, others): (&EvidenceId, &BTreeSet<EvidenceKey>)| {
             let other_side = if self.receipts.contains_key(other) { Side::Receiver } else { Side::Sender };
@@ -138,9 +130,8 @@ impl Movement {
         self.keys.iter().any(is_same)
     }
 
-    /// Accepts receiver-side evidence: `processing` → `reconciled` if it completes the amount, otherwise see this
-    /// module's decisions. `besides` is what was already accepted: all of this movement's, and other movements'
-    /// possible duplicates.
+    /// Accepts receiver-side evidence: `processing` → `reconciled` if it completes the amount. `besides` is what was
+    /// already accepted for this movement, and other movements' possible duplicates.
     pub(in crate::domain) fn accept(
         &self,
         evidence: ReceiverEvidence,
@@ -171,7 +162,6 @@ impl Movement {
             _ if after.ended_with_its_agreement() => {}
             std::cmp::Ordering::Less => after.await_judgment(),
             std::cmp::Ordering::Equal => {
-                // The confirmation also rests on the evidence just accepted.
                 let confirmation = after.confirmation_by(&stamp).ok_or(NotMoved::Unknown)?;
                 after.status = Status::Reconciled(confirmation);
             }
@@ -185,8 +175,7 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence, keys: KeyChange::default() })
     }
 
-    /// Whether evidence may describe an already accepted arrival. `besides` must include everything accepted for this
-    /// movement.
+    /// Whether evidence may describe an arrival among `besides`, which has everything accepted for this movement.
     fn perhaps_arrived_before(&self, evidence: &Evidence, besides: &[Evidence]) -> Result<bool, NotMoved> {
         let is_elsewhere = |other: &&Evidence| other.movement_id() != self.id && other.is_accepted();
         let mut is_found = besides.iter().filter(is_elsewhere).any(|other| other.may_be_same_arrival(evidence));
@@ -199,14 +188,13 @@ impl Movement {
         Ok(is_found)
     }
 
-    /// The confirmation of all accepted evidence, which rests on the weakest. None without any.
     pub(super) fn confirmation_by(&self, Stamp { at, by }: &Stamp) -> Option<Confirmation> {
         let accepted = self.receipts.values().filter(|entry| entry.is_accepted);
         let basis = accepted.map(|entry| entry.source).min()?.basis();
         Some(Confirmation { confirmed_at: *at, confirmed_by: by.clone(), basis })
     }
 
-    /// Rejects evidence: `processing` → `receipt_pending` unless more is undecided.
+    /// `processing` → `receipt_pending` unless more is undecided.
     pub(in crate::domain) fn reject(&self, evidence: &Evidence, reason: SafeNote, stamp: Stamp) -> Judged {
         self.expect_own(evidence)?;
         if !evidence.is_undecided() {
@@ -218,8 +206,7 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
-    /// Withdraws evidence: an exception if it was accepted, otherwise like rejecting. A returned or cancelled movement
-    /// stays so.
+    /// Withdraws evidence: an exception if it was accepted, unless the movement is returned or cancelled.
     pub(in crate::domain) fn withdraw(&self, evidence: &Evidence, reason: SafeNote, stamp: Stamp) -> Judged {
         self.expect_own(evidence)?;
         let (mut after, keys) = self.without(evidence, &stamp);
@@ -246,8 +233,6 @@ impl Movement {
         Ok(MovementWithEvidence { movement: after, evidence: evidence.clone().decided(state), keys })
     }
 
-    /// Sets the status of a movement with incomplete proof: `processing` if evidence is undecided, otherwise
-    /// `receipt_pending`.
     pub(super) fn await_judgment(&mut self) {
         self.status = if self.has_undecided_receipt() { Status::Processing } else { Status::ReceiptPending };
     }
@@ -258,7 +243,6 @@ impl Movement {
         }
     }
 
-    /// The movement without evidence, and the keys that no other evidence of it counts under.
     fn without(&self, evidence: &Evidence, stamp: &Stamp) -> (Self, KeyChange) {
         let mut after = self.to(self.status.clone(), stamp.at);
         after.receipts.remove(&evidence.id());

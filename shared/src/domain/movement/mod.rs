@@ -1,15 +1,11 @@
 //! Movements: money that moves between real banks. The service never holds it; it records what is claimed and what is
 //! proven, as two facts that are never merged.
 //!
-//! [`state`] has the states and exception reasons, [`terms`] what is to be paid, [`claim`] what the sender says,
-//! [`evidence`] what is filed, [`source`] its sources, [`instructions`] where the money goes, [`surplus`] what becomes
-//! of excess money, [`safe_text`] displayable texts. The transitions are in `transitions` (contract, section 3,
-//! "Movement") and, for evidence, `judging`; only the acts of [`member`](super::member) and
-//! [`participant`](super::participant) call them. `events` derives the events.
+//! Only the acts of [`member`](super::member) and [`participant`](super::participant) call the transitions (contract,
+//! section 3, "Movement").
 //!
-//! Decision: a movement keeps a compact entry per undecided or accepted piece of receiver-side evidence. So an act
-//! needs only the evidence it is about, and lists show what arrived without reading any. Sender-side evidence has no
-//! such entry, so it can't be counted.
+//! Decision: a movement keeps a compact entry per undecided or accepted piece of receiver-side evidence, so that acts
+//! and lists don't read all evidence. Sender-side evidence has no such entry, so it can't be counted.
 //!
 //! Decision: a movement doesn't know its version. The store does, and refuses decisions on an older one.
 
@@ -54,7 +50,7 @@ use state::{ExceptionReason, MovementState};
 use surplus::Surplus;
 use terms::PaymentTerms;
 
-/// A movement as it is stored.
+/// A movement as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Movement {
     id: MovementId,
@@ -204,8 +200,7 @@ pub struct ReceiptEntry {
     pub is_of_another_account: bool,
 }
 
-/// What is proven, and what is undecided: the API's `receipt` (contract, section 2). It shares no field with [`Claim`]
-/// and contains nothing of the sender's side.
+/// What is proven, and what is undecided: the API's `receipt` (contract, section 2). It shares no field with [`Claim`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiptSummary {
     /// The number of undecided or accepted pieces of receiver-side evidence.
@@ -342,7 +337,6 @@ impl Movement {
         self.instructions.as_ref()
     }
 
-    /// The keys that its undecided and accepted evidence claims in the organization, each once.
     pub(crate) fn held_keys(&self) -> impl Iterator<Item = &EvidenceKey> {
         self.keys.values().flatten().filter(|key| key.is_claimed()).collect::<BTreeSet<_>>().into_iter()
     }
@@ -380,7 +374,6 @@ impl Movement {
         self.receipts.values().any(|entry| entry.is_accepted)
     }
 
-    /// Whether accepted evidence reaches the amount.
     pub(super) fn has_arrived(&self) -> bool {
         self.terms.money.is_some_and(|money| self.accepted_minor() >= i128::from(money.amount_minor()))
     }
@@ -444,15 +437,14 @@ impl Movement {
         self.receipts.values().any(|entry| !entry.is_accepted)
     }
 
-    /// Whether a member may cancel it or its missing rest: nothing is in flight, and less than the amount counts as
-    /// received.
+    /// Whether a member may cancel it or its missing rest: nothing is in flight, and less than the amount was received.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         self.state().can_be_cancelled() && !self.has_arrived()
     }
 
-    /// The revision of the instructions that the participant's page shows in full: only to the sender, while released
-    /// and before a claim. Each view is recorded.
+    /// The revision that the participant's page shows in full: only to the sender, while released and before a claim.
+    /// Each view is recorded.
     #[must_use]
     pub fn instructions_shown_to(&self, participant: ParticipantId) -> Option<u32> {
         let is_theirs = self.terms.sender == Some(participant) && self.status == Status::InstructionsReady;
@@ -483,7 +475,6 @@ impl Movement {
     }
 }
 
-/// What publication requires of a movement (contract, section 5).
 impl From<&Movement> for DraftPayment {
     fn from(movement: &Movement) -> Self {
         let PaymentTerms { sender, receiver, money, .. } = movement.terms;

@@ -1,5 +1,3 @@
-//! Why acts on movements are refused.
-
 use super::state::MovementState;
 use crate::domain::agreement::{Lifecycle, StageAction};
 
@@ -30,8 +28,7 @@ pub enum NotMoved {
     Verified,
     /// The member entered the instructions, and another one can verify them.
     Own,
-    /// The member and the one who entered the instructions count as one: recently, one let the other in or could have
-    /// acted as them.
+    /// The member counts as one with whoever entered the instructions: one let the other in or could act as them.
     OneSelf,
     /// What was typed doesn't match the instructions. Contains the remaining tries.
     OtherNumbers(u32),

@@ -15,10 +15,7 @@ const SENSITIVE: &str = "must not contain an account or card number; those belon
 pub struct SafeLine(Label);
 
 impl SafeLine {
-    /// Checks a line of up to 200 characters.
-    ///
-    /// # Errors
-    /// `sensitive_value` for what looks like an account or card number, and those of a [`Label`].
+    /// Checks a line of up to 200 characters; `sensitive_value` for what looks like an account or card number.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         let line = Label::parse(text)?;
         refuse_numbers(line.as_str())?;
@@ -38,10 +35,7 @@ impl SafeLine {
 pub struct SafeNote(Note);
 
 impl SafeNote {
-    /// Checks a text of up to 2,000 characters.
-    ///
-    /// # Errors
-    /// `sensitive_value` for what looks like an account or card number, and those of a [`Note`].
+    /// Checks a text of up to 2,000 characters; `sensitive_value` for what looks like an account or card number.
     pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
         let note = Note::parse(text)?;
         refuse_numbers(note.as_str())?;

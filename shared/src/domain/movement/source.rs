@@ -2,8 +2,7 @@
 //!
 //! Decision: the two sides' sources are separate types. Only receiver-side sources can count as received.
 //!
-//! Decision: the source also determines whether facts were typed or read from a bank's file, and forms don't offer the
-//! latter. So the two stay separate permanently.
+//! Decision: the source also tells typed facts from those read from a bank's file, which forms don't offer.
 
 use serde::{Deserialize, Serialize};
 

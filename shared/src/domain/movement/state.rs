@@ -48,8 +48,7 @@ impl MovementState {
         matches!(self, Self::SenderReported | Self::ReceiptPending | Self::Processing)
     }
 
-    /// How soon a member should look at it, lowest first: what needs attention, is undecided, in flight, not yet begun,
-    /// and done.
+    /// How soon a member should look at it, lowest first: needs attention, undecided, in flight, not yet begun, done.
     #[must_use]
     pub fn urgency(self) -> u8 {
         match self {
@@ -66,10 +65,8 @@ impl MovementState {
         }
     }
 
-    /// Whether it ends with its agreement: nobody has said that money was sent.
-    ///
-    /// Decision: exceptions don't. Their money may be anywhere, so a member settles them, even after the agreement's
-    /// end.
+    /// Whether it ends with its agreement: nobody has said that money was sent. Exceptions don't: their money may be
+    /// anywhere, so a member settles them, even after the agreement's end.
     #[must_use]
     pub fn ends_with_agreement(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady)
@@ -105,8 +102,9 @@ impl MovementState {
         matches!(self, Self::Reconciled | Self::Exception) || self.is_in_flight()
     }
 
-    /// Whether its state lets a member cancel it: nothing is in flight. All of the money may still have arrived, which
-    /// [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) also checks.
+    /// Whether its state lets a member cancel it: nothing is in flight.
+    /// [`Movement::can_be_cancelled`](super::Movement::can_be_cancelled) also checks whether all of the money has
+    /// arrived.
     #[must_use]
     pub fn can_be_cancelled(self) -> bool {
         matches!(self, Self::Draft | Self::Authorized | Self::InstructionsReady | Self::Exception)
@@ -148,8 +146,7 @@ text_enum! {
 }
 
 impl ExceptionReason {
-    /// Whether a member may flag it. The other reasons result from separate acts: recording a return, withdrawing
-    /// evidence.
+    /// Whether a member may flag it. The other reasons result from recording a return or withdrawing evidence.
     #[must_use]
     pub fn can_be_flagged(self) -> bool {
         !matches!(self, Self::Returned | Self::EvidenceWithdrawn)

@@ -1,7 +1,7 @@
 //! What became of money beyond a payment's amount.
 //!
 //! Decision: a surplus is an exception until a member says what became of it: returned, or kept, and by whose
-//! agreement. Only then is the payment reconciled. The whole sum stays received, with the surplus recorded alongside.
+//! agreement. Only then is the payment reconciled. The whole sum stays received.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +30,7 @@ pub enum SurplusOutcome {
 }
 
 impl SurplusOutcome {
-    /// A surplus returned on a day. `today` is in the organization's zone.
-    ///
-    /// # Errors
-    /// `out_of_range` at `returned_on` for a future day.
+    /// A surplus returned on a day; `out_of_range` for a day after `today`, which is in the organization's zone.
     pub fn returned(on: Day, today: Day, note: SafeNote) -> Result<Self, FieldErrors> {
         if on.is_to_come(today) {
             return Err(FieldErrors::one("returned_on", FieldCode::OutOfRange, "must not be in the future"));

@@ -1,5 +1,4 @@
-//! The terms of a payment: purpose, amount, parties, method and due date. They are set while the agreement is a draft,
-//! may be incomplete until publication, and never change afterwards.
+//! The terms of a payment. They may be incomplete until the agreement's publication, and never change afterwards.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,7 @@
-//! The transitions of a movement other than those of evidence (contract, section 3, "Movement"), as pure functions of
-//! the movement. The acts check what depends on the agreement.
+//! The transitions of a movement other than those of evidence (contract, section 3, "Movement"). The acts check what
+//! depends on the agreement.
 //!
-//! Decision: a second claim, or one after proof was filed or accepted, is refused: it would change nothing and could be
-//! mistaken for more than it is.
+//! Decision: a second claim, or one after proof was filed, is refused: it could be mistaken for more than it is.
 //!
 //! Decision: authorizing again after an exception begins another attempt: the release is withdrawn, and the previous
 //! attempt's claim is kept separately.
@@ -12,9 +11,8 @@
 //! since all of the amount is then proven.
 //!
 //! Decision: a movement of which a part arrived can be cancelled: what was received stays on record, and the rest won't
-//! take place. If all or more arrived, nothing is left to cancel, and "it will not take place" would contradict the
-//! confirmation. Entering the same instructions again is no change: it would needlessly end their verification, and
-//! raise an alarm while money is in flight.
+//! take place. Entering the same instructions again is no change: it would needlessly end their verification, and raise
+//! an alarm while money is in flight.
 
 use super::claim::{Claim, NewClaim};
 use super::evidence::{Evidence, EvidenceState};
@@ -47,7 +45,6 @@ pub enum Resolution {
 type Moved = Result<Movement, NotMoved>;
 
 impl Movement {
-    /// `draft` → `authorized`.
     pub(in crate::domain) fn authorize(&self, stamp: Stamp) -> Moved {
         self.expect(MovementState::Draft)?;
         self.amount()?;
@@ -57,8 +54,7 @@ impl Movement {
         Ok(Self { authorized: Some(stamp), ..after })
     }
 
-    /// Enters or changes instructions. A change after the release moves `instructions_ready` → `authorized`; while
-    /// money is in flight, it raises an exception.
+    /// A change after the release is `instructions_ready` → `authorized`; with money in flight, an exception.
     pub(in crate::domain) fn enter_instructions(
         &self,
         new: NewInstructions,
@@ -106,7 +102,6 @@ impl Movement {
         Ok((after, sealed))
     }
 
-    /// Records that instructions were verified: what the member typed matches.
     pub(in crate::domain) fn verify_instructions(
         &self,
         (revision, verification): (u32, NewVerification),
@@ -120,8 +115,8 @@ impl Movement {
         Ok(Self { instructions, ..self.to(self.status.clone(), at) })
     }
 
-    /// Records that the verifying member typed something else, and returns the remaining tries. The last one withdraws
-    /// instructions released without a second member, and raises an exception if money may be in flight.
+    /// Records a wrong try, and returns the remaining tries. The last one withdraws instructions released without a
+    /// second member, and raises an exception if money may be in flight.
     pub(in crate::domain) fn count_wrong_try(
         &self,
         revision: u32,
@@ -142,8 +137,7 @@ impl Movement {
         Ok((Self { status, released: None, ..counted }, left))
     }
 
-    /// The status after withdrawing the sender's instructions: `instructions_ready` → `authorized`, or an exception
-    /// while money may be in flight.
+    /// The status without released instructions: `authorized`, or an exception while money may be in flight.
     fn without_release(&self, (reason, note): (ExceptionReason, Option<SafeNote>), stamp: &Stamp) -> Status {
         match &self.status {
             Status::InstructionsReady => Status::Authorized,
@@ -154,7 +148,6 @@ impl Movement {
         }
     }
 
-    /// The instructions, if a member may verify them now.
     fn verifiable(&self, revision: u32, counting: Counting, stamp: &Stamp) -> Result<&InstructionsStatus, NotMoved> {
         if self.state().is_done() {
             return Err(NotMoved::NotNow(self.state()));
@@ -176,7 +169,6 @@ impl Movement {
         Ok(instructions)
     }
 
-    /// `authorized` → `instructions_ready`.
     pub(in crate::domain) fn release_instructions(&self, revision: u32, is_alone: bool, stamp: Stamp) -> Moved {
         self.expect(MovementState::Authorized)?;
         let instructions = self.instructions_of(revision)?;
@@ -192,7 +184,6 @@ impl Movement {
         Ok(Self { instructions, released: Some(Release { at, by, basis }), ..after })
     }
 
-    /// `instructions_ready` → `sender_reported`.
     pub(in crate::domain) fn report(&self, new: NewClaim, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::takes_claim)?;
         let participant_id = self.sender()?;
@@ -205,7 +196,6 @@ impl Movement {
         Self { claim: self.claim.map(|claim| Claim { in_person, ..claim }), ..self }
     }
 
-    /// `sender_reported` → `receipt_pending`.
     pub(in crate::domain) fn ask_for_proof(&self, at: Timestamp) -> Moved {
         self.expect(MovementState::SenderReported)?;
         Ok(self.to(Status::ReceiptPending, at))
@@ -285,7 +275,6 @@ impl Movement {
         Ok(after)
     }
 
-    /// Makes all accepted evidence undecided again.
     fn reopen_receipts(&mut self, evidence: &[Evidence]) -> Result<Vec<Evidence>, NotMoved> {
         let mut undecided = Vec::new();
         for (id, entry) in self.receipts.iter_mut().filter(|(_, entry)| entry.is_accepted) {
@@ -309,8 +298,7 @@ impl Movement {
         Ok(self.to(Status::Returned(ending), stamp.at))
     }
 
-    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless the full amount counts as
-    /// received.
+    /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless the full amount was received.
     pub(in crate::domain) fn cancel(&self, reason: SafeNote, stamp: Stamp) -> Moved {
         self.expect_that(MovementState::can_be_cancelled)?;
         if !self.can_be_cancelled() {

@@ -1,5 +1,5 @@
-//! Acts on an obligation: pure functions of the obligation, its agreement and the moment.
-//! [`member`](crate::domain::member) and [`participant`](crate::domain::participant) define who may do which.
+//! Acts on an obligation. [`member`](crate::domain::member) and [`participant`](crate::domain::participant) define who
+//! may do which.
 //!
 //! Decision: an act names the occurrence that its page showed. So if two people confirm at once, the second learns that
 //! it is done, and nobody confirms a claim they haven't seen.
@@ -47,11 +47,9 @@ pub struct Happening {
     pub on: Day,
 }
 
-/// Who says something about an obligation.
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct Speaker {
     pub(in crate::domain) by: Actor,
-    /// The member whose browser a participant used, if any.
     pub(in crate::domain) in_person: Option<InPerson>,
 }
 
@@ -111,12 +109,10 @@ pub enum OwnClaim {
 #[derive(Debug)]
 pub(in crate::domain) struct Satisfied {
     pub(in crate::domain) obligation: Obligation,
-    /// The agreement, if its evidence gained a file.
     pub(in crate::domain) agreement: Option<Agreement>,
 }
 
 impl<'a> ObligationContext<'a> {
-    /// The obligation, if it can still be acted on.
     fn live(self) -> Result<&'a Obligation, Refused> {
         let Self { obligation, agreement, facts, time_scale, moment } = self;
         if obligation.cancellation.is_some() {
@@ -157,7 +153,6 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Records the promisor's claim that an occurrence is done, possibly early.
     pub(in crate::domain) fn satisfied(self, by: Speaker, done: Done, filer: Filer) -> Result<Satisfied, Refused> {
         let Done { occurrence, how } = done;
         let bytes = how.file.as_ref().map_or(0, |file| file.content.size_bytes);
@@ -170,7 +165,6 @@ impl<'a> ObligationContext<'a> {
         Ok(Satisfied { obligation, agreement })
     }
 
-    /// The occurrence that can be recorded as done in this way, with a file of `file_bytes`.
     pub(in crate::domain) fn to_satisfy(
         self,
         occurrence: OccurrenceId,
@@ -237,8 +231,7 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Records the verification of a standing promise, possibly early. `occurrence` is the requested verification; the
-    /// next interval begins now.
+    /// Records the verification of a standing promise, possibly early. The next interval begins now.
     pub(in crate::domain) fn verified(self, by: Speaker, occurrence: OccurrenceId) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         let mut after = obligation.changed(self.moment);
@@ -255,7 +248,6 @@ impl<'a> ObligationContext<'a> {
         Ok(after)
     }
 
-    /// Cancels the obligation. What was said about it stays on record.
     pub(in crate::domain) fn cancelled(self, by: Actor, reason: Note) -> Result<Obligation, Refused> {
         let obligation = self.live()?;
         if obligation.is_done() {
@@ -266,7 +258,6 @@ impl<'a> ObligationContext<'a> {
 }
 
 impl Obligation {
-    /// A copy for an act to change, with its new time.
     pub(super) fn changed(&self, moment: Moment) -> Self {
         Self { updated_at: moment.at().max(self.updated_at), ..self.clone() }
     }
@@ -283,7 +274,6 @@ impl Obligation {
         if said.any(|id| id == occurrence) { Err(Refused::Done) } else { Ok(()) }
     }
 
-    /// Why an unrecorded occurrence can't be confirmed.
     fn why_nothing_waits(&self, occurrence: OccurrenceId, now: Timestamp) -> Refused {
         if self.check_unsaid(occurrence).is_err() {
             return Refused::Done;

@@ -51,8 +51,7 @@ impl Obligation {
         Some(EndedObligation { obligation: self.with_cancellation(cause, moment.at()), moment })
     }
 
-    /// The obligation as readers see it: cancelled once its agreement was cancelled or has expired, recorded or not,
-    /// like movements ([`Movement::as_told`](crate::domain::movement::Movement::as_told)).
+    /// The obligation as readers see it: cancelled once its agreement was cancelled or has expired, recorded or not.
     #[must_use]
     pub fn as_told(&self, agreement: &Agreement) -> Cow<'_, Self> {
         match self.cause_of_end(agreement) {
@@ -61,7 +60,6 @@ impl Obligation {
         }
     }
 
-    /// Why its agreement's end cancels it, if it does.
     fn cause_of_end(&self, agreement: &Agreement) -> Option<CancelCause> {
         let cause = match agreement.lifecycle() {
             Lifecycle::Cancelled => CancelCause::AgreementCancelled,

@@ -18,7 +18,6 @@ use crate::domain::satisfaction::{Done, Satisfaction};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
-/// An agreement, its obligations and the people around it.
 #[derive(Debug, Clone)]
 pub(in crate::domain) struct World {
     /// Active, without expiry: its last step waits for an approval.
@@ -76,7 +75,6 @@ pub(in crate::domain) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]
 }
 
 impl World {
-    /// A world with one obligation, projected at noon.
     pub(in crate::domain) fn of(terms: PromiseTerms, zone: &TimeZone) -> Self {
         let agreement = published(&draft(vec![terms], &[StageAction::ProjectObligations]).in_zone(zone));
         let obligation = project(&agreement).remove(0);
@@ -93,7 +91,6 @@ impl World {
         }
     }
 
-    /// Ada (0), Ben (1) or Eve (2), with consent.
     pub(in crate::domain) fn participant(&self, n: usize) -> ActingParticipant {
         self.participant_with(n, Some(ReceiptId::new()))
     }

@@ -22,7 +22,6 @@ use crate::limits;
 
 const HOUR_S: i64 = 3600;
 
-/// Who acts: two members, the promisee, the promisor, and someone who is no party.
 const PEOPLE: [Person; 5] = [Person::Member(0), Person::Member(1), Person::Ada, Person::Ben, Person::Eve];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +72,11 @@ struct Known {
     confirmed: Option<Person>,
 }
 
-/// The model of an obligation, as kept on paper.
 #[derive(Debug)]
 struct Sheet {
     known: BTreeMap<u32, Known>,
     declared: BTreeMap<usize, Timestamp>,
     cancelled_at: Option<Timestamp>,
-    /// The latest reading of each occurrence, by number.
     seen: BTreeMap<u32, Occurrence>,
 }
 
@@ -237,7 +234,6 @@ impl History {
         }
     }
 
-    /// The first days of a schedule, counted by hand; none without a schedule.
     fn days(&self) -> Vec<Day> {
         let obligation = &self.world.obligation;
         let Some(schedule) = obligation.schedule() else { return Vec::new() };

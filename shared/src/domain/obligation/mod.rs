@@ -1,26 +1,20 @@
 //! Obligations: what participants owe each other once their promises have taken effect (specification, "Obligation").
 //!
-//! `projection` makes them once from an agreement's promises, `occurrences` derives when they are due, `acts` has
-//! people's acts, `ending` the effect of the agreement's early end.
-//!
 //! Every occurrence separates two facts: *satisfied* is the promisor's claim that it is done, *confirmed* is the other
 //! side's or a member's word. A claim never becomes a confirmation.
 //!
 //! Decision: what is due is derived on read. A record holds only what people said; other occurrences follow from the
 //! schedule, the declared triggers or the last verification. So an endless recurrence takes no space, and nothing is
-//! missed however late it is read: all occurrences up to now and the next
-//! [`limits::UPCOMING_SHOWN_MAX`](crate::limits::UPCOMING_SHOWN_MAX) are there. The latest
-//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed occurrences are kept in full, older
-//! ones as ranges of numbers; [`limits::OCCURRENCES_WAITING_MAX`](crate::limits::OCCURRENCES_WAITING_MAX) claims may
-//! wait for confirmation.
+//! missed however late it is read. A record keeps the latest
+//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed occurrences in full, and older ones
+//! as ranges of numbers.
 //!
 //! Decision: an obligation keeps its organization's time zone from the projection, so moving the organization to
 //! another zone moves no agreed day.
 //!
-//! Decision: the state of an obligation doesn't depend on time, so stored rows and filters stay right; only the states
-//! of occurrences and standing promises do. `dormant` waits for a trigger, without unconfirmed claims; `satisfied` only
-//! waits for confirmations; `confirmed` is finished. An endless recurrence or a standing promise is `open` until
-//! cancelled.
+//! Decision: the state of an obligation doesn't depend on time, so stored rows and filters stay right. `dormant` waits
+//! for a trigger, without unconfirmed claims; `satisfied` only waits for confirmations; `confirmed` is finished. An
+//! endless recurrence or a standing promise is `open` until cancelled.
 
 mod acts;
 mod ending;
@@ -116,7 +110,6 @@ pub struct Obligation {
     updated_at: Timestamp,
 }
 
-/// When an obligation is due, including what people declared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Terms {
@@ -192,8 +185,7 @@ struct SaidOf {
     said: Said,
 }
 
-/// What was said about an occurrence: a claim, then its confirmation. A standing promise is verified without a claim,
-/// since the promisor does nothing.
+/// A claim, then its confirmation; a standing promise is verified without a claim, since the promisor does nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum Said {
@@ -387,8 +379,7 @@ impl Obligation {
     }
 }
 
-/// An id derived from what it names, in the form of all others (`UUIDv7`). Starts with the moment and number, so that
-/// ids sort by both.
+/// An id in the form of `UUIDv7`, derived from what it names. Ids sort by the moment, then the number.
 fn derived_id(at: Timestamp, number: u32, what: &str, of: &[Uuid]) -> Uuid {
     let of: Vec<u8> = of.iter().flat_map(|id| id.into_bytes()).collect();
     let hash = crypto::fingerprint(&[what.as_bytes(), &of, &number.to_be_bytes()]);

@@ -8,16 +8,14 @@
 //! due or the obligation took effect, whichever is first. An earlier day is a typo.
 //!
 //! Decision: the days of a trigger count from the stated day it happened, not from the declaration, so a late
-//! declaration may be overdue at once. That day is not in the future, and at most [`limits::DONE_AHEAD_DAYS_MAX`] days
-//! before the obligation took effect: an earlier day is a typo too.
+//! declaration may be overdue at once. That day is subject to the same limits.
 //!
 //! Decision: a standing promise is first verified within one interval of its projection, then within one interval of
 //! each verification, including early ones. It is due a quarter of the interval ahead, but at most
 //! [`limits::DUE_AHEAD_DAYS`] days.
 //!
-//! Decision: when an obligation is cancelled, by a member or by its agreement's end, its due and unconfirmed
-//! occurrences become `cancelled`, confirmed ones stay, and later ones disappear. The API has a separate state for
-//! this, because `satisfied` would ask for an act that nobody will perform.
+//! Decision: when an obligation is cancelled, its due and unconfirmed occurrences become `cancelled`, confirmed ones
+//! stay, and later ones disappear. `satisfied` would ask for an act that nobody will perform.
 
 use std::num::NonZeroU16;
 use std::ops::RangeInclusive;
@@ -111,7 +109,6 @@ pub struct Standing {
     pub next_reverify_at: Timestamp,
 }
 
-/// An occurrence without a claim or verification.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::domain) struct Open {
     pub(super) sequence: u32,
@@ -174,7 +171,6 @@ impl Obligation {
         }
     }
 
-    /// The open occurrences, by number, possibly endless.
     pub(super) fn open(&self) -> Box<dyn Iterator<Item = Open> + '_> {
         match &self.terms {
             Terms::Scheduled { schedule } => {
@@ -218,7 +214,6 @@ impl Obligation {
         Open { sequence, due_from: self.zone.start_of(from), due_at: self.zone.end_of(day) }
     }
 
-    /// The moment to show: now, or the cancellation.
     fn as_of(&self, now: Timestamp) -> Timestamp {
         self.cancellation.as_ref().map_or(now, |cancellation| now.min(cancellation.at))
     }

@@ -1,20 +1,16 @@
 //! Projection: how an agreement's promises become obligations (stage action `project_obligations`).
 //!
 //! Decision: obligations and their ids derive from the agreement alone. They are the same however late they are
-//! projected, and the agreement knows their ids before anything is read.
-//!
-//! Decision: an agreement keeps its organization's zone from publication, because that is what the parties agreed on.
-//! Moving the organization moves no day, and projecting, by any act or the clock, reads nothing.
+//! projected, and the agreement knows their ids before anything is read. It keeps its organization's zone from
+//! publication.
 //!
 //! Decision: they are projected even if the agreement ends in the same transaction, when a late clock or the cancelling
-//! decision records that the step was done. So an obligation exists exactly if the step is done, and the agreement's
-//! end finds all of them.
+//! decision records that the step was done. So an obligation exists exactly if the step is done.
 //!
 //! Decision: without a stage that has the action, they are projected at completion. A signed promise is never dropped
 //! because a step lacks an action.
 //!
-//! Decision: days before the projection are owed, and overdue at once. The parties agreed on them; leaving them out
-//! would decide for the parties.
+//! Decision: days before the projection are owed, and overdue at once. Leaving them out would decide for the parties.
 
 use super::{Obligation, ObligationTrigger, Sequences, Terms, derived_id};
 use crate::domain::agreement::gate::GateState;
@@ -24,8 +20,7 @@ use crate::domain::ids::{ObligationId, PromiseId};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
-/// When an agreement's promises became obligations, if they have: when the first stage with the action was done or,
-/// without one, at completion.
+/// When promises became obligations: when the first stage with the action was done or, without one, at completion.
 #[must_use]
 pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
     let completed_at = match agreement.life() {
@@ -36,7 +31,6 @@ pub fn projected_at(agreement: &Agreement) -> Option<Timestamp> {
     agreement.stages.iter().find(projecting).map_or(completed_at, done_at)
 }
 
-/// When a stage was done: when its last gate cleared.
 fn done_at(stage: &Stage) -> Option<Timestamp> {
     let cleared_at = stage.gates.iter().map(|gate| match gate.state {
         GateState::Cleared { cleared_at, .. } => Some(cleared_at),

@@ -35,7 +35,6 @@ impl Sequences {
         self.0.iter().map(|(first, last)| (last - first).saturating_add(1)).fold(0, u32::saturating_add)
     }
 
-    /// The numbers in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(|(first, last)| *first..=*last)
     }

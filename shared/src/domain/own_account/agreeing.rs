@@ -1,4 +1,4 @@
-//! Acts on an organization's own accounts: one member marks an account as its own, and a second member agrees.
+//! One member marks an account as the organization's own, and a second member agrees.
 
 use super::{Agreed, OwnAccount};
 use crate::domain::actor::Actor;
@@ -24,9 +24,6 @@ pub enum NotOwned {
 }
 
 /// The own accounts with one more, marked by a member. Without a second member it counts at once.
-///
-/// # Errors
-/// [`NotOwned::SaidAlready`] and [`NotOwned::Full`].
 pub fn said(before: &[OwnAccount], new: OwnAccount, counting: Counting) -> Result<Vec<OwnAccount>, NotOwned> {
     if before.iter().any(|own| own.digest.compare(&new.digest) == Compared::Same) {
         return Err(NotOwned::SaidAlready);

@@ -49,8 +49,8 @@ pub enum NotActed {
     OtherDraft,
     /// The answers exceed [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
     TooLong,
-    /// With these, all answers sent in the agreement would exceed
-    /// [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX) bytes.
+    /// All answers sent in the agreement would exceed
+    /// [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX).
     TooMuch,
     /// The agreement's evidence has no room for the file, or none for this participant.
     NoRoom,
@@ -131,7 +131,6 @@ pub fn sign(
     Ok(acted(by, after, context.moment, (occasion, act), signature))
 }
 
-/// Why a participant has nothing to sign in a document.
 fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipant) -> NotActed {
     if agreement.is_on_hold_for(document, by.id()) { NotActed::Declined } else { NotActed::NotAsked }
 }
@@ -156,8 +155,7 @@ pub fn approve(
     Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
-/// Records a file uploaded for a gate. While the gate is open, more files can follow; all are kept. `earlier` are the
-/// participant's receipts.
+/// Records a file uploaded for a gate; more can follow while it is open. `earlier` are the participant's receipts.
 pub fn upload(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -236,7 +234,6 @@ pub fn decline(
     Ok(acted(by, after, context.moment, (occasion, act), None))
 }
 
-/// The gate, if open, of the right type and naming the participant.
 pub(super) fn open_gate<'a>(
     agreement: &'a Agreement,
     id: GateId,
@@ -429,7 +426,6 @@ mod tests {
         }
     }
 
-    /// Others can change a contact, including API tokens. Who signs for whom was settled before.
     #[test]
     fn what_a_participant_was_at_the_publication_decides_who_signs() {
         let (mut agreement, [ada, ..]) =

@@ -1,8 +1,8 @@
-//! Links of participants. A link contains its participant's ids and a code, which is an HMAC-SHA256 of the participant
-//! and the link's generation under the keyring: it can be made again at any time, and nothing is stored.
+//! Links of participants. A link contains its participant's ids and a code, an HMAC-SHA256 of the participant and the
+//! link's generation under the keyring: it can be made again at any time, and nothing is stored.
 //!
-//! Decision: a link survives keyring rotations while the keyring keeps its key: a code counts if any key makes it.
-//! Dropping a key ends the links it made; members copy new ones.
+//! Decision: a code counts if any key makes it, so links survive keyring rotations. Dropping a key ends the links it
+//! made.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -23,9 +23,6 @@ pub struct ParticipantLink {
 
 impl ParticipantLink {
     /// A participant's link in a generation.
-    ///
-    /// # Errors
-    /// When the keyring has no current key.
     pub fn new(keys: &Keyring, part: Part, generation: u64) -> Result<Self, SealError> {
         Ok(Self { part, code: keys.derive(&place(part, generation))? })
     }

@@ -86,9 +86,6 @@ pub struct StoredLinkCode {
 
 impl StoredLinkCode {
     /// A new code for a participant's link in a generation.
-    ///
-    /// # Errors
-    /// When the keyring has no current key.
     pub fn new(
         keys: &Keyring,
         (part, generation): (Part, u64),

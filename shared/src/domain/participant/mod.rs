@@ -2,8 +2,7 @@
 //! participant of one agreement, and nothing else.
 //!
 //! Every act takes an [`ActingParticipant`], which only a checked session makes, and returns a [`ByParticipant`],
-//! without which the store records no act. `acts` has the acts, `answers` those on information requests, [`movements`]
-//! on payments, [`obligations`] on obligations, `receipt` what each leaves behind, `consent` what comes first.
+//! without which the store records no act.
 
 mod acts;
 mod answers;
@@ -43,8 +42,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// How the participant's contact has changed since the agreement's publication or a member's last confirmation, if
-    /// it has.
+    /// How the contact has changed since the agreement's publication or a member's last confirmation, if it has.
     #[must_use]
     pub fn changed<'a>(&self, participant: &Participant, contact: &'a Contact) -> Option<ChangedIdentity<'a>> {
         contact.changed_since(self.version_of(participant))
@@ -86,7 +84,7 @@ pub struct ActingParticipant {
 }
 
 impl ActingParticipant {
-    /// The participant of a checked session. Only `web::participant_session` and `web::participant_link` call this.
+    /// Only `web::participant_session` and `web::participant_link` call this.
     pub(crate) fn of_session(
         org: OrgId,
         agreement_id: AgreementId,
@@ -96,7 +94,6 @@ impl ActingParticipant {
         Self { id, org, agreement_id, contact: contact.clone(), access }
     }
 
-    /// The participant with a newer access, read in the same session.
     pub(crate) fn with_access(&self, access: Access) -> Self {
         Self { access, ..self.clone() }
     }

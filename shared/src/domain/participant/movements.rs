@@ -1,6 +1,5 @@
-//! What the parties of a payment do on their own pages: the sender claims to have sent it, and hands in what their bank
-//! says; the receiver says that it has arrived, which a member must still accept. Filers can withdraw evidence until a
-//! member decides.
+//! What the parties of a payment do on their own pages. Only a member accepts the evidence they file; until then, the
+//! filer can withdraw it.
 //!
 //! Decision: a report names the revision of the instructions shown. They may change and be released again while the
 //! page is open: a sender who paid by the old ones must learn of that before anything is recorded.
@@ -62,8 +61,7 @@ pub fn report_sent(
     Ok(acted(by, context, occasion, act, movement, after, 0))
 }
 
-/// Files evidence: the sender's own or their bank's word, or the receiver's confirmation of arrival. `earlier` are the
-/// participant's receipts.
+/// Files evidence: the sender's own or their bank's word, or the receiver's. `earlier` are the participant's receipts.
 pub fn file_own_evidence(
     by: &ActingParticipant,
     context: AgreementContext<'_>,

@@ -123,8 +123,7 @@ pub fn record_satisfaction(
     Ok(ActedOnObligation { agreement, ..acted(by, context, occasion, obligation, did, statement, event)? })
 }
 
-/// Checks whether the promisor can record that an occurrence is done, with a file of `file_bytes` that is not yet
-/// stored.
+/// Checks whether the promisor can record that an occurrence is done, with a file of `file_bytes` not yet stored.
 pub fn check_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
@@ -137,8 +136,8 @@ pub fn check_satisfaction(
     Ok(())
 }
 
-/// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, and
-/// ignored in the participant's own.
+/// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, if
+/// any.
 pub fn confirm_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,
@@ -172,7 +171,6 @@ fn speaker(by: &ActingParticipant, occasion: &Occasion) -> Speaker {
     Speaker { by: by.actor(), in_person: occasion.origin.in_person.clone() }
 }
 
-/// Refuses participants on none of these sides, or without consent to electronic records.
 fn check(by: &ActingParticipant, context: ObligationContext<'_>, sides: &[Side]) -> Result<(), NotActed> {
     let obligation = context.obligation;
     let side = obligation.parties().side(by.id()).filter(|_| obligation.agreement_id() == by.agreement_id());

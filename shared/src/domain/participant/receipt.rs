@@ -1,5 +1,5 @@
-//! Receipts: what each act of a participant leaves behind. Participants see them, and an agreement's evidence is made
-//! of them. A receipt never changes.
+//! Receipts: what each act of a participant leaves behind. Participants see them, and an agreement's evidence contains
+//! them. A receipt never changes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,10 +25,7 @@ use crate::domain::satisfaction::Satisfaction;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The person who signs for a participant that is not a person.
-///
-/// Decision: every such participant needs one, including households: one of its people signs, and later readers must
-/// know which.
+/// The person who signs for a participant that is not a person, including a household: later readers must know who.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signatory {
     /// Their own name.
@@ -72,7 +69,7 @@ impl Receipt {
         }
     }
 
-    /// The bytes of the evidence file it left. Files in answers don't count.
+    /// Files in answers don't count.
     pub(in crate::domain) fn file_bytes(&self) -> u64 {
         match &self.act {
             ReceiptAct::Uploaded { content, .. } | ReceiptAct::FiledEvidence { file: Some(content), .. } => {
@@ -84,10 +81,8 @@ impl Receipt {
     }
 }
 
-/// What a participant can repeat without being asked.
-///
-/// Decision: each has its own limit, and nothing else is limited. What a step waits for can always be done, whatever
-/// was done before through the same link: a member has asked for it.
+/// What a participant can repeat without being asked, each with its own limit. Nothing else is limited: what a step
+/// waits for, a member has asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
     /// Withdrawing the consent.
@@ -357,8 +352,8 @@ impl Drawing {
     /// The field's height.
     pub const HEIGHT: u16 = 300;
 
-    /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`. At most
-    /// [`limits::DRAWING_POINTS_MAX`] points.
+    /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`, at most
+    /// [`limits::DRAWING_POINTS_MAX`].
     pub fn parse(text: &str) -> Result<Self, NotADrawing> {
         let text = text.trim();
         if text.is_empty() {

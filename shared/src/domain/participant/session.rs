@@ -20,10 +20,8 @@ pub struct Part {
     pub participant_id: ParticipantId,
 }
 
-/// The member in whose browser a participant acts.
-///
-/// Decision: a session begun or continued in a member's browser is marked permanently. Signing the member out doesn't
-/// make the browser the participant's own.
+/// The member in whose browser a participant acts. The mark is permanent: signing the member out doesn't make the
+/// browser the participant's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InPerson {
     /// The member.
@@ -66,8 +64,7 @@ impl ParticipantSession {
         now < self.ends_at() && now < self.seen_at.plus_seconds(limits::SESSION_IDLE_S)
     }
 
-    /// Whether the pages must ask about a member with a session in the same browser. Only one question is open at a
-    /// time.
+    /// Whether the pages must ask about a member with a session in the same browser, one question at a time.
     #[must_use]
     pub fn is_news_of(&self, member: MemberId) -> bool {
         self.to_ask_about.is_none() && self.in_person.as_ref().is_none_or(|known| known.member_id != member)

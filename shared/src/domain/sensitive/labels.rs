@@ -29,10 +29,8 @@ const CLEAR: [&str; 12] = [
 ];
 /// Words for a bank's number, which precedes an account number.
 const BANK: [&str; 9] = ["routing", "aba", "rtn", "blz", "bankleitzahl", "bsb", "ifsc", "sortcode", "transit"];
-/// Words that announce a number.
 const NUMBER_WORDS: [&str; 13] =
     ["no", "nr", "num", "number", "numbers", "nummer", "numero", "número", "n", "is", "ist", "code", "id"];
-/// More words before a number in a field that asks for it.
 const LABELS_OF_FIELDS: [&str; 3] = ["sort", "swift", "bic"];
 /// Words for other numbers: what directly follows one is not an account unless its check digits say so.
 const OTHERS: [&str; 33] = [
@@ -73,13 +71,10 @@ const OTHERS: [&str; 33] = [
 
 /// The digits, without grouping, of an account number after a plain word.
 const PLAIN_DIGITS: std::ops::RangeInclusive<usize> = 8..=18;
-/// The digits after an unambiguous word.
 const CLEAR_DIGITS: std::ops::RangeInclusive<usize> = 7..=18;
-/// The digits after a bank's number.
 const BEHIND_BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=18;
 const BANK_DIGITS: std::ops::RangeInclusive<usize> = 6..=9;
 const GROUP: std::ops::RangeInclusive<usize> = 1..=6;
-/// The most marks between a word and its number.
 const MARKS_MAX: usize = 6;
 
 pub(in crate::domain) fn is_account_label(word: &str) -> bool {
@@ -96,7 +91,6 @@ pub(in crate::domain) fn is_other_label(word: &str) -> bool {
     OTHERS.contains(&word)
 }
 
-/// What a word says about the following number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Plain,
@@ -117,7 +111,6 @@ impl Number {
     }
 }
 
-/// Whether an account number follows a word that announces it.
 pub(super) fn has_labeled_account(tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|at| match label(tokens, at) {
         Some((label @ (Label::Plain | Label::Clear), end)) => {
@@ -129,14 +122,12 @@ pub(super) fn has_labeled_account(tokens: &[Token]) -> bool {
     }) || has_sort_code(tokens)
 }
 
-/// Whether the digits at an index follow a word for another kind of number.
 pub(super) fn is_labeled_as_another(tokens: &[Token], at: usize) -> bool {
     (at.saturating_sub(MARKS_MAX * 2)..at).any(|before| {
         matches!(label(tokens, before), Some((Label::Other, end)) if behind_number_words(tokens, Label::Other, end).1 == at)
     })
 }
 
-/// The meaning of the word at an index, and the index after it.
 fn label(tokens: &[Token], at: usize) -> Option<(Label, usize)> {
     let word = tokens.get(at)?.word()?;
     let next = |ahead: usize| tokens.get(at + ahead);
@@ -189,7 +180,6 @@ fn account_at(tokens: &[Token], at: usize, label: Label) -> bool {
     })
 }
 
-/// Whether an account number follows a bank's number.
 fn behind_bank(tokens: &[Token], at: usize) -> bool {
     [number(tokens, at, true), number(tokens, at, false)].into_iter().flatten().any(|bank| {
         BANK_DIGITS.contains(&bank.digits()) && {
@@ -200,7 +190,6 @@ fn behind_bank(tokens: &[Token], at: usize) -> bool {
     })
 }
 
-/// Where the account number after a bank's may begin.
 fn behind_joining_words(tokens: &[Token], from: usize) -> usize {
     let joins = |token: &Token| match token {
         Token::Mark(mark) => *mark != '+' && *mark != '*',
@@ -234,7 +223,6 @@ fn has_sort_code(tokens: &[Token]) -> bool {
     })
 }
 
-/// The number at an index, with all its groups or only the first.
 fn number(tokens: &[Token], at: usize, is_grouped: bool) -> Option<Number> {
     let mut groups = vec![tokens.get(at)?.digits()?.to_owned()];
     let mut end = at + 1;

@@ -1,5 +1,5 @@
-//! Finds account and card numbers, which must not appear in texts that pages, responses and searches show. People write
-//! them where they shouldn't.
+//! Finds account and card numbers, which people write where they shouldn't, in texts that pages, responses and searches
+//! show.
 //!
 //! Every place uses this module, so that all refuse the same. A new kind of secret is another [`Sensitive`] with a
 //! function that finds it.
@@ -17,11 +17,9 @@ use tokens::{Token, normalized, tokens};
 pub(in crate::domain) use labels::{is_account_label, is_number_word, is_other_label};
 
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
-/// The groups in which card numbers are written.
 pub(in crate::domain) const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3]];
 const ACCOUNT_DIGITS_MIN: usize = 9;
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
-/// Words that may be glued to a card number.
 const CARD_WORDS: [&str; 8] = ["CARD", "VISA", "MASTERCARD", "MC", "AMEX", "CC", "PAN", "DISCOVER"];
 
 /// A kind of number that must not be shown.
@@ -36,7 +34,6 @@ pub enum Sensitive {
     AccountNumber,
 }
 
-/// Whether a normalized text has a kind.
 type Finder = fn(&[char]) -> bool;
 
 const KINDS: [(Sensitive, Finder); 3] =
@@ -67,12 +64,10 @@ pub fn has_iban(text: &str) -> bool {
     any_iban(&normalized(text))
 }
 
-/// A text normalized for searching: plain digits, dashes as hyphens, upper-case letters, nothing invisible.
 pub(in crate::domain) fn plain(text: &str) -> String {
     normalized(text).into_iter().collect()
 }
 
-/// Whether a predicate holds for a text from the start of one of its words.
 fn any_word(letters: &[char], holds: impl Fn(&[char]) -> bool) -> bool {
     let before = |at: usize| at.checked_sub(1).and_then(|before| letters.get(before));
     // A plus begins a phone number.
@@ -117,7 +112,6 @@ fn is_phone(tokens: &[Token], at: usize) -> bool {
     is_plus(back(1)) || (country && is_plus(back(3)))
 }
 
-/// Growing prefixes of digits or letters, skipping blanks and hyphens.
 fn compacted(letters: &[char], is: impl Fn(char) -> bool, most: usize) -> impl Iterator<Item = (String, bool)> {
     let mut found = Vec::new();
     let mut compact = String::new();
@@ -145,8 +139,7 @@ fn is_card(digits: &str) -> bool {
     CARD_DIGITS.contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && is_luhn(digits)
 }
 
-/// Whether a text begins with a card number in groups separated by points. Other such groups are amounts, versions and
-/// addresses.
+/// Other groups separated by points are amounts, versions and addresses.
 fn begins_dotted_card(letters: &[char]) -> bool {
     let dotted: String = letters.iter().take_while(|letter| letter.is_ascii_digit() || **letter == '.').collect();
     let is_apart = letters.get(dotted.len()).is_none_or(|next| !next.is_alphanumeric());

@@ -141,7 +141,6 @@ proptest! {
     ) {
         let compact = iban(account);
         let groups: Vec<String> = compact.as_bytes().chunks(4).map(|group| String::from_utf8_lossy(group).into_owned()).collect();
-        // Groups have a blank on either side.
         let (label, end) = if is_grouped { (format!("{label} "), format!(" {end}")) } else { (label.to_owned(), end.to_owned()) };
         let text = format!("{label}{}{end}", if is_grouped { groups.join(" ") } else { compact });
         prop_assert!(find(&text).is_some() && has_iban(&text), "{}", text);

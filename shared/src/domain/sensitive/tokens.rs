@@ -25,8 +25,7 @@ impl Token {
     }
 }
 
-/// A text normalized for searching: plain digits, dashes as hyphens, upper-case letters, nothing invisible, and no
-/// UUIDs, such as a payment's UETR.
+/// Plain digits, dashes as hyphens, upper-case letters, nothing invisible, and no UUIDs, such as a payment's UETR.
 pub(super) fn normalized(text: &str) -> Vec<char> {
     let is_visible = |letter: &char| !INVISIBLE.iter().any(|(first, last)| (first..=last).contains(&letter));
     let plain = |letter: char| match letter {

@@ -1,5 +1,3 @@
-//! Documents and signature blocks of a draft.
-
 use std::collections::BTreeSet;
 
 use super::{Edited, check_limit, unknown};
@@ -12,18 +10,12 @@ use crate::wire::fields::FieldErrors;
 
 impl Agreement {
     /// Adds a document; its file may follow later.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn add_document(&self, name: Label, content: Option<DocumentContent>, now: Timestamp) -> Edited<DocumentId> {
         let id = DocumentId::new();
         Ok((self.put_document(id, name, content, now)?, id))
     }
 
     /// Adds a document with the id from its form; no change if it exists.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn put_document(
         &self,
         id: DocumentId,
@@ -48,9 +40,6 @@ impl Agreement {
     }
 
     /// Renames a document.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a document.
     pub fn rename_document(&self, document: DocumentId, name: Label, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.document_mut(document)?.name = name;
@@ -58,9 +47,6 @@ impl Agreement {
     }
 
     /// Sets whether a document is only for reading.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a document.
     pub fn set_for_reading(&self, document: DocumentId, is_so: bool, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.document_mut(document)?.is_for_reading = is_so;
@@ -68,9 +54,6 @@ impl Agreement {
     }
 
     /// Sets or replaces a document's file. Signature blocks stay.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a document.
     pub fn set_file(
         &self,
         document: DocumentId,
@@ -83,9 +66,6 @@ impl Agreement {
     }
 
     /// Removes a document and its signature blocks.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, or if a gate names any of them; `not_found` without such a document.
     pub fn remove_document(&self, document: DocumentId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let blocks: BTreeSet<SignatureBlockId> =
@@ -100,9 +80,6 @@ impl Agreement {
     }
 
     /// Renames a signature block.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a block.
     pub fn rename_signature_block(
         &self,
         block: SignatureBlockId,
@@ -115,9 +92,6 @@ impl Agreement {
     }
 
     /// Removes a signature block.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, or if a gate names the block; `not_found` without such a block.
     pub fn remove_signature_block(&self, block: SignatureBlockId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.block_mut(block)?;
@@ -132,9 +106,6 @@ impl Agreement {
     }
 
     /// Adds a place for a participant to sign.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` for an unknown part, `limit_reached`.
     pub fn add_signature_block(
         &self,
         document: DocumentId,
@@ -147,9 +118,6 @@ impl Agreement {
     }
 
     /// Adds a signature block with the id from its form; no change if it exists.
-    ///
-    /// # Errors
-    /// Those of [`Agreement::add_signature_block`].
     pub fn put_signature_block(
         &self,
         document: DocumentId,

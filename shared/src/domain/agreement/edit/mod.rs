@@ -1,8 +1,8 @@
-//! Editing drafts: stages, gates, documents, signature blocks, payments, promises, terms, expiry. Pure functions that
-//! return the whole edited draft. Missing values are blockers, not errors. Errors name form fields.
+//! Editing drafts. Each edit returns the whole edited draft; missing values are blockers, not errors.
 //!
-//! A part that another part refers to can't be removed, so no edit weakens a condition elsewhere. Every edit passes
-//! [`super::draft`] on its way to the store.
+//! Edits fail with `wrong_state` unless the agreement is a draft and while another part refers to a part being removed,
+//! so that no edit weakens a condition elsewhere; with `not_found` for an unknown part, `out_of_range` for an index
+//! beyond the list, and `limit_reached`. Errors name form fields.
 
 mod documents;
 mod part;
@@ -29,10 +29,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 pub type Edited<Id> = Result<(Agreement, Id), FieldErrors>;
 
 impl Agreement {
-    /// Sets the draft's name and kind. The terms of a SAFE are dropped if it becomes general.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft.
+    /// Sets the draft's name and kind. An agreement that becomes general loses the terms of a SAFE.
     pub fn describe(&self, name: AgreementName, kind: AgreementKind, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.name = name;
@@ -45,9 +42,6 @@ impl Agreement {
     }
 
     /// Sets a participant's roles.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a participant.
     pub fn set_roles(&self, participant: ParticipantId, roles: Roles, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let found = draft.participants.iter_mut().find(|found| found.id == participant);
@@ -56,10 +50,6 @@ impl Agreement {
     }
 
     /// Removes a participant. The contact stays in the workspace.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, or one entry per gate, signature block or promise that names them; `not_found`
-    /// without such a participant.
     pub fn remove_participant(&self, participant: ParticipantId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.participant(participant).is_none() {
@@ -87,11 +77,7 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Sets or removes the time at which the agreement expires unless completed. A past time is a blocker, not an
-    /// error, because time passes while a draft is set up.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft.
+    /// Sets or removes the expiry. A past time is a blocker, not an error, because time passes while a draft is set up.
     pub fn set_expiry(&self, expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.expires_at = expires_at;
@@ -107,7 +93,6 @@ impl Agreement {
         Ok(Self { updated_at: now.max(self.updated_at), ..self.clone() })
     }
 
-    /// Refuses while gates name something, with one entry per step.
     fn check_unnamed(&self, field: &str, names: impl Fn(&GateRule) -> bool) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         for stage in self.stages.iter().filter(|stage| stage.gates.iter().any(|gate| names(&gate.rule))) {

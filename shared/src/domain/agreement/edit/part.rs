@@ -1,8 +1,7 @@
 //! The parts of a draft that forms edit, and what each form showed.
 //!
-//! Two members may edit a draft at once. Each form edits one part and carries a fingerprint of what it showed. Edits
-//! apply to the newest draft, so edits of different parts both hold. An edit of a part that has changed since is
-//! refused, and the member sees the change.
+//! Edits apply to the newest draft, so two members can edit different parts at once. Each form carries a fingerprint of
+//! its part: if the part has changed since, the edit is refused, and the member sees the change.
 
 use serde::Serialize;
 
@@ -138,7 +137,6 @@ impl Agreement {
     }
 }
 
-/// A rule as its settings form shows it.
 pub(in crate::domain::agreement) fn without_questions(rule: &GateRule) -> GateRule {
     match rule {
         GateRule::InformationRequest { participant_ids, .. } => {

@@ -13,11 +13,7 @@ use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
-    /// Adds a payment with the id from its form; returns no movement if the draft already has it. Missing terms are
-    /// blockers, not errors.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `limit_reached`, and errors in the terms.
+    /// Adds a payment with the id from its form; returns no movement if the draft already has it.
     pub fn add_payment(
         &self,
         id: MovementId,
@@ -37,9 +33,6 @@ impl Agreement {
     }
 
     /// Replaces a payment's terms. They are final after publication.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a payment, and errors in the terms.
     pub fn change_payment(
         &self,
         movement: &Movement,
@@ -53,9 +46,6 @@ impl Agreement {
     }
 
     /// Removes a payment.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, or one entry per step whose gates name it; `not_found` without such a payment.
     pub fn remove_payment(&self, id: MovementId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         self.check_has_payment(id)?;

@@ -1,5 +1,3 @@
-//! Promises of a draft.
-
 use std::collections::BTreeSet;
 
 use super::{Edited, check_limit, move_item, unknown};
@@ -19,18 +17,12 @@ impl Agreement {
     }
 
     /// Appends a promise.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` for an unknown participant, `limit_reached`.
     pub fn add_promise(&self, name: Label, terms: PromiseTerms, parties: Parties, now: Timestamp) -> Edited<PromiseId> {
         let id = PromiseId::new();
         Ok((self.put_promise(Promise { id, name, terms, parties }, now)?, id))
     }
 
     /// Appends a promise with the id from its form; no change if it exists.
-    ///
-    /// # Errors
-    /// Those of [`Agreement::add_promise`].
     pub fn put_promise(&self, promise: Promise, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.promise(promise.id).is_some() {
@@ -44,9 +36,6 @@ impl Agreement {
     }
 
     /// Replaces a promise's name, terms and parties.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a promise or participant.
     pub fn change_promise(&self, changed: Promise, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let promise = draft.promises.iter_mut().find(|promise| promise.id == changed.id);
@@ -58,9 +47,6 @@ impl Agreement {
     }
 
     /// Moves a promise to an index.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a promise, `out_of_range` beyond the list.
     pub fn move_promise(&self, promise: PromiseId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let from = draft.promises.iter().position(|moved| moved.id == promise);
@@ -69,9 +55,6 @@ impl Agreement {
     }
 
     /// Removes a promise.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a promise.
     pub fn remove_promise(&self, promise: PromiseId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         self.promise(promise).ok_or_else(|| unknown("promise_id", "promise"))?;

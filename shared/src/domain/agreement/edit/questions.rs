@@ -1,5 +1,3 @@
-//! The questions of an information request.
-
 use super::{move_item, unknown};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::gate::{GateRule, InformationField};
@@ -9,10 +7,6 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
     /// Appends a question with the id from its form; no change if it exists.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, or if the gate has no questions; `not_found` without such a gate, `limit_reached`,
-    /// and errors in the question.
     pub fn put_question(&self, gate: GateId, question: InformationField, now: Timestamp) -> Result<Self, FieldErrors> {
         if self.question(gate, question.id).is_some() {
             return Ok(self.clone());
@@ -24,9 +18,6 @@ impl Agreement {
     }
 
     /// Replaces the question with the same id.
-    ///
-    /// # Errors
-    /// Those of [`Agreement::put_question`], and `not_found` without such a question.
     pub fn change_question(
         &self,
         gate: GateId,
@@ -41,9 +32,6 @@ impl Agreement {
     }
 
     /// Moves a question to an index.
-    ///
-    /// # Errors
-    /// Those of [`Agreement::change_question`], and `out_of_range` beyond the list.
     pub fn move_question(
         &self,
         gate: GateId,
@@ -58,9 +46,6 @@ impl Agreement {
     }
 
     /// Removes a question.
-    ///
-    /// # Errors
-    /// Those of [`Agreement::change_question`].
     pub fn remove_question(&self, gate: GateId, question: FieldId, now: Timestamp) -> Result<Self, FieldErrors> {
         self.change_questions(gate, now, |questions| {
             let place = place_of(questions, question)?;

@@ -179,7 +179,6 @@ fn unique<Id: Ord>(ids: &[Id]) -> bool {
     ids.iter().collect::<BTreeSet<_>>().len() == ids.len()
 }
 
-/// Checks that ids are unique and references resolve.
 fn check_sound(draft: &Agreement) {
     let parts = Parts::of(draft);
     assert!(unique(&parts.participants) && unique(&parts.documents) && unique(&parts.blocks));
@@ -229,7 +228,6 @@ proptest! {
             }
             prop_assert_eq!(draft.id(), id);
         }
-        // A copy is sound too, and shares no part with it.
         let copy = draft.duplicate(
             crate::domain::ids::AgreementId::new(),
             draft.name.clone(),

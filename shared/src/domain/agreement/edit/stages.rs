@@ -1,5 +1,3 @@
-//! Stages and gates of a draft.
-
 use std::collections::BTreeSet;
 
 use super::{Edited, check_limit, move_item, unknown};
@@ -12,18 +10,12 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
     /// Appends a stage.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn add_stage(&self, name: Label, actions: BTreeSet<StageAction>, now: Timestamp) -> Edited<StageId> {
         let id = StageId::new();
         Ok((self.put_stage(id, name, actions, now)?, id))
     }
 
     /// Appends a stage with the id from its form; no change if it exists.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `limit_reached`.
     pub fn put_stage(
         &self,
         id: StageId,
@@ -41,9 +33,6 @@ impl Agreement {
     }
 
     /// Sets a stage's name and actions.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a stage.
     pub fn change_stage(
         &self,
         stage: StageId,
@@ -59,9 +48,6 @@ impl Agreement {
     }
 
     /// Moves a stage to an index.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a stage, `out_of_range` beyond the list.
     pub fn move_stage(&self, stage: StageId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let from = draft.stages.iter().position(|moved| moved.id == stage);
@@ -70,9 +56,6 @@ impl Agreement {
     }
 
     /// Removes a stage and its gates.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a stage.
     pub fn remove_stage(&self, stage: StageId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.stage_mut(stage)?;
@@ -81,18 +64,12 @@ impl Agreement {
     }
 
     /// Adds a gate to a stage.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` for an unknown part, `limit_reached`, and errors in the settings.
     pub fn add_gate(&self, stage: StageId, rule: GateRule, now: Timestamp) -> Edited<GateId> {
         let id = GateId::new();
         Ok((self.put_gate(stage, id, rule, now)?, id))
     }
 
     /// Adds a gate with the id from its form; no change if it exists.
-    ///
-    /// # Errors
-    /// Those of [`Agreement::add_gate`].
     pub fn put_gate(&self, stage: StageId, id: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.gate(id).is_some() {
@@ -107,9 +84,6 @@ impl Agreement {
     }
 
     /// Moves a gate to an index in its stage.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a gate, `out_of_range` beyond the list.
     pub fn move_gate(&self, gate: GateId, to: usize, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let place = |stage: &Stage| stage.gates.iter().position(|moved| moved.id == gate);
@@ -120,9 +94,6 @@ impl Agreement {
     }
 
     /// Replaces a gate's settings or type.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` for an unknown part, and errors in the settings.
     pub fn change_gate(&self, gate: GateId, rule: GateRule, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         let rule = self.checked(rule)?;
@@ -132,9 +103,6 @@ impl Agreement {
     }
 
     /// Removes a gate.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft, `not_found` without such a gate.
     pub fn remove_gate(&self, gate: GateId, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         draft.gate_mut(gate)?;
@@ -144,7 +112,6 @@ impl Agreement {
         Ok(draft)
     }
 
-    /// Limits the participants that all gates name to [`limits::NAMED_PARTICIPANTS_MAX`].
     fn check_named(&self, gate: GateId, rule: &GateRule) -> Result<(), FieldErrors> {
         let others = self.stages.iter().flat_map(|stage| &stage.gates).filter(|other| other.id != gate);
         let rules = others.map(|other| &other.rule).chain([rule]);
@@ -165,7 +132,6 @@ impl Agreement {
         gates.find(|gate| gate.id == id).ok_or_else(|| unknown("gate_id", "condition"))
     }
 
-    /// Checks that every part named in a gate's settings exists. Missing settings are blockers.
     pub(super) fn checked(&self, rule: GateRule) -> Result<GateRule, FieldErrors> {
         if let Some(participant_ids) = rule.participant_ids() {
             self.check_participants(participant_ids)?;
@@ -284,7 +250,6 @@ mod tests {
             let until = Some(Countdown::AfterHours(hours));
             refused(add(GateRule::Countdown { until }), "after_hours", FieldCode::OutOfRange);
         }
-        // A missing setting is a blocker, not an error.
         for rule in [
             GateRule::SignatureBlocks { block_ids: [].into() },
             GateRule::DocumentSigned { document_id: None },

@@ -1,5 +1,3 @@
-//! The terms of a SAFE.
-
 use crate::domain::agreement::{Agreement, AgreementKind, SafeTerms};
 use crate::domain::money::{Currency, NotACurrency};
 use crate::domain::time::Timestamp;
@@ -8,9 +6,6 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 
 impl Agreement {
     /// Sets the terms of a SAFE. Missing terms are blockers.
-    ///
-    /// # Errors
-    /// `wrong_state` unless a draft and a SAFE, and errors in the terms.
     pub fn set_terms(&self, terms: SafeTerms, now: Timestamp) -> Result<Self, FieldErrors> {
         let mut draft = self.to_be_edited(now)?;
         if self.kind != AgreementKind::Safe {

@@ -1,7 +1,7 @@
 //! Detects PDFs that may change what they show once open: by a script, or by an action on notes, layers or fields.
 //!
-//! Decision: such a file is refused even if nothing seems to start the action. Some programs run scripts and others
-//! don't, and a script's effect can't be told from its text.
+//! Decision: such a file is refused even if nothing seems to start the action, because programs differ in what they
+//! run.
 
 use hayro_syntax::Pdf;
 use hayro_syntax::object::{Dict, MaybeRef, Name, Object};

@@ -1,10 +1,7 @@
-//! Checks that all programs show a PDF's fields and notes alike.
+//! Checks that all programs show a PDF's fields and notes alike, each of which has an appearance: a drawing of itself.
+//! Programs make up missing ones, and form-filling programs show a field's value instead.
 //!
-//! A field or note has an appearance: a drawing of itself. If it is missing, or the file asks for new ones, programs
-//! make one up that Countersign's pictures would lack. If a field's value differs from its appearance, form-filling
-//! programs show the value.
-//!
-//! Decision: such a file is refused rather than drawn as others would. They don't agree, and printing it to a new PDF
+//! Decision: a file with a difference is refused, because programs disagree on how to draw it. Printing it to a new PDF
 //! settles what is signed.
 
 use std::rc::Rc;
@@ -17,10 +14,8 @@ use hayro_syntax::xref::XRef;
 use super::NotADocument;
 use super::encoding::{self, Encoding, UNKNOWN};
 
-/// The most ancestors that a field inherits from.
 const ANCESTORS_MAX: usize = 32;
 
-/// Refuses fields and notes that programs would show differently. Fonts are checked separately.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
     let form = catalog.get::<Dict<'_>>(b"AcroForm").unwrap_or_default();
@@ -81,7 +76,6 @@ pub(super) fn whole(number: Number) -> Option<u32> {
     number.to_string().parse().ok()
 }
 
-/// The flags of a note. None if programs read them differently.
 fn flags(note: &Dict<'_>) -> Option<u32> {
     match note.get::<Object<'_>>(b"F") {
         None | Some(Object::Null(_)) => Some(0),
@@ -137,7 +131,6 @@ fn field_flags(field: &Dict<'_>) -> u32 {
     }
 }
 
-/// Whether programs that know fields show the same as those that draw appearances.
 fn is_field_alike(field: &Dict<'_>) -> bool {
     const PASSWORD: u32 = 1 << 13;
     const PUSH_BUTTON: u32 = 1 << 16;
@@ -192,14 +185,12 @@ fn is_chosen(field: &Dict<'_>) -> bool {
     name(field, b"AS").is_some_and(|state| &*state != b"Off") && appearance(field).is_some()
 }
 
-/// Whether a button that is off is drawn, or is empty anyway.
 fn is_drawn_or_off(field: &Dict<'_>) -> bool {
     states(field).is_some()
         || (!has_look(field)
             && inherited(field, b"V").is_none_or(|value| value.into_name().is_some_and(|value| &*value == b"Off")))
 }
 
-/// A field's text or chosen options, as people read them.
 fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     let held = match inherited(field, b"V") {
         Some(Object::String(text)) => vec![letters_of(text.as_bytes())],
@@ -208,7 +199,6 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
         _ => Vec::new(),
     };
     let options = inherited(field, b"Opt").and_then(Object::into_array).unwrap_or_default();
-    // An option is its text, or a pair of value and text.
     let read_as = |value: Vec<char>| {
         let mut pairs = options
             .iter::<Object<'_>>()
@@ -224,8 +214,7 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
     held.into_iter().map(read_as).filter(|value| !value.is_empty()).collect()
 }
 
-/// Whether the shown letters are the values. Unknown letters equal nothing. A list also shows options that are not
-/// chosen.
+/// Whether the shown letters are the values. Unknown letters equal nothing; a list also shows options not chosen.
 fn is_value_shown(field: &Dict<'_>, wanted: &[Vec<char>], shown: &[char]) -> bool {
     const COMBO: u32 = 1 << 17;
     if wanted.iter().flatten().chain(shown).any(|letter| *letter == UNKNOWN) {
@@ -248,8 +237,8 @@ fn letters_of(text: &[u8]) -> Vec<char> {
     letters(encoding::of_string(text).chars())
 }
 
-/// The letters that a field's drawing shows, [`UNKNOWN`] for those that can't be told. None if it has inner drawings or
-/// unseen text. Only its own fonts count: few programs look for them in the form.
+/// The letters that a field's drawing shows, [`UNKNOWN`] for undecodable ones. None if it has inner drawings or unseen
+/// text. Only its own fonts count: few programs look for them in the form.
 fn shown(drawing: &Stream<'_>) -> Option<Vec<char>> {
     let own = part(drawing.dict(), b"Resources");
     let (states, fonts) = (part(&own, b"ExtGState"), part(&own, b"Font"));

@@ -45,7 +45,6 @@ impl Seen {
         self.digest.update(part);
     }
 
-    /// Adds the drawings and pictures of a page or drawing, sorted by name.
     fn add_drawings(&mut self, drawings: &Dict<'_>) {
         let mut names: Vec<_> = drawings.keys().collect();
         names.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
@@ -69,7 +68,6 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// A one-page PDF with this content, these keys, and further objects from number 5.
     fn page(content: &str, keys: &str, further: &[&str]) -> Option<String> {
         page_of(stream("", content), keys, further)
     }

@@ -1,16 +1,14 @@
 //! Decodes the bytes of a PDF's texts: text strings, and what simple fonts draw (ISO 32000-1, 7.9.2 and annex D).
 //!
-//! Decision: an undecodable character is [`UNKNOWN`], which equals nothing. A font can give any code any shape; this
-//! module trusts a font's statements about its codes, and otherwise lets an ASCII letter stand for itself.
+//! Decision: an undecodable character is [`UNKNOWN`], which equals nothing. A font can give any code any shape: its
+//! statements about codes are trusted; otherwise an ASCII letter stands for itself.
 
 use hayro_syntax::object::{Array, Dict, Name, Object};
 
 use super::known_fonts::{is_embedded, is_standard};
 
-/// The character of a code without a known meaning.
 pub(super) const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
 
-/// The first code of the tables below, which have 128 characters each.
 const HIGH: u8 = 0x80;
 const WIN_ANSI: &str = "\
     €�‚ƒ„…†‡ˆ‰Š‹Œ�Ž��‘’“”•–—˜™š›œ�žŸ\
@@ -33,7 +31,6 @@ const PDF_DOC: &str = "\
     €¡¢£¤¥¦§¨©ª«¬�®¯°±²³´µ¶·¸¹º»¼½¾¿\
     ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞß\
     àáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ";
-/// The characters of a text string from code 24.
 const PDF_DOC_LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 
 /// Glyph names beyond ASCII that fonts use in `Differences`, each with its character.
@@ -53,12 +50,10 @@ const GLYPHS: &str = "\
     tilde ˜ trademark ™ twosuperior ² Uacute Ú uacute ú Ucircumflex Û ucircumflex û Udieresis Ü udieresis ü \
     Ugrave Ù ugrave ù Yacute Ý yacute ý Ydieresis Ÿ ydieresis ÿ yen ¥ Zcaron Ž zcaron ž";
 
-/// Glyph names of ASCII characters other than letters.
 const ASCII_GLYPHS: &str = "\
     space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen \
     period slash zero one two three four five six seven eight nine colon semicolon less equal greater question at \
     bracketleft backslash bracketright asciicircum underscore grave braceleft bar braceright asciitilde";
-/// Glyph names without a visible shape.
 const BLANK_GLYPHS: &str = ".notdef nbspace nonbreakingspace";
 /// The names of the signs in Symbol that text fonts lack (ISO 32000-1, D.5).
 const SYMBOL_GLYPHS: &str = "\
@@ -103,7 +98,6 @@ fn high(encoding: &str, code: u8) -> char {
 pub(super) struct Encoding([char; 256]);
 
 impl Encoding {
-    /// The encoding of a font. None if its codes are not letters.
     pub(super) fn of(font: &Dict<'_>) -> Option<Self> {
         let is_simple = name(font, b"Subtype").is_some_and(|subtype| !matches!(&*subtype, b"Type0" | b"Type3"));
         if !is_simple || is_of_pictures(font) {
@@ -180,8 +174,7 @@ fn of_known_glyph(glyph: &str) -> Option<char> {
     known.find(|(name, _)| *name == glyph).and_then(|(_, character)| character.chars().next())
 }
 
-/// Whether a standard font uses only letters that every program has, by their own names: only some programs find them
-/// by number, as in `uni20AC`.
+/// Whether a standard font uses only letters that every program finds: by name, not by number as in `uni20AC`.
 pub(super) fn has_usual_letters(font: &Dict<'_>) -> bool {
     let encoding = font.get::<Dict<'_>>(b"Encoding").unwrap_or_default();
     let differences = encoding.get::<Array<'_>>(b"Differences").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The checks before any reader opens a PDF: one pass over the file, in linear time and memory.
 //!
-//! They save time but don't protect: objects can hide inside streams, which this pass doesn't read. So the readers run
-//! in a separate process (`platform::pdf_reader`).
+//! They save time but don't protect, because objects can hide inside streams. So the readers run in a separate process
+//! (`platform::pdf_reader`).
 //!
 //! Decision: object streams and tables of objects must be uncompressed or compressed once by `/FlateDecode`, and state
 //! their length as a number, as all programs write them. A length inside another object stream could be chained as deep
@@ -32,11 +32,9 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Checks what is between the ends, which may unpack to at most `unpacked_max` bytes.
 fn pass_inside(file: &[u8], unpacked_max: usize) -> Result<(), NotADocument> {
     let mut tokens = Tokens::new(file);
     let (mut objects, mut streams, mut room) = (0_usize, 0_usize, unpacked_max);
-    // What directly precedes the token.
     let (mut is_trailer, mut head) = (false, None::<Head>);
     while let Some(token) = tokens.next() {
         let (after_trailer, before) = (std::mem::take(&mut is_trailer), head.take());
@@ -84,7 +82,6 @@ fn content<'a>(tokens: &mut Tokens<'a>, length: Option<usize>) -> &'a [u8] {
     &rest[..length]
 }
 
-/// A dictionary's statements about the stream after it.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Head {
     kind: Kind,
@@ -102,7 +99,6 @@ enum Kind {
     Other,
     Picture,
     ObjectStream,
-    /// A cross-reference stream, which is a trailer too.
     Table,
 }
 
@@ -110,7 +106,6 @@ enum Kind {
 struct Value {
     names: Vec<Vec<u8>>,
     words: Vec<Vec<u8>>,
-    /// Whether it contains dictionaries, or lists in a list.
     is_nested: bool,
     is_there: bool,
 }
@@ -134,7 +129,6 @@ impl Head {
     /// Reads a dictionary after its start. Nested content is skipped, except names in a list.
     fn read(tokens: &mut Tokens<'_>) -> Self {
         let (mut read, mut key, mut value) = (Parts::default(), None::<Vec<u8>>, Value::default());
-        // The number of open dictionaries and lists, this one included.
         let mut depth = 1_usize;
         for token in tokens.by_ref() {
             let is_value = key.is_some() && !value.is_there;
@@ -181,7 +175,7 @@ impl Head {
     }
 }
 
-/// The values of the keys that matter. Of repeated keys, readers take the last.
+/// Of repeated keys, readers take the last.
 #[derive(Debug, Default)]
 struct Parts {
     of_type: Option<Value>,
@@ -365,7 +359,6 @@ mod tests {
         assert_eq!(passes(&streams(DOCUMENT_STREAMS_MAX + 1)), Err(NotADocument::TooMuchInside));
     }
 
-    /// Inputs that would take minutes if anything were read twice.
     #[test]
     fn no_bytes_take_long() {
         let parts = [

@@ -1,6 +1,5 @@
-//! Checks that all programs show a PDF's text alike: fonts are embedded or among the 14 standard ones. All drawings are
-//! searched, including those that [`layers`] hide. Unused fonts don't matter, nor does undrawn text, such as a
-//! scanner's recognized text.
+//! Checks that all programs show a PDF's text alike: fonts are embedded or among the 14 standard ones. The search
+//! covers all drawings, including those that [`layers`] hide; unused fonts and undrawn text don't matter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +16,6 @@ use super::layers;
 
 const INVISIBLE: u32 = 3;
 
-/// Refuses text in fonts that programs replace differently.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let mut search = Search::default();
     for page in pdf.pages().iter() {
@@ -98,13 +96,11 @@ struct Drawing<'a> {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether the font is available to every program. Without one, some programs draw text in their own font, others
-    /// none.
+    /// Whether every program has the font. Without one, some programs draw text in their own font, others none.
     has_font: bool,
     is_invisible: bool,
 }
 
-/// What determines what a drawing shows.
 #[derive(PartialEq, Eq, Hash)]
 struct Seen<'a> {
     drawing: ObjectIdentifier,
@@ -215,7 +211,6 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether every program has the letters of a font.
     fn is_there(&mut self, font: &Dict<'a>, around: &Resources<'a>) -> bool {
         if is_named(font, b"Subtype", b"Type3") {
             self.add_letters(font, around);
@@ -229,7 +224,6 @@ impl<'a> Search<'a> {
         self.is_sound(font).unwrap_or_else(|| is_standard(font) && has_usual_letters(font))
     }
 
-    /// Whether a font's files are readable. None if it embeds none.
     fn is_sound(&mut self, font: &Dict<'a>) -> Option<bool> {
         let each = files(font).map(|file| *self.files.entry(file.id()).or_insert_with(|| file.is_sound()));
         each.reduce(|sound, other| sound && other)

@@ -1,5 +1,3 @@
-//! Fonts that every program draws alike.
-
 use hayro_syntax::object::{Dict, Name, ObjectIdentifier, Stream};
 
 /// The fonts that every program has (ISO 32000-1, 9.6.2.2).

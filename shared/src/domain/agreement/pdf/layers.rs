@@ -1,4 +1,4 @@
-//! Checks that all programs show a PDF's layers alike: none is hidden, on screen or on paper.
+//! Checks that all programs show a PDF's layers alike.
 //!
 //! Decision: a file that hides a layer is refused. Some programs ignore layers, others let people toggle them, and a
 //! layer can be for screens only.
@@ -9,7 +9,6 @@ use hayro_syntax::object::{Array, Dict, Name, Object};
 use super::NotADocument;
 use super::appearance::items;
 
-/// Refuses layers that are hidden, always or for a purpose.
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
     let layers = catalog.get::<Dict<'_>>(b"OCProperties").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Which files may be documents of an agreement: PDFs that everyone can open.
 //!
-//! [`pass`] only looks at bytes and may run anywhere. [`check`], [`page_sizes`] and [`pages_digest`] open the PDF, and
-//! run in a separate process: a small file can make a reader recurse, compute or allocate without end.
+//! [`pass`] only looks at bytes and may run anywhere. [`check`], [`page_sizes`] and [`pages_digest`] run in a separate
+//! process, since a small file can make a reader recurse, compute or allocate without end.
 
 mod actions;
 mod appearance;
@@ -73,10 +73,8 @@ pub enum NotADocument {
     NoPages,
 }
 
-/// The number of pages of a PDF that has [passed](pass) and that everyone can open: whole, not encrypted, shown alike
-/// by all programs.
-///
-/// An encrypted PDF without a password opens too, but its restrictions keep signers from printing or saving it.
+/// The number of pages of a [passed](pass) PDF that everyone can open: whole, unencrypted, shown alike by all programs.
+/// Even without a password, encryption keeps signers from printing or saving.
 pub fn check(file: Vec<u8>) -> Result<usize, NotADocument> {
     let pdf = Pdf::new(file).map_err(|error| match error {
         LoadPdfError::Decryption(_) => NotADocument::Encrypted,
@@ -161,7 +159,6 @@ mod tests {
 mod alike_tests {
     use super::*;
 
-    /// A one-page PDF with these catalog and page keys, content in object 4, and further objects from number 5.
     fn page(catalog: &str, keys: &str, content: &str, further: &[&str]) -> Vec<u8> {
         let mut objects = vec![
             format!("<< /Type /Catalog /Pages 2 0 R {catalog} >>"),
@@ -184,7 +181,6 @@ mod alike_tests {
         format!("<< {keys} /Length {} >>\nstream\n{content}\nendstream", content.len())
     }
 
-    /// The head of a font file with a list of one table, in hex.
     const TRUE_TYPE: &str = "00010000 0001000000000000 676C7966 00000000 0000001C 00000000>";
 
     fn form(content: &str) -> String {
@@ -269,7 +265,6 @@ mod alike_tests {
         }
     }
 
-    /// Every character counts, however the value and the drawing encode it.
     #[test]
     fn a_field_shows_its_value_in_all_scripts() {
         let text = |font: &str, value: &str, drawn: &str| {
@@ -429,7 +424,6 @@ mod alike_tests {
         assert_eq!(text(drawings, drawn, &[&stream("", drawn)]), Err(NotADocument::FontsMissing));
     }
 
-    /// Fonts are found wherever they are chosen, by any instruction and in any drawing.
     #[test]
     fn a_font_is_found_wherever_it_is_chosen() {
         const ARIAL: &str = "<< /Subtype /TrueType /BaseFont /Arial >>";

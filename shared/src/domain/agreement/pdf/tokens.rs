@@ -5,19 +5,13 @@ use std::borrow::Cow;
 /// A token. Comments and white space between tokens are skipped.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// `<<`.
     DictStart,
-    /// `>>`.
     DictEnd,
-    /// `[`.
     ArrayStart,
-    /// `]`.
     ArrayEnd,
     /// A name without its `/`, with codes such as `#46` decoded.
     Name(Cow<'a, [u8]>),
-    /// A number or a keyword.
     Word(&'a [u8]),
-    /// A string of either kind.
     Text,
 }
 
@@ -106,17 +100,14 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// White space that separates tokens.
 pub(super) fn is_white(byte: u8) -> bool {
     matches!(byte, 0 | b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }
 
-/// A byte that neither separates nor delimits tokens.
 fn is_regular(byte: u8) -> bool {
     !is_white(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }
 
-/// A name with its codes decoded: `#46late` is `Flate`.
 fn unescaped(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&b'#') {
         return Cow::Borrowed(name);

@@ -9,11 +9,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 pub(super) enum Packing {
     Hex,
     Base85,
-    /// Used by nearly all programs.
     Flate,
-    /// Used by older programs.
     Lzw,
-    /// Repeated bytes with a count.
     RunLength,
 }
 
@@ -29,14 +26,12 @@ impl Packing {
         }
     }
 
-    /// Whether one byte can become hundreds.
     fn grows(self) -> bool {
         matches!(self, Self::Flate | Self::Lzw | Self::RunLength)
     }
 }
 
-/// The unpacked size, if at most `max`. None also for packings that no program uses: more than two, or two of which the
-/// first grows.
+/// The unpacked size, if at most `max`. None for packings that no program uses: three, or two of which the first grows.
 pub(super) fn size(packed: &[u8], packings: &[Packing], max: usize) -> Option<usize> {
     let (last, first) = match packings {
         [] => return within(packed.len(), max),
@@ -74,7 +69,6 @@ fn inflated(packed: &[u8], max: usize) -> Option<usize> {
 }
 
 fn inflated_with(mut packed: &[u8], flags: u32, max: usize) -> Option<usize> {
-    // The format's window.
     const WINDOW: usize = 32 * 1024;
     let (mut window, mut state) = (vec![0; WINDOW], Box::<DecompressorOxide>::default());
     let (mut size, mut at) = (0, 0);
@@ -226,7 +220,6 @@ mod tests {
         let example = [0x80, 0x0B, 0x60, 0x50, 0x22, 0x0C, 0x0C, 0x85, 0x01];
         assert_eq!(size(&example, &[Packing::Lzw], 10), Some(10));
         assert_eq!(size(&example, &[Packing::Lzw], 9), None);
-        // Each entry is a byte longer than the one before.
         let mut bits: Vec<bool> = Vec::new();
         let mut write = |code: usize, width: u32| bits.extend((0..width).rev().map(|bit| code >> bit & 1 == 1));
         write(0, 9);

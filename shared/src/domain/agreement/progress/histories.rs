@@ -26,7 +26,6 @@ enum Recorded {
     Moved(MovementState),
 }
 
-/// A rule by number, for an agreement with these parts.
 fn rule(number: usize, deal: &Deal) -> GateRule {
     let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
     match number % 10 {
@@ -66,7 +65,6 @@ fn recorded() -> impl Strategy<Value = Recorded> {
     ]
 }
 
-/// An agreement and its facts, as the store would hold them.
 #[derive(Debug, Clone)]
 struct World {
     live: Agreement,
@@ -199,8 +197,7 @@ impl World {
         }
     }
 
-    /// Checks that a document is sent out once, by an action of a finished step or a gate of a step that has begun, and
-    /// never goes back.
+    /// Checks that a document opens for signing once, permanently, by a finished step's action or a begun step's gate.
     fn check_documents(&self, before: &Agreement) {
         let progress = |document: &Document| match document.state {
             DocumentState::Draft => 0,

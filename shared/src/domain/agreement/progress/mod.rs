@@ -1,13 +1,10 @@
 //! How an active agreement advances (contract, section 3): a gate clears when its rule is met; a stage with all gates
-//! cleared is done and opens the next; the last one completes the agreement, unless it expires first. Pure: no I/O, and
-//! time is an argument.
-//!
-//! [`Facts`] are the recorded facts that gates wait for; `rules` has the nine types' rules.
+//! cleared is done and opens the next; the last one completes the agreement, unless it expires first.
 //!
 //! Effects of time get the moment they were due, however late they are computed: advancing every minute or once a year
 //! gives the same result.
 //!
-//! Decision: opening a gate that asks to sign a document sends it out for signature, even without an earlier
+//! Decision: opening a gate that asks to sign a document opens the document for signing, even without an earlier
 //! `open_signing`, because people must be able to do what they are asked.
 //!
 //! Decision: expiry emits no event, because the specification has no type for it. `lifecycle` and `expires_at` show it.
@@ -72,8 +69,7 @@ impl AdvancedAgreement {
 }
 
 impl Agreement {
-    /// When time alone advances it next: at the end of a countdown in its current stage, or at its expiry. None when it
-    /// is inactive or waits only for people.
+    /// When time alone advances it next: at a countdown's end in its current stage, or at its expiry.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.next_countdown().into_iter().chain(self.expiry()).min()
@@ -118,8 +114,7 @@ impl Agreement {
         Self { zone: (!self.promises.is_empty()).then(|| zone.clone()), ..self.clone() }
     }
 
-    /// The agreement with one more fact, recorded now: if active, advanced to this moment first without the fact, then
-    /// with it. After its end, only facts about movements still change.
+    /// Advances an active agreement without the fact, then with it. After its end, only facts about movements change.
     #[must_use]
     pub(in crate::domain) fn recorded(
         &self,
@@ -141,7 +136,6 @@ impl Agreement {
         after
     }
 
-    /// The active agreement with some open gates declined by a participant.
     #[must_use]
     pub(in crate::domain) fn declined(
         &self,
@@ -163,7 +157,6 @@ impl Agreement {
         after
     }
 
-    /// The active agreement with a declined gate reopened, waiting from now on.
     #[must_use]
     pub(in crate::domain) fn reopened(
         &self,
@@ -205,8 +198,8 @@ impl Agreement {
         matches!(self.life, Life::Completed { .. }).then(|| EventKind::AgreementCompleted(data()))
     }
 
-    /// Cancels the movements that end with a cancelled or expired agreement. Their own records follow, each in its own
-    /// transaction (architecture, section 4); until then acts consult this.
+    /// Cancels the movements that end with the agreement. Their own records follow, each in its own transaction
+    /// (architecture, section 4); until then acts consult this.
     fn end_movements(&mut self) {
         if matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. }) {
             self.facts.end_movements();
@@ -234,7 +227,6 @@ impl Agreement {
         matches!(self.life, Life::Active { .. })
     }
 
-    /// Steps through the due moments up to now, earliest first.
     fn advance_to(&mut self, facts: &Facts, time_scale: TimeScale, now: Timestamp) {
         while self.is_active() {
             // Money in flight postpones expiry.
@@ -256,7 +248,6 @@ impl Agreement {
         }
     }
 
-    /// Clears the gates that are met at a moment, and advances while all gates of a stage are cleared.
     fn clear_stages(&mut self, facts: &Facts, time_scale: TimeScale, at: Timestamp) {
         while let (Life::Active { published_at }, Some(index)) = (self.life, self.current_stage()) {
             let Self { stages, documents, .. } = self;
@@ -285,7 +276,7 @@ impl Agreement {
         self.stages.iter().position(|stage| stage.state == StageState::Current)
     }
 
-    /// Makes a stage current and sends out the documents that its gates ask to sign.
+    /// Makes a stage current and opens the documents that its gates ask to sign.
     fn open(&mut self, index: usize, time_scale: TimeScale, at: Timestamp) {
         let Self { stages, documents, .. } = self;
         let Some(stage) = stages.get_mut(index) else { return };

@@ -69,7 +69,6 @@ impl Agreement {
 }
 
 impl Gate {
-    /// When time clears it: the end of an open countdown.
     pub(super) fn clears_at(&self) -> Option<Timestamp> {
         match self.state {
             GateState::Open { due_at, .. } => due_at,
@@ -130,8 +129,6 @@ mod tests {
     use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale};
     use crate::domain::ids::MovementId;
 
-    /// For each movement state, whether it meets an authorization gate and a reconciliation gate: a claim proves
-    /// nothing in any state.
     const MOVEMENT_STATES: [(MovementState, bool, bool); 10] = [
         (MovementState::Draft, false, false),
         (MovementState::Authorized, true, false),
@@ -166,7 +163,6 @@ mod tests {
                 signed: [block].into(),
                 approved: done(of),
                 uploaded: done(of),
-                // Answers alone meet no gate.
                 answered: both.map(|id| ((gate, id), noon())).into(),
                 answer_bytes: 9,
                 file_bytes: 9,

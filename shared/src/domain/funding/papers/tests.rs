@@ -1,5 +1,3 @@
-//! The texts of documents, and the agreement that has them.
-
 use super::super::facts::AssetKind;
 use super::super::fixtures::{contacts, everything, item, noon, ready_item, trust};
 use super::*;
@@ -74,7 +72,6 @@ fn trust_of_others() -> (Trust, Vec<Contact>) {
 
 const DATED: &str = "Date of this draft: 14 Mar 2026";
 
-/// A kind, a verb and the document's name; the text before and after the facts, for one and two people.
 type Case = ((AssetKind, Verb, &'static str), [[&'static str; 2]; 2]);
 
 const CASES: [Case; 4] = [
@@ -193,7 +190,6 @@ fn the_cover_sheet_of_a_deed_conveys_nothing() {
     }
 }
 
-/// Documents are addressed to the record keeper, whose confirmation counts.
 #[test]
 fn each_document_goes_to_whoever_keeps_the_record() {
     let other = "the institution or office that keeps the record of the asset";
@@ -252,7 +248,6 @@ fn a_name_with_braces_is_no_field_and_one_with_a_point_ends_a_sentence() {
     );
 }
 
-/// Only new names change documents, whatever else changes about contacts.
 #[test]
 fn an_item_has_changed_once_an_owner_or_a_trustee_has_another_name() {
     let trust = trust();

@@ -39,11 +39,8 @@ const NAMING: [&str; 30] = [
 const OF_PARCELS: [&str; 6] = ["parcel", "apn", "ain", "pid", "folio", "pin"];
 /// A word that names both parcel and taxpayer numbers: nine plain digits count as the latter.
 const TAX: &str = "tax";
-/// Words allowed between such a word and its number.
 const BETWEEN: [&str; 9] = ["no", "nr", "number", "numbers", "id", "identification", "identifier", "lot", "is"];
-/// The word that makes `tax` refer to a parcel.
 const LOT: &str = "lot";
-/// Words that say someone can be reached at a number.
 const REACHING: [&str; 5] = ["call", "contact", "reach", "text", "whatsapp"];
 const REACHING_WORDS_MAX: usize = 4;
 /// Words that make a number an account's or taxpayer's, whatever else it may be.
@@ -52,8 +49,7 @@ const OF_ACCOUNTS: [&str; 20] = [
     "konto", "kto", "card", "ssn", "tin", "itin", "social", "taxpayer",
 ];
 
-/// The text in plain characters, with what belongs together joined: initials (`A.P.N.` is `APN`), and hyphens between
-/// digits without blanks.
+/// The text in plain characters, with initials (`A.P.N.` is `APN`) and hyphens between digits joined.
 pub(super) fn joined(text: &str) -> String {
     let letters: Vec<char> = plain(text).chars().collect();
     let mut joined: Vec<char> = Vec::with_capacity(letters.len());
@@ -77,7 +73,6 @@ fn is_between_initials(letters: &[char], at: usize, joined: &[char]) -> bool {
     at.checked_sub(1).is_some_and(is_initial) && (is_initial(at + 1) || is_behind_others)
 }
 
-/// Whether the leading blank of the rest is next to a hyphen between digits.
 fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
     let mut ahead = rest.iter().filter(|letter| **letter != ' ');
     let is_digit = |letter: Option<&char>| letter.is_some_and(char::is_ascii_digit);
@@ -88,8 +83,7 @@ fn is_beside_hyphen(rest: &[char], joined: &[char]) -> bool {
     }
 }
 
-/// The text without numbers named by a word before them, phone numbers of people to call, and securities (by check
-/// digit).
+/// The text without numbers that a word before them names, phones of people to call, and securities (by check digit).
 pub(super) fn without_named_numbers(text: &str) -> String {
     let is_of_account = words(text).any(|word| OF_ACCOUNTS.contains(&word.to_lowercase().as_str()));
     without(text, |number, before| {
@@ -101,13 +95,11 @@ pub(super) fn without_named_numbers(text: &str) -> String {
     })
 }
 
-/// The text without numbers that a word before them calls a parcel.
 pub(super) fn without_parcels(text: &str) -> String {
     without(text, |_, before| before.naming == Some(Naming::Parcel))
 }
 
-/// The text without named numbers hyphenated unlike cards, as parcels and folios are: one in ten would pass a card's
-/// check digit.
+/// The text without named numbers hyphenated unlike cards: one in ten would pass a card's check digit.
 pub(super) fn without_named_groups(text: &str) -> String {
     without(text, |number, before| {
         let groups: Vec<usize> = number.split('-').map(str::len).collect();
@@ -119,7 +111,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// What a word before a number calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Naming {
     Parcel,

@@ -1,12 +1,10 @@
-//! What is refused and what passes, by kind and at random.
-
 use proptest::prelude::*;
 
 use super::*;
 
 const HEX: &str = "e9873d79c6d87dc0fb6a5778633389f4453213303da61f20bd67fc233aa33262";
 
-/// What is refused, by kind. Checksums are valid.
+/// Checksums are valid.
 const REFUSED_KINDS: [(&str, &[&str]); 5] = [
     (
         "account",
@@ -266,7 +264,6 @@ fn grouped(digits: &str, groups: &[usize], by: &str) -> String {
 }
 
 proptest! {
-    /// A vehicle, security, phone, folio, policy and date with any digits.
     #[test]
     fn ordinary_facts_pass_whatever_their_digits(
         vin in "[1-5][A-HJ-NPR-Z]{2}[A-HJ-NPR-Z0-9]{5}[0-9X][A-HJ-NPR-Z][A-HJ-NPR-Z][0-9]{6}",
@@ -282,7 +279,6 @@ proptest! {
         }
     }
 
-    /// Cards are found by check digit in every usual grouping, and social security numbers by form.
     #[test]
     fn cards_and_taxpayers_are_found_whatever_their_digits(
         first in prop::sample::select(vec![3_u8, 4, 5, 6]),

@@ -1,5 +1,4 @@
-//! Random histories of items and their agreements, checked against a model: phases, summary, events. And rules of
-//! single acts.
+//! Random histories of items and their agreements, checked against a model.
 
 mod claims;
 
@@ -69,7 +68,7 @@ fn tries() -> impl Strategy<Value = Try> {
     ]
 }
 
-/// The model of an item, independent of the domain's code.
+/// Independent of the domain's code, to check it.
 #[derive(Debug, Clone, Default)]
 struct Model {
     verb: Option<Verb>,
@@ -210,7 +209,6 @@ impl World {
         self.items[n].agreement_id().and_then(|id| self.agreements.get(&id))
     }
 
-    /// Attempts a try and returns its events; none if it is refused.
     fn attempt(&mut self, n: usize, what: Try) -> Option<Vec<EventType>> {
         self.now = self.now.plus_seconds(1);
         let (by, moment) = (member("Maren"), Moment::test(self.now));
@@ -304,7 +302,6 @@ fn proof() -> NewProof {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// In any history, phases, summary and events match the model, and a refusal changes nothing.
     #[test]
     fn histories_are_as_the_model_says(tries in proptest::collection::vec((0..3_usize, tries()), 1..60)) {
         let mut world = World::new(3);
@@ -339,7 +336,6 @@ proptest! {
         }
     }
 
-    /// Stored items are read back unchanged.
     #[test]
     fn an_item_survives_its_encoding(tries in proptest::collection::vec(tries(), 1..30)) {
         let mut world = World::new(1);
@@ -517,7 +513,6 @@ fn a_form_or_a_claim_of_another_agreement_changes_nothing() {
     assert_eq!(people.len(), 2);
 }
 
-/// An item in each papered or closed state, with an undecided proof if possible.
 fn in_each_state() -> Vec<(&'static str, World)> {
     use Try::{Accept, Claim, Close, File, Paper, Publish};
     let steps: [(&str, &[Try]); 6] = [
@@ -568,7 +563,6 @@ fn each_state_takes_the_acts_of_the_contract_and_no_other() {
             "papered" => &["park", "publish"],
             "in progress" => &["park", "claim", "file", "accept", "reject"],
             "claimed" => &["park", "file", "accept", "reject"],
-            // Its agreement is active.
             "funded" => &[],
             _ => &["reopen"],
         };

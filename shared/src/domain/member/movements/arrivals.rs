@@ -85,7 +85,6 @@ fn more_than_the_amount_reconciles_once_it_is_said_what_became_of_the_rest() {
         let sentence = movement_sentence(&world.movement);
         let outcome = if is_kept { "USD 5.00 more than the amount arrived, and is kept." } else { "and was returned." };
         assert!(sentence.contains(outcome), "{sentence}");
-        // Accepted evidence can still be withdrawn.
         world.withdraw(over).unwrap();
         assert_eq!(world.movement.exception_reason(), Some(ExceptionReason::EvidenceWithdrawn));
     }

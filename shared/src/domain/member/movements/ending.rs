@@ -43,7 +43,6 @@ fn an_agreement_is_cancelled_in_every_state_of_its_payment_but_while_money_is_in
             let errors = errors.into_list();
             let found: Vec<_> = errors.iter().map(|error| (error.field.as_str(), error.code)).collect();
             assert_eq!(found, [("agreement_id", FieldCode::MovementInFlight)], "{state:?}");
-            // Declining is never refused because of a payment.
             assert!(member::decline(&world.jonas, &proposal, None, world.moment()).is_ok(), "{state:?}");
             continue;
         }

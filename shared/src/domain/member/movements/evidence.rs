@@ -1,5 +1,3 @@
-//! Members file and judge evidence.
-
 use super::{MovementChange, changed, changed_with_file, check_room, of_published, stamp};
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;

@@ -63,7 +63,6 @@ pub(super) fn read_out() -> NewVerification {
     NewVerification::read(typed).unwrap()
 }
 
-/// Evidence with its own file, so that it is not a repeat.
 pub(super) fn evidence(source: EvidenceSource, money: Money) -> NewEvidence {
     let id = EvidenceId::new();
     let content = DocumentContent { sha256: id.to_string(), size_bytes: 9 };
@@ -94,7 +93,6 @@ pub(super) fn receiver(money: Money) -> NewEvidence {
     evidence(EvidenceSource::Receiver(ReceiverSource::BankStatement), money)
 }
 
-/// A deal with one payment, as the store would hold it.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub agreement: Agreement,
@@ -108,7 +106,6 @@ pub(super) struct World {
     pub events: Vec<EventKind>,
     pub hours: i64,
     keys: Keyring,
-    /// The current instructions in clear.
     entered: Option<BankInstructions>,
 }
 
@@ -261,7 +258,6 @@ impl World {
         self.report_by(self.revision())
     }
 
-    /// The sender's report from a page that showed revision `shown` of the instructions.
     pub(super) fn report_by(&mut self, shown: u32) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
         let acted = report_sent(&self.sender, self.context(), occasion, &self.movement, shown, claim());
@@ -291,7 +287,6 @@ impl World {
         self.evidence.iter().find(|evidence| evidence.id() == id).unwrap().clone()
     }
 
-    /// Accepts evidence if its type allows it, as a separate arrival.
     pub(super) fn accept(&mut self, id: EvidenceId) -> Result<(), NotMoved> {
         self.accept_as(id, Arrivals::Two)
     }
@@ -320,7 +315,6 @@ impl World {
         Ok(keys)
     }
 
-    /// Withdraws evidence as the participant who may have filed it.
     pub(super) fn withdraw_as(&mut self, by: &ActingParticipant, id: EvidenceId) -> Result<(), NotMoved> {
         let occasion = Occasion { id: ReceiptId::new(), origin: Origin::default() };
         let (evidence, reason) = (self.found(id), note("The wrong file"));
@@ -367,7 +361,6 @@ impl World {
         world
     }
 
-    /// The payment in each state except those of an ended agreement.
     pub(super) fn in_state(state: MovementState) -> Self {
         let mut world = if matches!(state, MovementState::Draft | MovementState::Authorized) {
             Self::waiting()

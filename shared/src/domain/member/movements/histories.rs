@@ -56,7 +56,6 @@ fn amounts() -> impl Strategy<Value = i64> {
     prop_oneof![4 => Just(AMOUNT), 4 => Just(AMOUNT / 2), 1 => Just(AMOUNT - 1), 1 => Just(1), 1 => Just(AMOUNT + 1), 1 => Just(i64::MAX)]
 }
 
-/// Acts on the sender's side: by the sender, and by members who record the sender's word.
 fn of_the_sender() -> impl Strategy<Value = Try> {
     prop_oneof![
         3 => proptest::bool::weighted(0.8).prop_map(Try::Report),
@@ -147,7 +146,6 @@ impl World {
         }
     }
 
-    /// The clock advances the agreement, which may end the movement.
     fn tick(&mut self) {
         let moment = self.moment();
         if let Some(advanced) = self.agreement.advanced(self.agreement.facts(), time_scale(), moment) {
@@ -159,7 +157,6 @@ impl World {
         }
     }
 
-    /// Checks the invariants after each act, from the evidence records alone.
     fn check(&self, before: &Self, what: &Try, done: Result<(), NotMoved>) {
         let amount = i128::from(AMOUNT);
         let counts = |evidence: &&Evidence| evidence.is_accepted();

@@ -1,5 +1,3 @@
-//! Members enter, verify and release instructions.
-
 use super::{MovementChange, changed, check_active, of_published, stamp};
 use crate::domain::agreement::StageAction;
 use crate::domain::agreement::context::AgreementContext;
@@ -17,8 +15,7 @@ pub struct InstructionsEntered {
     pub sealed: ByMember<SealedInstructions>,
 }
 
-/// Enters or changes instructions. A change ends their verification and withdraws their release; while money is in
-/// flight, it raises an exception.
+/// Enters or changes instructions. A change ends verification and release; with money in flight, it is an exception.
 pub fn enter_instructions(
     by: &Member,
     context: AgreementContext<'_>,
@@ -31,8 +28,8 @@ pub fn enter_instructions(
     Ok(InstructionsEntered { change: changed(by, context, movement, after), sealed })
 }
 
-/// Records that a member verified the shown revision of instructions: what the payee read out matches. Nobody verifies
-/// their own entry, or that of someone they count as one with, unless nobody counts as a second member.
+/// Records that the shown revision of instructions matches what the payee read out. Nobody verifies their own entry, or
+/// that of someone they count as one with, unless nobody counts as a second member.
 pub fn verify_instructions(
     by: &Member,
     context: AgreementContext<'_>,
@@ -45,11 +42,8 @@ pub fn verify_instructions(
     Ok(changed(by, context, movement, after))
 }
 
-/// Counts a mismatch between the shown revision of instructions and what the verifying member typed. Returns the
-/// movement and the remaining tries. The last one withdraws a release.
-///
-/// # Errors
-/// [`NotMoved`], as in [`verify_instructions`], so that unverifiable instructions can't be guessed at.
+/// Counts a wrong try at the shown revision of instructions, and returns the movement and the remaining tries. The last
+/// one withdraws a release. Refuses what [`verify_instructions`] does: unverifiable instructions can't be guessed at.
 pub fn count_wrong_try(
     by: &Member,
     context: AgreementContext<'_>,

@@ -161,8 +161,7 @@ pub fn cancel_movement(
     Ok(changed(by, context, movement, movement.cancel(reason, stamp(by, context))?))
 }
 
-/// A movement of a published agreement, as shown to readers: cancelled if the agreement's end cancelled it, even if its
-/// own record doesn't say so yet.
+/// A movement of a published agreement, cancelled if the agreement's end cancelled it, recorded or not.
 pub(in crate::domain) fn of_published<'a>(
     context: AgreementContext<'_>,
     movement: &'a Movement,
@@ -176,7 +175,6 @@ pub(in crate::domain) fn of_published<'a>(
     Ok(movement.as_told(&current))
 }
 
-/// The size of the evidence document to be filed, for which the agreement must have room.
 pub(in crate::domain) fn check_room(
     context: AgreementContext<'_>,
     new: &NewEvidence,
@@ -215,7 +213,6 @@ fn changed_with_file(
     MovementChange { movement: ByMember::new(after, by, context.moment), agreement, events }
 }
 
-/// The agreement after a movement's change, with a newly filed file of `bytes`, and the events of both.
 pub(in crate::domain) fn follow(
     context: AgreementContext<'_>,
     before: &Movement,

@@ -1,5 +1,3 @@
-//! The rules of movements, one by one.
-
 use MovementState::{
     Authorized, Cancelled, Draft, Exception, InstructionsReady, Processing, ReceiptPending, Reconciled, Returned,
     SenderReported,
@@ -572,7 +570,6 @@ fn evidence_of_a_movement_that_has_ended_is_given_free_and_changes_no_state() {
         if ending == Returned {
             world.record_return().unwrap();
         } else {
-            // As in a movement cancelled with its agreement.
             world.resolve(Resolution::SendAgain).unwrap_err();
             world.withdraw(accepted).unwrap();
             world.cancel().unwrap();
@@ -608,7 +605,6 @@ fn what_is_missing_of_a_movement_is_cancelled_and_what_arrived_stays() {
         let said = crate::text::movements::movement_sentence(&world.movement);
         assert_eq!(said, "Cancelled. USD 0.60 of USD 1.00 has been confirmed received. The rest will not take place.");
         assert_eq!((world.state(), world.movement.receipt().unwrap().received_minor), (Cancelled, 60));
-        // Evidence accepted by mistake still releases its keys.
         world.withdraw(part).unwrap();
         let said = crate::text::movements::movement_sentence(&world.movement);
         assert_eq!((world.state(), &*said), (Cancelled, "Cancelled. It will not take place."));
@@ -655,7 +651,6 @@ fn five_wrong_tries_end_the_verification_until_the_instructions_are_entered_agai
     for left in [4, 3, 2, 1] {
         assert_eq!(wrong(&mut world, &jonas), Ok(left));
     }
-    // The right numbers reset the count.
     world.verify(&jonas).unwrap();
     assert_eq!(world.movement.instructions().unwrap().wrong_tries, 0);
     world.enter("000123456788").unwrap();

@@ -1,5 +1,3 @@
-//! Claims that are withdrawn, and files that are filed twice.
-
 use super::*;
 use crate::domain::movement::evidence::EvidenceFile;
 use crate::domain::movement::safe_text::SafeLine;
