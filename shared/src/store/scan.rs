@@ -1,4 +1,4 @@
-//! A walk over the whole table, a page at a time, for operators: no caller of the service has the bare [`Store`].
+//! Walks over the whole table, a page at a time, for operators: no caller of the service has the bare [`Store`].
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
@@ -8,8 +8,8 @@ use super::whole_table::Position;
 use super::{Store, StoreError};
 
 impl Store {
-    /// The next items of a walk, at most 1 MB, and where to go on; none at the end. Each item that is there all the time
-    /// comes once. Items that are written meanwhile come or do not.
+    /// The next items of a walk, at most 1 MB, and where to continue; none at the end. An item that exists throughout
+    /// comes once; one written meanwhile may come.
     ///
     /// # Errors
     /// When the table does not answer.
@@ -33,7 +33,6 @@ impl Store {
         u64::try_from(described.table?.item_count?).ok().filter(|count| *count > 0)
     }
 
-    /// The items of a partition, in the order of their sort keys.
     pub(super) async fn partition_items(&self, partition: &str) -> Result<Vec<Item>, StoreError> {
         let mut items = Vec::new();
         self.scan_partition(partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
