@@ -35,7 +35,6 @@ pub enum SealError {
 /// An encrypted value, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// The key's name.
     key: String,
     /// Nonce and ciphertext, in base64.
     text: String,
@@ -104,10 +103,7 @@ impl Keyring {
         Ok(Self { current: name.to_owned(), ..self })
     }
 
-    /// Reads a keyring.
-    ///
-    /// # Errors
-    /// If the text isn't a keyring. The error doesn't quote it.
+    /// Reads a keyring. An error doesn't quote the text.
     pub fn parse(text: &str) -> Result<Self, SealError> {
         let wrong =
             || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
@@ -173,9 +169,6 @@ impl Keyring {
     }
 
     /// Opens a value sealed for a place.
-    ///
-    /// # Errors
-    /// If the value's key is gone, or the value was changed or sealed for another place.
     pub fn open(&self, sealed: &Sealed, place: &str) -> Result<String, SealError> {
         let bytes = STANDARD.decode(&sealed.text).map_err(|_| SealError::Broken)?;
         let (nonce, text) = bytes.split_first_chunk::<{ Self::NONCE_BYTES }>().ok_or(SealError::Broken)?;
@@ -186,9 +179,6 @@ impl Keyring {
     }
 
     /// Reseals a value with the current key. `None` if it already is.
-    ///
-    /// # Errors
-    /// Those of [`Self::open`] and [`Self::seal`].
     pub fn reseal(&self, sealed: &Sealed, place: &str) -> Result<Option<Sealed>, SealError> {
         if self.is_current(sealed) {
             return Ok(None);
@@ -211,9 +201,6 @@ impl Keyring {
     }
 
     /// Derives secret bytes for a place from a named key, even a retired one.
-    ///
-    /// # Errors
-    /// [`SealError::NoSuchKey`], and as [`Self::derive`].
     pub fn derive_with<const N: usize>(&self, name: &str, place: &str) -> Result<[u8; N], SealError> {
         let key = self.keys.get(name).ok_or_else(|| SealError::NoSuchKey(name.to_owned()))?;
         derive_with(key, place).ok_or(SealError::Broken)

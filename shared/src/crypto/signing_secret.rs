@@ -21,7 +21,6 @@ pub struct SigningSecret([u8; BYTES]);
 pub struct InvalidSecret;
 
 impl From<[u8; BYTES]> for SigningSecret {
-    /// The secret of random bytes.
     fn from(bytes: [u8; BYTES]) -> Self {
         Self(bytes)
     }
@@ -49,7 +48,7 @@ impl SigningSecret {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
     }
 
-    /// The random bytes, which Standard Webhooks signs with.
+    /// Standard Webhooks signs with these.
     pub(crate) fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }

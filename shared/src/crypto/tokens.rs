@@ -17,9 +17,6 @@ const TOKEN_CHECKSUM_CHARS: usize = 6;
 const TOKEN_BYTES: usize = 160;
 
 /// A new access token, to be shown once.
-///
-/// # Errors
-/// If there is no randomness.
 pub fn new_token() -> Result<String, NoRandomness> {
     token_of(&random_bytes()?)
 }

@@ -355,7 +355,6 @@ mod tests {
     }
 
     proptest! {
-        /// All spellings of an IPv4 address are checked as that address.
         #[test]
         fn every_spelling_of_an_address_is_checked_alike(bits: u32) {
             let address = Ipv4Addr::from_bits(bits);

@@ -51,10 +51,7 @@ impl Relay {
     }
 
     /// Processes an entry until `until` at the latest. Updates one endpoint's deliveries for a few seconds at a time,
-    /// so that many of them don't delay other entries.
-    ///
-    /// # Errors
-    /// If the store or the queue fails. The entry stays.
+    /// so that many of them don't delay other entries. The entry stays if the store or the queue fails.
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,
@@ -207,7 +204,6 @@ impl Relay {
     }
 }
 
-/// The deliveries that become due again.
 #[derive(Debug)]
 enum Requeue {
     /// Those held, after their endpoint was resumed.

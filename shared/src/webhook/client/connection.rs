@@ -141,10 +141,8 @@ mod tests {
         assert!(receiver.requests.lock().unwrap()[0].contains(&format!("\r\nHost: [::1]:{port}\r\n")));
     }
 
-    /// A TLS server with a certificate for `hooks.example.com`.
     struct TlsReceiver {
         port: u16,
-        /// The authority that signed the certificate.
         roots: RootCertStore,
         names: Arc<std::sync::Mutex<Vec<String>>>,
     }
@@ -194,7 +192,6 @@ mod tests {
             EndpointUrl::try_from(format!("https://{host}:{}/", self.port)).unwrap()
         }
 
-        /// Trusts the server's authority.
         fn client(&self) -> Client {
             let names = Arc::new(Names::always(&[LOCAL]));
             let client = Client::trusting(self.roots.clone(), Arc::new(WithLoopback), names);
