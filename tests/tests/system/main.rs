@@ -17,7 +17,6 @@ mod mcp;
 mod store;
 mod webhooks;
 
-/// The local stack's program, built beside the tests.
 const STACK: &str = env!("CARGO_BIN_EXE_stack");
 
 fn unknown_id() -> String {

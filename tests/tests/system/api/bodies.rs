@@ -140,7 +140,6 @@ async fn a_body_says_that_it_is_json() {
     }
 }
 
-/// The service must not decode a body that claims to be compressed, whether it is or not.
 #[tokio::test]
 async fn an_encoded_body_is_refused() {
     let fixture = Fixture::new().await;

@@ -79,7 +79,6 @@ async fn texts_are_trimmed_and_counted_in_characters() {
     assert_eq!(contact["display_name"], longest);
     assert_eq!(contact["email"], "ada@okafor.example");
     assert_eq!(contact["external_reference"], longest);
-    // Blanks around a reference don't count.
     let same = json!({"display_name": "Other", "kind": "llc", "external_reference": longest});
     assert_eq!(org.post(CONTACTS, &same).send().await.ok(200), contact);
 }
@@ -232,7 +231,6 @@ async fn a_reference_is_unique_within_an_organization_and_no_further() {
     let contact = org.post(CONTACTS, &full()).send().await.ok(201);
     let theirs = other.post(CONTACTS, &full()).send().await.ok(201);
     assert_ne!(contact["id"], theirs["id"]);
-    // References compare exactly.
     let upper = json!({"display_name": "Ada", "kind": "person", "external_reference": "CRM-4711"});
     assert_ne!(org.post(CONTACTS, &upper).send().await.ok(201)["id"], contact["id"]);
 }

@@ -148,7 +148,6 @@ async fn the_page_has_all_that_the_document_says() {
     }
     let conflict = section("error-409");
     assert!(conflict.contains("Idempotency-Key was used") && conflict.contains("If-Match names"), "{conflict}");
-    // Each operation shows its own rules.
     let (papering, update) = (section("paper_funding_items"), section("update_contact"));
     assert!(papering.contains("<code>on_hold</code>") && papering.contains("lacks its verb"), "{papering}");
     assert!(update.contains("<code>taken</code>") && !update.contains("on_hold"), "{update}");
@@ -157,7 +156,6 @@ async fn the_page_has_all_that_the_document_says() {
     }
 }
 
-/// A language's examples, with operation and status.
 fn examples(page: &str, language: &str) -> Vec<(String, String, String)> {
     let start = format!("<code class=\"language-{language}\" data-operation=\"");
     let found = between(page, &start, "</code>").map(|example| {
@@ -172,7 +170,6 @@ fn examples(page: &str, language: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// A program with the variables that the page names, from its own fixture.
 async fn prepared(program: &str) -> (Command, Fixture) {
     let fixture = Fixture::new().await;
     let mut command = Command::new(program);
@@ -218,7 +215,6 @@ async fn is_there(program: &str) -> bool {
     found.is_ok_and(|status| status.success())
 }
 
-/// Skips a test, unless it must run.
 fn skip(why: &str) {
     assert!(std::env::var_os(REQUIRE_TOOLS).is_none(), "{REQUIRE_TOOLS} is set, and {why}");
     eprintln!("skipped: {why}");

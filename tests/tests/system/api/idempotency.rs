@@ -64,7 +64,6 @@ async fn a_key_may_be_quoted() {
     let original = org.post(CONTACTS, &ada()).key("\"a-key\"").send().await;
     original.ok(201);
     assert_replay(&org.post(CONTACTS, &ada()).key("a-key").send().await, &original);
-    // Keys compare exactly.
     org.post(CONTACTS, &ada()).key("A-KEY").send().await.ok(201);
     assert_eq!(org.total(CONTACTS).await, 2);
 }
@@ -83,7 +82,6 @@ async fn a_key_belongs_to_one_request() {
 
     let other_body = json!({"display_name": "Eve", "kind": "person"});
     org.post(CONTACTS, &other_body).key("body").send().await.refused(409);
-    // Equal JSON in different bytes is another body.
     let spaced = r#"{ "display_name": "Ada", "kind": "person" }"#;
     org.post(CONTACTS, &ada()).body("application/json", spaced).key("body").send().await.refused(409);
     org.post(WORKSPACES, &json!({"name": "Harbor"})).key("body").send().await.refused(409);
@@ -219,7 +217,6 @@ async fn fifty_identical_posts_at_once_have_one_effect_and_one_answer() {
         assert_one_effect(&answers);
     }
     assert_eq!((org.total(CONTACTS).await, org.total(WORKSPACES).await), (8, 3));
-    // One is drafted, and one papers an asset.
     let after = [before[0] + 2, before[1] + 1];
     assert_eq!([org.total(agreements).await, org.total(proposals).await], after);
 }

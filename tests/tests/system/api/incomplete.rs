@@ -17,7 +17,6 @@ const AT_ONCE: Duration = Duration::from_secs(8);
 /// A body's longest stall (contract, section 1).
 const STALL: Duration = Duration::from_secs(10);
 
-/// A request head that announces more bytes than follow.
 fn head(method: &Method, path: &str, token: Option<&str>) -> Vec<Vec<u8>> {
     let mut lines = vec![format!("{method} {path} HTTP/1.1"), "content-type: application/json".to_owned()];
     lines.push("content-length: 1000".to_owned());
@@ -138,7 +137,6 @@ async fn a_body_that_dribbles_is_refused() {
     assert_eq!(org.total(WORKSPACES).await, 0);
 }
 
-/// A client that sends a large body without waiting gets the refusal, not a broken connection.
 #[tokio::test]
 async fn a_refusal_reaches_a_client_that_is_still_sending() {
     let org = Org::new().await;

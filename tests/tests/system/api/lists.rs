@@ -157,7 +157,6 @@ fn folded(text: &str) -> String {
     caseless::default_case_fold_str(&text.nfc().collect::<String>()).nfc().collect()
 }
 
-/// A list's response by the contract.
 fn model<'a>(rows: &'a [(Value, Vec<String>)], ask: &Ask) -> (Vec<&'a Value>, usize) {
     let needle = folded(ask.needle.trim());
     let matching: Vec<&Value> = rows

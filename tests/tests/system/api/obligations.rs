@@ -33,7 +33,6 @@ fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(part: &Value) -> T {
     text(&part["id"]).parse().expect("an id")
 }
 
-/// An organization with agreements whose promises Ben made to Ada.
 struct Desk {
     org: Org,
     workspace: Value,
@@ -180,7 +179,6 @@ async fn an_obligation_shows_when_it_is_due_and_what_was_said() {
     assert_eq!((&standing["state"], &standing["verified_at"]), (&json!("unverified"), &Value::Null));
     assert_eq!((&standing["reverify_every_days"], &standing["next_reverify_at"]), (&json!(90), &shown["next_due_at"]));
 
-    // The agreement shows the promises and their obligations.
     let agreement = desk.org.get(owed.agreement.path()).send().await.ok(200);
     let promises = agreement["promises"].as_array().expect("promises");
     let ids: Vec<&Value> = promises.iter().map(|promise| &promise["obligation_id"]).collect();
@@ -259,7 +257,6 @@ async fn nothing_of_the_api_writes_obligations() {
     assert_eq!(desk.org.state().await, before);
 }
 
-/// Each act takes effect once, however often its form is sent, and subscribers hear of it once.
 #[tokio::test]
 async fn members_act_once_and_a_subscriber_hears_of_it() {
     // The clock relays what the test writes past the service: sixty times sooner.
@@ -406,7 +403,6 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
     assert_eq!((receipts(ben).await, receipts(ada).await), (1, 1));
 }
 
-/// Whatever activates the promises, and however many race, each becomes an obligation once.
 #[tokio::test]
 async fn a_projection_that_is_raced_for_happens_once() {
     let desk = Desk::new().await;
@@ -435,7 +431,6 @@ async fn a_projection_that_is_raced_for_happens_once() {
     assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
 }
 
-/// The largest transaction: publishing with a first step already done creates the most obligations possible.
 #[tokio::test]
 async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellation_ends_them() {
     let desk = Desk::new().await;

@@ -105,7 +105,6 @@ fn the_description_is_of_openapi_3_1_and_of_version_1() {
     }
 }
 
-/// Visits each object of the document that isn't an example, with its place.
 fn each_object<'a>(value: &'a Value, place: &str, visit: &mut impl FnMut(&'a Value, &str)) {
     match value {
         Value::Object(object) => {
@@ -175,7 +174,6 @@ fn everything_is_described_in_words() {
     assert_eq!(undescribed, [] as [String; 0]);
 }
 
-/// Whether a schema has an example: its own, its type's, or that of its items or alternatives.
 fn has_example(golden: &Value, schema: &Value) -> bool {
     let one = [schema.get("example"), schema.pointer("/examples/0"), schema.get("const")];
     let inner = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
@@ -278,7 +276,6 @@ fn a_reference_among_alternatives_stands_alone() {
     assert!(found > 50, "{found}");
 }
 
-/// A filter takes its field's enum values, or the empty text.
 #[test]
 fn filters_take_the_values_of_their_fields() {
     for (list, filter, enumeration) in [
@@ -565,7 +562,6 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
     }
 }
 
-/// Responses have the described members, and the example bodies are accepted.
 #[tokio::test]
 async fn answers_are_as_described() {
     let fixture = Fixture::new().await;

@@ -183,7 +183,6 @@ async fn blockers_refuse_a_publication_which_records_nothing() {
     assert_eq!(row["code"], "invalid_request");
     assert_eq!(rows::objects(row), [draft.id()]);
 
-    // One entry per blocker, even with equal codes; each attempt is refused until all are fixed.
     draft
         .change(&org, |draft| {
             (draft.participants, draft.stages) = (ready.participants.clone(), ready.stages.clone());
@@ -350,7 +349,6 @@ async fn lists_are_filtered_by_the_state_of_the_moment() {
     assert_eq!(org.events().await.len(), 1);
 }
 
-/// No read shows it after its expiry: record, list, filter, total or `proposal_ready`.
 #[tokio::test]
 async fn expiry_is_decided_on_read_to_the_millisecond() {
     // On a busy machine, a short lifetime may end before the first reads.
@@ -469,7 +467,6 @@ async fn clocks_that_tick_at_once_settle_once() {
     assert_eq!(rows, expected.len());
 }
 
-/// The clock and a new proposal both settle the old one: one event, and the new one stands.
 #[tokio::test]
 async fn a_clock_and_a_new_proposal_settle_once() {
     let org = Org::new().await;

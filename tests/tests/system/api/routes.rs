@@ -8,7 +8,6 @@ use tests::{Answer, Fixture, Org, raw, spec};
 
 use crate::unknown_id;
 
-/// An `Allow` header's methods. HEAD may be listed beside GET.
 fn allowed(answer: &Answer) -> BTreeSet<String> {
     answer.header("allow").split(',').map(|method| method.trim().to_owned()).filter(|method| method != "HEAD").collect()
 }
@@ -136,7 +135,6 @@ async fn only_what_is_public_answers_head() {
             assert_eq!(answered.header(header), got.header(header), "{path}: {header}");
         }
     }
-    // The row says that the method was refused, not that nothing was there.
     let audit = org.audit().await;
     let refused: Vec<&Value> = audit.iter().filter(|row| row["code"] == "method_not_allowed").collect();
     assert!(refused.len() == 2 && refused.iter().all(|row| row["operation"] == "wrong_method"), "{refused:?}");
@@ -154,7 +152,6 @@ async fn what_is_no_http_harms_nobody() {
     org.get("/api/v1/me").send().await.ok(200);
 }
 
-/// A created record is at its `Location`, or a part of the record there.
 #[tokio::test]
 async fn a_created_record_is_at_its_location() {
     let fixture = Fixture::new().await;

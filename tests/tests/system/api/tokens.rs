@@ -200,7 +200,6 @@ async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, 
     [call(foreign).await, call(&unknown_id()).await]
 }
 
-/// A foreign record answers exactly like a missing one, in path and body.
 #[tokio::test]
 async fn a_foreign_record_does_not_exist() {
     let (ours, theirs) = (Fixture::new().await, Fixture::new().await);

@@ -65,11 +65,9 @@ async fn a_member_saves_their_name_and_every_page_has_the_new_one() {
         assert!(page.says("Maren &#60;Holt&#62; Vance") && !page.says("Maren Holt"), "{path}: {}", page.body);
     }
     assert!(admin.get("/app/audit").await.says("Changed their name"));
-    // No audit row has the names.
     let rows = org.audit().await;
     let row = rows.iter().find(|row| row["operation"] == "save_name").expect("a row");
     assert!(!row.to_string().contains("Vance") && rows::objects(row) == [person.id.to_string()], "{row}");
-    // The same name again changes nothing.
     assert_eq!(send(&browser, NAME, &[("name", "Maren <Holt> Vance")]).await.status, 303);
 }
 
@@ -179,7 +177,6 @@ async fn guesses_at_the_current_password_are_slowed_down() {
     rows::postpone_login_in(org.stack().table(), &browser, &person.email).await;
     let right = change_password(&browser, &person.password, NEW).await;
     assert!(right.status == 422 && right.says("Current password is incorrect"), "{}", right.body);
-    // They count as failed logins on this device only.
     assert_eq!(send(&browser, "/app/sign-out", &[]).await.status, 303);
     assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 422);
     Browser::of(&org, &person).await;
@@ -243,7 +240,6 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     let stored = serde_json::to_string(&rows).unwrap();
     assert!(!stored.contains("Gecko/20100101") && !stored.contains("no browser"));
 
-    // Nobody else ends them, and unknown sessions are refused.
     let unknown_id = unknown_id();
     for (by, id) in [(&colleague, ids[0].as_str()), (&browser, &unknown_id), (&browser, "no id"), (&browser, "")] {
         assert_eq!(send(by, SESSIONS, &[("session", id)]).await.status, 404, "{id}");
@@ -285,7 +281,6 @@ async fn a_session_that_has_ended_is_not_listed() {
     let page = browser.get(PAGE).await;
     assert_eq!(ended_by(&page).len(), 1, "{}", page.body);
     assert!(page.says(&format!("<span class=\"quiet small block\">{}</span>", other_org.name)), "{}", page.body);
-    // Ends a session in the account's other organization too.
     let ended = send(&browser, SESSIONS, &[("session", &ended_by(&page)[0])]).await;
     assert_eq!(ended.status, 303, "{}", ended.body);
     assert!(is_signed_out(&switched.get(PAGE).await));

@@ -472,7 +472,6 @@ async fn people_who_changed_since_the_proposal_are_told_of() {
     assert!(!page.says("No changes since proposed."));
 }
 
-/// They are no longer in the agreement, only in the proposal.
 #[tokio::test]
 async fn who_was_removed_since_the_proposal_is_named() {
     let (org, _, browser) = signed_in().await;

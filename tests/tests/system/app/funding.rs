@@ -18,7 +18,6 @@ use tests::attending::hidden;
 use tests::funding::{Estate, funding_path};
 use tests::pdf::pdf;
 
-/// An organization with a trust, and a signed-in member.
 pub(super) struct Desk {
     pub org: Org,
     pub person: Person,
@@ -180,7 +179,6 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
         json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_050, "currency": "USD"});
     assert_eq!((&read["phase"], &read["detail"]), (&json!("ready"), &detail));
 
-    // Clearing a field removes the fact.
     let mut without = fields.clone();
     without.retain(|(name, _)| *name != "detail.institution");
     without.push(("detail.institution", " "));
@@ -289,7 +287,6 @@ async fn selected_items_are_previewed_and_papered_once() {
     assert_eq!(desk.events_since(before).await, papered, "a form that is sent twice papers once");
     assert_eq!((desk.phase(&one).await, desk.phase(&two).await), ("papered".to_owned(), "papered".to_owned()));
 
-    // Another form with the same items is told.
     let again = desk.maren.get(&at).await;
     assert_says(&again, &["is papered or closed already."]);
     let mut stale = fields.clone();
@@ -322,7 +319,6 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let again = desk.act(&item, "claim", &[("claim_note", "Again")]).await;
     assert_eq!(again.status, 409, "{}", again.body);
 
-    // An empty statement is no proof.
     let refused = desk.act(&item, "proof", &[("source", ""), ("dated", "3/16/2126"), ("proof_note", "")]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Source must be chosen", "Dated must not be in the future", "File is missing"]);
@@ -353,7 +349,6 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let after = desk.summary().await;
     assert_eq!((&after["done"], &after["funded"], &after["claimed"]), (&json!(1), &json!(1), &json!(0)));
     assert_says(&desk.maren.get(&desk.path()).await, &["1 of 1 done", "1 funded"]);
-    // Its agreement is active: it isn't reopened.
     assert!(!funded.says(">Reopen</button>"), "{}", funded.body);
     let token = funded.hidden("form_token");
     let refused = desk.maren.post(&format!("{}/reopen", item_page(&item)), &[("form_token", &token)]).await;

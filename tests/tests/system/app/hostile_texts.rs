@@ -98,7 +98,6 @@ fn name_everything(draft: &mut Agreement, name: &str) {
     }
 }
 
-/// An active agreement where everything has the same name: organization, contacts and member too.
 async fn named(name: &str) -> Live {
     let org = Org::new().await;
     let admin = org.subscriber().await.admin;
@@ -117,7 +116,6 @@ async fn named(name: &str) -> Live {
 fn assert_only_text(page: &Page, at: &str) {
     assert!(page.status < 500, "{at}: {}", page.status);
     assert!(page.body.is_empty() || has_only_text(page), "{at}: {}", page.body);
-    // Refused text stays in its field, to be changed.
     assert!(page.status == 422 || !page.body.contains('\u{202E}'), "{at}: {}", page.body);
 }
 

@@ -26,7 +26,6 @@ pub(super) fn question(label: &str, field_type: FieldType, required: bool) -> In
     InformationField { id: FieldId::new(), label: Label::parse(label).expect("a label"), field_type, required, options }
 }
 
-/// A one-step agreement where Ada and, if `both`, Northwind answer these questions.
 pub(super) async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
     Live::new(|draft| {
         let count = if both { 2 } else { 1 };
@@ -141,7 +140,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     assert_eq!(information(&live).await, Vec::<Value>::new());
     assert!(live.member.get(&answers(&live, ada.participant)).await.says("has not sent answers yet"));
 
-    // Missing answers are named, and typed ones saved.
     let early = submit(&live, &ada, "send", &typed[..6]).await;
     assert!(early.status == 422 && early.says("Some answers need another look"), "{}", early.body);
     assert!(early.title().starts_with("Error: ") && early.says("Your answer is missing"), "{}", early.body);
@@ -262,7 +260,6 @@ async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, rece
     }
 }
 
-/// No page, response, record, audit row or log line has the account number.
 async fn nobody_knows_the_account_number(live: &Live, ada: &Attendee) {
     let middle = &IBAN[4..16];
     let mut told = vec![
@@ -314,10 +311,8 @@ struct Windows {
     ada: Attendee,
     shaky: Shaky,
     far: Attendee,
-    /// The field of the first answer.
     who: String,
     page: Page,
-    /// Where the form sends its answers.
     send: String,
 }
 
@@ -401,7 +396,6 @@ async fn two_members_decide_once_and_others_never() {
     let other = Browser::of(&live.org, &live.org.member("Ines Park").await).await;
     let at = answers(&live, ada.participant);
 
-    // A member of another organization, a made-up submission, and another participant's.
     let foreign = Org::new().await;
     let stranger = Browser::of(&foreign, &foreign.member("Eve Stone").await).await;
     let submission = live.member.get(&at).await.hidden("submission");
@@ -600,7 +594,6 @@ async fn what_was_typed_when_a_session_ended_is_kept_and_sent_after_the_link_is_
         let planted = post(&sent, headers).await;
         assert!(planted.status == 401 && !planted.says("Ada &amp; co"), "{}", planted.body);
     }
-    // No page has an account number, not even the one that keeps the rest.
     let mut with_number = sent.clone();
     with_number.push((format!("{typed}.number"), IBAN.to_owned()));
     let to_enter = post(&with_number, &own).await;

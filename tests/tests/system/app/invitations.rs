@@ -28,7 +28,6 @@ fn new_address() -> String {
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     let own = [("form_token", token.as_str()), ("own_password", OWN_PASSWORD)];
-    // Replaced by a test's own fields.
     let own = own.into_iter().filter(|(name, _)| fields.iter().all(|(given, _)| given != name));
     browser.post(path, &own.chain(fields.iter().copied()).collect::<Vec<_>>()).await
 }
@@ -250,7 +249,6 @@ async fn a_link_that_does_not_work_looks_the_same_whatever_the_reason() {
         assert_eq!(page.headers["referrer-policy"], "strict-origin");
         let id = page.headers["x-request-id"].to_str().expect("an id");
         pages.insert(page.body.replace(id, ""));
-        // An earlier page's form does nothing either.
         let token = visitor.get("/app/sign-in").await.hidden("form_token");
         let form = [("form_token", token.as_str()), ("name", "Mallory"), ("password", "another orchid lamp")];
         let refused = visitor.post(link, &form).await;
@@ -259,7 +257,6 @@ async fn a_link_that_does_not_work_looks_the_same_whatever_the_reason() {
     assert_eq!(pages.len(), 1, "{pages:#?}");
     assert_eq!(members_of(&org).await.len(), 2);
     assert_eq!(accept(&Browser::new(org.base_url()), &newer_link, "Newer", PASSWORD).await.status, 303);
-    // An expired one makes room for a new one.
     let link = invite(&org, &admin, &expired, "member").await;
     assert_eq!(Browser::new(org.base_url()).get(&link).await.status, 200);
 }
@@ -375,7 +372,6 @@ async fn nobody_is_invited_by_members_strangers_or_forms_that_are_wrong() {
     assert_eq!(invitations_of(&other).await.len(), 1);
 }
 
-/// A double click replaces the first invitation with the second, whose link the browser shows.
 #[tokio::test]
 async fn inviting_twice_leaves_the_link_that_is_shown() {
     let (org, _, admin) = admin().await;

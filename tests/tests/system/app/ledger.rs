@@ -64,7 +64,6 @@ fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
 /// Owed, claimed and proven.
 pub(super) type Sums = [i128; 3];
 
-/// The payments' sums by currency and direction, from each movement in the API.
 async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
     let mut sums: BTreeMap<(String, String), Sums> = BTreeMap::new();
     for row in rows.iter().filter(|row| row["row_type"] == "movement") {
@@ -190,7 +189,6 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
         vec![("workspace_id", &unknown_id())],
     ] {
         let found = org.ledger(&query).await;
-        // The form sends empty fields too.
         let mut fields = BTreeMap::from([("search", ""), ("product", ""), ("workspace_id", ""), ("include_done", "")]);
         fields.extend(query.iter().copied());
         let fields: Vec<_> = fields.into_iter().collect();

@@ -29,7 +29,6 @@ impl Team {
         Self { org, ada, ben, admin }
     }
 
-    /// The members' ids in order of joining.
     async fn members(&self) -> Vec<String> {
         members_of(&self.org).await
     }
@@ -41,7 +40,6 @@ async fn members_of(org: &Org) -> Vec<String> {
     rows.map(|row| row["id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// Presses `Remove` beside a member, who need not be on the page.
 async fn remove(browser: &Browser, who: impl std::fmt::Display) -> Page {
     let token = browser.get(MEMBERS).await.hidden("form_token");
     let who = who.to_string();
@@ -134,7 +132,6 @@ async fn a_removal_is_shown_once_and_on_record_as_the_admins() {
     assert!(new[1]["ttl"].is_string(), "{new:?}");
 }
 
-/// Neither another session of the same admin nor another user of the same browser sees the outcome.
 #[tokio::test]
 async fn the_outcome_is_for_the_session_that_removed() {
     let Team { org, ada, ben, admin } = Team::new().await;
@@ -184,10 +181,8 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let state = org.get(format!("/api/v1/proposals/{}", proposal["id"].as_str().expect("an id"))).send().await.ok(200);
     assert_eq!(state["state"], "pending");
 
-    // The other organization is unchanged.
     let page = there.get(MEMBERS).await;
     assert!(page.status == 200 && page.says(&elsewhere.name) && page.says(&ben.email), "{}", page.body);
-    // After signing in again, they are in the other organization, and don't find this one.
     let again = Browser::of(&org, &ben).await;
     let account = again.get("/app/account").await;
     assert!(account.says(&elsewhere.name) && !account.says(&org.name), "{}", account.body);
@@ -235,7 +230,6 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
     }
     assert!(not_there.iter().all(|body| *body == not_there[0]), "no hint at who is somewhere else");
 
-    // The same form again, and forms of another session.
     let replayed = admin.post(REMOVE, &press).await;
     assert!(replayed.status == 404 && replayed.says(unknown), "{}", replayed.body);
     let who = ben.id.to_string();
@@ -343,7 +337,6 @@ async fn however_many_admins_remove_each_other_at_once_one_stays() {
         let token = browser.get(MEMBERS).await.hidden("form_token");
         admins.push((person, browser, token));
     }
-    // Each removes the next, in a circle.
     let removals = (0..ADMINS).map(|n| {
         let (next, (_, browser, token)) = (admins[(n + 1) % ADMINS].0.id.to_string(), &admins[n]);
         async move { browser.post(REMOVE, &[("form_token", token.as_str()), ("member", &next)]).await }
@@ -391,7 +384,6 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let browser = shaky.browser_of(&ben).await;
     let entered = |org: &Org| Rule::on("TransactWriteItems").containing(format!("ORG#{}#AUDIT", org.id));
 
-    // Switching to an organization.
     let there = ops::add_membership(&store, elsewhere.id, "Ben", &ben.email, Role::Member).await.expect("a member");
     let page = browser.get("/app").await;
     let session = browser.cookie("session");
@@ -404,7 +396,6 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     assert_eq!(browser.cookie("session"), session);
     assert_eq!(browser.get("/app").await.status, 200, "the session goes on");
 
-    // Signing in.
     let browser = shaky.browser();
     let removal = async { ops::remove_member(&store, org.id, ben.id).await.expect("a removal") };
     let sign_in = browser.sign_in(&ben.email, &ben.password, "/app");
@@ -430,7 +421,6 @@ async fn a_removal_whose_answer_was_lost_is_done() {
     assert_eq!((&row["operation"], &row["code"]), (&json!("remove_member"), &json!("ok")));
 }
 
-/// A member joins another organization while being removed from this one.
 #[tokio::test]
 async fn a_removal_takes_away_this_membership_only() {
     let team = Team::new().await;
@@ -465,7 +455,6 @@ async fn who_was_removed_can_be_let_in_again() {
     assert_eq!(remove(&team.admin, unknown_id()).await.status, 404);
 }
 
-/// Both show once, each on its own page.
 #[tokio::test]
 async fn a_removal_does_not_take_the_place_of_a_secret_that_was_not_seen_yet() {
     let Team { org, ben, admin, .. } = Team::new().await;

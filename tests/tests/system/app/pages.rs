@@ -22,7 +22,6 @@ fn views() -> BTreeSet<String> {
     named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
 }
 
-/// A participant's pages, and the page where a member hands over the link.
 async fn visits_of_a_participant() -> Vec<Visit> {
     let live = Live::new(|draft| draft.stages.truncate(2)).await;
     let (org, id) = (&live.org, live.ids()[0]);
@@ -74,7 +73,6 @@ async fn visits_of_answers() -> Vec<Visit> {
     vec![visited, visit(org, &ada.browser, &ada.at(&condition), &ada.at("")).await.1]
 }
 
-/// A payment's page, for its sender without and with instructions, and for its receiver; also with evidence.
 async fn visits_of_a_payment() -> Vec<Visit> {
     let paying = Paying::new().await;
     let (org, path) = (&paying.live.org, paying.path());

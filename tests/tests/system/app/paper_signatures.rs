@@ -15,7 +15,6 @@ use crate::unknown_id;
 
 const POST: [(&str, &str); 3] = [("day", "11/20/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
 
-/// A one-step agreement where both participants sign one document.
 async fn two_signers() -> Live {
     Live::new(|draft| {
         draft.stages.drain(..1);
@@ -24,7 +23,6 @@ async fn two_signers() -> Live {
     .await
 }
 
-/// The same, with a second member.
 async fn with_second() -> (Live, Person, Browser) {
     let live = two_signers().await;
     let jonas = live.org.member("Jonas Beck").await;
@@ -68,7 +66,6 @@ async fn decide(browser: &Browser, paper: &str, act: &str, reason: &str) -> Page
     browser.post(&format!("{paper}/{act}"), &[("form_token", &token), ("reason", reason)]).await
 }
 
-/// The page after a form that leads back to the participant's page.
 async fn outcome(browser: &Browser, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = browser.get(done.location()).await;
@@ -120,10 +117,8 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         "nothing counts yet"
     );
     assert_eq!(signatures(&live).await, Vec::<Value>::new());
-    // Another for the same places has to wait.
     assert!(!done.says(">Record a paper signature</a>"));
 
-    // The recording member can't confirm, even with a forged form.
     let paper = newest(&live, &live.member, ada).await;
     let own = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
     assert!(own.says("Nothing was changed") && own.says("another member has to confirm it"), "{}", own.body);
@@ -319,7 +314,6 @@ async fn a_recorder_who_is_removed_leaves_it_to_the_others() {
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
     let late = browser.post(&format!("{one}/confirm"), &[("form_token", &token)]).await;
     assert!(late.status == 303 && late.location().starts_with("/app/sign-in"), "{}", late.location());
-    // A returning person is another member; the recorder was someone else than the confirming member.
     outcome(&live.member, &decide(&live.member, &one, "confirm", "").await).await;
     let done = outcome(&live.member, &decide(&live.member, &other, "reject", "Not legible.").await).await;
     assert!(done.says("Paper signature rejected") && done.says("Not legible."), "{}", done.body);
@@ -500,7 +494,6 @@ async fn forms_that_are_sent_twice_or_at_once_act_once() {
     );
     let page = jonas.get(&access(&live, ada)).await;
     assert_eq!(page.body.matches("Signed “Purchase agreement” on 20 Nov 2026").count(), 1, "{}", page.body);
-    // Two members confirm at once, and one rejects: one of the three wins.
     let paper = newest(&live, &jonas, ada).await;
     let (one, other, reject) = tokio::join!(
         decide(&jonas, &paper, "confirm", ""),
@@ -545,7 +538,6 @@ async fn a_confirmation_whose_answer_was_lost_counts_once() {
     assert_eq!(signatures(&live).await.len(), 1);
 }
 
-/// What other organizations' members and other participants' URLs find.
 #[tokio::test]
 async fn strangers_find_nothing() {
     let (live, _, jonas) = with_second().await;

@@ -18,7 +18,6 @@ use tokio::io::AsyncWriteExt;
 use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
-/// A one-step agreement where both participants sign one document.
 pub(super) async fn two_signers() -> Live {
     Live::new(|draft| {
         draft.stages.drain(..1);
@@ -27,7 +26,6 @@ pub(super) async fn two_signers() -> Live {
     .await
 }
 
-/// A one-step agreement where Ada approves, and both upload a file.
 pub(super) async fn approval_and_uploads() -> Live {
     Live::new(|draft| {
         let both = draft.participants.iter().map(|participant| participant.id).collect();
@@ -167,7 +165,6 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let [ada, northwind] = live.ids();
     let link = live.link(ada).await;
     let ada = live.attend(ada).await;
-    // Another participant's pages, another agreement's, and missing ones.
     for stranger in [northwind.to_string(), other.ids()[0].to_string(), unknown_id().clone(), "x".to_owned()] {
         let page = ada.browser.get(&format!("/app/parts/{stranger}")).await;
         assert!(page.status == 401 && page.says("Open your link again"), "{}", page.body);
@@ -178,7 +175,6 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let cookie = ada.browser.cookie(&format!("part-{}", ada.participant)).expect("a session");
     ada.browser.set_cookie(&format!("part-{northwind}"), &cookie);
     assert_eq!(ada.browser.get(&format!("/app/parts/{northwind}")).await.status, 401);
-    // A second browser has its own session.
     let phone = live.open(ada.participant).await;
     assert_eq!((phone.get("").await.status, ada.get("").await.status), (200, 200));
 
@@ -243,12 +239,10 @@ async fn a_condition_takes_so_many_files_of_a_participant() {
         let expected = if n < limits::UPLOADS_PER_CONDITION_MAX { 303 } else { 409 };
         assert_eq!(done.status, expected, "{n}: {}", done.body);
     }
-    // Count and space are checked before a file is stored.
     let table = live.org.stack().table();
     let stored = rows::file_bytes(table, ada.participant).await;
     let expected: usize = (0..limits::UPLOADS_PER_CONDITION_MAX).map(|n| pdf(&format!("File {n}"), "").len()).sum();
     assert_eq!(stored, u64::try_from(expected).expect("a size"), "nothing was stored of what was refused");
-    // A far too large form isn't read.
     let huge = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &vec![0; 5 * 1024 * 1024])).await;
     assert!(huge.status == 422 && huge.says("That is more than 4 MB"), "{}", huge.body);
 }
@@ -270,7 +264,6 @@ async fn a_link_stores_so_many_bytes_whatever_becomes_of_them() {
     }
     let stored = rows::file_bytes(table, ada.participant).await;
     assert_eq!(stored, limits::PARTICIPANT_FILE_BYTES_MAX - bytes + 1, "what finds no room is not counted");
-    // A new link starts over.
     let access = format!("{}/participants/{}/access", live.path(), ada.participant);
     let page = live.member.get(&access).await;
     let fields = [("form_token", page.hidden("form_token")), ("generation", page.hidden("generation"))];
@@ -494,7 +487,6 @@ async fn a_signature_that_takes_long_to_arrive_follows_the_one_that_overtook_it(
     assert_eq!(timeline.last().expect("acts")["events"], json!(["signature.completed", "agreement.completed"]));
 }
 
-/// Simultaneous signing, declining and cancelling end in a state of some sequential order.
 #[tokio::test]
 async fn sign_decline_and_cancel_race_to_one_outcome() {
     for _ in 0..3 {
@@ -558,7 +550,6 @@ async fn a_replaced_document_or_an_ended_agreement_is_not_signed() {
     let late = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada")]).await;
     assert!(late.status == 409 && late.says("This agreement was cancelled"), "{}", late.body);
     assert!(ada.get("").await.says("Nothing is asked of you anymore"));
-    // Whoever comes later sees that too, without being asked for consent first.
     assert!(live.open(northwind).await.get("").await.says("This agreement was cancelled"));
 }
 

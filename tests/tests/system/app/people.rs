@@ -9,7 +9,6 @@ use tests::{Org, Rule, drafts};
 
 use crate::unknown_id;
 
-/// An organization with a workspace, one of its people, and a member's browser.
 struct Desk {
     org: Org,
     browser: Browser,
@@ -65,7 +64,6 @@ impl Desk {
         self.org.post(path, &body).send().await.ok(201);
     }
 
-    /// Whether the workspace's and the contact's page show the contact as one of its people.
     async fn is_shown(&self, contact: &Value) -> bool {
         let of_workspace = self.browser.get(&self.page()).await;
         let of_contact = self.browser.get(&format!("/app/contacts/{}", id(contact))).await;
@@ -99,7 +97,6 @@ async fn whom_nothing_refers_to_is_removed_and_can_come_back() {
     let log = desk.browser.get(&format!("/app/audit?object={}", id(&desk.ada))).await;
     assert!(log.says("Removed a contact from a workspace"), "{}", log.body);
 
-    // A form sent twice removes once, and nobody else.
     assert_eq!(desk.remove(&desk.browser, &desk.ada).await.status, 303);
     assert_eq!(desk.remove(&desk.browser, &ben).await.status, 303);
     assert!(desk.people().await.is_empty() && desk.browser.get(&desk.page()).await.says("No one yet."));
@@ -200,7 +197,6 @@ async fn a_removal_that_an_agreement_overtakes_is_refused() {
     let draft = desk.org.empty_draft(&desk.workspace, "Lease").await;
     let shaky = Shaky::beside(&desk.org);
     let browser = shaky.browser_of(&desk.org.member("Ines Duarte").await).await;
-    // The removal is decided, but not yet written.
     let person = format!("PERSON#{}", id(&desk.ada));
     let writes = Rule::on("TransactWriteItems").containing(person).containing("\"Delete\"");
     let removal = desk.remove(&browser, &desk.ada);
@@ -227,7 +223,6 @@ async fn who_takes_part_again_while_a_removal_overtakes_is_one_of_the_people() {
     assert!(desk.is_shown(&desk.ada).await);
     assert_eq!(desk.remove(&desk.browser, &desk.ada).await.status, 409);
 
-    // So does an initial participant.
     let begin = "/app/agreements/new";
     let ben = desk.org.person("Ben").await;
     desk.join(&ben).await;

@@ -16,7 +16,6 @@ use super::contacts::audit_of;
 use super::second_factor::{CODES, PAGE as SECOND_FACTOR, TURN_ON, codes_on, key_on, step};
 use super::tokens::{TOKENS, admin, value};
 
-/// A form with the fields that its page gives it, as a button sends it each time that it is pressed.
 #[derive(Clone)]
 struct Pressed<'a> {
     path: &'a str,
@@ -46,7 +45,7 @@ impl<'a> Pressed<'a> {
     }
 }
 
-/// The same browser for a response that it never gets: nothing the response sets is in `browser`.
+/// The same browser for a response that it never gets: its cookies don't reach `browser`.
 fn deaf(browser: &Browser) -> Browser {
     let deaf = Browser::new(browser.base_url());
     for name in ["session", "once-second-factor"] {
@@ -157,7 +156,6 @@ async fn a_secret_is_rotated_once_and_shown() {
     assert!(signing == [secret], "the one that is shown signs, and no other");
 }
 
-/// A member whose page waits for the first code.
 async fn setting_up() -> (Org, Person, Browser) {
     let org = Org::new().await;
     let person = org.member("Maren Holt").await;
@@ -196,7 +194,7 @@ async fn recovery_codes_are_made_once_and_shown() {
     assert!(codes_on(&browser.get(SECOND_FACTOR).await).is_empty());
 }
 
-/// Forms that add something, each with what it sends first and what it sends when it was gone back to.
+/// Each form has what it sends first, and what it sends after going back.
 #[tokio::test]
 async fn a_used_form_with_other_content_adds_it_on_the_next_press_only() {
     let org = Org::new().await;

@@ -17,7 +17,6 @@ fn targets<'a>(page: &'a Page, start: &str) -> BTreeSet<&'a str> {
     targets.filter(|target| target.starts_with(start)).collect()
 }
 
-/// Asserts that each link within a page has a target.
 fn assert_anchors(page: &Page, name: &str) {
     for target in targets(page, "#").into_iter().filter(|target| *target != "#main") {
         let id = format!("id=\"{}\"", &target[1..]);

@@ -44,7 +44,6 @@ pub(super) fn key_on(page: &Page) -> Option<TotpSecret> {
     TotpSecret::parse(rest.split_once('>')?.1.split('<').next()?)
 }
 
-/// Turns a second factor on; returns its secret, and the page with the recovery codes.
 pub(super) async fn turn_on(browser: &Browser, person: &Person) -> (TotpSecret, Page) {
     let begun = send(browser, PAGE, &[("current_password", &person.password)]).await;
     assert_eq!((begun.status, begun.location()), (303, PAGE), "{}", begun.body);
@@ -76,15 +75,12 @@ fn needs_password(page: &Page) -> bool {
     page.status == 303 && page.location().starts_with("/app/sign-in?ended=code")
 }
 
-/// A member with a second factor.
 struct Guarded {
     org: Org,
     person: Person,
     /// Code guessers' address, so that no other test has to wait for them.
     address: IpAddr,
-    /// The browser that turned it on.
     browser: Browser,
-    /// The page after that, with the recovery codes.
     turned_on: Page,
     secret: TotpSecret,
     codes: Vec<String>,
@@ -159,7 +155,6 @@ async fn a_member_sets_up_a_second_factor_and_signs_in_with_it() {
     assert!(page.says("10 of 10") && !page.says(&guarded.codes[0]), "{}", page.body);
     let account = guarded.browser.get(ACCOUNT).await;
     assert!(account.says("10 of 10") && account.says(">Manage second factor</a>"), "{}", account.body);
-    // The other session continues.
     assert_eq!(browser.get(ACCOUNT).await.status, 200);
 
     let elsewhere = guarded.halfway().await;
@@ -256,7 +251,6 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
         assert!(page.status == 422 && page.says("Current password is incorrect."), "{}", page.body);
         assert!(page.title() == "Error: Second factor" && !page.says("<b>wrong") && key_on(&page).is_none());
     }
-    // Without a secret, there is nothing to turn on.
     let page = send(&browser, TURN_ON, &[("code", "123456")]).await;
     assert!(page.status == 422 && page.says("This page was out of date"), "{}", page.body);
 
@@ -294,7 +288,6 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
             .iter()
             .all(|row| row["pk"] != format!("SECONDFACTOR#{}", person.email).as_str())
     );
-    // Forms without a session, and forged ones.
     let stranger = Browser::new(org.base_url());
     for path in [PAGE, TURN_ON, CODES, TURN_OFF] {
         assert!(stranger.post(path, &[("form_token", "x")]).await.location().starts_with("/app/sign-in"), "{path}");
@@ -335,7 +328,6 @@ async fn a_code_works_once() {
         let page = send_code(&two, "code", used).await;
         assert!(is_refused(&page), "{}", page.body);
     }
-    // It works for nothing else either.
     let page = send(&one, CODES, &[("code", &code)]).await;
     assert!(page.status == 422 && page.says(WRONG), "{}", page.body);
     let next = guarded.code(1);
@@ -474,7 +466,6 @@ async fn a_right_password_is_counted_until_the_code_is_right() {
     assert_eq!(browser.get("/app").await.status, 200);
 }
 
-/// Ages the second step in a browser.
 fn age_step(guarded: &Guarded, browser: &Browser, seconds: i64) {
     let keys = guarded.org.stack().keyring();
     let form = CookieSecret::parse(&browser.cookie("form").unwrap()).unwrap();
@@ -491,7 +482,6 @@ fn age_step(guarded: &Guarded, browser: &Browser, seconds: i64) {
 async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     let guarded = Guarded::new().await;
     let code = guarded.code(0);
-    // Without a password before it.
     let stranger = guarded.visitor();
     assert!(needs_password(&stranger.get(SIGN_IN_CODE).await));
     assert!(needs_password(&stranger.post(SIGN_IN_CODE, &[("form_token", "x"), ("code", &code)]).await));
@@ -500,13 +490,11 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     let token = page.hidden("form_token");
     assert!(needs_password(&stranger.post(SIGN_IN_CODE, &[("form_token", &token), ("code", &code)]).await));
 
-    // In another browser, with the cookie.
     let halfway = guarded.halfway().await;
     let cookie = halfway.cookie("second-step").unwrap();
     assert!(!cookie.contains(&guarded.person.email), "it is sealed");
     stranger.set_cookie("second-step", &cookie);
     assert!(needs_password(&send_code(&stranger, "code", &code).await));
-    // A made-up one.
     stranger.set_cookie("second-step", "%7B%22key%22%3A%22x%22%2C%22text%22%3A%22x%22%7D");
     assert!(needs_password(&send_code(&stranger, "code", &code).await));
 
@@ -517,7 +505,6 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     age_step(&guarded, &halfway, 290);
     assert_eq!(send_code(&halfway, "code", &guarded.code(0)).await.status, 303);
 
-    // Signing out everywhere and a new password end it.
     guarded.forget_used_codes().await;
     let halfway = guarded.halfway().await;
     assert_eq!(send(&guarded.browser, "/app/sign-out-everywhere", &[]).await.status, 303);
@@ -579,7 +566,6 @@ async fn turning_off_takes_the_password_and_a_code() {
     assert_eq!(elsewhere.get(ACCOUNT).await.status, 200);
     Browser::of(&guarded.org, &guarded.person).await;
     assert!(needs_password(&send_code(&halfway, "recovery_code", &guarded.codes[2]).await));
-    // Again, with another secret.
     let again = Guarded::of(guarded.org, guarded.person).await;
     assert_ne!(again.secret.expose(), guarded.secret.expose());
 }
@@ -713,7 +699,6 @@ async fn no_admin_resets_the_second_factor_of_an_account_that_another_organizati
     assert!(page.status == 422 && page.says("They also belong to another organization"), "{}", page.body);
     assert_eq!(guarded.browser.get(ACCOUNT).await.status, 200);
     guarded.halfway().await;
-    // Switching needs no code: the session has proved it.
     let to = other.id.to_string();
     let switched = send(&guarded.browser, "/app/account/organization", &[("organization", &to)]).await;
     assert_eq!(switched.status, 303, "{}", switched.body);
@@ -731,7 +716,6 @@ async fn whoever_is_invited_and_has_a_second_factor_joins_with_a_code() {
     let visitor = guarded.visitor();
     let wrong = send_signed_out(&visitor, &link, &[("password", "wrong")]).await;
     assert!(wrong.status == 422 && !wrong.says("name=\"code\""), "{}", wrong.body);
-    // A code alone doesn't suffice.
     let code = guarded.code(0);
     let alone = send_signed_out(&visitor, &link, &[("code", &code)]).await;
     assert!(alone.status == 422 && alone.says("Enter your password again"), "{}", alone.body);

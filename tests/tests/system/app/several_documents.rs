@@ -6,7 +6,6 @@ use shared::domain::ids::{DocumentId, SignatureBlockId};
 use tests::app::Page;
 use tests::attending::{Attendee, Live};
 
-/// A one-step agreement: Ada signs two documents, Northwind the first.
 fn set_up(draft: &mut Agreement) {
     draft.stages.drain(..1);
     draft.stages.truncate(1);
@@ -62,7 +61,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let alone = northwind.get(&document(agreement, 0)).await;
     assert!(alone.says("Your signature") && !alone.says(" to sign</p>"), "{}", alone.body);
 
-    // The first document and its receipt lead to the second.
     let receipt = sign(&first, agreement, 0).await;
     let next = first.at(&document(agreement, 1));
     assert_eq!(linked(&receipt, "Next: Sign “Schedule of deliveries”"), next);

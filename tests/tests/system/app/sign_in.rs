@@ -33,7 +33,6 @@ async fn guess(browser: &Browser, emails: impl IntoIterator<Item = &str>) {
     }
 }
 
-/// Opens a page without a session, and sends the sign-in form it leads to.
 async fn sign_in_after(browser: &Browser, sent_away: &Page, person: &Person) -> Page {
     assert_eq!(sent_away.status, 303, "{}", sent_away.body);
     let form = browser.get(sent_away.location()).await;
@@ -55,7 +54,6 @@ async fn any_page_is_come_back_to_exactly_as_it_was_asked_for() {
         let browser = Browser::new(org.base_url());
         let back = sign_in_after(&browser, &browser.get(address).await, &person).await;
         assert_eq!((back.status, back.location()), (303, address));
-        // A signed-in member is redirected at once.
         let sent_away = Browser::new(org.base_url()).get(address).await;
         assert_eq!(browser.get(sent_away.location()).await.location(), address);
     }
@@ -162,7 +160,6 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         guess(&elsewhere, [email]).await;
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{}", right.body);
-        // A lost browser is no longer known.
         let token = known.get("/app/account").await.hidden("form_token");
         assert_eq!(known.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.status, 303);
         assert_eq!(known.sign_in(email, &person.password, "/app").await.status, 422);

@@ -25,7 +25,6 @@ async fn a_day_passes(org: &Org) {
     eventually("the clock has looked at what was uploaded", is_done).await;
 }
 
-/// Uploads files with one form of a page, sent once for each; returns the statuses.
 async fn upload_each(ada: &Attendee, at: &str, files: &[&[u8]]) -> Vec<u16> {
     let action = format!("{at}/upload");
     let page = ada.get(at).await;
@@ -54,7 +53,6 @@ async fn what_a_participant_stored_stays_while_a_receipt_names_it() {
     }
 }
 
-/// Saves or sends Ada's answers with a file; returns the status.
 async fn answer(live: &Live, ada: &Attendee, act: &str, (version, text, file): (&str, &str, &[u8])) -> u16 {
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[0].id);
     let action = format!("{at}/answers/{act}");
@@ -85,7 +83,6 @@ async fn answers_that_are_not_saved_store_no_file() {
     }
     assert!(!is_stored(org, &other).await);
     assert_eq!(rows::file_bytes(org.stack().table(), ada.participant).await, stored, "nor is it counted");
-    // A form sent twice saves once, and counts its file once.
     for _ in 0..2 {
         assert_eq!(answer(&live, &ada, "save", ("1", "Second.", &saved)).await, 303);
     }

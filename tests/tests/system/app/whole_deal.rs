@@ -115,7 +115,6 @@ async fn responses(live: &Live) -> String {
     told
 }
 
-/// A published deal in an organization that asks participants for codes.
 async fn begin(org: Org, admin: &Browser) -> Live {
     let token = admin.get("/app").await.hidden("form_token");
     let settings = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "UTC"), ("asks_for_codes", "on")];
@@ -133,7 +132,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let [ada, northwind] = live.ids();
     let (name, draft, text, reason, file) = (word("name"), word("draft"), word("text"), word("reason"), word("file"));
 
-    // Both arrive with their codes, and sign.
     let (ada, ada_secrets) = arrive(&live, ada).await;
     let (northwind, northwind_secrets) = arrive(&live, northwind).await;
     assert!(ada.get("").await.says("Sign “Purchase agreement”"));
@@ -143,7 +141,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let read = live.read().await;
     assert_eq!((&read["stages"][0]["state"], &read["stages"][1]["state"]), (&json!("done"), &json!("current")));
 
-    // Northwind approves; Ada uploads a file, and saves answers before sending them.
     assert_eq!(northwind.approve(&live.agreement, (1, 0)).await.status, 303);
     let gates: Vec<GateId> = live.agreement.stages[1].gates.iter().map(|gate| gate.id).collect();
     let at = format!("/conditions/{}", gates[1]);

@@ -64,7 +64,6 @@ impl Queues {
         delete.receipt_handle(message.receipt_handle().unwrap()).send().await.expect("the queue answers");
     }
 
-    /// What comes out in time, without duplicates, with its group.
     async fn drain(&self, url: &str, count: usize, within: Duration) -> Vec<(DeliveryMessage, String)> {
         let until = tokio::time::Instant::now() + within;
         let mut drained = Vec::new();
@@ -165,7 +164,6 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     assert_eq!(receives, usize::try_from(limits::MESSAGE_RECEIVES_MAX).unwrap());
     let delivery = cloud.delivery(wakes[0]).await;
     assert_eq!((delivery.state(), delivery.attempted), (DeliveryState::Waiting, 1));
-    // An early message goes on to the retry queue, through the function.
     let early = DeliveryMessage { due_at: in_s(2), ..wakes[0] };
     assert!(failures(&call(&mut sender, &sqs_batch(&[body(early)]).0).await).is_empty());
     let sent_on = queues.drain(&queues.retries, 1, PATIENCE).await;

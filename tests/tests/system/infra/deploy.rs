@@ -18,7 +18,6 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts");
 const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
 /// Linux's limit on one argument of a command.
 const ARGUMENT_BYTES_MAX: usize = 131_072;
-/// The error of `aws` for a missing stack.
 const NO_STACK: &str = "An error occurred (ValidationError): Stack with id x does not exist";
 
 /// A folder with a program `aws` that records its calls, and answers from files.
@@ -48,7 +47,6 @@ print(answer, end="")
 "#;
 
 impl Aws {
-    /// With an empty deployed stack that has a keyring.
     fn new() -> Self {
         let aws = Self { folder: TempDir::new().expect("a folder"), seen: Cell::new(0) };
         aws.program("aws", PROGRAM);
@@ -87,7 +85,6 @@ impl Aws {
         self.says_in_turn("cloudformation describe-stacks", &[json!({ "Stacks": [stack] })]);
     }
 
-    /// The stack has created its stores, which are in a state.
     fn owns(&self, status: &str) {
         let stores =
             [("Table", "the-table"), ("Files", "the-bucket"), ("Keyring", "the-secret"), ("ReadApi", "a-function")];
@@ -196,7 +193,6 @@ fn is_wanted() -> bool {
 
 struct Ran {
     output: Output,
-    /// The calls of `aws`, one per line.
     calls: String,
     recorded: Vec<Value>,
 }
@@ -263,7 +259,6 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
         assert!(policy.contains(part), "{part}: {policy}");
     }
     ran.called_in_order(&["cloudformation set-stack-policy", "cloudformation execute-change-set"]);
-    // Without consent, the change set is deleted, and nothing else happens.
     let ran = aws.run(&["deploy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called("cloudformation execute-change-set"), "{}", ran.calls);
@@ -289,7 +284,6 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
     let aws = Aws::new();
     aws.program("cargo", "#!/bin/sh\necho a-new-keyring\n");
     let store = "secretsmanager put-secret-value";
-    // With a value: nothing is stored.
     aws.run(&["keyring", "prod"], &[]).await.refused("has a keyring");
     // Unknown: the deployment ends with the reason, and tells no one to store a key.
     aws.fails("secretsmanager describe-secret", "An error occurred (AccessDeniedException)");
@@ -298,7 +292,6 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
         ran.refused("AccessDeniedException");
         assert!(!ran.text().contains("keyring prod") && !ran.has_called(store), "{}\n{}", ran.text(), ran.calls);
     }
-    // Without a value.
     for none in [json!({"Name": "the-secret"}), json!({"VersionIdsToStages": {}})] {
         aws.says("secretsmanager describe-secret", &none);
         let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
@@ -351,7 +344,6 @@ async fn a_first_deployment_that_failed_can_be_repeated() {
         ran.refused("the table the-table has records");
         assert!(!ran.has_called(removal) && !ran.has_called("dynamodb delete-table"), "{}", ran.calls);
     }
-    // Stores that CloudFormation has removed aren't looked for.
     let aws = Aws::new();
     aws.is("ROLLBACK_COMPLETE", &[]);
     aws.owns("DELETE_COMPLETE");
@@ -419,7 +411,6 @@ async fn a_rollback_keeps_what_the_earlier_release_knows() {
     }
 }
 
-/// Before anything is built, created or removed.
 #[tokio::test]
 async fn a_stage_without_a_fitting_name_is_refused_at_once() {
     if !is_wanted() {
@@ -594,7 +585,6 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     aws.fails("s3api delete-bucket", "An error occurred (NoSuchBucket)");
     aws.fails("secretsmanager delete-secret", "An error occurred (InvalidRequestException): marked for deletion");
     aws.run(&["destroy", "prod", "--yes"], &lose).await.succeeded();
-    // Any other failure ends it.
     aws.fails(list, "An error occurred (AccessDenied)");
     aws.run(&["destroy", "prod", "--yes"], &lose).await.refused("AccessDenied");
 }
@@ -628,7 +618,6 @@ async fn localstack_is_not_started_without_its_token() {
     aws.run(&["localstack"], &[("LOCALSTACK_AUTH_TOKEN", "")]).await.refused("LOCALSTACK_AUTH_TOKEN");
 }
 
-/// All of `make localstack`, with stand-ins for Docker and AWS; the first session is real.
 #[tokio::test]
 async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
     if !is_wanted() {
@@ -636,7 +625,6 @@ async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
     }
     let aws = Aws::new();
     aws.says("secretsmanager describe-secret", &json!({}));
-    // It exists once created.
     let deployed = r#"#!/bin/sh
 if [ "$1 $2 $3" = "cloudformation wait stack-create-complete" ]; then rm "$(dirname "$0")/cloudformation describe-stacks fails"; fi
 exec "$(dirname "$0")/aws" "$@"
@@ -740,7 +728,6 @@ async fn zips_without_a_list_of_their_parts_are_still_packaged() {
     }
 }
 
-/// The handbook's deployments use the template's parameters.
 #[test]
 fn the_handbooks_deployments_name_parameters_of_the_template() {
     let declared: BTreeSet<&str> =
@@ -763,7 +750,6 @@ fn the_handbooks_deployments_name_parameters_of_the_template() {
     }
 }
 
-/// What `make localstack` runs against its deployment.
 #[tokio::test]
 async fn the_first_session_works_from_an_invitation_on() {
     if !is_wanted() {

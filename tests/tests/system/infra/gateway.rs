@@ -95,7 +95,6 @@ async fn the_stage_of_a_rest_api_is_no_part_of_the_path() {
     }
 }
 
-/// An HTTP API's path begins with the stage; the query is unchanged.
 #[tokio::test]
 async fn the_stage_of_an_http_api_is_cut_from_the_path() {
     let org = Org::new().await;

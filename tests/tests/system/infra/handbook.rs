@@ -42,7 +42,6 @@ fn what_is_no_command_of_ops_says_why_it_is_not_run_here() {
     }
 }
 
-/// The price per million in a row of the handbook.
 fn price(what: &str) -> f64 {
     let row = HANDBOOK.lines().find(|line| line.starts_with(&format!("| {what}")));
     let cell = row.and_then(|row| row.split('|').nth(2)).unwrap_or_else(|| panic!("no price of {what}"));

@@ -141,7 +141,6 @@ const RECORDED: [Recorded; 17] = [
     },
 ];
 
-/// A browser's recorded events.
 const PAGES: [&str; 2] = ["view-sign-in", "sign-in"];
 
 fn finds_zoe(answer: &Answer, _: &Org) {
@@ -184,7 +183,6 @@ async fn every_recorded_event_gets_its_answer() {
         check(&answer, &org);
         answered.push(answer.request_id());
     }
-    // The local stack's own server sees what the functions wrote.
     assert_eq!(org.total("/api/v1/contacts").await, 7);
     assert_eq!(org.total("/api/v1/workspaces").await, 3);
     assert_eq!(org.total("/api/v1/proposals").await, 2);
@@ -263,14 +261,12 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     assert_eq!(logged(&process), answered);
 }
 
-/// Each of the app's functions has its own pages, and answers for no other's.
 #[tokio::test]
 async fn the_apps_functions_share_its_pages() {
     let cloud = Cloud::new().await;
     let person = cloud.org.admin("Maren Holt").await;
     let browser = Browser::of(&cloud.org, &person).await;
     let session = browser.cookie("session").expect("a session");
-    // Participants have their own sessions.
     let part = format!("/app/parts/{}", unknown_id());
     let pictures = format!("/app/pictures/{0}/{0}", unknown_id());
     let (receipt, picture) = (format!("{part}/receipts/{}", unknown_id()), format!("{pictures}/1"));
@@ -301,7 +297,6 @@ async fn the_apps_functions_share_its_pages() {
     }
 }
 
-/// The same program reads each PDF in a separate process.
 #[tokio::test]
 async fn what_opens_pdfs_starts_itself_for_each() {
     let (sound, page) = (Bytes::from(tests::pdf::pdf("sound", "")), Picture { page: 0, width_px: 400 });
@@ -372,7 +367,6 @@ async fn a_key_is_remembered_by_the_next_process() {
     assert_eq!(org.total("/api/v1/contacts").await, 2);
 }
 
-/// A REST API's path has no stage, an HTTP API's has one; in both, links keep their origin.
 #[tokio::test]
 async fn a_named_stage_is_no_part_of_the_path() {
     let org = Org::new().await;

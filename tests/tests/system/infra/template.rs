@@ -12,7 +12,6 @@ use tests::runtime_api::{self, Function, recorded};
 use tests::template::{self, functions, properties, resources, routes};
 use tests::{Needs, Org, Stack};
 
-/// Functions without an HTTP entrance, with a sample event.
 const BACKGROUND: [(&str, &str); 3] =
     [("event-relay", r#"{"Records": []}"#), ("webhook-sender", r#"{"Records": []}"#), ("clock", "{}")];
 
@@ -187,10 +186,8 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
     assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
 }
 
-/// Variables that functions can do without.
 const OPTIONAL: [&str; 3] = ["CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
 
-/// Each function starts with the template's environment, and needs all of it but what is optional.
 #[tokio::test]
 async fn functions_get_the_settings_that_they_need_and_no_others() {
     let org = Org::new().await;
@@ -242,7 +239,6 @@ fn value_of(variable: &str, org: &Org) -> String {
     }
 }
 
-/// The stream wakes the relay for written entries of the due index, and nothing else.
 #[test]
 fn the_streams_filter_lets_through_what_the_relay_takes() {
     let source = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"];
@@ -281,7 +277,6 @@ fn matches(pattern: &Value, event: &Value) -> bool {
     })
 }
 
-/// What a deleted stack retains, what no one else may read, and what alarms report.
 #[test]
 fn data_outlive_the_stack_and_stay_private() {
     let all = &template::template()["Resources"];
@@ -336,7 +331,6 @@ const GIVEN_STORES: [(&str, &str, &str); 3] = [
 fn everything_follows_to_a_store_that_is_given() {
     let all = template::template();
     let users = all["Resources"].as_object().expect("resources").iter().filter(|(id, _)| {
-        // The stores themselves stay.
         !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str())
     });
     let users: Vec<(&str, &Value)> = users
@@ -359,12 +353,10 @@ fn everything_follows_to_a_store_that_is_given() {
         }
         assert!(followed >= 15, "{resource}: {followed}");
     }
-    // The relay reads the given table's stream.
     let stream = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"]["Stream"];
     let stream = template::with_conditions(stream, &["HasOtherTable"]);
     let arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}";
     assert_eq!(stream, json!({"Fn::Sub": format!("{arn}/stream/${{TableStreamLabel}}")}));
-    // A role with a call on the table has it on the given one.
     for (name, function) in functions() {
         let role = properties(function.properties["Role"]["Fn::GetAtt"][0].as_str().expect("a role"));
         let role = template::with_conditions(role, &["HasOtherTable"]);
@@ -393,7 +385,6 @@ fn one_parameter_stops_all_that_runs_by_itself() {
     let parameter = &template::template()["Parameters"]["BackgroundWork"];
     // A rule of EventBridge uses the same words for its state.
     assert_eq!(parameter["AllowedValues"], json!(["ENABLED", "DISABLED"]));
-    // And calls: a rate of zero.
     for name in ["RequestsPerSecond", "RequestsAtOnce"] {
         assert_eq!(template::template()["Parameters"][name]["MinValue"], 0);
     }

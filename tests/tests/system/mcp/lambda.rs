@@ -21,7 +21,6 @@ const BASE_URL: &str = "https://api.countersign.example";
 
 const UP: u8 = 0;
 const FULL: u8 = 1;
-/// Runs the function, but loses its response.
 const LOSING: u8 = 2;
 
 /// A stand-in for Lambda's own API, with one function. Returns its address.

@@ -35,7 +35,6 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     if rest.len() == 24 && rest.ends_with('Z') && rest.as_bytes()[10] == b'T' {
         return "moment".to_owned();
     }
-    // The same goes for its hash.
     if rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return "hash".to_owned();
     }
@@ -52,7 +51,6 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     whole
 }
 
-/// The arguments of a fixture's call of an operation.
 fn arguments(fixture: &Fixture, operation: &Operation) -> Map<String, Value> {
     let mut all = fixture.body(operation).and_then(|body| body.as_object().cloned()).unwrap_or_default();
     for parameter in operation.parameters("path") {
@@ -133,7 +131,6 @@ async fn every_operation_does_the_same_as_its_tool() {
         compare(&format!("{name} with too much"), (&http, &answer), (&of_tools, &called)).await;
         if operation.method == "POST" {
             let mut with = with.clone();
-            // Each operation has its own key: one key has one request.
             with.insert("idempotency_key".to_owned(), json!(name));
             for attempt in ["first", "again"] {
                 let answer = asked.clone().key(name).send().await;
@@ -197,7 +194,6 @@ async fn what_is_wrong_with_a_call_is_said_as_the_api_says_it() {
         found["errors"].as_array().expect("errors").iter().filter_map(|it| it["field"].as_str()).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["display_name", "header.idempotency-key", "kind"], "all at once");
-    // A key of one request, and a version that has changed.
     let ada = json!({"display_name": "Ada", "kind": "person", "external_reference": "A-1", "idempotency_key": "k"});
     let first = mcp.call("create_contact", &ada).await;
     let again = mcp.call("create_contact", &ada).await;

@@ -32,13 +32,11 @@ struct Meter<'a> {
     stack: &'a Stack,
     /// One per measured token.
     clients: [Client; 2],
-    /// The hour when the tokens' use was recorded.
     used_in: Option<Timestamp>,
     figures: Map<String, Value>,
 }
 
 impl Meter<'_> {
-    /// Sends a call, records its cost, and compares the log with it.
     async fn measure(&mut self, case: &str, status: u16, request: Request) -> Value {
         self.record_use().await;
         drop(self.faults.take_traffic());
@@ -78,7 +76,6 @@ impl Meter<'_> {
     }
 }
 
-/// Cases besides operations.
 const OTHER_CASES: [(&str, &str); 5] = [
     ("refused input", "costs the same at every operation: nothing is read but the token"),
     ("refused scope", "costs the same at every operation: nothing is read but the token"),
@@ -87,7 +84,6 @@ const OTHER_CASES: [(&str, &str); 5] = [
     ("description", "is the description itself, which reads nothing"),
 ];
 
-/// Asserts that each described operation is measured, and each case has one.
 fn assert_complete(figures: &Map<String, Value>) {
     let operations: BTreeSet<String> = spec::all().into_iter().map(|operation| operation.id).collect();
     let cases = figures.keys().map(|case| case.split(':').next().unwrap_or(case));
@@ -372,7 +368,6 @@ async fn measure_funding(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("paper_funding_items: 25 of them", 201, many).await;
 }
 
-/// Compares figures with the golden file.
 fn compare(figures: &Map<String, Value>, held: &[&str]) {
     let known: Value =
         std::fs::read(golden_file()).ok().and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default();

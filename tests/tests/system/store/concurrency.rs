@@ -160,7 +160,6 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     assert_eq!((&found["people_count"], found["people"].as_array().map(Vec::len)), (&json!(20), Some(20)));
     assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 20);
 
-    // Those who change the same contact do wait.
     let ada = path(&contacts[0]);
     let patch = |n: usize| client.patch(&ada, &json!({"display_name": format!("Ada {n}")})).send();
     for answer in join_all((0..20).map(patch)).await {

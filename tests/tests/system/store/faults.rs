@@ -37,12 +37,10 @@ impl Broken {
         Self { client: org.at(&stack), stack, faults, org }
     }
 
-    /// The organization's store calls.
     pub fn on(&self, target: &'static str) -> Rule {
         Rule::on(target).containing(self.org.id)
     }
 
-    /// The service itself, on the breakable table.
     pub fn system(&self) -> SystemContext {
         SystemContext::begin(&self.stack.table().store(), self.org.id, "fixture", TimeScale::default())
     }
@@ -147,7 +145,6 @@ async fn endless_throttling_fails_a_call_with_retry_after_and_leaves_nothing_hal
     rows.end();
 
     assert_eq!(broken.org.state().await, before);
-    // The key was not consumed.
     let again = broken.client.post(CONTACTS, &ada()).key("throttled").send().await;
     again.ok(201);
     assert!(!again.is_replay());
@@ -231,7 +228,6 @@ async fn a_conflict_without_end_is_our_failure_and_leaves_nothing_half_done() {
     }
     assert_eq!(broken.org.state().await, before);
     conflicts.end();
-    // The key was not consumed.
     let again = broken.client.post(CONTACTS, &ada()).key("never").send().await;
     again.ok(201);
     assert!(!again.is_replay());
@@ -314,7 +310,6 @@ async fn a_commit_that_lands_late_is_what_a_repeat_gets() {
     }
 }
 
-/// A request sent once doesn't get a replay, however its attempts went.
 #[tokio::test]
 async fn a_commit_that_lands_late_is_no_replay() {
     let broken = Broken::new().await;
@@ -327,7 +322,6 @@ async fn a_commit_that_lands_late_is_no_replay() {
     assert_eq!(line["code"], broken.audit_of(&answer.request_id()).await[0]["code"], "log and audit row agree");
 }
 
-/// Only the commit's own audit row proves it.
 #[tokio::test]
 async fn the_caller_gets_the_record_of_a_commit_whose_every_response_is_lost() {
     let broken = Broken::new().await;
@@ -454,7 +448,6 @@ async fn a_stale_version_is_not_taken_for_the_one_that_if_match_names() {
     assert_eq!(broken.org.get(path(&contact)).send().await.ok(200)["kind"], "person");
 }
 
-/// A look-up misses a used key: the repeat gets the first response anyway.
 #[tokio::test]
 async fn a_key_that_a_stale_read_misses_has_one_effect() {
     let broken = Broken::new().await;

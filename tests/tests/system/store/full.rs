@@ -53,7 +53,6 @@ impl Full {
         self.id.parse().expect("an id")
     }
 
-    /// Decides in one act that also settles an expired proposal of the same action.
     async fn decide(&self, action: ProposalAction) {
         let agreement = Drafted::of(&self.org, &self.id).await.agreement;
         drafts::propose_until(&self.org, &agreement, action, Timestamp::now()).await;
@@ -123,7 +122,6 @@ async fn the_largest_papering_is_made() {
     assert_eq!(workspace["people_count"], limits::AGREEMENT_PARTICIPANTS_MAX);
 }
 
-/// Its first step is done at once.
 #[tokio::test]
 async fn the_largest_agreement_is_published() {
     let full = Full::with_countdown_to(obligations::days_ago(1)).await;

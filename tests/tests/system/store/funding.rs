@@ -26,7 +26,6 @@ fn new(workspace: &Value, n: usize) -> NewFundingItem {
     read(json!({"workspace_id": workspace["id"], "label": format!("Asset {n}")})).expect("an item")
 }
 
-/// Adds items as an import does, some at a time.
 async fn add(org: &Org, workspace: &Value, count: usize) {
     let id: WorkspaceId = workspace["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
     let all: Vec<_> = (0..count).map(|n| (FundingItemId::new(), new(workspace, n))).collect();
@@ -148,7 +147,6 @@ async fn a_thousand_rows_are_checked_once_and_added_in_three_calls_for_each_tran
     assert_eq!(summary["total"], json!(rows));
 }
 
-/// What may change after the check is checked again in each transaction; other workspaces' records never pass.
 #[tokio::test]
 async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     let (org, other) = (Org::new().await, Org::new().await);
@@ -204,7 +202,6 @@ async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     }
     assert_eq!((org.state().await, other.state().await), before);
 
-    // Another call has taken the reference since.
     let batches = check(&estate.workspace, vec![own(), row(&estate.workspace, &estate.trust, &json!("a-1"))]).await;
     let batches = batches.expect("they are of the workspace");
     let body = json!({"workspace_id": pine.workspace["id"], "label": "First", "external_reference": "a-1"});

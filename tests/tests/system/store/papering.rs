@@ -19,13 +19,9 @@ const WRITE: &str = "TransactWriteItems";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
-    /// A member closes it.
     Close,
-    /// A caller clears its verb.
     Unsort,
-    /// A caller puts it on hold.
     Park,
-    /// A caller papers it.
     Paper,
 }
 
@@ -47,7 +43,6 @@ impl Desk {
         &self.broken.org
     }
 
-    /// The organization's writes on the breakable table.
     fn writes(&self) -> Rule {
         self.broken.on(WRITE)
     }
@@ -85,7 +80,6 @@ fn park(client: &tests::Client, item: &Value) -> Request {
     client.post(format!("{}/park", item_path(item)), &json!({"waiting_on": "counsel"}))
 }
 
-/// An overtaken papering is decided again, refused for the new facts, and leaves nothing behind.
 #[tokio::test]
 async fn a_papering_that_is_overtaken_is_refused_for_what_is_true_then() {
     let desk = Desk::new().await;

@@ -25,7 +25,6 @@ fn with_reference(reference: &str) -> Value {
     json!({"display_name": "Ada", "kind": "person", "external_reference": reference})
 }
 
-/// A contact's version, which is its tag.
 fn version(answer: &Answer) -> u64 {
     answer.etag().trim_matches('"').parse().expect("a version's number")
 }
@@ -41,7 +40,6 @@ pub(super) async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwh
     join(call.send(), overtake).await.0
 }
 
-/// Waits until the clock shows a later time than any call so far.
 async fn later() {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }

@@ -193,7 +193,6 @@ async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organizat
     assert_eq!(stranger.receiver.arrivals()[0].event_id(), from_there);
     assert_eq!(stranger.receiver.arrivals().len(), 1);
 
-    // An edit changes which events it receives.
     assert_eq!(some.edit(&some.receiver.url(), &["workspace.activated"]).await.status, 303);
     activate(&some.admin, &org.workspace("Quay").await).await;
     some.receiver
@@ -278,7 +277,6 @@ async fn a_sixth_previous_secret_is_refused() {
 async fn a_signing_secret_is_on_the_page_that_shows_it_once_and_nowhere_else() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
-    // A failure, with a recorded response, and a success.
     subscriber.receiver.answer_once(Reaction { body: "no".to_owned(), ..Reaction::status(500) });
     let event = subscriber.test().await;
     subscriber.wait_for(&org, event, "delivered").await;

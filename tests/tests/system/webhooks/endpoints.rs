@@ -46,7 +46,6 @@ fn said(page: &Page, url: &str) {
     assert!(page.says(&format!("value=\"{url}\"")), "{url} is kept: {}", page.body);
 }
 
-/// Goal S2, in the app.
 #[tokio::test]
 async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -77,7 +76,6 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     }
     let url = subscriber.receiver.url();
     let before = org.state().await;
-    // An unknown type is no choice.
     for types in [&[][..], &["movement.dreamt_of"], &["webhook.test"]] {
         let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
         for path in [DEVELOPERS.to_owned(), format!("{}/edit", subscriber.path())] {
@@ -252,7 +250,6 @@ async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lo
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 422);
 }
 
-/// A form's path and fields.
 type Form = (String, Vec<(String, String)>);
 
 fn form_of(path: &str, token: &str, fields: &[(&str, &str)]) -> Form {

@@ -21,7 +21,6 @@ use uuid::Uuid;
 
 use crate::STACK;
 
-/// A running stack on a breakable table, with a subscriber.
 struct Broken {
     subscriber: Subscriber,
     org: Org,
@@ -69,7 +68,6 @@ async fn survives_every_fault_of(target: &'static str, needle: &str) {
     survives_every_fault_after(&[], target, needle).await;
 }
 
-/// The same, with a subscriber that first fails each event.
 async fn survives_every_fault_after(failures: &[u16], target: &'static str, needle: &str) {
     let broken = Broken::new(60).await;
     // Others' writes never make a read fail.
@@ -188,14 +186,11 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let half_relayed = next().await;
     outbox::deliver(&org, subscriber.id, &half_relayed, |_| {}).await;
     assert_eq!(org.due().await.len(), 2);
-    // The message was lost.
     let unwoken = next().await;
     relayed(unwoken.id).await;
-    // The sender died before it sent anything.
     let claimed = next().await;
     let wake = relayed(claimed.id).await;
     claimed_for_a_moment(&org, wake).await;
-    // The sender died while it sent.
     let sent = next().await;
     let wake = relayed(sent.id).await;
     let (reaction, hold) = Reaction::held(200);
@@ -215,7 +210,6 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let wake = relayed(settled.id).await;
     assert!(sender.handle(wake).await.is_ok());
     assert!(sender.handle(wake).await.is_ok());
-    // The relay did nothing.
     let committed = next().await;
 
     let _working = org.stack().scaled(60);
@@ -340,7 +334,6 @@ async fn deliveries_whose_secret_does_not_open_are_quarantined_and_replayed_toge
     assert!(subscriber.receiver.arrivals().is_empty());
     assert_eq!(subscriber.admin.get(DEVELOPERS).await.status, 200);
 
-    // A new secret fixes it.
     subscriber.rotate("replace").await;
     let page = subscriber.admin.get(&subscriber.path()).await;
     assert!(page.says("2 events since") && page.says("Replay all undelivered since"), "{}", page.body);

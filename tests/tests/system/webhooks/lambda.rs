@@ -27,7 +27,6 @@ pub const RECORDED: [&str; 3] = ["schedule", "sqs-deliveries", "stream-batch"];
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// Three functions on the table of an otherwise idle stack.
 pub(crate) struct Cloud {
     pub(crate) org: Org,
     services: AwsServices,
@@ -60,7 +59,6 @@ impl Cloud {
         self.org.subscriber_of(types).await
     }
 
-    /// Makes a proposal, which causes a `proposal.created` event.
     pub(crate) async fn happens(&self) -> EventId {
         let draft = drafts::written(&self.org, "Seed round").await;
         self.org.post("/api/v1/proposals", &draft.publication()).send().await.ok(201);
@@ -68,7 +66,6 @@ impl Cloud {
         events.last().expect("an event")["id"].as_str().expect("an id").parse().expect("a uuid")
     }
 
-    /// Due entries of a kind, with their full keys.
     async fn due(&self, what: Due) -> Vec<(String, String)> {
         let mut keys = rows::due_keys(self.org.stack().table(), self.org.id).await;
         keys.retain(|(_, sort)| sort.starts_with(&keys::due_of_kind(what)));
@@ -150,7 +147,6 @@ pub(crate) fn body(wake: DeliveryMessage) -> String {
     serde_json::to_string(&wake).expect("a message")
 }
 
-/// Ids of messages that the queue must show again.
 pub(crate) fn failures(answer: &Value) -> Vec<&str> {
     let failures = answer["batchItemFailures"].as_array().unwrap_or_else(|| panic!("no batchItemFailures: {answer}"));
     failures.iter().map(|failure| failure["itemIdentifier"].as_str().expect("an id")).collect()
@@ -355,7 +351,6 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
 }
 
-/// A quarantined delivery's message shows again a few times, and an operator can move it back.
 #[tokio::test]
 async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     let cloud = Cloud::new().await;

@@ -68,7 +68,6 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     assert!(none.status == 422 && none.says("File must be chosen"), "{}", none.body);
     assert_eq!(desk.agreement(&page).await["documents"], json!([]));
 
-    // The largest file, named after itself, once for two presses.
     let FormCopy { name: copy, id } = desk.copy();
     for _ in 0..2 {
         let added = desk.upload(&path, &[("copy", &copy), ("document_name", "")], &padded(FOUR_MIB)).await;

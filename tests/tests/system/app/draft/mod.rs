@@ -15,7 +15,6 @@ use tests::pdf::pdf;
 
 const NEW: &str = "/app/agreements/new";
 
-/// An organization with a workspace of two people, and a member's browser.
 struct Desk {
     org: Org,
     browser: Browser,
@@ -48,7 +47,6 @@ impl Desk {
         (browser, token)
     }
 
-    /// A copy of a form of the member's session.
     fn copy(&self) -> FormCopy {
         self.browser.copy("session")
     }
@@ -63,7 +61,6 @@ impl Desk {
         self.browser.upload(path, &fields, ("file", "deed.pdf", file)).await
     }
 
-    /// Begins a draft with a template, and returns its page's path.
     async fn begin(&self, template: &str, parties: &[(&str, &str)]) -> String {
         let fields = [("workspace", self.workspace.as_str()), ("template", template), ("name", "Refit contract")];
         let fields: Vec<_> = fields.into_iter().chain(parties.iter().copied()).collect();

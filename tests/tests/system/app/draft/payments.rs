@@ -8,7 +8,6 @@ use super::{Desk, notice};
 const IBAN: &str = "DE89 3704 0044 0532 0130 00";
 
 impl Desk {
-    /// A draft of two parties, and their participant ids.
     pub(super) async fn with_parties(&self) -> (String, [String; 2]) {
         let page = self.two_party().await;
         let agreement = self.agreement(&page).await;
@@ -53,7 +52,6 @@ async fn a_payment_is_added_changed_and_removed() {
         ("due", "3/20/2031"),
     ];
     for _ in 0..2 {
-        // A double click's second press adds no other.
         let added = desk.send(&format!("{page}/payments"), &fields).await;
         assert_eq!((added.status, added.location()), (303, format!("{page}#notice").as_str()), "{}", added.body);
     }
@@ -219,7 +217,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(listed.says("Authorized payment") && listed.says("Confirmed payment"), "{}", listed.body);
     assert!(!listed.says("lets members authorize payments"), "there are none yet");
 
-    // Without a payment the condition is incomplete, and the checklist leads to where one is added.
     let FormCopy { name: copy, id: gate } = desk.copy();
     let add = [("copy", copy.as_str()), ("type", "movement_reconciled")];
     assert_eq!(desk.send(&conditions, &add).await.status, 303);
@@ -255,7 +252,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
         assert_eq!(found["movement_id"], json!(id));
     }
 
-    // It can't be removed; the page says why and links there.
     assert!(desk.browser.get(&payment).await.says(&format!("href=\"{condition}\"")));
     let refused = desk.send(&payment, &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
@@ -274,7 +270,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(desk.movements(&page).await.iter().all(|payment| payment["id"] != json!(foreign)));
     assert_eq!(desk.movements(&other).await[0]["purpose"], "Other");
 
-    // The step now offers actions for payments.
     let form = desk.browser.get(&steps).await;
     assert!(form.says("Countersign lets members authorize payments"), "{}", form.body);
     // The step's own form follows those that move its conditions.

@@ -27,7 +27,6 @@ async fn attend(desk: &Desk, agreement: &Value, name: &str) -> Attendee {
     attendee
 }
 
-/// An agreement for some items, signed by all, with its trustee.
 async fn signed(desk: &Desk, items: &[&Value]) -> (Value, Attendee) {
     let draft = desk.org.paper(items).await;
     let agreement = id(&draft).parse().expect("an id");
@@ -149,7 +148,6 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     file(&one, "And by e-mail.").await;
     desk.done(&one, &format!("proof/{}/accept", left[0]), &[]).await;
     assert_says(&home().await, &["Proof of one transfer needs your decision."]);
-    // So is a cancelled agreement's proof.
     desk.org.decide_at_once(&desk.person, agreement, ProposalAction::CancelAgreement).await;
     assert!(!home().await.says("Proof of transfers to review"));
 }

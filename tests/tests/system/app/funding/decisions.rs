@@ -68,7 +68,6 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     let accept = format!("proof/{}/accept", filed[0]);
     let stale = desk.opened(&item, &accept, &[]).await;
 
-    // Others' acts meanwhile are named part by part.
     desk.done(&item, "claim", &[("claim_note", "Ruth says so.")]).await;
     stale.is_out_of_date(&desk, CHANGED, "Changed: the claim.").await;
     desk.done(&item, "park", &[("waiting_on", "institution"), ("note", "")]).await;
@@ -109,7 +108,6 @@ async fn an_item_is_closed_and_reopened_only_as_its_page_showed_it() {
     let closed = Opened::form(&shown, &stale.action, &typed).send(&desk).await;
     assert_eq!(closed.status, 303, "{}", closed.body);
 
-    // Someone else reopens it, and closes it for another reason.
     let stale = desk.opened(&item, "reopen", &[]).await;
     desk.done(&item, "reopen", &[]).await;
     desk.done(&item, "close", &[("close_reason", "duplicate"), ("close_note", "")]).await;
@@ -211,14 +209,12 @@ async fn a_changed_kind_says_what_it_drops_and_drops_it_at_the_second_press_only
     let before = desk.org.item(&item).await;
     assert_eq!((&before["asset_kind"], &before["detail"]), (&json!("bank_account"), &detail));
 
-    // Changed back: nothing typed is lost, and nothing is dropped.
     let action = format!("{}/sort", item_page(&item));
     let own = hidden(&asked, &action);
     let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let post = async |typed: &[(&str, &str)]| {
         desk.maren.post(&action, &own.iter().chain(typed).copied().collect::<Vec<_>>()).await
     };
-    // Another kind asks again.
     let other = post(&[("label", "Money market"), ("asset_kind", "vehicle"), ("verb", "")]).await;
     assert_eq!(other.status, 422, "{}", other.body);
     assert_says(&other, &["The kind “Vehicle” has no place for"]);

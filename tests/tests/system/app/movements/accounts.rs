@@ -8,7 +8,6 @@ use super::statements::{ACCOUNT, camt, entry, file, pair, review, uploaded};
 use super::{Deal, assert_says, evidence, newest, send, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
-/// An account's statement in American format.
 fn mt940(account: &str) -> Vec<u8> {
     format!(
         ":20:S\r\n:25:{account}\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C250000,00NTRFINV-117//B-1\r\n\
@@ -146,7 +145,6 @@ async fn one_account_that_banks_name_in_two_ways_is_the_same() {
 async fn a_statement_that_does_not_name_its_account_is_no_other_account() {
     let deal = Deal::claimed().await;
     let maren = &deal.maren;
-    // Only the number's end is visible.
     let at = uploaded(maren, "march.sta", &mt940("XXXXXXXX6780")).await;
     let page = maren.get(&at).await;
     assert_says(&page, &["Strong match", "The file doesn’t say clearly whether it is on the account"]);

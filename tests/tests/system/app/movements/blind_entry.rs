@@ -24,7 +24,6 @@ const OTHER: Account<'_> = [
     ("code", "026009593"),
 ];
 
-/// A verification's form with some other fields.
 fn with<'a>(account: &[(&'a str, &'a str)], other: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let changed = |(name, typed): (&'a str, &'a str)| {
         other.iter().find(|(wanted, _)| *wanted == name).map_or((name, typed), |found| *found)
@@ -33,7 +32,6 @@ fn with<'a>(account: &[(&'a str, &'a str)], other: &[(&'a str, &'a str)]) -> Vec
 }
 
 impl Deal {
-    /// Audit rows of verification attempts, as status and code.
     async fn tries(&self) -> Vec<Value> {
         let rows = self.org.audit().await;
         let tries = rows.iter().filter(|row| row["operation"] == "verify_instructions");
@@ -301,7 +299,6 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     assert_eq!(deal.act(&deal.maren, "instructions/verify", &typed).await.status, 409);
     assert!(deal.org.audit().await.iter().all(|row| row["status"] != "422"), "none of it was a try");
     deal.verify(&deal.kim, &IBAN).await;
-    // A week later, they are two persons.
     deal.enter(&deal.maren, &ABA).await;
     deal.org.a_week_passes_for_members().await;
     deal.verify(&ben, &ABA).await;

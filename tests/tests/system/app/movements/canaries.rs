@@ -26,10 +26,8 @@ use super::{CLAIM, Deal, assert_says, submit, text};
 struct Marked {
     /// The account in the payee's answer, which becomes the first instructions.
     iban: String,
-    /// Account and bank of the second instructions.
     account: String,
     routing: String,
-    /// The account in the third instructions' free text.
     free: String,
     /// Words in all of them.
     words: [String; 3],
@@ -115,7 +113,6 @@ fn marks_are_found_however_they_are_written() {
     assert!(marked.found_in(&format!("…{}", &iban[18..]), true).is_empty(), "the last four are no secret");
 }
 
-/// The deal, its payer and payee, and the payee's question.
 struct Set {
     deal: Deal,
     ada: Attendee,
@@ -192,7 +189,6 @@ impl Set {
         self.deal.kim.get(&answers).await;
     }
 
-    /// Others open the payment while the instructions are released.
     async fn everyone_else_looks(&self) {
         let Deal { maren, kim, .. } = &self.deal;
         for page in [self.northwind.get(&self.payment()).await, self.northwind.get("").await] {
@@ -256,7 +252,6 @@ impl Set {
         deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     }
 
-    /// Misplaced numbers are refused, from members and parties, and an ended session keeps none.
     async fn refuse(&self, marked: &Marked) {
         let (deal, payment) = (&self.deal, self.payment());
         let reference = [CLAIM[0], ("reference_type", "other"), ("reference", marked.account.as_str())];
@@ -329,7 +324,6 @@ impl Set {
         }
     }
 
-    /// Every read operation's response, to either token.
     async fn responses(&self, marked: &Marked) -> Vec<(String, String)> {
         let (org, agreement) = (&self.deal.org, &self.deal.agreement);
         let proposals = org.get("/api/v1/proposals").send().await.ok(200);
@@ -369,7 +363,6 @@ impl Set {
     }
 }
 
-/// All files below a folder, as text.
 fn stored(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {

@@ -9,7 +9,6 @@ use tests::drafts::{Coming, make_due};
 use super::{CLAIM, Deal, assert_says, send, text};
 
 impl Deal {
-    /// Proposes to cancel, and returns the path of the proposal's page.
     async fn propose_to_cancel(&self) -> String {
         let proposal = self.org.propose("cancel_agreement", &self.agreement).await;
         format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"))
@@ -92,7 +91,6 @@ async fn the_page_that_accepts_evidence_says_that_the_agreement_may_expire_by_it
     assert!(!accepting(&part).await.says(KEPT), "money stays on its way");
 }
 
-/// Asserts that cancelling is refused and changes nothing.
 async fn assert_refused(deal: &Deal, proposal: &str) {
     let before = deal.read().await;
     let page = deal.kim.get(proposal).await;

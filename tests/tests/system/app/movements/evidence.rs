@@ -216,7 +216,6 @@ async fn two_parts_accepted_at_once_count_one_after_the_other() {
     deal.follow(by, &send(by, refused, at, &[]).await).await;
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["confirmation_basis"]), (&"reconciled".into(), &"recipient_confirmation".into()));
-    // A claim no longer changes anything.
     let late = deal.act(&deal.maren, "claim", &super::CLAIM).await;
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The payment’s state is “Confirmed received” by now"]);
@@ -289,7 +288,6 @@ async fn the_file_of_evidence_is_a_download_for_members_alone() {
     let stranger = Deal::new().await;
     assert_eq!(stranger.maren.get(&format!("{filed}/file")).await.status, 404);
     assert_eq!(stranger.maren.get(&format!("{filed}/accept")).await.status, 404);
-    // One payment's evidence isn't another's.
     let (_, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let (_, own) = filed.split_once("/evidence/").expect("an id");
     assert_eq!(deal.maren.get(&format!("{}/evidence/{own}/file", path(id))).await.status, 404);
@@ -376,7 +374,6 @@ async fn a_payment_that_arrived_in_part_is_not_said_to_have_never_taken_place() 
     let said = ["$100,000.00 USD of $250,000.00 USD stays confirmed received. The rest will not be paid"];
     assert_says(&page, &said);
     assert_says(&deal.done(&deal.maren, "resolve", &[("resolution", "send_again")]).await, &said);
-    // Its agreement ends it.
     deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
     eventually("the payment ends with its agreement", async || (deal.state().await == "cancelled").then_some(())).await;
     let read = deal.read().await;

@@ -77,7 +77,6 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
         ],
     );
 
-    // Other payments wait for other things.
     let mut ids = Vec::new();
     for (name, purpose) in [("Second deal", "Deposit"), ("Third deal", "Balance"), ("Fourth deal", "Fee")] {
         let (agreement, id) = publish_due(org, maren, (name, purpose), 10).await;
@@ -96,7 +95,6 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
 
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
-    // Verified, resolved and decided items are gone.
     deal.verify(&deal.kim, &super::IBAN).await;
     assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review", "Instructions to release"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;

@@ -35,7 +35,6 @@ use tests::pdf::pdf;
 struct Deal {
     org: Org,
     people: [Person; 2],
-    /// Maren and Kim, signed in.
     maren: Browser,
     kim: Browser,
     agreement: Agreement,
@@ -164,7 +163,6 @@ impl Deal {
         self.org.get(format!("/api/v1/agreements/{}", self.agreement.id())).send().await.ok(200)
     }
 
-    /// Sends an act's form on the payment's page.
     async fn act(&self, by: &Browser, act: &str, typed: &[(&str, &str)]) -> Page {
         submit(by, &self.path(), &format!("{}/{act}", self.path()), typed).await
     }
@@ -239,7 +237,6 @@ async fn send(by: &Browser, page: &Page, action: &str, typed: &[(&str, &str)]) -
     by.post(action, &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await
 }
 
-/// The path of the evidence whose bank reference a page shows.
 fn newest(page: &Page, reference: &str) -> String {
     let (before, _) = page
         .body

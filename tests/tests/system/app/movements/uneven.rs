@@ -39,7 +39,6 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     assert_eq!(deal.state().await, "exception");
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["Waiting for proof that it arrived."]);
-    // The same document is filed again with the remaining amount.
     let typed = evidence("receiving_bank_statement", "250,000.00", "S-1 net");
     let filed = deal.try_to_file(&deal.maren, &typed, ("advice.pdf", "S-1")).await;
     let exact = newest(&deal.follow(&deal.maren, &filed).await, "S-1 net");
@@ -117,7 +116,6 @@ async fn one_transfer_proves_two_payments_only_if_a_member_says_that_it_is_two()
     assert_eq!((refused.status, &*deal.state().await), (422, "processing"), "{}", refused.body);
     assert_says(&refused, &[same, "These are two arrivals must be ticked"]);
 
-    // Once it no longer counts there, it can count here.
     let reason = [("reason", "It paid the second one")];
     let withdrawn = submit(&deal.maren, &first, &format!("{filed}/withdraw"), &reason).await;
     assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);

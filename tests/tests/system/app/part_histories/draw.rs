@@ -86,7 +86,6 @@ impl Drawing<'_> {
         self.model.clone().apply(self.terms, act, None) == Outcome::Works
     }
 
-    /// An act that is possible now, if one is found.
     fn hopeful(&mut self) -> Act {
         for _ in 0..60 {
             let act = self.any();
@@ -216,7 +215,6 @@ impl Drawing<'_> {
         runs.then_some(Act::TimePasses)
     }
 
-    /// The payment's next step, or trouble.
     fn pays(&mut self) -> Act {
         let payment = &self.model.payment;
         let step = match payment.state {
@@ -234,7 +232,6 @@ impl Drawing<'_> {
         Act::Pay(step)
     }
 
-    /// An act that a condition needs.
     fn meets(&mut self, gate: &Gate, who: usize) -> Act {
         match gate.rule {
             GateRule::DocumentSigned { .. } | GateRule::SignatureBlocks { .. } => Act::Sign(who),

@@ -35,7 +35,6 @@ const STEPS: usize = 45;
 const STEPS_AFTER: usize = 6;
 /// Fixed seeds of each run, besides a new one.
 const SEEDS: [u64; 2] = [7, 78];
-/// Seeds between histories with conditions of all types.
 const ALL_TYPES_EVERY: u64 = 7;
 
 struct History {
@@ -44,11 +43,9 @@ struct History {
     terms: Terms,
     payment: MovementId,
     people: [Attendee; 2],
-    /// Their forms' tokens, and the member's.
     tokens: [String; 2],
     members_token: String,
     model: Model,
-    /// The review page of a proposal to cancel, if any.
     cancellation: Option<String>,
     /// The id of the payment's evidence in its form, and once it is filed.
     proof: FormCopy,
@@ -174,7 +171,6 @@ impl History {
         Some(model)
     }
 
-    /// The consequences of acts, and what else must hold.
     async fn after(&mut self, acts: &[Act], read: &Value) {
         for act in acts {
             match act {

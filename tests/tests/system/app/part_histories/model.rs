@@ -117,15 +117,12 @@ pub(super) struct Model {
     pub waiting: BTreeSet<(GateId, usize)>,
     sent: Vec<(GateId, usize, String, &'static str)>,
     pub declined: BTreeSet<GateId>,
-    /// How often someone declined.
     declines: usize,
     pub consents: [bool; 2],
     pub verified: [usize; 2],
     is_cancelled: bool,
     pub payment: Payment,
-    /// Ended countdowns.
     ended: BTreeSet<GateId>,
-    /// Cleared conditions.
     cleared: BTreeSet<GateId>,
     /// Among simultaneous acts: whether an earlier one changed anything, and who has saved answers.
     has_changed: bool,
@@ -156,7 +153,6 @@ impl Model {
         new
     }
 
-    /// The state before simultaneous acts.
     pub fn at_once(&self) -> Self {
         Self { has_changed: false, saved: BTreeSet::new(), ..self.clone() }
     }
@@ -177,7 +173,6 @@ impl Model {
         stage.gates.iter().all(|gate| self.cleared.contains(&gate.id))
     }
 
-    /// The current step, or the last one before a cancellation.
     fn current<'a>(&self, terms: &'a Terms) -> Option<&'a Stage> {
         terms.agreement.stages.iter().find(|stage| !self.is_done(stage))
     }
@@ -204,7 +199,6 @@ impl Model {
         }
     }
 
-    /// Moves the agreement on as conditions are met.
     fn settle(&mut self, terms: &Terms) {
         while let Some(stage) = self.current(terms).filter(|_| !self.is_cancelled) {
             let met = |gate: &&Gate| self.is_open(terms, gate.id) && self.is_met(terms, gate);
@@ -239,7 +233,6 @@ impl Model {
         is_out && is_asked && !self.signed.contains(&who)
     }
 
-    /// Open conditions that ask a participant to sign.
     fn asking_to_sign(&self, terms: &Terms, who: usize) -> BTreeSet<GateId> {
         let asking = terms.gates().filter(|gate| terms.asks_for(gate, who) && self.is_open(terms, gate.id));
         asking.map(|gate| gate.id).collect()
@@ -407,7 +400,6 @@ impl Model {
         }
     }
 
-    /// What the service shows.
     pub fn shown(&self, terms: &Terms) -> Value {
         let is_current =
             |id: GateId| self.current(terms).is_some_and(|stage| stage.gates.iter().any(|gate| gate.id == id));

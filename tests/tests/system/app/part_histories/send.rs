@@ -32,7 +32,6 @@ pub(super) enum Form {
     Absent,
 }
 
-/// A page's form with an action: its hidden fields and typed ones.
 fn filled(by: By, (page, path): (&Page, String), typed: &[(&str, &str)]) -> Form {
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
     let own = hidden(page, &path).into_iter().filter(|(name, _)| !is_typed(name));
@@ -50,7 +49,6 @@ impl Form {
 }
 
 impl History {
-    /// Sends a form; true if it worked.
     pub async fn send(&self, form: &Form) -> (bool, String) {
         let (by, path, fields, file) = match form {
             Form::Filled { by, path, fields, file } => (by, path, fields, file),
@@ -248,7 +246,6 @@ impl History {
         if step == Step::File { form.with_file(text) } else { form }
     }
 
-    /// What the service shows, in the model's terms, and the agreement itself.
     pub async fn observed(&self) -> (Value, Value) {
         let (org, id) = (&self.live.org, self.live.agreement.id());
         let read = self.live.read().await;

@@ -12,7 +12,6 @@ pub struct Damage {
     pub name: &'static str,
     pub problem: Problem,
     pub is_repairable: bool,
-    /// Damages an intact table.
     pub edits: fn(&Items) -> Vec<Edit>,
 }
 

@@ -18,7 +18,6 @@ use super::verify::demo;
 const OPS: &str = env!("CARGO_BIN_EXE_operator");
 const HANDBOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/OPERATIONS.md");
 
-/// The arguments of the handbook's commands of `ops`, in order.
 fn commands(handbook: &str) -> Vec<Vec<String>> {
     let blocks = handbook.split("```console\n").skip(1).filter_map(|block| block.split("```").next());
     let lines: Vec<String> =
@@ -48,7 +47,6 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The table permissions that the handbook lists for a command.
 fn allowed(handbook: &str, args: &[String]) -> BTreeSet<String> {
     let row = |begin: &str| {
         let row = handbook.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("no row {begin}"));
@@ -101,7 +99,6 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     restored.store().create_table().await.expect("a table");
     let through = Faults::before(&table.endpoint);
     for args in commands {
-        // Replaces placeholders.
         let own = |word: String| match word.as_str() {
             "ORGANIZATION" => organization.clone(),
             "KEY" => old_key.clone(),

@@ -111,7 +111,6 @@ async fn the_demo_is_whole_and_each_damage_is_found_and_put_right_where_anything
     damaged_files_are_found(&table, &dir).await;
 }
 
-/// Deletes one file, and changes another.
 async fn damaged_files_are_found(table: &Table, dir: &TempDir) {
     let folder = dir.path().join("files");
     let files = Files::in_folder(&folder).expect("the files of the demo");

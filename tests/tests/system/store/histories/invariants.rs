@@ -38,7 +38,6 @@ impl History {
         assert_eq!(now.audit(self.theirs.id), self.before.audit(self.theirs.id));
     }
 
-    /// The outbox has each emitted event once, in order.
     fn check_events(&mut self, now: &Snapshot) {
         let events = now.events(self.ours.id);
         let found: Vec<(&str, &Value)> =
@@ -113,7 +112,6 @@ fn next_moment(record: &Value) -> Timestamp {
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
 
-/// Keys of rows that differ between two snapshots, except events and new acts in agreements' histories.
 fn changes(before: &Snapshot, after: &Snapshot, org: &Org) -> BTreeSet<String> {
     let by_key = |shot: &'_ Snapshot| -> BTreeMap<String, Value> {
         let rows = shot.of_organization(org.id).into_iter().map(|row| (rows::key(row), row.clone()));

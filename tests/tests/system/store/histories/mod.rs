@@ -35,7 +35,6 @@ const DAY_S: i64 = 24 * 3600;
 #[derive(Debug, Clone)]
 enum Step {
     One(Command),
-    /// Two commands at once.
     Both([Command; 2]),
     /// A member opens a pending proposal's review page, and leaves it open.
     Open(usize),
@@ -64,7 +63,6 @@ impl Observed {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Whether it fits the expectation.
     fn fits(&self, expected: &Expected) -> bool {
         let says = match expected {
             Expected::Again(_, bytes) => self.bytes == *bytes,
@@ -110,11 +108,9 @@ struct History {
     stride: usize,
     model: Model,
     ours: Org,
-    /// Another organization, where nothing ever changes.
     theirs: Org,
     members: [SignedIn; 2],
     clock: Clockwork,
-    /// Calls sent with a key.
     keyed: Vec<(Call, String)>,
     /// Required audit rows by request id, and the clock's.
     calls: BTreeMap<String, String>,
@@ -135,7 +131,6 @@ impl Drop for History {
 }
 
 impl History {
-    /// A history with a draft that can be proposed.
     async fn begin(seed: u64, stride: usize) -> Self {
         let stack = Stack::with(Needs::OWN.without_background().on_configured_store());
         let (ours, theirs) = (Org::on(stack.clone()).await, Org::on(stack.clone()).await);
@@ -194,7 +189,6 @@ impl History {
         self.check_due(&now);
     }
 
-    /// An operator finds nothing wrong.
     async fn is_whole(&self) {
         let (store, mut wrong) = (self.ours.store(), Vec::new());
         let on = |found: &Finding, _: Option<Repair>, _: &dyn Fn(&str)| wrong.push(found.to_string());
@@ -287,7 +281,6 @@ impl History {
         }
     }
 
-    /// Compares a response with a model, and applies the command to it.
     fn take(&self, model: &mut Model, command: &Command, observed: &Observed) -> Result<Expected, String> {
         let expected = model.expected(command);
         if !observed.fits(&expected) {
@@ -310,7 +303,6 @@ impl History {
         Ok(expected)
     }
 
-    /// Records a command's required audit row.
     fn record(&mut self, command: &Command, observed: &Observed, expected: &Expected) {
         if let Command::Write { call, key: Some(key) } = command {
             self.keyed.push((call.clone(), key.clone()));
@@ -465,7 +457,6 @@ async fn the_histories_know_every_end() {
     let (email, hours, countdown) = (Some("ada@people.example"), Stage::Hours(1), Coming::Countdown);
     let mut history = History::begin(0, 4).await;
     for (step, outcome) in [
-        // A draft with every possible blocker.
         (new(1), "ok"),
         (publish(1), "no_participants no_stages"),
         (add(1, 0), "ok"),
@@ -473,12 +464,10 @@ async fn the_histories_know_every_end() {
         (change("Ada", None), "ok"),
         (publish(1), "expiry_in_past participant_email_missing"),
         (change("Ada", email), "ok"),
-        // Keys, and a second proposal.
         (keyed(ACTIONS[0]), "ok"),
         (keyed(ACTIONS[0]), "replayed"),
         (keyed(ACTIONS[1]), "conflict"),
         (publish(0), "proposal_pending"),
-        // Pages where something has changed.
         (Step::Open(0), ""),
         (change("Ada Okafor", email), "ok"),
         (confirm(0), "Something that the agreement refers to has changed"),
@@ -496,7 +485,6 @@ async fn the_histories_know_every_end() {
         (publish(0), "ok"),
         (Step::LetExpire(1), ""),
         (Step::Tick, ""),
-        // Every decision, and what comes after it.
         (publish(0), "ok"),
         (cancel(0), "ok"),
         (Step::Open(2), ""),

@@ -96,7 +96,6 @@ impl History {
         Some(Step::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
     }
 
-    /// A proposal, mostly acceptable, and more often a publication than a cancellation.
     fn draw_propose(&mut self) -> Option<Call> {
         let [publish, cancel] = ACTIONS;
         let all = (0..self.model.agreements.len())

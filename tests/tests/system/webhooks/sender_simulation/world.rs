@@ -41,7 +41,6 @@ pub struct Trouble {
     pub store: f64,
     /// The clock is set forward or back.
     pub jump: f64,
-    /// The keys can't be looked up.
     pub keys: f64,
 }
 
@@ -52,9 +51,7 @@ pub struct World(pub Arc<Mutex<State>>);
 pub struct State {
     pub random: fastrand::Rng,
     pub trouble: Trouble,
-    /// True time.
     pub now: i64,
-    /// The error of the service's clock.
     pub skew: i64,
     pub messages: Vec<Message>,
     pub subscribers: HashMap<EventId, Subscriber>,
@@ -71,7 +68,6 @@ pub struct Message {
     pub receives: u32,
 }
 
-/// A delivery, as its subscriber and an observer see it.
 #[derive(Debug)]
 pub struct Subscriber {
     pub key: DeliveryKey,
@@ -270,7 +266,6 @@ impl HttpClient for World {
     }
 }
 
-/// The store, with the world's failures.
 #[derive(Debug, Clone)]
 pub struct Shaken {
     pub memory: Memory,

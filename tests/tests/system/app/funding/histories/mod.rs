@@ -42,9 +42,7 @@ struct History {
     items: Vec<Value>,
     agreements: Vec<String>,
     model: World,
-    /// The model's funding events so far.
     told: Vec<Value>,
-    /// Events before the history.
     before: usize,
     acts: Vec<String>,
 }
@@ -250,7 +248,6 @@ impl History {
         json!([kind, data])
     }
 
-    /// Asserts that schedule, list, items and events match the model.
     async fn check(&mut self) {
         let schedule = self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200);
         assert_eq!(schedule["summary"], self.model.summary(), "{:#?}", self.acts);
@@ -285,7 +282,6 @@ impl History {
         }
     }
 
-    /// Asserts that a subscriber has seen each event.
     async fn end(self) {
         let expected = self.org.events().await.len() - self.before;
         let arrivals = self.subscriber.receiver.wait_for(expected).await;
@@ -294,7 +290,6 @@ impl History {
     }
 }
 
-/// Draws an act that more often than not changes something.
 fn draw(rng: &mut Rng, model: &World) -> Act {
     let is_hopeful = rng.u8(..10) < 8;
     let mut act = draw_any(rng, model);

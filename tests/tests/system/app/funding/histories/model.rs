@@ -49,7 +49,6 @@ pub(super) struct Item {
     is_assigned: bool,
     pub hold: Option<&'static str>,
     pub at: At,
-    /// Its agreement's index.
     agreement: Option<usize>,
     /// Undecided proofs. Closing the item leaves them so, and ends their wait.
     pub undecided: usize,
@@ -160,7 +159,6 @@ impl World {
         self.items[item].agreement.map_or("", |agreement| self.agreements[agreement].lifecycle)
     }
 
-    /// An act's events, if it works.
     pub fn apply(&mut self, act: &Act) -> Result<Vec<Told>, Refused> {
         match act {
             Act::SortWhole(item, verb) => self.sort(*item, Some(verb), true),
@@ -223,7 +221,6 @@ impl World {
         Ok(is_told.then_some(("funding_item.parked", Some(at), data)).into_iter().collect())
     }
 
-    /// All or none.
     fn paper(&mut self, items: &[usize]) -> Result<Vec<Told>, Refused> {
         let not_papered = items.iter().enumerate().filter_map(|(place, item)| {
             let code = self.items[*item].not_papered()?;
@@ -292,7 +289,6 @@ impl World {
         let is_over = self.agreement_of(at) == "completed";
         let item = &mut self.items[at];
         if item.at == At::Unfunded {
-            // The same form, sent again.
             return Ok(Vec::new());
         }
         if item.is_closed() || (item.at != At::Open && !is_over) {

@@ -17,7 +17,6 @@ pub(super) enum Acts {
     OfTheSender,
 }
 
-/// An act on one of the payments.
 pub(super) struct Drawn {
     pub at: usize,
     pub by: Who,
@@ -129,7 +128,6 @@ impl Drawing<'_> {
         Drawn { at, by, act }
     }
 
-    /// Evidence of the missing amount, or half of it.
     fn draw_proof(&mut self, at: usize) -> New {
         let rest = (AMOUNT - self.payments[at].proven()).max(1);
         let sources = if self.acts == Acts::Everyones { 2..5 } else { 0..2 };

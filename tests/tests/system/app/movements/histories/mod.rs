@@ -40,14 +40,12 @@ const CANDIDATES: usize = 1000;
 /// Steps between reads of the totals.
 const TOTALS_EVERY: usize = 5;
 
-/// A payment with its agreement and parties.
 struct Deal {
     agreement: Agreement,
     id: MovementId,
     /// Payer and payee, each with their forms' token.
     parties: [(Attendee, String); 2],
     payment: Payment,
-    /// The calls that changed it, in order.
     changes: Vec<String>,
 }
 
@@ -60,7 +58,6 @@ struct History {
     /// Maren and Kim, each with their forms' token.
     members: [(Browser, String); 2],
     deals: Vec<Deal>,
-    /// The API's write operations.
     writes: Vec<Operation>,
     calls: Vec<(String, &'static str, u16)>,
     /// Events before the last act.
@@ -68,7 +65,6 @@ struct History {
     steps: usize,
 }
 
-/// A published agreement whose one step waits for the payer's approval, and for a payment.
 async fn publish(org: &Org, by: (&Person, &Browser), name: &str) -> Deal {
     let draft = org
         .ready_draft(name, |draft| {
@@ -171,7 +167,6 @@ impl History {
         act
     }
 
-    /// Sends the form of an act, whether or not a page offers it now.
     async fn send(&self, at: usize, by: Who, act: &Act) -> (Page, &'static str) {
         match by {
             Who::Maren | Who::Kim => self.send_as_member(at, by, act).await,
@@ -268,7 +263,6 @@ impl History {
         }
     }
 
-    /// Sends the form that files evidence, with its document if it has one.
     async fn file(&self, new: &New, browser: &Browser, path: &str, token: &str) -> Page {
         let amount = format!("{}.{:02}", new.minor / 100, new.minor % 100);
         let fields = [
@@ -289,7 +283,6 @@ impl History {
         }
     }
 
-    /// Calls an API operation with something that might reconcile a payment.
     async fn call(&mut self, at: usize) {
         let deal = &self.deals[at];
         let ids: Ids = [
@@ -353,7 +346,6 @@ impl History {
         self.check_ledger(what).await;
     }
 
-    /// Each change of state has its event, and there are no others.
     async fn check_events(&mut self, at: usize, act: Option<(&Payment, &str)>) {
         let events = self.org.events().await;
         let new = events[self.told..]

@@ -9,9 +9,7 @@ pub(super) const AMOUNT: i64 = 25_000_000;
 pub(super) enum Who {
     Maren,
     Kim,
-    /// The payer.
     Ada,
-    /// The payee.
     Northwind,
 }
 
@@ -95,12 +93,10 @@ impl Filed {
         self.source().1
     }
 
-    /// Whether it was accepted as an arrival.
     pub fn is_accepted_arrival(&self) -> bool {
         self.state == "accepted" && self.is_receivers()
     }
 
-    /// Whether it is undecided or accepted.
     pub fn stands(&self) -> bool {
         ["filed", "accepted"].contains(&self.state)
     }
@@ -126,7 +122,6 @@ pub(super) struct Payment {
     /// The step's conditions: authorization, arrival, approval.
     pub gates: [bool; 3],
     pub revision: u32,
-    /// Whether it ended with its agreement.
     has_ended: bool,
     settled_by: Option<(Who, bool)>,
     authorized_by: Option<Who>,
@@ -268,7 +263,6 @@ impl Payment {
         Ok(())
     }
 
-    /// Whether the payment takes this evidence from this person now.
     fn takes(&self, by: Who, new: &New) -> Result<(), Refused> {
         let Source(name, is_receivers, ..) = SOURCES[new.source];
         let may = match by {
@@ -403,7 +397,6 @@ impl Payment {
         }
     }
 
-    /// Its agreement is cancelled, and ends it unless money is on its way.
     pub fn end(&mut self) {
         if ["draft", "authorized", "instructions_ready"].contains(&self.state) {
             (self.state, self.reason, self.has_ended) = ("cancelled", None, true);

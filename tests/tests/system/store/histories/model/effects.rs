@@ -110,7 +110,6 @@ impl Model {
         self.changed(agreement);
     }
 
-    /// A member sets up what only the app can.
     pub fn set_up(&mut self, at: usize, stages: &[Stage], expiry: Expiry) {
         let draft = &mut self.agreements[at];
         assert_eq!(draft.lifecycle, Lifecycle::Draft);
@@ -191,7 +190,6 @@ impl Model {
         self.emitted.push((of_type, data));
     }
 
-    /// The end of the key of a proposal's claim.
     pub fn claim(&self, at: usize) -> String {
         let proposal = &self.proposals[at];
         format!("PENDING#{}#{}", self.agreements[proposal.agreement].id, proposal.action.as_str())

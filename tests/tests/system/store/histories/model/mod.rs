@@ -18,7 +18,6 @@ pub use views::{as_known, note_of};
 
 pub const ACTIONS: [ProposalAction; 2] = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement];
 
-/// An organization and its emitted events.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub contacts: Vec<Contact>,
@@ -60,7 +59,6 @@ pub struct Agreement {
     was_published: bool,
     pub participants: Vec<usize>,
     pub stages: Vec<Stage>,
-    /// Recorded number of finished stages.
     done: usize,
     /// Whether the next stage's countdown has ended, which isn't recorded yet.
     has_ended: bool,
@@ -78,7 +76,6 @@ pub enum Stage {
     Hours(u32),
 }
 
-/// An agreement's end, whatever has been done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
     Never,
@@ -95,7 +92,6 @@ pub struct Proposal {
     /// Whether no end is recorded, even if its time is over.
     pub is_open: bool,
     pub expires_at: Timestamp,
-    /// The deciding member, and what they said.
     decided: Option<(String, String)>,
 }
 
@@ -133,7 +129,6 @@ impl Call {
     }
 }
 
-/// An opened review page: its form's version, and the state that a confirmation must still find.
 #[derive(Debug, Clone)]
 pub struct OpenReview {
     pub proposal: usize,
@@ -149,22 +144,16 @@ type Around = (bool, BTreeMap<usize, u32>);
 /// A request. Members and open review pages are indexes.
 #[derive(Debug, Clone)]
 pub enum Command {
-    /// A token calls, maybe with an idempotency key.
     Write { call: Call, key: Option<String> },
     /// A member decides on an open page: `confirm` or `decline`.
     Decide { who: usize, review: usize, choice: &'static str },
-    /// A member activates a workspace.
     Activate { who: usize, workspace: usize },
 }
 
-/// The required response to a command.
 #[derive(Debug, Clone)]
 pub enum Expected {
-    /// A success that takes effect.
     Done(u16),
-    /// The first response, replayed.
     Again(u16, Vec<u8>),
-    /// The key was used for another request.
     KeyConflict,
     /// Refused for a field, with these codes, sorted.
     Refused(&'static str, Vec<&'static str>),
@@ -178,7 +167,6 @@ impl Expected {
         Self::Refused(field, codes)
     }
 
-    /// Status and code of the audit row.
     pub fn on_record(&self) -> (u16, &'static str) {
         match self {
             Self::Done(status) => (*status, "ok"),
@@ -269,7 +257,6 @@ impl Model {
         }
     }
 
-    /// A publication's blockers, except activation.
     fn blockers(&self, draft: &Agreement) -> Vec<&'static str> {
         let approver = |stage: &Stage| if let Stage::Approval(who) = stage { Some(*who) } else { None };
         let approvers: BTreeSet<usize> = draft.stages.iter().filter_map(approver).collect();
