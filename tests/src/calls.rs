@@ -33,7 +33,6 @@ const UNCALLED: [(&str, &str, &str); 11] = [
     ),
 ];
 
-/// Each function's allowed actions.
 static ALLOWED: LazyLock<BTreeMap<String, BTreeSet<String>>> =
     LazyLock::new(|| template::functions().into_iter().map(|(name, function)| (name, function.actions())).collect());
 

@@ -39,7 +39,6 @@ pub fn large(bytes: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     with_table(&[head.as_bytes(), &packed, b"\nendstream endobj\n"].concat(), &[0], frame)
 }
 
-/// A compressed block that isn't the last.
 fn block(content: &[u8]) -> Vec<u8> {
     let level = CompressionLevel::DefaultLevel;
     let (mut compressor, mut block) =

@@ -47,7 +47,6 @@ pub struct Deal {
     pub draft: (AgreementId, MovementId),
 }
 
-/// The states of an active agreement's payments.
 const STATES: [&str; 10] = [
     "authorized",
     "instructions_ready",
@@ -123,7 +122,6 @@ async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str)
     org.act_on_movement(first, id, last).await;
 }
 
-/// Files evidence of a payment, and accepts it if `is_accepted`.
 async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &NewEvidence, is_accepted: bool) {
     let filed = org
         .as_member(first, "file_evidence", async |call| {

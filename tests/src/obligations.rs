@@ -140,10 +140,7 @@ pub async fn waiting(
     drafts::write(org, drafts::with_life(&draft, Life::Active { published_at: at })).await
 }
 
-/// Advances an agreement in time, as the clock does.
-///
-/// # Errors
-/// If the call fails because another came first.
+/// Advances an agreement in time, as the clock does. Fails if another call came first.
 pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     let (system, at) = (org.system(), agreement.agreement.created_at);
     let entry = DueEntry::of(keys::due(at, Due::Agreement, org.id, agreement.agreement.id().uuid()));
@@ -197,9 +194,6 @@ impl Org {
     }
 
     /// Runs a member's act on an obligation, with the retries of the app's forms.
-    ///
-    /// # Errors
-    /// If the call fails.
     pub async fn act_on(&self, by: &Person, id: ObligationId, doing: Doing) -> Result<Result<(), Refused>, Error> {
         let email = Email::parse(&by.email).expect("an address");
         let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
@@ -210,9 +204,6 @@ impl Org {
     }
 
     /// Runs a participant's act on an obligation.
-    ///
-    /// # Errors
-    /// If the call fails.
     pub async fn act_as(
         &self,
         (agreement, participant): (&Agreement, ParticipantId),

@@ -111,9 +111,6 @@ impl Org {
     }
 
     /// Commits a member's use case.
-    ///
-    /// # Errors
-    /// The rules' refusal.
     pub async fn as_member<T, R>(
         &self,
         person: &Person,
@@ -271,9 +268,6 @@ impl Paying {
     }
 
     /// Judges evidence as the second member.
-    ///
-    /// # Errors
-    /// The rules' refusal.
     pub async fn judge(&self, evidence: EvidenceId, decision: EvidenceDecision) -> Result<(), NotMoved> {
         let judged = self.live.org.as_member(&self.people[1], "accept_evidence", async |call| {
             movements::judge_evidence(call.scope(), call.member(), (self.id, evidence), decision).await

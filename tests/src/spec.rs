@@ -10,7 +10,6 @@ use shared::wire::fields::FieldCode;
 
 use crate::client::{Client, Request};
 
-/// The methods that an `OpenAPI` path may have.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// An operation of the API.
@@ -248,7 +247,6 @@ pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     }
 }
 
-/// Validates against a schema of the document, and allows no other members.
 fn validator(document: &Value, schema: &Value) -> Validator {
     // References are to the document's components.
     let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});

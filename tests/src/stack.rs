@@ -161,7 +161,6 @@ impl Stack {
         self.beside(&self.table.endpoint, Options { time_scale, ..Options::default() })
     }
 
-    /// Another stack on the same table, with the same keys.
     fn beside(&self, url: &str, options: Options) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: url.to_owned(), table: self.table.name.clone() };
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), ..options }))

@@ -303,12 +303,10 @@ fn verification_line(verification: &Verification) -> String {
     format!("Verified on {day}: {method}{reference}. Recorded by {}", actor_label(&verification.recorded_by))
 }
 
-/// What the parts of a summary derive from.
 struct Source<'a> {
     agreement: &'a Agreement,
     contacts: &'a [Contact],
     is_draft: bool,
-    /// Whether the agreement is completed, cancelled or expired: its open parts stay undone.
     has_ended: bool,
 }
 
@@ -395,7 +393,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What an open gate of an active agreement waits for.
     fn next(&self, view: &GateView, gate: &Gate) -> Option<String> {
         let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
         is_open.then(|| match &gate.rule {
@@ -535,7 +532,6 @@ impl AgreementSummary {
     }
 }
 
-/// Names and links the payment that a condition waits for.
 fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment: Link) {
     let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
     row.requirement = match rule {

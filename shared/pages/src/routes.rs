@@ -74,7 +74,6 @@ impl Operation {
         }
     }
 
-    /// All names it may have.
     fn names(self) -> Vec<&'static str> {
         match self {
             Self::Named(name) => vec![name],
@@ -255,7 +254,6 @@ impl Served {
     }
 }
 
-/// Includes participants' links.
 fn is_of_participant(path: &str) -> bool {
     PART_ADDRESSES.iter().chain([&LINKS]).any(|at| path.starts_with(at))
 }

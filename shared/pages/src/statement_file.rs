@@ -185,7 +185,6 @@ fn said(Numbered { entry, account, .. }: Numbered<'_>) -> Vec<String> {
     said
 }
 
-/// The entry's references: those that identify it, and the others.
 fn references(all: &[Numbered<'_>], entry: &Entry) -> (Vec<BankReference>, Vec<BankReference>) {
     let shares = |reference: &Reference| {
         let has_it = |other: &&Numbered<'_>| is_arrival(other.entry) && other.entry.references.contains(reference);

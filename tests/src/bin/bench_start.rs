@@ -18,10 +18,8 @@ use tests::{Needs, Org, Stack};
 const ROUNDS: usize = 50;
 const WARM_UP: usize = 3;
 
-/// The bare function, for comparison.
 const BARE: &str = "hello";
 
-/// The goals.
 const RATIO_MAX: f64 = 2.5;
 const ZIP_MB_MAX: f64 = 3.0;
 const RESIDENT_MB_MAX: f64 = 12.0;
@@ -32,10 +30,8 @@ const APP_ZIP_MB_MAX: f64 = 4.0;
 const ZIPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/lambda-zip");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/start.json");
 
-/// A function and the event it starts for.
 struct Case {
     function: &'static str,
-    /// The recorded event, or a page's path.
     event: &'static str,
     /// The response's status. None for schedules, queues and streams, which get no response.
     status: Option<u16>,
@@ -56,7 +52,6 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     ("documents", "/api/v1/funding-items/paper", Some(422)),
     // A tool's operation.
     ("mcp", "mcp-get-identity", Some(200)),
-    // With a member's session.
     ("member-app", "/app/account", Some(200)),
     ("agreement-app", "/app/agreements", Some(200)),
     ("money-app", "/app/money", Some(200)),
@@ -73,7 +68,6 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     (BARE, "get-identity", Some(200)),
 ];
 
-/// Shared by all events.
 struct Setting {
     org: Org,
     environment: Vec<(String, String)>,

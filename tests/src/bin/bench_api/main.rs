@@ -26,7 +26,6 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
 
-/// The length of lists that single operations read.
 const SHORT_LIST: usize = 100;
 
 #[tokio::main(flavor = "current_thread")]

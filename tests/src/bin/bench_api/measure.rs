@@ -17,7 +17,6 @@ const SAMPLES: usize = 300;
 const SAMPLES_MIN: usize = 15;
 const BUDGET: Duration = Duration::from_millis(1500);
 
-/// Measurements at the client.
 pub struct Calls {
     operation: &'static str,
     times: Vec<Duration>,
@@ -54,18 +53,13 @@ pub async fn measure(
     measured
 }
 
-/// The report on one case's calls.
 pub struct Figures {
     pub calls: usize,
     /// The median in milliseconds, at the client.
     pub p50_ms: f64,
-    /// The 95th percentile.
     pub p95_ms: f64,
-    /// Read capacity units, at most, per call.
     pub read_units: f64,
-    /// Write capacity units, at most, per call.
     pub write_units: f64,
-    /// Calls of the table, at most, per call.
     pub round_trips: f64,
 }
 
@@ -84,7 +78,6 @@ impl ServiceLog {
 }
 
 impl Calls {
-    /// The calls' figures, with usage from the log.
     pub fn figures(mut self, log: &ServiceLog) -> Figures {
         self.times.sort_unstable();
         let mut figures = Figures {

@@ -25,21 +25,16 @@ call that used most; they include the token's read and the audit row.";
 #[derive(Default)]
 pub struct Report {
     pub operations: Vec<OperationRow<Figures>>,
-    /// Lists of growing length.
     pub lists: Vec<ListRow<Figures>>,
-    /// Times for writing the lists.
     pub seedings: Vec<Seeding>,
-    /// Operations without a case.
     pub not_measured: Vec<String>,
 }
 
-/// The time to write a list's contacts.
 pub struct Seeding {
     pub contacts: usize,
     pub seconds: f64,
 }
 
-/// A case of an operation, with its calls or, later, figures.
 pub struct OperationRow<T> {
     pub operation: &'static str,
     case: String,
@@ -56,7 +51,6 @@ impl OperationRow<Calls> {
     }
 }
 
-/// A way to read a list, with its calls or, later, figures.
 pub struct ListRow<T> {
     contacts: usize,
     case: &'static str,
@@ -108,7 +102,6 @@ impl Figures {
     }
 }
 
-/// The heads of [`Figures::cells`].
 const HEADS: &str = "   p50 ms    p95 ms     read   write  trips  calls";
 
 fn build() -> &'static str {
@@ -154,7 +147,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// Writes a text in lines of a terminal's width.
 fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     const WIDTH: usize = 100;
     let mut column = 0;

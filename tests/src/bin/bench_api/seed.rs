@@ -51,9 +51,7 @@ fn contact(place: usize) -> Contact {
 
 /// An organization's only contacts.
 pub struct Contacts {
-    /// In the order of their list.
     pub ids: Vec<ContactId>,
-    /// The time to write them.
     pub seconds: f64,
 }
 
@@ -71,7 +69,6 @@ impl Contacts {
         Self { ids, seconds: started.elapsed().as_secs_f64() }
     }
 
-    /// The page that a case must return.
     pub fn page(&self, case: &ListCase) -> Expected {
         let matching = |place: usize| match case.needle {
             None => true,
@@ -87,15 +84,11 @@ impl Contacts {
 }
 
 pub struct Expected {
-    /// How many match.
     pub total: usize,
-    /// The page's ids.
     pub ids: Vec<String>,
 }
 
-/// A way to read the list of contacts.
 pub struct ListCase {
-    /// Its name in the report.
     pub name: &'static str,
     pub offset: usize,
     pub needle: Option<&'static str>,

@@ -21,7 +21,6 @@ use webhook_sender::Sender;
 use crate::receiver::Receiver;
 use crate::rounded;
 
-/// The argument that makes this program the sender.
 pub const WORD: &str = "sender";
 
 const DELIVERIES: usize = 20_000;
@@ -46,7 +45,6 @@ pub async fn measure() -> Value {
     figures
 }
 
-/// The sender's process.
 pub async fn send(url: &str) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
     let log = Log::file(&folder.path().join("log")).expect("a log");
@@ -83,7 +81,6 @@ pub async fn send(url: &str) -> Value {
     })
 }
 
-/// This process's memory, if the system reports it.
 fn resident_mib(name: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

@@ -26,7 +26,6 @@ pub struct Receiver {
 
 #[derive(Default)]
 struct Arrivals {
-    /// First arrival of each event.
     first: HashMap<String, Timestamp>,
     doubled: usize,
 }
