@@ -76,10 +76,8 @@ struct AccessPage {
     verification: String,
     receipts: Vec<ReceiptRow>,
     code: Option<CodeCard>,
-    /// The paper signatures, newest first.
     papers: Vec<PaperRow>,
     to_record: Vec<Link>,
-    /// The paper signature whose rejection was refused.
     refused: Option<PaperSignatureId>,
     fields: Fields,
 }
@@ -135,9 +133,7 @@ impl ChangedContact {
 /// Decision: the link's holder can act as the participant, so showing it is recorded. Like all secrets it is shown for
 /// two minutes, and never just by opening a page.
 enum LinkCard {
-    /// It can be shown.
     Hidden,
-    /// The new or removed address must be confirmed first.
     Readdressed,
     /// The link, and a message with it.
     Shown { link: String, mail: Option<String> },
@@ -268,7 +264,6 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
     }
 }
 
-/// Shows the link, so that the member can copy and send it.
 pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -318,7 +313,6 @@ pub(crate) async fn reissue(request: &mut Request) -> Result<PageResponse, Error
     Ok(redirect.into())
 }
 
-/// Makes a code for the link, for a member to read out.
 pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);

@@ -140,7 +140,6 @@ fn agreement_page(
 
 struct EvidenceLinks {
     bundle: String,
-    /// For a completed agreement.
     certificate: Option<String>,
     /// Whether there may be more evidence later.
     is_active: bool,

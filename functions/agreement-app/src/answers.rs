@@ -36,7 +36,6 @@ struct AnswersPage {
     access: String,
     revisions: Vec<Revision>,
     fields: Fields,
-    /// The funding items whose requested confirmation was uploaded, to be filed as proof next.
     proofs: Vec<Link>,
 }
 
@@ -50,7 +49,6 @@ struct Revision {
     reason: Option<String>,
     rows: Vec<AnswerRow>,
     sha256: String,
-    /// Where to download the hashed text.
     hashed: String,
     changes: usize,
     is_open: bool,
@@ -214,7 +212,6 @@ async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Er
     let line = match submitted.run(run).await? {
         Ok(()) => return Ok(redirect.into()),
         Err(NotJudged::Accepted(other)) => {
-            // The same form, sent twice.
             if judgment == Judgment::Accept && other == by.actor() {
                 return Ok(redirect.into());
             }

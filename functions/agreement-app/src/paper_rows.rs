@@ -51,7 +51,6 @@ pub(crate) struct Wait {
     pub line: String,
     pub can_confirm: bool,
     pub can_reject: bool,
-    /// The path prefix of its forms.
     pub path: String,
 }
 

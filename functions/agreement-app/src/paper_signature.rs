@@ -339,7 +339,6 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
 mod tests {
     use super::*;
 
-    /// Messages say what helps, and don't suggest decisions where those make no room.
     #[test]
     fn each_limit_says_what_helps() {
         let line = |refused| refusal(refused).lines.join(" ");

@@ -16,7 +16,6 @@ use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::error::Error;
 
-/// The route, which is public and unaudited.
 pub(crate) fn route() -> MethodRouter<Arc<AppState>> {
     get(|State(app): State<Arc<AppState>>| async move { serve(&app).await })
 }

@@ -40,7 +40,6 @@ pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day:
     }
 }
 
-/// The rows of an item: the item, the owner's claim, the receiving side's proof.
 fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, String)> {
     let verb = item.verb().map_or("Not decided", words::verb);
     let mut about = vec![format!("{}, {}. {}", words::asset_kind(item.asset_kind()), verb, words::state(item))];

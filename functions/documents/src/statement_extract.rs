@@ -15,11 +15,9 @@ use shared::platform::files::FilesError;
 use shared::web::Request;
 use statements::{Account, ReferenceKind};
 
-/// The maximum length of an entry's text, as in the statement reader.
 const TEXT_CHARS_MAX: usize = statements::limits::TEXT_CHARS_MAX;
 
 pub(crate) enum Unread {
-    /// A statement's file is missing or damaged.
     File(FilesError),
     Other(Error),
 }

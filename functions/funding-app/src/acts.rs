@@ -241,7 +241,6 @@ pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, 
     act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
 }
 
-/// Withdraws a claim that is wrong or on the wrong item.
 pub(crate) async fn withdraw_claim(request: &mut Request) -> Result<PageResponse, Error> {
     let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
     let line = "The item is in progress again. The claim stays in its history.";
@@ -253,7 +252,6 @@ fn read_reason(form: &Form, field: &str) -> Result<SafeNote, FieldErrors> {
     reason.ok_or_else(|| FieldErrors::one(field, FieldCode::Required, "is missing"))
 }
 
-/// Files a participant's upload for the agreement, accepted by a member, as proof.
 pub(crate) async fn file_confirmation(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());

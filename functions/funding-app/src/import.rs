@@ -164,7 +164,6 @@ struct PreviewRow {
     is_there: bool,
 }
 
-/// Shows what a file would add, and how much of it has been added.
 pub(crate) async fn show_preview(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(preview(request, notice).await?.with_cookie(cookie))
@@ -321,7 +320,6 @@ enum Outcome {
     Refused(String),
 }
 
-/// Adds items in concurrent transactions of several each.
 async fn add(
     submitted: &SubmittedForm<'_>,
     workspace: WorkspaceId,

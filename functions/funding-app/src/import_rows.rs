@@ -27,7 +27,6 @@ use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
-/// A row of a file: an item or its problems.
 #[derive(Debug)]
 pub(super) struct Row {
     /// Its number, as in spreadsheets.
@@ -45,7 +44,6 @@ pub(super) struct NewRow {
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub rows: Vec<Row>,
-    /// Whether a row has a number that no page may show.
     pub is_sensitive: bool,
     pub left_out: Vec<&'static str>,
 }
@@ -99,7 +97,6 @@ impl Parsed {
 pub(super) struct NotRead {
     /// Completes "The file …".
     pub message: String,
-    /// Whether it has a number that no page may show.
     pub is_sensitive: bool,
 }
 
@@ -212,7 +209,6 @@ impl<'a> RowReader<'a> {
         self.columns.iter().zip(self.cells).any(is_sensitive)
     }
 
-    /// Adds a problem about a cell with an unknown value.
     fn is_none_of(&mut self, column: Column, known: &str) {
         let cell = self.cell(column);
         let quoted = if sensitive::check(cell).is_ok() { format!(" “{cell}”") } else { String::new() };
@@ -243,7 +239,6 @@ impl<'a> RowReader<'a> {
         Some(NewRow { new, item })
     }
 
-    /// The parsed value, or none after adding its problems.
     fn or_problems<T>(&mut self, read: Result<T, FieldErrors>) -> Option<T> {
         match read {
             Ok(read) => Some(read),
@@ -326,7 +321,6 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    /// A verb by its name in the API or app.
     fn verb(&mut self, kind: AssetKind) -> Option<Verb> {
         let text = self.cell(Column::Verb).to_lowercase();
         if text.is_empty() {

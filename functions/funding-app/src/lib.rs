@@ -121,7 +121,6 @@ pub(crate) fn facts_for_people(item: &FundingItem) -> Vec<(&'static str, String)
     item.detail().for_people(Fact::ALL).collect()
 }
 
-/// A refused form: its name and typed values, if any.
 #[derive(Debug, Default)]
 struct Typed {
     name: String,
@@ -129,7 +128,6 @@ struct Typed {
 }
 
 impl Typed {
-    /// A form's typed values and errors, without what no page may show.
     fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
         let refused = errors.clone().into_list();
         let is_left_out =

@@ -20,7 +20,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The progress in words.
     pub fn text(&self) -> String {
         format!("{} of {}", self.done, self.total)
     }

@@ -43,12 +43,10 @@ const OWN: [Column; 6] =
     [Column::Label, Column::AssetKind, Column::Verb, Column::Trust, Column::Owners, Column::Reference];
 
 impl Column {
-    /// All columns, in export order.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::imported().chain(TOLD.map(Self::Told))
     }
 
-    /// The columns that imports read.
     pub fn imported() -> impl Iterator<Item = Self> {
         OWN.into_iter().chain(Fact::ALL.map(Self::Fact))
     }

@@ -108,7 +108,6 @@ async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
     PageResponse::render(&page)
 }
 
-/// The form of a new trust.
 async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<PageResponse, Error> {
     let (workspace, people) = funding_review::people(request.signed_in()?.scope(), id).await?;
     let page = FormPage {
@@ -244,7 +243,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Err(Error::StaleMatch) => {
             let TrustEdit { trust, .. } = funding_review::trust_to_edit(submitted.scope(), id).await?;
             if trust.change(changes, request.now()) == *trust {
-                // The form was sent twice.
                 return Ok(redirect.into());
             }
             let title = "This trust has changed since you opened it";

@@ -53,7 +53,6 @@ impl Access {
         Self::of(base_url).with(&read(HOSTS), &read(ORIGINS))
     }
 
-    /// Whether a request's host, and its origin if any, are allowed.
     pub(crate) fn allows(&self, headers: &HeaderMap, uri: &Uri) -> bool {
         let (Ok(host), Ok(origin)) = (only(headers, HOST), only(headers, ORIGIN)) else { return false };
         let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));

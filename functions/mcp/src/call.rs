@@ -95,7 +95,6 @@ fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut
     });
 }
 
-/// Whether a value matches a schema's type and values.
 fn fits(schema: &Value, value: &Value) -> bool {
     let is = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "null" => value.is_null(),
@@ -135,7 +134,6 @@ fn text(value: Value) -> String {
     }
 }
 
-/// The query, with a short page by default.
 fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
     if tool.takes("limit") {
         arguments.entry("limit").or_insert_with(|| json!(limits::AGENT_PAGE_LIMIT_DEFAULT));

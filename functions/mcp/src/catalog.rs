@@ -74,7 +74,6 @@ fn description(spec: &OperationSpec, operation: &Value) -> String {
     format!("{}{pages}{scope}", spec.agent)
 }
 
-/// The tool's hints about its effects, which never leave the organization.
 fn annotations(spec: &OperationSpec) -> Value {
     if spec.method == Method::GET {
         return json!({"readOnlyHint": true, "openWorldHint": false});
@@ -93,7 +92,6 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The referenced schema, or the schema itself.
     fn resolved(&self, schema: &'a Value) -> &'a Value {
         match schema["$ref"].as_str() {
             Some(reference) => {

@@ -44,7 +44,6 @@ pub(crate) struct Function {
     connector: Connector,
 }
 
-/// Adds the handed-on operation to the routes of the others.
 pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Function) -> Router {
     let hand_on = |State((app, function)): State<(Arc<AppState>, Arc<Function>)>, request: Request<Body>| async move {
         let headers = request.headers().clone();

@@ -126,7 +126,6 @@ impl ContactForm {
     }
 }
 
-/// Shows the list.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(contacts_page(request, ContactForm::empty(), notice).await?.with_cookie(cookie))

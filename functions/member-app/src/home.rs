@@ -34,7 +34,6 @@ use uuid::Uuid;
 
 /// How long before its end an item's badge turns red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
-/// The page with all agreements that need attention.
 const ALL_ATTENTION: &str = "/app?attention=all#attention";
 const BLOCKERS_MAX: usize = 2;
 const LOOKS_MAX: usize = 4;
@@ -64,11 +63,9 @@ struct Item {
     title: String,
     detail: String,
     blockers: Vec<BlockerRow>,
-    /// The number of further blockers, shown on the draft's page.
     more_blockers: usize,
     when: Option<(&'static str, DisplayTime)>,
     looks: Vec<(String, Option<DisplayTime>)>,
-    /// The number of further participants, shown on the agreement's page.
     more_looks: usize,
     badge: Option<(String, &'static str)>,
 }
@@ -90,7 +87,6 @@ pub(crate) struct ProposalRow {
     pub url: String,
     pub title: String,
     pub badge: Badge,
-    /// Who proposed or decided, or that it expired undecided.
     pub actor: String,
     pub at: DisplayTime,
 }
@@ -308,12 +304,10 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
     }
 }
 
-/// The link to the full list, if a section is truncated.
 fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
     (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
 }
 
-/// The link to all obligations, if a section is truncated.
 fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
     let more = total.saturating_sub(shown);
     (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()

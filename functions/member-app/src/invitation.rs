@@ -17,7 +17,6 @@ use crate::home;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 use crate::signed_in::signed_in;
 
-/// The path prefix before the secret.
 const PATH: &str = pages::urls::INVITATIONS;
 
 #[derive(Template)]

@@ -54,7 +54,6 @@ struct ProposalPage {
     payments: PaymentList,
     is_pending: bool,
     is_too_late: bool,
-    /// The number of payments in flight, which prevent confirmation.
     in_flight: usize,
     /// Whether the page shows the agreement as proposed instead of its current state.
     shows_snapshot: bool,
@@ -191,10 +190,7 @@ async fn end_what_is_cancelled(submitted: &SubmittedForm<'_>, id: ProposalId) {
     }
 }
 
-/// The submitted note. `None` if blank.
-///
-/// # Errors
-/// The message for the field.
+/// `None` if blank. The error is the field's message.
 fn parse_note(text: &str) -> Result<Option<Note>, String> {
     match text.trim() {
         "" => Ok(None),
@@ -210,7 +206,6 @@ fn parse_choice(text: &str) -> Option<Choice> {
     }
 }
 
-/// The status, code and notice for a refused decision.
 fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Notice) {
     let participle = match choice {
         Choice::Confirm => "confirmed",
@@ -266,7 +261,6 @@ fn sentence(message: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The submitted note with its error, and the refused form's notice.
 #[derive(Default)]
 struct Submitted {
     note: String,
@@ -292,7 +286,6 @@ impl Submitted {
     }
 }
 
-/// The blockers of the confirmation, with links to resolve them.
 fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     if review.is_too_late {
         let text = too_late(review.current.lifecycle()).to_owned();

@@ -94,7 +94,6 @@ impl Query {
     }
 }
 
-/// The options of a filter, starting with none.
 fn options<T: Copy + PartialEq, const N: usize>(
     all: [T; N],
     selected: Option<T>,

@@ -40,7 +40,6 @@ use crate::home::ProposalRow;
 struct SearchPage {
     layout: Layout,
     search: String,
-    /// The results. None without a search.
     groups: Option<Vec<Group>>,
 }
 

@@ -42,7 +42,6 @@ enum State {
 }
 
 struct SetUp {
-    /// The key in groups, for typing.
     key: String,
     qr: Option<Qr>,
 }

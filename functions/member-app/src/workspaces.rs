@@ -171,7 +171,6 @@ struct Pages {
     agreements: Offset,
 }
 
-/// The page of a workspace, with the reason why a person was not removed, if any.
 pub(crate) async fn workspace_page(
     request: &Request,
     notice: Option<Notice>,

@@ -150,7 +150,6 @@ impl RowView {
     }
 }
 
-/// Whether a row's sentence says more than its badge and columns.
 fn adds_to(row: &LedgerRow, status: &str, badge: &str) -> bool {
     match row.thing.row_type() {
         LedgerRowType::Movement => row.state == LedgerState::Exception,

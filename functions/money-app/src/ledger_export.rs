@@ -67,7 +67,6 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
 
 struct File {
     rows: LedgerExport,
-    /// The position after the last row.
     end: u64,
     bytes: usize,
     is_begun: bool,

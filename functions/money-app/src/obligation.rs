@@ -39,7 +39,6 @@ struct ObligationPage {
     triggers: Vec<TriggerRow>,
     is_standing: bool,
     record: OccurrenceList,
-    /// The default of the field for the day it was done.
     today: String,
     is_live: bool,
     can_be_cancelled: bool,

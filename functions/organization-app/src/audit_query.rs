@@ -65,7 +65,6 @@ pub(crate) struct AuditQuery {
 
 const NO_DAY: &str = "must be a day such as 2026-03-14";
 
-/// The error of an object text that can't be in any name.
 const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
 
 enum ObjectText {
@@ -74,10 +73,7 @@ enum ObjectText {
 }
 
 impl Typed {
-    /// Reads a request's URL, trimming its fields.
-    ///
-    /// # Errors
-    /// Unknown or repeated parameters, and an invalid position.
+    /// Reads a request's URL, trimming its fields. Fails for unknown or repeated parameters, and an invalid position.
     pub fn read(request: &Request) -> Result<Self, Error> {
         let mut typed: Self = request.read_query()?;
         let fields = [&mut typed.from, &mut typed.to, &mut typed.actor, &mut typed.operation, &mut typed.object];
@@ -89,9 +85,6 @@ impl Typed {
 
     /// The requested rows, with days in a zone. Fills in missing days (the last seven, or for an object, since its
     /// creation), and replaces a link with its object's id.
-    ///
-    /// # Errors
-    /// The URL's errors.
     pub fn check(&mut self, now: Timestamp, zone: &TimeZone) -> Result<AuditQuery, Errors> {
         let mut errors = Errors::default();
         let object = parsed(&self.object, object, || errors.object = Some(NO_NAME));
@@ -148,7 +141,6 @@ impl Typed {
         fields.into_iter().chain([("before", before.as_str())]).filter_map(pair).collect::<Vec<_>>().join("&")
     }
 
-    /// The URL of the log for these fields.
     pub fn url(&self, before: Option<RequestId>) -> String {
         format!("{PATH}?{}", self.to_query(before))
     }
@@ -162,9 +154,6 @@ impl Typed {
 
 impl AuditQuery {
     /// Reads the URL of a member's request.
-    ///
-    /// # Errors
-    /// Without a session, or with errors in the URL.
     pub fn read(request: &Request, typed: &mut Typed) -> Result<Result<Self, Errors>, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         let query = typed.check(request.now(), zone);

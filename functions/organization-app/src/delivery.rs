@@ -54,7 +54,6 @@ struct AttemptRow {
     duration_ms: u64,
     dialled: Option<String>,
     excerpt: Option<String>,
-    /// Whether it is the latest attempt, whose response is open.
     is_latest: bool,
 }
 

@@ -94,10 +94,7 @@ impl EndpointForm {
         }
     }
 
-    /// Parses a submitted form's URL and subscription.
-    ///
-    /// # Errors
-    /// The form with its values and errors.
+    /// Parses a submitted form's URL and subscription. The error is the form with its values and errors.
     pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
         let url = match EndpointUrl::parse(form.get("url"), &*webhooks.guard) {
             Ok(url) => check_address(&url, webhooks).await.map(|()| url).map_err(|error| error.to_string()),
@@ -139,7 +136,6 @@ impl Choice {
         Self { is_all, types }
     }
 
-    /// The subscription. None if no type is selected.
     fn subscription(self) -> Option<Subscription> {
         match (self.is_all, self.types.is_empty()) {
             (true, _) => Some(Subscription::All),
@@ -214,9 +210,6 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
 }
 
 /// A new endpoint, and the redirect to its page, which shows the signing secret.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the secret's encryption keys can't be read.
 async fn new_endpoint(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     url: EndpointUrl,

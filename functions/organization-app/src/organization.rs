@@ -36,10 +36,8 @@ struct Query {
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
     #[deserr(default)]
     offset: Offset,
-    /// The invitation whose link is shown.
     #[deserr(default)]
     invited: Filter<InvitationId>,
-    /// The member whose password link is shown.
     #[deserr(default)]
     linked: Filter<MemberId>,
 }
@@ -89,7 +87,6 @@ impl OrganizationPage {
         self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.error.is_some()
     }
 
-    /// Whether there are enough members to search.
     fn has_search(&self) -> bool {
         self.pager.is_some() || !self.search.is_empty()
     }
@@ -372,7 +369,6 @@ async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<
     Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())
 }
 
-/// The page that refuses a non-admin's form.
 pub(crate) async fn refused_to_member(request: &Request, title: &str, line: &str) -> Result<PageResponse, Error> {
     let page = organization_page(request, Notice::bad(title, line).into()).await?;
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))

@@ -13,7 +13,6 @@ use shared::service::second_members;
 
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
-    /// What is wrong with the account that was typed.
     pub error: Option<&'static str>,
 }
 

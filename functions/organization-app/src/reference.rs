@@ -10,7 +10,6 @@ use shared::error::Error;
 use shared::web::Request;
 
 pub(crate) const PATH: &str = "/app/developers/reference";
-/// The name of the page about errors, in place of an operation's.
 const ERRORS: &str = "errors";
 
 #[derive(Template)]

@@ -260,7 +260,6 @@ struct Submitted {
     form: AnswerForm,
     keys: Arc<Keyring>,
     wrong_files: FieldErrors,
-    /// The errors of the answers if they were sent.
     wrong_answers: FieldErrors,
 }
 
@@ -278,8 +277,8 @@ impl Submitted {
     }
 }
 
-/// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft names them,
-/// and count as the participant's whatever becomes of the form.
+/// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft
+/// names them, and count as the participant's whatever becomes of the form.
 async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Result<Submitted, NotActed>, Error> {
     let (attending, view) = load(request).await?;
     let by = attending.participant().id();
@@ -426,7 +425,6 @@ pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Er
     Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
 }
 
-/// Sends the answers.
 pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let gate: GateId = request.path_id("condition")?;

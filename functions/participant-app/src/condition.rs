@@ -44,7 +44,6 @@ struct ConditionPage {
     uploads: Vec<(Link, String)>,
     promises: Vec<PromiseRow>,
     statement: String,
-    /// Whether a participant has declined it, so that it waits for a member.
     is_declined: bool,
     fields: Fields,
 }

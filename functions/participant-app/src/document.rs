@@ -173,7 +173,6 @@ fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec
     document.blocks.iter().map(row).collect()
 }
 
-/// The receipt of the participant's last signature in a document.
 fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
     let mut receipts = view.receipts.iter().rev();
     receipts.find_map(|receipt| match &receipt.act {
@@ -278,7 +277,6 @@ fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Resul
     }
 }
 
-/// Parses a drawing, or else a typed name.
 fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
     let drawn = form.get("drawing").trim();
     if !drawn.is_empty() && !form.get("signature").trim().is_empty() {

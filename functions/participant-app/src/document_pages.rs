@@ -51,13 +51,11 @@ impl ShownPages {
         Ok(Self { pictures: numbered.map(picture).collect(), count: sizes.len(), links })
     }
 
-    /// The range shown, unless everything is.
     pub fn range(&self) -> Option<String> {
         let current = self.links.iter().find(|link| link.is_current)?;
         Some(format!("{} of {}", current.text, self.count))
     }
 
-    /// The link to the pages after those shown.
     pub fn next(&self) -> Option<&PagesLink> {
         let current = self.links.iter().position(|link| link.is_current)?;
         self.links.get(current + 1)

@@ -92,7 +92,6 @@ pub fn routes() -> Pages {
 
 type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
 
-/// The data of a participant's pages, whether or not they have consented.
 async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
     let attending = request.attending()?;
     let view = participants::view(attending.scope(), attending.participant()).await?;
@@ -128,7 +127,6 @@ fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: Part
 /// The redirect to an act's receipt, or the typed values and the refusal for the act's page.
 type Answer = Result<PageResponse, (Fields, Notice)>;
 
-/// Does an act and redirects to its receipt.
 async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
     let by = submitted.submitter();
     let id: ReceiptId = submitted.new_id();

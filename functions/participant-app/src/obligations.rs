@@ -103,7 +103,6 @@ struct ObligationPage {
     status: String,
     facts: Vec<(&'static str, String)>,
     is_standing: bool,
-    /// What the participant can do now, with the sentences above the buttons.
     acts: Vec<OwnAct>,
     can_satisfy: bool,
     more_acts: usize,
@@ -126,7 +125,6 @@ struct OwnAct {
 
 struct Claim {
     by: String,
-    /// How it was done, according to the claim.
     said: Option<SaidDone>,
 }
 

@@ -45,7 +45,6 @@ struct OverviewPage {
     certificate: Option<String>,
     terms: Vec<(&'static str, String)>,
     receipts: Vec<ReceiptRow>,
-    /// The counting paper signatures, with links to their documents.
     papers: Vec<Link>,
     has_consent: bool,
 }
@@ -159,7 +158,6 @@ fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     others.filter_map(|id| Some(Other { name: name_of(view, id).to_owned(), badge: badge(id)? })).collect()
 }
 
-/// The participant's counting paper signatures, with links to their documents, newest first.
 fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     let counted = view.papers.iter().rev().filter(|paper| paper.counts_since().is_some());
     let link = |paper: &PaperSignature| Link {
@@ -169,7 +167,6 @@ fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     counted.map(link).collect()
 }
 
-/// The documents and their state for the participant.
 pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<DocumentRow> {
     let agreement = &view.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());

@@ -118,9 +118,7 @@ struct EvidenceRow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaymentForm {
-    /// The sender claims to have sent it, by this revision of the instructions.
     Report(u32),
-    /// The sender hands in a bank document.
     HandIn,
     /// The receiver reports the arrival; whether an earlier report is still undecided.
     Arrived { is_again: bool },
@@ -140,7 +138,6 @@ impl PaymentForm {
     }
 }
 
-/// The page after a refused form, with the typed values and the refusal.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     pub fields: Fields,
@@ -264,7 +261,6 @@ fn changed(change: &InstructionsChange) -> String {
     format!("On {}, they changed from {before} to {after}.", change.at.for_people())
 }
 
-/// The types of references, starting with none.
 fn reference_types() -> Vec<Choice> {
     let none = Choice { value: String::new(), text: "No reference".to_owned() };
     let choice = |kind: ReferenceType| Choice {

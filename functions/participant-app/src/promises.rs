@@ -8,7 +8,6 @@ use shared::service::participants::ParticipantView;
 
 pub(super) struct PromiseRow {
     pub name: String,
-    /// Whether the participant owes it, rather than being owed it.
     pub is_own: bool,
     pub parties: String,
     pub due: String,

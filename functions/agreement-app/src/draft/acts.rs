@@ -123,7 +123,6 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     };
     let shown = shown.with_meant(meant.iter().copied());
     let (title, line) = match action {
-        // The agreement's page shows the next step.
         ProposalAction::PublishAgreement => ("Published", ""),
         ProposalAction::CancelAgreement => ("The draft was discarded", "Nothing was sent to anyone."),
     };

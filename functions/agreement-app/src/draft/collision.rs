@@ -80,9 +80,7 @@ const BOXES: [(&str, &str); 3] =
 
 pub(super) struct Difference {
     pub label: &'static str,
-    /// Empty if left empty.
     pub typed: String,
-    /// Empty if there is none.
     pub now: String,
 }
 
@@ -143,7 +141,6 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Field
 }
 
 impl Meaning<'_> {
-    /// All values, possibly empty, with labels and in a fixed order.
     fn texts(&self, fields: &Fields) -> Vec<(&'static str, String)> {
         let texts = TEXTS.into_iter().map(|(name, label)| (label, self.text(fields, name)));
         let groups = GROUPS.into_iter().map(|(group, label)| {
@@ -218,7 +215,6 @@ impl Meaning<'_> {
     }
 }
 
-/// The display text of a typed day, or the typed text if unparsable.
 fn day_text(line: &str) -> String {
     Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
 }
@@ -250,7 +246,6 @@ pub(super) async fn notice(
     Ok(Notice::new("warn", title, lines.chain([next])))
 }
 
-/// What the part orders, if it is an order.
 fn list_of(subject: Subject) -> Option<&'static str> {
     match subject {
         Subject::Part(Part::StageOrder) => Some("steps"),

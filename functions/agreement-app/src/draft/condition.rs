@@ -108,7 +108,6 @@ impl Settings {
     }
 }
 
-/// A signature block's document, signer and label.
 pub(super) fn block_text(
     agreement: &Agreement,
     contacts: &[Contact],
@@ -244,7 +243,6 @@ struct Questions {
 
 struct QuestionRow {
     id: FieldId,
-    /// What the ids of its form's fields begin with.
     prefix: String,
     up: Option<usize>,
     down: Option<usize>,
@@ -257,7 +255,6 @@ struct QuestionRow {
 }
 
 struct QuestionForm {
-    /// The id of a question that is there.
     id: Option<FieldId>,
     seen: String,
     fields: Fields,
@@ -399,7 +396,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 enum Typed {
     Nothing,
     Settings(Fields),
-    /// In a new question, or in the one with this id.
     Question(FieldId, Fields),
 }
 

@@ -96,7 +96,6 @@ struct DocumentPage {
     fields: Fields,
     seen: String,
     blocks: Vec<BlockRow>,
-    /// The form of a new signature block.
     block_fields: Fields,
     participants: Vec<Choice>,
 }

@@ -41,7 +41,6 @@ use self::collision::Difference;
 
 type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
 
-/// The notice after an edit, from the drafts before and after.
 type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
 
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +55,6 @@ struct Edit<'a> {
     rule: Rule<'a>,
     says: Says<'a>,
     location: String,
-    /// The section of that page with the notice. Empty for the top.
     section: &'static str,
     /// Whether the edit removes its part, which succeeds if it is already gone.
     removes: bool,
@@ -79,7 +77,6 @@ impl<'a> Edit<'a> {
         Self { removes: true, ..self }
     }
 
-    /// Puts the notice into a section.
     fn within(self, section: &'static str) -> Self {
         Self { location: format!("{}#notice", self.location), section, ..self }
     }
@@ -111,7 +108,6 @@ impl Problem {
         Fields::submitted(form, self.errors.clone())
     }
 
-    /// The form's page with the status of the refusal.
     fn answer(&self, page: PageResponse) -> PageResponse {
         if self.status == StatusCode::CONFLICT { page.refused(self.status, "conflict") } else { page.unprocessable() }
     }
@@ -179,7 +175,6 @@ async fn refused<'a>(
     }
 }
 
-/// A field's message as a standalone sentence.
 fn readable(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
@@ -234,7 +229,6 @@ fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// The index that a form moves something to.
 fn place(text: &str) -> usize {
     // The rule refuses an invalid index.
     text.parse().unwrap_or(usize::MAX)

@@ -40,7 +40,6 @@ struct DraftPage {
     layout: Layout,
     id: AgreementId,
     notice: Option<Notice>,
-    /// The notice in the section in which the member acted.
     section_notice: Option<Notice>,
     path: String,
     name: String,
@@ -57,7 +56,6 @@ struct DraftPage {
     promise_order: String,
     steps: Vec<StepRow>,
     order: String,
-    /// The terms that are set, if it is a SAFE.
     terms: Option<Vec<(&'static str, String)>>,
     blockers: Vec<BlockerRow>,
     activates: bool,

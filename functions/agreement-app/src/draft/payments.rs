@@ -108,7 +108,6 @@ pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<
     fields_with(terms, direction)
 }
 
-/// The values with a direction; empty if automatic.
 fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     let line = |text: Option<&SafeLine>| text.map(|text| text.as_str().to_owned()).unwrap_or_default();
     let currency = terms.money.map_or(USUAL_CURRENCY, |money| money.currency().code());
@@ -177,7 +176,6 @@ fn direction_between(
     Direction::between(is_own(sender), is_own(receiver))
 }
 
-/// Parses a field. None if empty or invalid.
 fn read<T>(
     form: &Form,
     field: &str,

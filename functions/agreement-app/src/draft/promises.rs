@@ -226,7 +226,6 @@ struct PromisePage {
 
 struct TriggerFields {
     number: usize,
-    /// The id of a trigger that is there.
     id: Option<String>,
     text: String,
     after: String,
@@ -272,7 +271,6 @@ fn promise_page(
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid()]))
 }
 
-/// The filled-in triggers, and some empty rows.
 fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
     let value = |name: &str, n: usize| fields.value(&format!("{name}-{n}")).to_owned();
     let is_used = |n: &usize| !value("trigger", *n).is_empty() || !value("after", *n).is_empty();

@@ -245,11 +245,9 @@ struct AcceptPage {
     entry: Entry,
     believed: Vec<String>,
     cautions: Vec<Caution>,
-    /// The form, or why it can't be accepted.
     form: Result<ActForm, String>,
 }
 
-/// Something to check first, and where it is.
 struct Caution {
     line: String,
     link: Option<Link>,
@@ -261,7 +259,6 @@ impl Caution {
     }
 }
 
-/// Shows the effects of accepting evidence.
 pub(crate) async fn show_acceptance(request: &mut Request) -> Result<PageResponse, Error> {
     acceptance(request, None, Typed::default()).await
 }
@@ -272,7 +269,6 @@ fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
     Ok((request.path_id("id")?, request.path_id("evidence")?))
 }
 
-/// The page. A refused form keeps the typed values.
 async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> Result<PageResponse, Error> {
     let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
     let elsewhere = movements::accepted_elsewhere(signed_in.scope(), (id, evidence));
@@ -328,7 +324,6 @@ fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidenc
     Some(line(refused))
 }
 
-/// The effect of accepting evidence on the payment.
 enum Outcome {
     /// None, except that it came late: the payment ended with its agreement.
     Late,
@@ -352,7 +347,6 @@ fn outcome(review: &MovementReview, evidence: &Evidence) -> Option<Outcome> {
     })
 }
 
-/// What will be believed, on what basis, and the effects, one sentence each.
 fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     let MovementReview { movement, agreement, contacts, .. } = review;
     let facts = evidence.facts();
@@ -424,7 +418,6 @@ fn lowered(text: &str) -> String {
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// What to check before accepting evidence.
 fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhere]) -> Vec<Caution> {
     // The effect of the amount is shown above.
     let same = |other: &Evidence, where_: &str| {

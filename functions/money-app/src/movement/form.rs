@@ -11,7 +11,6 @@ use shared::domain::sensitive::has_account_number;
 use shared::web::{Form, FormKeys};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-/// A choice of a `select`, or a radio button with its meaning.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub value: &'static str,
@@ -51,7 +50,6 @@ pub(super) struct ActForm {
     pub name: String,
     pub path: String,
     pub form_keys: FormKeys,
-    /// The label of its button.
     pub label: &'static str,
     /// Distinguishes its button from other rows'. Empty if there is only one.
     pub about: String,
@@ -60,7 +58,6 @@ pub(super) struct ActForm {
     pub hidden: Vec<(&'static str, String)>,
     pub inputs: Inputs,
     pub fields: Fields,
-    /// Whether it was refused and so is open.
     pub is_refused: bool,
 }
 
@@ -78,7 +75,6 @@ impl ActForm {
     }
 }
 
-/// A refused form: its name and typed values, if any.
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     name: String,
@@ -86,7 +82,6 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// A form's typed values and errors.
     pub fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
         Self { name: name.into(), fields: without_numbers(form, errors, &[]) }
     }
@@ -104,7 +99,6 @@ impl Typed {
         self.fields.has_errors()
     }
 
-    /// The values of a form: those typed, or else the initial ones.
     pub fn fields_of(&self, name: &str, beginning: &[(&str, &str)]) -> Fields {
         if self.is(name) { self.fields.clone() } else { Fields::of(beginning.iter().copied()) }
     }

@@ -27,7 +27,6 @@ use crate::movement::next::{self, Next, instructions_url};
 use crate::movement::refusal::refusal;
 use crate::movement::{Shown, agreement_link, ends_agreement};
 
-/// The fields that no page shows again.
 const SECRET: [&str; 3] = ["code", "number", "text"];
 const TYPED: &str = "typed";
 
@@ -154,7 +153,6 @@ struct FormPage {
     payee: String,
     current: Option<String>,
     caution: String,
-    /// The revision shown; 0 for none.
     revision: u32,
     accounts: Vec<Account>,
     kinds: Vec<(&'static str, &'static str)>,

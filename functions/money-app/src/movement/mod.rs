@@ -116,7 +116,6 @@ impl Shown<'_> {
         self.name_of(self.review.movement.terms().receiver)
     }
 
-    /// A form without fields.
     fn form(&self, name: &str, path: String, label: &'static str) -> ActForm {
         ActForm {
             name: name.to_owned(),
@@ -145,7 +144,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A refused form keeps the typed values.
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;

@@ -29,7 +29,6 @@ pub(super) struct Next {
     pub is_done: bool,
 }
 
-/// Another act, in a disclosure.
 pub(super) struct Other {
     pub summary: String,
     pub form: ActForm,
@@ -285,7 +284,6 @@ fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
     }
 }
 
-/// The form that releases instructions, if possible.
 pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
     let MovementReview { movement, agreement, seconds, .. } = shown.review;
     let is_alone = seconds.is_alone(shown.by.id());
@@ -456,7 +454,6 @@ impl Shown<'_> {
         Next { link: Some(link), ..Next::text(text) }
     }
 
-    /// How the member's word on the instructions counts.
     fn counting(&self) -> Counting {
         let entered_by = self.review.movement.instructions().and_then(|found| found.entered_by.member());
         self.review.seconds.counting(self.by.id(), entered_by)

@@ -271,7 +271,6 @@ pub(super) fn account_difference(evidence: &Evidence) -> Option<String> {
     Some(line.to_owned())
 }
 
-/// How evidence differs from the sender's claim.
 pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let (facts, mut found) = (evidence.facts(), Vec::new());
     if evidence.source().side() == Side::Receiver

@@ -24,13 +24,11 @@ impl Accounts {
         Self { keys, instructed, own }
     }
 
-    /// The digests of the file's statements' accounts, in order.
     pub fn digests(&self, read: &[Read]) -> Vec<Option<AccountDigest>> {
         let accounts = read.iter().map(|statement| account_of(statement.account.as_ref()));
         accounts.map(|account| account.map(|account| self.keys.digest(&account))).collect()
     }
 
-    /// How a statement's account compares with a payment's.
     pub fn standing(&self, account: Option<&AccountDigest>, movement: MovementId) -> AccountStanding {
         AccountStanding::of(account, self.instructed.get(&movement).map(Vec::as_slice), &self.own)
     }

@@ -44,7 +44,6 @@ struct ColumnsPage {
     notice: Option<Notice>,
     title: String,
     path: String,
-    /// Where to discard the statement, unless an entry was ever filed.
     discard: Option<String>,
     fields: Fields,
     columns: Vec<Choice>,
@@ -195,7 +194,6 @@ fn mark_name(mark: DecimalMark) -> &'static str {
     }
 }
 
-/// Reads the file with a member's chosen columns, and remembers them.
 pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();

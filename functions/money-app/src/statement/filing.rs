@@ -113,7 +113,6 @@ fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
     if errors.is_empty() { Ok(reasons) } else { Err(errors) }
 }
 
-/// The checked boxes, ordered by entry.
 fn pairs(form: &Form) -> Vec<Pair> {
     let pair = |prefix: &str, rest: &str| {
         let (number, movement) = rest.split_once('.')?;
@@ -178,10 +177,8 @@ fn no_arrival(number: u32) -> Notice {
     Notice::bad("Nothing was filed", line)
 }
 
-/// Files the entries one by one. A failure of the store stops this; filed ones stay filed.
-///
-/// # Errors
-/// When nothing was filed.
+/// Files the entries one by one. A failure of the store stops this; filed ones stay filed. Fails only if nothing was
+/// filed.
 async fn file_all(
     request: &Request,
     submitted: &SubmittedForm<'_>,
@@ -204,7 +201,6 @@ async fn file_all(
     Ok(outcome)
 }
 
-/// Files one entry for one payment in its own call.
 async fn file(
     submitted: &SubmittedForm<'_>,
     keys: &Keyring,
@@ -238,7 +234,6 @@ impl Outcome {
         }
     }
 
-    /// The errors of entries of other accounts without a reason.
     fn unexplained(&self) -> FieldErrors {
         let mut errors = FieldErrors::default();
         let is_other = |refused: &NotFiled| matches!(refused, NotFiled::Refused(NotMoved::OtherAccount));

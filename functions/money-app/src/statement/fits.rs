@@ -39,7 +39,6 @@ pub(super) struct Wanted {
     pub only: Option<u32>,
 }
 
-/// An arrival that fits no payment.
 pub(super) struct Other {
     pub number: u32,
     pub read: Entry,
@@ -47,14 +46,12 @@ pub(super) struct Other {
     pub is_on_another_account: bool,
 }
 
-/// A payment that an entry may belong to.
 pub(super) struct Offer {
     pub found: Match<MovementId>,
     /// How the entry's account compares with the payment's.
     pub account: AccountStanding,
 }
 
-/// An entry and the payments it may belong to.
 pub(super) struct Fit {
     pub read: Entry,
     pub entry: StatementEntry,
@@ -65,21 +62,15 @@ pub(super) struct Fit {
 /// The number of entries per kind. Each entry has one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Incoming, already filed.
     pub filed: u64,
-    /// Incoming, fits a payment.
     pub fit: u64,
-    /// Incoming, fits none.
     pub fit_nothing: u64,
     /// Outgoing.
     pub debits: u64,
-    /// Reverses an earlier entry.
     pub reversals: u64,
-    /// Not booked.
     pub pending: u64,
 }
 
-/// A non-arrival with a payment's reference.
 pub(super) struct Warning {
     pub number: u32,
     pub read: Entry,

@@ -49,7 +49,6 @@ struct StatementPage {
     facts: RowFacts,
     by: String,
     at: DisplayTime,
-    /// Where to choose columns again, until an entry is filed.
     columns: Option<String>,
     /// Where to discard it, unless an entry was ever filed.
     discard: Option<String>,
@@ -69,7 +68,6 @@ struct StatementPage {
     filed_pager: Option<Pager>,
     warnings: Vec<String>,
     more_warnings: usize,
-    /// The accounts that can't be attributed.
     unknown_accounts: Option<String>,
     awaited: usize,
     more_awaited: usize,
@@ -90,10 +88,8 @@ struct OtherRow {
     number: u32,
     amount: String,
     day: Option<String>,
-    /// Who paid, and what they wrote.
     about: String,
     is_on_another_account: bool,
-    /// Where to choose a payment for it.
     url: String,
 }
 
@@ -108,7 +104,6 @@ struct Choice {
     class: &'static str,
     why: Vec<String>,
     differs: Vec<String>,
-    /// The field for the reason why an entry of another account counts.
     reason: Option<String>,
 }
 
@@ -126,7 +121,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-/// The page, with its form's chosen and typed values.
 pub(super) async fn page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
     let query: Query = request.read_query()?;
@@ -255,7 +249,6 @@ impl Shown<'_> {
         self.review.awaited.iter().find(|awaited| awaited.movement.id() == id)
     }
 
-    /// The link to a payment, which may no longer wait.
     fn link_to(&self, id: MovementId) -> Link {
         let filed = self.review.shown.iter().map(|filed| &filed.movement);
         let known =
