@@ -66,12 +66,10 @@ pub struct Exported {
     pub missing: Vec<String>,
 }
 
-/// The counts in a walk's file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Counts {
     /// Bytes written so far. The next run truncates what a crash left after them.
     bytes: u64,
-    /// Records by kind.
     kinds: BTreeMap<String, u64>,
 }
 

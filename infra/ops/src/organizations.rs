@@ -13,9 +13,6 @@ use crate::OpsError;
 use crate::walk::{Walk, WalkError};
 
 /// Lists all organizations, oldest first. Walks the whole table: the service keeps no such list, since it needs none.
-///
-/// # Errors
-/// [`WalkError::Store`].
 pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
     let mut walk = Walk::<()>::begin(store, "list", None).await?;
     let mut found = Vec::new();
@@ -30,9 +27,6 @@ pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
 
 /// Suspends an organization: nobody gets in and nothing leaves it until it is resumed. No effect if already suspended.
 /// The audit log shows it as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NoSuchOrganization`].
 pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
     check_exists(store, org).await?;
     loop {
@@ -46,9 +40,6 @@ pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
 
 /// Resumes an organization: unexpired sessions continue, and held deliveries are sent. No effect unless suspended. The
 /// audit log shows it as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NoSuchOrganization`].
 pub async fn resume(store: &Store, org: OrgId) -> Result<(), OpsError> {
     check_exists(store, org).await?;
     loop {

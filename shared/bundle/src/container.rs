@@ -32,11 +32,8 @@ pub(crate) struct Entry<'a> {
     header: &'a [u8],
 }
 
-/// The contents of a zip: entries, then the directory.
 pub(crate) struct Walked<'a> {
-    /// The consecutive entries from the first byte.
     pub(crate) entries: Vec<Entry<'a>>,
-    /// Everything after them.
     rest: &'a [u8],
 }
 
@@ -49,7 +46,6 @@ impl<'a> Entry<'a> {
         LOCAL_BYTES + CENTRAL_BYTES + 2 * self.name.len() + self.content.len()
     }
 
-    /// Whether the content matches the header's CRC-32.
     pub(crate) fn has_its_crc(&self) -> bool {
         crc32fast::hash(self.content) == self.crc
     }
@@ -171,12 +167,11 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// A number kept below 65,535 by a bundle's limits.
+/// A bundle's limits keep these numbers below 65,535 and 4 GiB.
 fn u16_of(number: usize) -> [u8; 2] {
     u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes()
 }
 
-/// A number kept far below 4 GiB by a bundle's limits.
 fn u32_of(number: usize) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
 }

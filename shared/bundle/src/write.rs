@@ -57,9 +57,6 @@ pub enum WriteError {
 
 /// Writes and signs a bundle with these files, in any order. The same input gives the same bytes. Uses as much
 /// additional memory as the files have.
-///
-/// # Errors
-/// [`WriteError`], which says which input is invalid.
 pub fn write(about: &About<'_>, files: &[File<'_>], key: &SigningKey) -> Result<Vec<u8>, WriteError> {
     check(about)?;
     let files = sorted(files)?;

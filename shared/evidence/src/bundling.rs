@@ -25,10 +25,7 @@ use crate::satisfactions::satisfaction_paths;
 use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
 /// Makes the bundle of an agreement's evidence, with the files named by its record and the statement entries that prove
-/// payments.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// payments. Fails if a file is missing from `files`.
 pub fn bundle(
     evidence: &Evidence,
     extracts: &[StatementExtract],
@@ -133,7 +130,6 @@ fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentCo
     numbered.collect()
 }
 
-/// The scans of paper signatures, in the order of the records, and their paths.
 fn scans(record: &AgreementRecord) -> Vec<(String, &DocumentContent)> {
     let scans = record.papers.iter().map(|paper| &paper.scan).enumerate();
     let numbered = scans.map(|(n, scan)| {
@@ -189,7 +185,6 @@ mod tests {
     use super::*;
     use crate::tests::{consented, record};
 
-    /// Earlier consents were given to the earlier text.
     #[test]
     fn every_text_that_a_receipt_names_is_there() {
         let texts = [

@@ -53,9 +53,6 @@ pub enum Audience {
 }
 
 /// Makes the certificate. The same record and audience give the same file.
-///
-/// # Errors
-/// [`EvidenceError::Certificate`].
 pub fn certificate(
     completed: &CompletedRecord,
     organization: &Organization,
@@ -131,7 +128,6 @@ fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
     })
 }
 
-/// An act, noting a member's browser.
 fn marked(what: String, receipt: &Receipt) -> String {
     match &receipt.origin.in_person {
         Some(host) => format!("{what}, {host}"),
@@ -260,7 +256,6 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
         ReceiptAct::ReportedSent { movement_id, .. } => {
             format!("Reported {} as sent", payment(amount_of(record, *movement_id, audience)))
         }
-        // The amount in the evidence, which need not be the whole payment.
         ReceiptAct::FiledEvidence { movement_id, money, .. } => {
             let own = amount_of(record, *movement_id, audience).map(|of| (of, *money));
             let part = own.filter(|(of, money)| of != money).map(|(_, money)| format!(", for {}", money.for_people()));

@@ -15,20 +15,14 @@ const PLACE: &str = "evidence bundles, ed25519";
 /// The length of a key's id: 64 bits.
 const ID_CHARS: usize = 16;
 
-/// The current signing key.
-///
-/// # Errors
-/// [`EvidenceError`], which no keyring causes.
+/// The current signing key. No keyring causes an error.
 pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
     let secret = keyring.derive(PLACE)?;
     key(&secret)
 }
 
 /// The public keys of all current and former keys of the keyring, so that bundles stay verifiable permanently. Leaked
-/// ones are separate, because others can sign with them.
-///
-/// # Errors
-/// [`EvidenceError`], which no keyring causes.
+/// ones are separate, because others can sign with them. No keyring causes an error.
 pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     let keys = keyring.derive_with_each(PLACE);
     let mut public = Vec::new();
@@ -47,9 +41,6 @@ pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
 }
 
 /// The public key derived from a named key, which stays known after that key's retirement.
-///
-/// # Errors
-/// [`EvidenceError::Keyring`] if the keyring doesn't have that key (anymore).
 pub fn public_key(keyring: &Keyring, name: &str) -> Result<PublicKey, EvidenceError> {
     let secret = match keyring.retired(name) {
         Some(Retired { evidence_key, .. }) => return Ok(PublicKey::new(id(evidence_key), *evidence_key)?),

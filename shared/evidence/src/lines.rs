@@ -32,7 +32,6 @@ use shared::domain::time::Timestamp;
 
 use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
 
-/// `agreement.json`.
 #[derive(Serialize)]
 pub(crate) struct AgreementFile<'a> {
     pub organization: Named<'a>,
@@ -84,7 +83,6 @@ pub(crate) struct DocumentPath<'a> {
     pub path: &'a str,
 }
 
-/// A line of `timeline.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct ActLine<'a> {
     at: Timestamp,
@@ -113,7 +111,6 @@ impl<'a> From<&'a TimelineEntry> for ActLine<'a> {
     }
 }
 
-/// A line of `receipts.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct ReceiptLine<'a> {
     id: ReceiptId,
@@ -210,7 +207,6 @@ enum ActFields<'a> {
 }
 
 impl<'a> ReceiptLine<'a> {
-    /// The line of a receipt, with the paths of its file and of proof of obligations.
     pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
         Self {
             id: receipt.id,
@@ -316,7 +312,6 @@ impl<'a> ActFields<'a> {
     }
 }
 
-/// A line of `verifications.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct VerificationLine<'a> {
     id: VerificationId,
@@ -342,7 +337,6 @@ impl<'a> From<&'a Verification> for VerificationLine<'a> {
     }
 }
 
-/// A line of `paper_signatures.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct PaperLine<'a> {
     id: PaperSignatureId,
@@ -367,7 +361,6 @@ pub(crate) struct PaperLine<'a> {
 }
 
 impl<'a> PaperLine<'a> {
-    /// The line of a paper signature, with the path of its scan.
     pub(crate) fn new(paper: &'a PaperSignature, path: &'a str) -> Self {
         let (state, decided_by, decided_at, reason) = match &paper.state {
             PaperState::Pending => ("pending", None, None, None),
@@ -398,7 +391,6 @@ impl<'a> PaperLine<'a> {
     }
 }
 
-/// A line of `audit.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct AuditLine<'a> {
     request_id: RequestId,

@@ -20,10 +20,7 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::satisfactions::{HowLine, SatisfactionPaths};
 
-/// The bundle's files about obligations, by path.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// The bundle's files about obligations, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(
     record: &AgreementRecord,
     paths: &SatisfactionPaths,
@@ -40,7 +37,6 @@ pub(crate) fn contents(
     Ok(contents)
 }
 
-/// A line of `obligations.jsonl`.
 #[derive(Serialize)]
 struct ObligationLine<'a> {
     obligation_id: ObligationId,

@@ -38,10 +38,7 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::{EvidenceError, paths};
 
-/// The bundle's files about payments, by path.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// The bundle's files about payments, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let movements = || record.payments.iter().map(|payment| &payment.movement);
     let mut contents = BTreeMap::new();
@@ -65,7 +62,6 @@ pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeM
     Ok(contents)
 }
 
-/// A line of `movements.jsonl`, without claims.
 #[derive(Serialize)]
 struct MovementLine<'a> {
     movement_id: MovementId,
@@ -134,7 +130,6 @@ struct InstructionsLine<'a> {
     entered_at: Timestamp,
     #[serde(flatten)]
     course: InstructionsCourse<'a>,
-    /// The previous revisions, oldest first.
     replaced: Vec<ReplacedInstructions<'a>>,
 }
 
@@ -206,7 +201,6 @@ struct ClaimLine<'a> {
     is_current: bool,
     participant_id: ParticipantId,
     reported_by: &'a Actor,
-    /// The member whose browser the sender used.
     reported_in_person: Option<&'a InPerson>,
     reported_at: Timestamp,
     sent_on: Day,
@@ -236,7 +230,6 @@ impl<'a> ClaimLine<'a> {
     }
 }
 
-/// A line of `sender_evidence.jsonl` or `receiver_evidence.jsonl`.
 #[derive(Serialize)]
 struct EvidenceLine<'a> {
     id: EvidenceId,
@@ -254,7 +247,6 @@ struct EvidenceLine<'a> {
     path: Option<String>,
     account: Option<AccountLine<'a>>,
     filed_by: &'a Actor,
-    /// The member whose browser the filing participant used.
     filed_in_person: Option<&'a InPerson>,
     filed_at: Timestamp,
     /// Whether it was filed after the payment ended with its agreement.

@@ -57,14 +57,12 @@ impl Collector {
         Ok(())
     }
 
-    /// Sets the entry's text, unless it has one.
     pub fn text(&self, entry: &mut Entry, text: &str) {
         if entry.text.is_none() {
             entry.text = self.optional(text, limits::TEXT_CHARS_MAX);
         }
     }
 
-    /// Sets the entry's counterparty, unless it has one.
     pub fn counterparty(&self, entry: &mut Entry, name: &str) {
         if entry.counterparty.is_none() {
             entry.counterparty = self.optional(name, limits::NAME_CHARS_MAX);

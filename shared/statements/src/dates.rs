@@ -52,7 +52,6 @@ pub(crate) fn near(value_on: Date, month: &str, day: &str) -> Option<Date> {
     dates.min_by_key(distance).filter(|date| distance(date) <= HALF_A_YEAR_DAYS)
 }
 
-/// Negative if `to` is earlier.
 pub(crate) fn days_between(from: Date, to: Date) -> i32 {
     (to - from).get_days()
 }

@@ -78,7 +78,6 @@ pub(crate) fn masked<'a>(text: &'a str, account: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// The text without its IBANs, if it has any.
 fn without_ibans(text: &str) -> Option<String> {
     let mut result: Option<String> = None;
     let mut done = 0;

@@ -100,7 +100,6 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The only child of this name; an error if there are more.
     pub fn one(&self, name: &'static str) -> Result<Option<&Self>, Refusal> {
         let mut found = self.all(name);
         let first = found.next();
@@ -110,7 +109,6 @@ impl Element {
         }
     }
 
-    /// The only child of this name; an error if there is none.
     pub fn needed(&self, name: &'static str) -> Result<&Self, Refusal> {
         self.one(name)?.ok_or(Refusal::Field { line: self.line, field: name, problem: Problem::Missing })
     }
@@ -196,7 +194,6 @@ struct Parser<'a> {
     /// Depth within a dropped element.
     skipping: usize,
     root: Option<Root>,
-    /// Unclosed elements, without the root.
     open: Vec<Element>,
 }
 

@@ -52,7 +52,6 @@ pub(crate) fn cases() -> Vec<Case> {
     groups.into_iter().flatten().collect()
 }
 
-/// Bundles signed by a compromised key prove nothing, and all other problems are reported too.
 fn leaked() -> Vec<Case> {
     let text = manifest().replace("\"2026-11\"", "\"leaked\"").replace(&public_key("2026-11"), &public_key("leaked"));
     let whole = signed("leaked", text.as_bytes());

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use crate::{ABOUT, FILES, bundle_of, good, key, keys, problems};
 
-/// The tests' bundle is, byte by byte, what the first release wrote.
 #[test]
 fn the_bytes_stay_the_same() {
     let bundle = good();
@@ -82,7 +81,6 @@ fn a_bundle_has_at_most_so_many_bytes() {
     assert_eq!(problems(&content), ["not a bundle -"]);
 }
 
-/// Each byte is signed, hashed or compared.
 #[test]
 fn no_byte_can_be_changed() {
     let mut bundle = good();

@@ -42,7 +42,6 @@ impl Entry {
         entry
     }
 
-    /// Sets both headers' sizes and CRC-32 to those of the content.
     pub(crate) fn settle(&mut self) {
         let size = u32::try_from(self.content.len()).expect("a size");
         self.set(|header| (header.packed, header.size) = (size, size));
@@ -66,7 +65,6 @@ pub(crate) struct Zip {
 }
 
 impl Zip {
-    /// Reads a zip's entries through its directory.
     pub(crate) fn read(zip: &[u8]) -> Self {
         let u16_at = |at: usize| usize::from(u16::from_le_bytes([zip[at], zip[at + 1]]));
         let u32_at = |at: usize| u16_at(at) + (u16_at(at + 2) << 16);

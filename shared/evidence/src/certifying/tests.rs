@@ -291,7 +291,6 @@ fn a_signature_on_paper_says_so_and_who_confirmed_it() {
     assert_signer(&on_paper("Dan", "The organization had no second member to confirm it."));
 }
 
-/// Who signed, and in whose browser.
 #[test]
 fn it_says_who_signed_for_an_entity_and_what_was_done_in_a_members_browser() {
     let mut record = full();
@@ -345,7 +344,6 @@ fn every_other_act_is_told_in_the_order_of_time() {
     assert_eq!(acts, told);
 }
 
-/// Every participant gets the certificate.
 #[test]
 fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
     let record = full();
@@ -357,7 +355,6 @@ fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
     }
 }
 
-/// Others' payments are private.
 #[test]
 fn amounts_are_on_the_certificates_of_members_and_of_those_who_pay_or_receive_them() {
     let completed = full().until_completion().unwrap();

@@ -37,14 +37,11 @@ const NUMBER_WIDTH: f32 = 110.0;
 /// In points.
 const PEN: f32 = 1.3;
 
-/// A file's properties and page footer.
 pub(super) struct About<'a> {
     pub(super) title: &'a str,
     pub(super) date: Date,
     pub(super) id: &'a str,
-    /// The footer's first line.
     pub(super) name: &'a str,
-    /// The second line.
     pub(super) reference: &'a str,
 }
 
@@ -101,7 +98,6 @@ struct Content {
     read: Option<String>,
 }
 
-/// Draws an item and returns its place in the structure.
 fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Content)> {
     let read = match &item.mark {
         Mark::Text { line, .. } => line.read.clone(),

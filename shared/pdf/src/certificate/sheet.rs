@@ -21,7 +21,6 @@ pub(super) const INK: Color = [27, 31, 36];
 pub(super) const MUTED: Color = [96, 104, 114];
 /// Lines between rows.
 pub(super) const RULE: Color = [214, 219, 225];
-/// Headings and other highlights.
 pub(super) const ACCENT: Color = [31, 58, 95];
 
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +40,6 @@ impl Look {
     }
 }
 
-/// A role in the document's structure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
     /// The whole document.
@@ -77,9 +75,7 @@ pub(super) enum Mark {
     Text { x: f32, y: f32, line: Line, look: Look },
     /// A filled box: x, y, width, height.
     Fill([f32; 4], Color),
-    /// A box outline.
     Frame([f32; 4], Color),
-    /// Pen strokes.
     Pen(Vec<Vec<(f32, f32)>>),
 }
 
@@ -107,7 +103,6 @@ pub(super) struct Cell {
     pub(super) look: Look,
 }
 
-/// The pages so far.
 pub(super) struct Sheet<'a> {
     faces: &'a Faces<'a>,
     written: Written,

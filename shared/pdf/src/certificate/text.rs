@@ -20,15 +20,11 @@ const NEEDED: &str = " …[]+0123456789ABCDEFU";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Text,
-    /// Headings and names.
     Strong,
-    /// Hashes and identifiers.
     Mono,
 }
 
-/// The fonts of a certificate, loaded.
 pub(super) struct Faces<'a> {
-    /// Each font, for drawing and for shaping.
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
     /// Shaping plans by font, direction and script: making one takes longer than shaping a line.
     plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
@@ -99,7 +95,6 @@ impl<'a> Faces<'a> {
         drawn
     }
 
-    /// Each character's own glyph.
     #[cfg(test)]
     pub(super) fn unshaped(&self, run: &Run) -> Vec<u32> {
         let glyph = |c| self.loaded[run.face].1.glyph_index(c).map_or(0, |glyph| glyph.0.into());
@@ -147,7 +142,6 @@ pub(super) struct Drawn {
     pub(super) dots: Vec<KrillaGlyph>,
 }
 
-/// Runs from left to right.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     pub(super) runs: Vec<Run>,

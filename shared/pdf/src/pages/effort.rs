@@ -238,7 +238,6 @@ fn is_plain(image: &Dict<'_>) -> bool {
     }
 }
 
-/// The pixels of an image's own mask.
 fn masked(image: &Stream<'_>) -> f64 {
     let dict: &Dict<'_> = image.dict();
     let mask = dict.get::<Stream<'_>>(b"SMask").or_else(|| dict.get::<Stream<'_>>(b"Mask"));

@@ -92,7 +92,6 @@ fn coarse(channel: u8) -> u8 {
     (channel.saturating_add(STEP / 2)) / STEP * STEP
 }
 
-/// A page's rows as stored.
 struct Coded {
     color: ColorType,
     depth: BitDepth,

@@ -158,7 +158,6 @@ fn a_picture_has_no_more_pixels_than_it_may() {
     assert_eq!((pages.size(0), pages.render(0, 400)), (None, None));
 }
 
-/// Deterministic noise.
 fn noise() -> impl Iterator<Item = u8> {
     let mut state = 1_u32;
     std::iter::repeat_with(move || {

@@ -39,12 +39,9 @@ const VERSION_AT: usize = 7;
 const DAYS_AT: [usize; 2] = [3, 4];
 const VERSION: &str = "2";
 const DEFAULT_CURRENCY: &str = "USD";
-/// Type code of the opening ledger balance.
 const OPENING: u16 = 10;
-/// Type code of the closing ledger balance.
 const CLOSING: u16 = 15;
 
-/// Recognizes BAI2 by its file header and the group header after it.
 pub(crate) fn is_bai(text: &str) -> bool {
     let lines = records::lines(text).map(str::trim);
     let mut heads = lines.filter(|line| !line.is_empty() && !line.starts_with("88,"));
@@ -66,7 +63,6 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     reader.finish()
 }
 
-/// An open file, group or account.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     name: &'static str,

@@ -25,7 +25,6 @@ struct Kind {
     is_booked: bool,
 }
 
-/// Returns the transaction's amount, for the control total.
 pub(super) fn read(
     record: &Record<'_>,
     group: &Group,

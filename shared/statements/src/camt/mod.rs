@@ -29,9 +29,7 @@ struct Message {
     /// A part of its namespace.
     namespace: &'static str,
     format: Format,
-    /// The element that holds the statements.
     body: &'static str,
-    /// The element of one statement.
     part: &'static str,
 }
 

@@ -24,7 +24,6 @@ const CODES: [&str; 27] = [
     "BENM", "CNTP", "ISDT", "BUSP", "UDTR", "UCRD", "SVCL", "NRTX", "ADDR", "OCMT", "EXCH", "CHGS", "UETR",
 ];
 
-/// Adds the details to their entry.
 pub(super) fn read(entry: &mut Entry, lines: &[&str], collector: &Collector) -> Result<(), Problem> {
     let first = lines.first().copied().unwrap_or_default();
     if let Some((code, separator)) = numbered(first) {

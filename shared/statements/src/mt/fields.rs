@@ -29,7 +29,6 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Its first line, trimmed.
     pub fn value(&self) -> &str {
         self.lines.first().map_or("", |line| line.trim())
     }
@@ -114,7 +113,6 @@ fn missing_start(line: usize) -> Refusal {
     Refusal::Field { line, field: ":20:", problem: Problem::Missing }
 }
 
-/// Splits a line into its tag and the text after it.
 fn tagged(line: &str) -> Option<(&str, &str)> {
     let (tag, value) = line.strip_prefix(':')?.split_once(':')?;
     let mut bytes = tag.bytes();

@@ -171,7 +171,6 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Cuts off a currency after the digits.
 fn without_currency(number: &str) -> &str {
     let split = number.len().checked_sub(3).and_then(|at| number.split_at_checked(at));
     match split {

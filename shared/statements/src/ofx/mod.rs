@@ -44,7 +44,6 @@ const OTHER_ENTRIES: [&str; 3] = ["STMTTRN", "STMTTRNP", "INVSTMTRS"];
 /// Bytes of two decimals and their mark.
 const DECIMALS_BYTES: usize = 3;
 
-/// Recognizes OFX by its header or root.
 pub(crate) fn is_ofx(text: &str) -> bool {
     text.trim_start().starts_with("OFXHEADER") || tree::start(text).is_some()
 }
@@ -72,7 +71,6 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     }
 }
 
-/// Looks for entries in messages that aren't read.
 fn has_entries(messages: &Element) -> bool {
     messages.children.iter().any(|child| OTHER_ENTRIES.contains(&child.name) || has_entries(child))
 }

@@ -72,13 +72,11 @@ const COMMENT: (&str, &str) = ("<!--", "-->");
 /// Searches this many bytes after `&` for the `;`. The longest number has 10.
 const LETTER_NAME_BYTES_MAX: usize = 12;
 
-/// Where the root begins.
 pub(super) fn start(text: &str) -> Option<usize> {
     let end = text.char_indices().nth(limits::OFX_HEADER_CHARS_MAX).map_or(text.len(), |(at, _)| at);
     text.get(..end)?.find("<OFX>")
 }
 
-/// Reads the root, which begins at byte `start`.
 pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
     let mut parser = Parser { line: 1, elements: 0, open: Vec::new() };
     parser.count_lines(text.get(..start).unwrap_or_default());

@@ -103,7 +103,6 @@ fn all(mapping: &Mapping) -> Vec<&Column> {
     columns
 }
 
-/// The column names that the mapping uses.
 fn named(mapping: &Mapping) -> Vec<&str> {
     let name = |column: &'_ Column| matches!(column, Column::Named(_));
     let columns = all(mapping).into_iter().filter(|column| name(column));
@@ -152,7 +151,6 @@ impl Columns {
     }
 }
 
-/// The only order that fits all dates.
 fn detected_order(rows: &[Row], columns: &Columns) -> Result<DateOrder, Refusal> {
     let mut possible = vec![DateOrder::DayMonthYear, DateOrder::MonthDayYear, DateOrder::YearMonthDay];
     let mut example = "";

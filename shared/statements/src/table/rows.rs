@@ -157,7 +157,6 @@ impl Header {
         }
     }
 
-    /// The column's name in messages.
     pub fn name(&self, at: usize) -> String {
         match self.names.get(at).filter(|name| !name.is_empty()) {
             Some(name) => quoted(name),
