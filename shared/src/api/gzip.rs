@@ -8,10 +8,7 @@ use http::{HeaderMap, header};
 
 use crate::limits;
 
-/// Compresses a text, for `make generate`.
-///
-/// # Errors
-/// Those of reading, which a text in memory doesn't have.
+/// Compresses a text, for `make generate`. A text in memory causes no error.
 pub fn compressed(text: &str) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
     GzEncoder::new(text.as_bytes(), Compression::best()).read_to_end(&mut file)?;

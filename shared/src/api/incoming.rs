@@ -21,11 +21,9 @@ pub struct Misread(pub FieldErrors);
 /// A request without its body.
 pub(super) struct Incoming {
     pub parts: request::Parts,
-    /// The path's parameters, unless one isn't UTF-8.
     path: Option<Vec<(String, String)>>,
 }
 
-/// A body, or why it wasn't received.
 pub(super) struct ReceivedBody(Result<Vec<u8>, FieldErrors>);
 
 impl ReceivedBody {
@@ -50,7 +48,6 @@ impl Incoming {
         (Self { path: parameters.map(|found| found.iter().map(owned).collect()), parts }, body)
     }
 
-    /// Ids in the path, 16 bytes each.
     pub(super) fn named(&self) -> Vec<u8> {
         let values = self.path.iter().flatten().map(|(_, value)| value);
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()

@@ -35,7 +35,6 @@ use crate::store::idempotency::StoredResponse;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{self, Empty};
 
-/// Marks a repeated response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// The routes of a function's operations.
@@ -98,7 +97,6 @@ fn only_allow_with_405(mut response: Response) -> Response {
     response
 }
 
-/// The successful end of a call.
 pub(super) enum Answer {
     /// Changed nothing; the audit row isn't written yet.
     Read(StoredResponse),
@@ -114,7 +112,6 @@ pub(super) enum Answer {
 pub(super) struct Exchange {
     app: Arc<AppState>,
     record: CallRecord,
-    /// Set once authenticated.
     caller: Option<Caller>,
     attempts: Attempts,
     /// The token and hour to record its use.
@@ -122,7 +119,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Begins a call, maybe through an entrance other than HTTP.
+    /// Begins a call, possibly through an entrance other than HTTP.
     pub(super) fn begin(app: Arc<AppState>, operation: &'static str, via: Option<Via>) -> Self {
         Self {
             record: CallRecord::begin(&app, operation).through(via),
@@ -285,10 +282,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     }
 }
 
-/// The response to an earlier request with the call's key.
-///
-/// # Errors
-/// [`Error::KeyReused`] if that request was different.
+/// The response to an earlier request with the call's key. Fails if that request was different.
 async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     let Some(key) = caller.key() else { return Ok(None) };
     match caller.store().first_response(&key.key, caller.now()).await? {

@@ -32,10 +32,7 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
         .all(|one| is_plain(one.trim()))
 }
 
-/// Refuses an encoded body.
-///
-/// # Errors
-/// `invalid_format` at the body.
+/// Refuses an encoded body with `invalid_format`.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), FieldErrors> {
     if !is_encoded(headers) {
         return Ok(());

@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-/// The prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
 
-/// A type's name and a value of it.
 type Seen = VecDeque<(String, Value)>;
 
 /// Gives each type and member an example, if one can be derived.
@@ -47,7 +45,6 @@ fn of(schema: &Value) -> Option<&Value> {
     schema.get("example").or_else(|| schema.pointer("/examples/0"))
 }
 
-/// Sets a schema's example, unless it has one.
 fn set(schema: &mut Value, example: &Value) {
     if of(schema).is_none() {
         schema["examples"] = json!([example]);
