@@ -53,7 +53,6 @@ pub(crate) struct WantedActs<'a> {
     pub is_told: &'a (dyn Fn(&Act) -> bool + Sync),
     /// How many of the oldest to skip.
     pub skip: usize,
-    /// How many to read at most.
     pub most: usize,
 }
 
@@ -66,7 +65,6 @@ pub(crate) struct Timeline {
 }
 
 impl OrgStore {
-    /// Newest first.
     pub(crate) async fn acts(&self, agreement: AgreementId, limit: i32) -> Result<Vec<Act>, StoreError> {
         let partition = keys::acts(self.org, agreement);
         let last = format!("{ACT}~");

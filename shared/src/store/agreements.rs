@@ -44,7 +44,6 @@ pub(super) const KIND: Attribute<AgreementKind> = Attribute::named("k");
 pub(super) const PARTICIPANTS: &str = "r";
 /// Since when a draft is unchanged or an active agreement's step is open, in milliseconds since 1970.
 const SINCE: &str = "t";
-/// The contacts for whom the current step of an active agreement waits.
 const WAITED_FOR: &str = "q";
 const DECLINED: &str = "d";
 /// How many answers wait for a member; absent if none.
@@ -134,7 +133,6 @@ impl OrgStore {
     }
 }
 
-/// What the lists of movements and obligations need to know of agreements.
 #[derive(Debug, Default)]
 pub(super) struct KnownAgreements {
     pub named: HashSet<AgreementId>,
@@ -143,8 +141,8 @@ pub(super) struct KnownAgreements {
 }
 
 impl OrgStore {
-    /// Finds the agreements whose names have the folded needle, and those that have ended, in one pass over the rows.
-    /// Reads nothing if neither is asked for.
+    /// Finds agreements by the folded needle and those that have ended, in one pass over the rows; reads nothing if
+    /// unneeded.
     pub(super) async fn known_agreements(
         &self,
         needle: Option<&str>,
@@ -184,7 +182,6 @@ pub(crate) struct AgreementOfWorkspace {
 }
 
 impl OrgStore {
-    /// Pages through the agreements in which a contact takes part.
     pub(crate) async fn agreements_of_contact(
         &self,
         contact: ContactId,
@@ -195,7 +192,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::default().matching(&[CONTACTS], takes_part), page).await
     }
 
-    /// Reads all agreements of a workspace in one pass over the rows.
     pub(crate) async fn agreements_of_workspace(
         &self,
         workspace: WorkspaceId,
@@ -232,7 +228,6 @@ pub(crate) struct OpenAgreement {
     /// The contacts for whom an active agreement's current step waits.
     pub waited_for: BTreeSet<ContactId>,
     pub is_declined: bool,
-    /// Whether participants' answers wait for a member.
     pub has_answers: bool,
     pub authorizations: usize,
     pub to_authorize: Vec<MovementId>,
@@ -244,17 +239,13 @@ pub(crate) struct OpenAgreement {
     pub expires_ms: Option<i64>,
 }
 
-/// An organization's agreements as Home counts them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenAgreements {
-    /// Drafts and active agreements, oldest first.
     pub open: Vec<OpenAgreement>,
-    /// How many have ended.
     pub ended: usize,
 }
 
 impl OrgStore {
-    /// Reads the drafts and active agreements in one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
         let attributes = [
@@ -356,13 +347,11 @@ pub(super) fn record(
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about_part(after.id(), part))
 }
 
-/// A participant as the agreement's history names them.
 pub(super) fn participant_part(agreement: &Agreement, participant: ParticipantId) -> Option<EditedPart> {
     let participant = agreement.participant(participant)?;
     Some(EditedPart::Participant { contact_id: participant.contact_id })
 }
 
-/// The changes that record what a participant did.
 pub(super) fn record_act(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -380,8 +369,7 @@ pub fn advance(
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?).about(after.id(), None))
 }
 
-/// Builds an agreement's next version: every write after drafting passes here. The version that brings promises into
-/// force also writes their obligations.
+/// Every write after drafting passes here. The version that brings promises into force also writes their obligations.
 fn next_version(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -424,7 +412,6 @@ pub fn leave_items(call: &CallContext, published: &ByMember<Agreement>) -> Chang
     Changes::decided_by_member(call, published, [leave_rest(call, published)])
 }
 
-/// Writes the row with the names of an agreement's documents, if it has any.
 pub(super) fn rows_beside(org: OrgId, agreement: &Agreement) -> Option<Change> {
     change_documents_row(org, None, agreement)
 }
@@ -435,7 +422,6 @@ pub(super) fn documents_row(org: OrgId, agreement: &Agreement) -> Option<Item> {
     change.and_then(|change| if let Change::Put(row) = change { Some(row) } else { None })
 }
 
-/// Updates the row of document names if they change.
 fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreement) -> Option<Change> {
     let names = |agreement: &Agreement| {
         Folded::join(agreement.documents.iter().map(|document| document.name.as_str())).as_str().to_owned()

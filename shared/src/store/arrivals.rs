@@ -16,7 +16,6 @@ use crate::domain::movement::evidence::{Evidence, EvidenceState};
 use crate::domain::movement::source::Side;
 use crate::limits;
 
-/// The statement of which the evidence is an entry.
 const STATEMENT: &str = "statement_id";
 
 /// None for the sender's side, which never proves an arrival.
@@ -32,7 +31,6 @@ pub(super) fn item(org: OrgId, evidence: &Evidence) -> Option<Item> {
     Some(item)
 }
 
-/// Updates the item of evidence that a member decided on.
 pub(super) fn change(org: OrgId, evidence: &Evidence) -> Option<Change> {
     let item = item(org, evidence)?;
     match evidence.state() {

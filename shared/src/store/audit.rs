@@ -26,12 +26,10 @@ use crate::limits;
 /// The number of the attempt that took effect, counted from 0.
 const ATTEMPT: &str = "attempt";
 
-/// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome<'a> {
     /// The HTTP status.
     pub status: u16,
-    /// `ok`, `replayed`, or the error's code.
     pub code: &'a str,
     /// The ids of the objects that the call named, showed or changed, 16 bytes each.
     pub objects: &'a [u8],
@@ -92,10 +90,7 @@ impl OrgStore {
     }
 
     /// Writes the row of a call that changed nothing or failed. If the row exists, an attempt took effect after all:
-    /// the row stays, and its attempt number is returned.
-    ///
-    /// # Errors
-    /// When the row can't be written. The call must fail then.
+    /// the row stays, and its attempt number is returned. If the row can't be written, the call must fail.
     pub(crate) async fn record_call(
         &self,
         call: &CallContext,
@@ -110,7 +105,6 @@ impl OrgStore {
 
 #[derive(Debug)]
 pub(crate) struct AuditRows {
-    /// Newest first.
     pub rows: Vec<AuditRow>,
     /// Whether the range may have older rows.
     pub has_more: bool,
@@ -186,7 +180,6 @@ impl OrgStore {
         Ok((of.iter().filter_map(name).collect(), acts))
     }
 
-    /// The keys of items that may name an object, with its kind if one does.
     fn named_by(&self, kind: ObjectKind, id: Uuid) -> Vec<(ObjectKind, Key)> {
         let org = self.org;
         let key = match kind {
@@ -248,14 +241,12 @@ const VIA: &str = "via";
 const TOKEN: &str = "token_id";
 const MEMBER: &str = "member_id";
 const PARTICIPANT: &str = "participant_id";
-/// The name by which records without a name attribute of their own are shown.
 pub(super) const NAME: &str = "name";
 /// The length of an object's id in bytes.
 const ID_BYTES: usize = 16;
 
 impl Store {
-    /// Adds a call with a missing, malformed or unknown token to the service-level trail. The trail is best effort: a
-    /// failed write doesn't fail the call.
+    /// Adds a call with a missing, malformed or unknown token to the service-level trail, best effort.
     pub(crate) async fn record_unknown_caller(
         &self,
         request_id: RequestId,

@@ -23,20 +23,16 @@ use crate::domain::proposal::ProposalAction;
 pub(super) enum Change {
     /// The key must be free.
     Create(Item),
-    /// Puts a record's next version. The stored record must have this version.
+    /// The stored record must have this version, the one before.
     Replace(Item, u64),
-    /// Changes a record in place, whatever its version.
     Update(Update),
     /// Puts an item without a condition: its record's condition in the same transaction guards it too.
     Put(Item),
-    /// Puts an item if its key is free or the item there has expired.
     PutIfExpired(Item, Expiry),
-    /// Requires that a record still has this version.
     CheckVersion(Key, u64),
     Check(Condition),
-    /// Deletes a record if it has this version.
     DeleteVersion(Key, u64),
-    /// Deletes a record, whatever its version. It must exist.
+    /// Whatever its version. It must exist.
     DeleteExisting(Key),
     Delete(Key),
 }
@@ -48,8 +44,7 @@ pub(super) struct Expiry {
     pub now: i64,
 }
 
-/// A change in place. Its expressions refer to attributes as `#name` and to values as `:value`. An empty condition is
-/// none.
+/// Expressions refer to attributes as `#name` and to values as `:value`. An empty condition is none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Update {
     pub key: Key,
@@ -68,9 +63,9 @@ pub(super) struct Condition {
     pub values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a commit
-/// takes only the changes of its own call. So no call changes another organization, decides at a moment that is not its
-/// own, or acts as a member who is not its caller.
+/// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a
+/// commit takes only the changes of its own call. So no call changes another organization, decides at a moment that is
+/// not its own, or acts as a member who is not its caller.
 ///
 /// ```
 /// use shared::domain::call_context::CallContext;
@@ -114,9 +109,7 @@ pub struct Changes {
     /// The member or participant who must be the caller.
     by: Option<(ActorType, Uuid)>,
     list: Vec<Change>,
-    /// The agreement whose history shows the changes.
     subject: Option<Subject>,
-    /// Who joins, stays in or leaves a workspace.
     moving: Option<Moving>,
 }
 
@@ -136,7 +129,6 @@ pub(super) enum Step {
     Leaves,
 }
 
-/// The agreement that changes are about, with the proposal or the part of it that they change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
     pub agreement: AgreementId,
@@ -150,7 +142,6 @@ impl Changes {
         Self { org: call.org(), call: call.request_id(), by: None, list, subject: None, moving: None }
     }
 
-    /// Marks the changes as those by which a person joins, stays in or leaves a workspace.
     pub(super) fn by_which(self, moving: Moving) -> Self {
         Self { moving: Some(moving), ..self }
     }
@@ -159,12 +150,10 @@ impl Changes {
         self.moving
     }
 
-    /// Shows the changes in the history of an agreement.
     pub(super) fn about(self, agreement: AgreementId, proposed: Option<ProposalAction>) -> Self {
         Self { subject: Some(Subject { agreement, proposed, part: None }), ..self }
     }
 
-    /// Shows the changes in the history of an agreement as an edit of a part.
     pub(super) fn about_part(self, agreement: AgreementId, part: Option<EditedPart>) -> Self {
         Self { subject: Some(Subject { agreement, proposed: None, part }), ..self }
     }
@@ -177,23 +166,22 @@ impl Changes {
         self.subject.as_ref()
     }
 
-    /// The changes of a protected transition that was decided at a moment of the call.
+    /// A protected transition that was decided at a moment of the call.
     pub(super) fn decided(call: &CallContext, moment: Moment, list: impl IntoIterator<Item = Change>) -> Self {
         Self { call: moment.call(), ..Self::of(call, list) }
     }
 
-    /// A member's changes; the member must be the caller.
+    /// The member must be the caller.
     pub(super) fn by_member(call: &CallContext, member: &Member, list: impl IntoIterator<Item = Change>) -> Self {
         Self { org: member.org(), by: Some((ActorType::Member, member.id().uuid())), ..Self::of(call, list) }
     }
 
-    /// An admin's changes; the admin must be the caller.
+    /// The admin must be the caller.
     pub(super) fn by_admin(call: &CallContext, admin: Admin<'_>, list: impl IntoIterator<Item = Change>) -> Self {
         Self::by_member(call, admin.member(), list)
     }
 
-    /// The changes of a protected transition that a member decided at a moment of the call; the member must be the
-    /// caller.
+    /// A protected transition that a member decided at a moment of the call; the member must be the caller.
     pub(super) fn decided_by_member<T>(
         call: &CallContext,
         after: &ByMember<T>,
@@ -202,7 +190,7 @@ impl Changes {
         Self { call: after.moment().call(), ..Self::by_member(call, after.by(), list) }
     }
 
-    /// The changes of an act that a participant decided at a moment of the call; the participant must be the caller.
+    /// An act that a participant decided at a moment of the call; the participant must be the caller.
     pub(super) fn by_participant<T>(
         call: &CallContext,
         after: &ByParticipant<T>,

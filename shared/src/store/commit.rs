@@ -38,7 +38,6 @@ pub struct Commit<'a> {
     copy: Option<Change>,
 }
 
-/// The responses of a call's attempts to commit, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attempts(Arc<Mutex<Vec<StoredResponse>>>);
 
@@ -77,8 +76,8 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Sets the moment of the attempt if it is later than the call's; events added from here on happen then. The audit
-    /// row keeps the call's own time, under which every attempt finds it.
+    /// Sets the moment of later events if it is later than the call's. The audit row keeps the call's own time, under
+    /// which every attempt finds it.
     pub(crate) fn at(mut self, now: Timestamp) -> Self {
         self.now = now;
         self
@@ -102,7 +101,6 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Emits events in this order.
     pub(crate) fn emit(mut self, events: impl IntoIterator<Item = EventKind>) -> Self {
         let now = self.now;
         self.events.extend(events.into_iter().map(|kind| Event::new(kind, now)));
@@ -121,18 +119,14 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Records that a form copy is used, with its answer if known. The commit fails if something else has used the
-    /// copy.
+    /// Records that a form copy is used, with its answer if known. Fails if something else has used the copy.
     pub(crate) fn using(mut self, copy: FormCopy, answer: Option<&FormAnswer>) -> Self {
         self.copy = Some(form_copies::record(self.call, copy, answer));
         self
     }
 
     /// Commits a call of the API and returns the response: this attempt's, or that of an earlier attempt that took
-    /// effect although its response was lost.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
+    /// effect although its response was lost. On [`Error::Conflict`] nothing took effect; decide again.
     pub(crate) async fn respond(
         self,
         response: StoredResponse,
@@ -152,10 +146,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Commits a call without a stored response.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
+    /// Commits a call without a stored response. On [`Error::Conflict`] nothing took effect; decide again.
     pub(crate) async fn done(mut self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
         let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let (status, code) = self.refusal.unwrap_or((status, audit::OK));
@@ -259,7 +250,6 @@ mod tests {
         assert_eq!(transaction.len(), limits::TRANSACTION_ITEMS_MAX);
         assert_eq!(transaction[AUDIT_ROW_AT], Change::Create(row()));
         assert!(transaction.contains(&record));
-        // The audit row, and the event with its due entry.
         assert_eq!(with_checks(7).into_transaction(row(), None).unwrap().len(), 3 + 7);
         assert_eq!(with_checks(97).into_transaction(row(), None).unwrap().len(), 3 + 97);
 
@@ -275,7 +265,6 @@ mod tests {
         let commits = [
             Commit::new(&store, &call).with(checks(&other, 1)),
             Commit::new(&store, &call).checking(checks(&other, 1)),
-            // The check would not fit either.
             Commit::new(&store, &call).with(checks(&call, 99)).checking(checks(&other, 1)),
         ];
         for commit in commits {

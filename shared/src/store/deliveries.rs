@@ -236,7 +236,6 @@ impl Store {
             from: &first,
             to: &last,
             backward: true,
-            // The event's own delivery and the one before.
             limit: Some(2),
             ..PartitionQuery::default()
         };
@@ -431,7 +430,6 @@ pub struct Undelivered {
     pub earliest: Option<Timestamp>,
 }
 
-/// The states that a replay of undelivered events covers.
 pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {
     DeliveryState::ALL.into_iter().filter(|state| state.is_undelivered())
 }

@@ -128,8 +128,8 @@ impl OrgStore {
     }
 }
 
-/// Groups the partition's items by endpoint: keys sort each endpoint before its other items. Skips items without an
-/// endpoint, such as the health of an attempt that outlived its endpoint.
+/// Groups the partition's items by endpoint. Skips those without one, such as the health of an attempt that outlived
+/// it.
 fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {
@@ -185,7 +185,6 @@ pub(crate) fn suspend(
     Ok(Changes::of(call, copy_suspension((call.org(), call.now()), before, after)?))
 }
 
-/// Like `suspend`, for an organization at a moment.
 pub(super) fn copy_suspension(
     (org, now): (OrgId, Timestamp),
     before: &Versioned<Endpoint>,

@@ -66,7 +66,6 @@ impl OrgStore {
     }
 }
 
-/// Emits an event to every endpoint that subscribes to it, or to one alone.
 pub(super) fn emit(org: OrgId, event: &Event, only: Option<EndpointId>) -> Result<[Change; 2], StoreError> {
     let body =
         serde_json::to_string(event).map_err(|error| StoreError::Failed(format!("encoding an event: {error}")))?;

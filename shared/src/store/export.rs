@@ -16,10 +16,8 @@ use super::record_kind::{Place, RecordKind};
 use crate::domain::ids::OrgId;
 use crate::limits;
 
-/// How much of an item's kind is exported.
 enum Part {
     All,
-    /// All but these attributes.
     Without(&'static [&'static str]),
     /// Secret, or derived from other records.
     Nothing,

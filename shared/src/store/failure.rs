@@ -8,14 +8,12 @@ use super::StoreError;
 /// Another transaction has the same request token, or holds the item of a single write.
 const CONFLICT: [&str; 2] = ["TransactionInProgressException", "TransactionConflictException"];
 
-/// `DynamoDB` lacked capacity.
 const THROTTLED: [&str; 4] =
     ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TransactionOutcome {
     Committed,
-    /// It had no effect: these items failed their conditions.
     ConditionsFailed(Vec<usize>),
 }
 

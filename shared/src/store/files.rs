@@ -32,7 +32,7 @@ use crate::retry::{Budget, retry_on_conflict};
 
 /// The calls that uploaded a file and may yet take effect.
 const UPLOADS: &str = "uploads";
-/// Says that a record names the file or once did.
+/// A record names the file or once did.
 const NAMED: &str = "named";
 /// When a clock began to remove the file, in milliseconds since 1970.
 const REMOVING: &str = "removing";
@@ -72,7 +72,6 @@ impl Upload {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Known {
-    /// It isn't stored.
     Nothing,
     /// A record names it or once did.
     Named,
@@ -107,7 +106,6 @@ pub enum Removal {
 }
 
 impl Store {
-    /// The hashes of the files that a due entry's call uploaded.
     pub(crate) async fn uploads_of(&self, entry: &DueEntry) -> Result<Vec<String>, StoreError> {
         let item = self.get(entry.key().clone()).await?.unwrap_or_default();
         Ok(item.get(FILES).and_then(|files| files.as_ss().ok()).cloned().unwrap_or_default())
@@ -115,10 +113,8 @@ impl Store {
 }
 
 impl OrgStore {
-    /// Notes a call's uploads, each to be checked again at a moment. It must precede storing them.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] when one is being removed, or too many calls upload it at once.
+    /// Notes a call's uploads, each to be checked again at a moment. It must precede storing them. Conflicts while one
+    /// is being removed, or too many calls upload it.
     pub(crate) async fn begin_uploads(
         &self,
         call: &CallContext,
@@ -252,7 +248,6 @@ impl OrgStore {
         Ok(if self.store.update(begun).await?.is_some() { Removal::Begun } else { Removal::Later })
     }
 
-    /// Notes that a file is removed, so that others may store it again.
     pub(crate) async fn end_removal(&self, sha256: &str) -> Result<(), StoreError> {
         self.store.delete(keys::stored_file(self.org, sha256)).await
     }

@@ -18,7 +18,6 @@ const FINGERPRINT: &str = "fingerprint";
 const LOCATION: &str = "location";
 const COOKIES: &str = "cookies";
 
-/// A submitted copy of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FormCopy {
     /// Only the session that was shown the form can name it. Records that the form makes take it as their id.
@@ -27,10 +26,8 @@ pub(crate) struct FormCopy {
     pub fingerprint: [u8; 32],
 }
 
-/// How a form was answered: with a redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormAnswer {
-    /// Where it leads.
     pub location: String,
     /// The `Set-Cookie` headers of what that page shows once, each sealed for the session.
     pub cookies: Vec<String>,
@@ -45,14 +42,11 @@ impl FormAnswer {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsedCopy {
-    /// The fingerprint of the submission.
     pub fingerprint: [u8; 32],
-    /// The answer, if known.
     pub answer: Option<FormAnswer>,
 }
 
 impl Store {
-    /// The record of a used copy. None if the copy is unused.
     pub(crate) async fn used_copy(&self, id: Uuid, now: Timestamp) -> Result<Option<UsedCopy>, StoreError> {
         let Some(item) = self.get(keys::form_copy(id)).await? else { return Ok(None) };
         let used = read(&item).ok_or_else(|| StoreError::Unreadable("decoding a form's copy".to_owned()))?;

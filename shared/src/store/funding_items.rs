@@ -29,9 +29,7 @@ use crate::wire::page::{Filter, Page, Search, list_query};
 
 const TRUST: Attribute<TrustId> = Attribute::named("tr");
 const PHASE: Attribute<Phase> = Attribute::named("ph");
-/// The item's sort key.
 pub(super) const AT: &str = "at";
-/// The item's id, in the item of a reference.
 pub(super) const ITEM: &str = "funding_item_id";
 
 list_query! {
@@ -57,7 +55,6 @@ fn key(org: OrgId, item: &FundingItem) -> Key {
 /// What makes a record its own row: the searched text and the filtered attributes. The last may be missing.
 pub(super) const LISTED: [&str; 3] = [TEXT, PHASE.name, TRUST.name];
 
-/// A funding item as stored.
 pub(super) fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<Item, StoreError> {
     let mut encoded = to_versioned_item(key(org, item), item, version)?;
     encoded.insert(TEXT.to_owned(), AttributeValue::S(item.search_text().as_str().to_owned()));
@@ -118,7 +115,6 @@ impl OrgStore {
         self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
     }
 
-    /// The id of the funding item with an external reference.
     pub(crate) async fn funding_item_with_reference(
         &self,
         reference: &ExternalReference,
@@ -129,7 +125,6 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no funding_item_id".to_owned()))
     }
 
-    /// Which ids and external references have a funding item already, in one read.
     pub(crate) async fn known_funding_items<'a>(
         &self,
         ids: impl IntoIterator<Item = FundingItemId>,
@@ -196,8 +191,8 @@ impl OrgStore {
         Ok(VersionedFunding { trusts, items })
     }
 
-    /// The items of a workspace. One response holds a megabyte; the rest is read in ranges of places at the same time,
-    /// so a thousand items take two round trips, however many facts they have.
+    /// One response holds a megabyte; the rest is read in ranges of places at once, so a thousand items take two round
+    /// trips.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
         let (mut items, next) = self.items_in(workspace, (1, last), None).await?;
@@ -232,7 +227,6 @@ impl OrgStore {
         self.store.items_between(query).await
     }
 
-    /// How many items each trust has, of one workspace or all.
     pub(crate) async fn item_counts(
         &self,
         workspace: Option<WorkspaceId>,
@@ -248,8 +242,7 @@ impl OrgStore {
         Ok(counts)
     }
 
-    /// Free places of a workspace, as many as wanted or left. If another call takes one first, the transaction fails,
-    /// and the next attempt gets others.
+    /// Free places, as many as wanted or left. If another call takes one first, the next attempt gets others.
     pub(crate) async fn free_places(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
         let numbers = self.store.next_numbers(keys::funding_place_counter(self.org, workspace), count).await?;
         let places: Option<Vec<Place>> = numbers.map(Place::new).collect();
@@ -259,8 +252,7 @@ impl OrgStore {
         }
     }
 
-    /// Unused places, drawn at random so that concurrent calls rarely want the same one. Failed attempts leave gaps;
-    /// there may be none.
+    /// Unused places, left by failed attempts, drawn at random so that concurrent calls rarely want the same one.
     async fn places_left(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
         let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
         let mut taken = HashSet::new();
@@ -271,7 +263,6 @@ impl OrgStore {
     }
 }
 
-/// Draws up to `count` of the numbers at random.
 fn drawn(mut numbers: Vec<u16>, count: usize) -> Vec<u16> {
     fastrand::shuffle(&mut numbers);
     numbers.truncate(count);
@@ -314,7 +305,6 @@ pub fn act(
     Ok(Changes::decided_by_member(call, after, next(call, before, after)?))
 }
 
-/// Sets an item in progress because its agreement is published.
 pub(crate) fn start(
     call: &CallContext,
     before: &Versioned<FundingItem>,
@@ -332,8 +322,8 @@ pub(crate) fn reopen(
     Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
-/// Like `reopen`, in the transaction that ends the agreement. Leaves the row of proof to review behind, which
-/// [`forget`](funding_to_review::forget) removes.
+/// Like `reopen`, in the transaction that ends the agreement. [`forget`](funding_to_review::forget) removes the row of
+/// proof later.
 pub(crate) fn reopen_together(
     call: &CallContext,
     before: &Versioned<FundingItem>,
@@ -342,7 +332,6 @@ pub(crate) fn reopen_together(
     Ok(Changes::decided(call, after.moment(), [replacement(call, before, after)?]))
 }
 
-/// Writes the next version of an item and its dependents.
 fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Vec<Change>, StoreError> {
     let record = replacement(call, before, after)?;
     let renamed = (before.label() != after.label()).then(|| Change::Put(pointer(call.org(), after)));

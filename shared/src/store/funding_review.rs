@@ -19,11 +19,9 @@ pub(crate) struct ItemPlace {
     sort: String,
 }
 
-/// How many items of a workspace are in each phase.
 pub(crate) type PhaseCounts = HashMap<Phase, u32>;
 
 impl OrgStore {
-    /// A funding item's place, from the pointer of its id.
     pub(crate) async fn funding_item_place(&self, id: FundingItemId) -> Result<Option<ItemPlace>, StoreError> {
         let Some(pointer) = self.store.get(keys::funding_item_pointer(self.org, id)).await? else { return Ok(None) };
         let sort = text(&pointer, "at").unwrap_or_default().to_owned();
@@ -40,7 +38,6 @@ impl OrgStore {
         self.store.get(key).await?.map(from_versioned_item).transpose()
     }
 
-    /// The workspace of a trust, from the pointer of its id.
     pub(crate) async fn workspace_of_trust(&self, id: TrustId) -> Result<Option<WorkspaceId>, StoreError> {
         let Some(pointer) = self.store.get(keys::trust_pointer(self.org, id)).await? else { return Ok(None) };
         let workspace = text(&pointer, "workspace_id").and_then(|id| id.parse().ok());
@@ -62,7 +59,6 @@ impl OrgStore {
         Ok(counts)
     }
 
-    /// Which external references have a funding item already, with its id.
     pub(crate) async fn funding_references<'a>(
         &self,
         references: impl IntoIterator<Item = &'a ExternalReference>,

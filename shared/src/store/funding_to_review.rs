@@ -18,10 +18,8 @@ use crate::domain::funding::FundingItem;
 use crate::domain::funding::proof::Proof;
 use crate::domain::ids::{AgreementId, FundingItemId, OrgId, WorkspaceId};
 
-/// The sort key of the item.
 pub(super) const AT: &str = "at";
 const AGREEMENT: &str = "a";
-/// Since when the oldest proof waits.
 const SINCE: &str = "n";
 
 /// A row: a funding item with proof that waits for a decision.
@@ -66,7 +64,6 @@ pub(crate) fn forget(call: &CallContext, item: &Versioned<FundingItem>) -> Chang
     Changes::of(call, [Change::CheckVersion(record, item.version()), row])
 }
 
-/// The agreement under which a row's proof was filed.
 pub(super) fn agreement_of(row: &Item) -> Option<AgreementId> {
     text(row, AGREEMENT)?.parse().ok()
 }
@@ -108,7 +105,6 @@ impl OrgStore {
         Ok(found.iter().filter_map(Key::of).filter_map(|key| without.get(&key).copied()).collect())
     }
 
-    /// The funding items of some rows, in one read. Skips missing ones.
     pub(crate) async fn reviewed_funding_items(
         &self,
         rows: &[ItemToReview],

@@ -17,7 +17,6 @@ const STATUS: &str = "status";
 const BODY: &str = "body";
 const OBJECTS: &str = "objects";
 
-/// An idempotency key with its request's fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
     /// Without quotes.
@@ -26,10 +25,8 @@ pub(crate) struct IdempotencyKey {
     pub fingerprint: [u8; 32],
 }
 
-/// The header that names the fields of an upsert whose values were not stored.
 pub(crate) const IGNORED_FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
 
-/// The response headers that are stored.
 const KEPT_HEADERS: [HeaderName; 3] = [header::ETAG, header::LOCATION, IGNORED_FIELDS];
 
 /// A successful response, ready to be sent, stored and repeated.

@@ -24,12 +24,9 @@ use crate::domain::participant::{ActingParticipant, Sent};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// A draft of answers, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerDraft {
-    /// The typed answers, sealed.
     pub sealed: Sealed,
-    /// When the participant saved it.
     pub saved_at: Timestamp,
 }
 
@@ -82,7 +79,6 @@ pub(crate) fn save_draft(
     Ok(Changes::of(call, [put_draft(by, gate, draft, before)?, stands(by)]))
 }
 
-/// Sends answers: the submission, its receipt, the sent draft, and the agreement.
 pub(crate) fn send(
     call: &CallContext,
     before: &Versioned<Agreement>,

@@ -24,7 +24,6 @@ pub(crate) struct InvitedAddress {
     pub email: Email,
 }
 
-/// An invitation with the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredInvitation {
     #[serde(flatten)]
@@ -45,7 +44,6 @@ impl Store {
         self.get(keys::invitation_by_hash(hash)).await?.map(from_item).transpose()
     }
 
-    /// The invitation of an address, if it has this secret.
     pub(crate) async fn invitation(
         &self,
         address: &InvitedAddress,

@@ -14,7 +14,6 @@ use super::{StoreError, versions};
 use crate::domain::delivery::Delivery;
 use crate::domain::endpoint::Endpoint;
 
-/// A record's version.
 pub(super) const VERSION: &str = "v";
 
 /// A record as it was read, with the version that its next change must name. Only the store makes one of a record with
@@ -84,7 +83,6 @@ impl<T: Unprotected> Versioned<T> {
     }
 }
 
-/// Encodes a record with the schema version in which it is written.
 pub(super) fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreError> {
     let mut item: Item =
         serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))?;

@@ -157,8 +157,7 @@ impl Key {
     }
 }
 
-/// The parts of the key of an organization's record that is alone with its id, such as an agreement. None for other
-/// keys.
+/// The parts of the key of an organization's record that is alone with its id, such as an agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordKey<'a> {
     pub org: OrgId,
@@ -211,8 +210,7 @@ pub fn session(hash: SecretHash) -> Key {
     session_by_stored_hash(&hash.to_string())
 }
 
-/// The pointer from a session's id to its hash, under the session's account. It outlives an ended session until the
-/// session would have expired.
+/// Outlives an ended session until the session would have expired.
 pub(super) fn session_of_account(account: &Email, session: SessionId) -> Key {
     Key::new(sessions_of_account(account), session)
 }
@@ -221,7 +219,6 @@ pub(super) fn sessions_of_account(account: &Email) -> String {
     format!("SESSIONS#{}", Folded::new(account.as_str()).as_str())
 }
 
-/// The session with a hash that was read.
 pub(super) fn session_by_stored_hash(hash: &str) -> Key {
     Key::alone(format!("SESSION#{hash}"))
 }
@@ -232,17 +229,14 @@ pub fn participant_session(hash: SecretHash) -> Key {
     Key::alone(format!("PARTICIPANTSESSION#{hash}"))
 }
 
-/// The invitation whose secret has this hash.
 pub(super) fn invitation_by_hash(hash: SecretHash) -> Key {
     invitation_by_stored_hash(&hash.to_string())
 }
 
-/// Like `invitation_by_hash`, for a stored hash.
 pub(super) fn invitation_by_stored_hash(hash: &str) -> Key {
     Key::alone(format!("INVITATION#{hash}"))
 }
 
-/// The link to set a new password whose secret has this hash.
 pub(super) fn password_link(hash: SecretHash) -> Key {
     Key::alone(format!("PASSWORDLINK#{hash}"))
 }
@@ -369,7 +363,6 @@ pub(super) fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{REPLAY}"))
 }
 
-/// A quarantined delivery, which the sender could not process.
 pub(super) fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{QUARANTINED}{event}"))
 }
@@ -389,8 +382,7 @@ pub fn delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(deliveries(org, endpoint), event)
 }
 
-/// The partition with a row for each undelivered delivery of an endpoint. It waits for its next attempt, a replay, or
-/// the endpoint to be resumed.
+/// Has a row for each undelivered delivery: it waits for its next attempt, a replay, or the endpoint to be resumed.
 pub(super) fn undelivered(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("UNDELIVERED#{endpoint}"))
 }
@@ -426,7 +418,6 @@ pub(super) fn instructions(org: OrgId, movement: MovementId, revision: u32) -> K
     Key::new(movement_items(org, movement), format_args!("INSTRUCTIONS#{revision:06}"))
 }
 
-/// The partition of what was accepted as arrived with an amount.
 pub(super) fn arrivals(org: OrgId, money: Money) -> String {
     of(org, format_args!("ARRIVALS#{}#{}", money.currency().code(), money.amount_minor()))
 }
@@ -460,7 +451,6 @@ pub(super) fn filed_entry(org: OrgId, statement: StatementId, number: u32) -> Ke
 
 pub(super) const FILED: &str = "FILED#";
 
-/// A statement by its file's hash.
 pub(super) fn statement_file(org: OrgId, sha256: &str) -> Key {
     Key::alone(of(org, format_args!("STATEMENTFILE#{sha256}")))
 }
@@ -469,7 +459,6 @@ pub(super) fn stored_file(org: OrgId, sha256: &str) -> Key {
     Key::alone(of(org, format_args!("STOREDFILE#{sha256}")))
 }
 
-/// The remembered columns of files with the same header.
 pub(super) fn statement_columns(org: OrgId, header: &str) -> Key {
     Key::alone(of(org, format_args!("STATEMENTCOLUMNS#{header}")))
 }
@@ -496,7 +485,6 @@ pub fn pending(org: OrgId, agreement: AgreementId, action: ProposalAction) -> Ke
     Key::alone(of(org, format_args!("PENDING#{agreement}#{}", action.as_str())))
 }
 
-/// The organization itself.
 pub(super) fn organization(org: OrgId) -> Key {
     Key::alone(of(org, "ORGANIZATION"))
 }
@@ -511,7 +499,6 @@ pub(super) fn members(org: OrgId) -> String {
     of(org, "MEMBERS")
 }
 
-/// The invitation of an e-mail address, whatever its case.
 pub(super) fn invitation(org: OrgId, email: &Email) -> Key {
     Key::new(invitations(org), Folded::new(email.as_str()).as_str())
 }
@@ -626,12 +613,10 @@ pub(super) fn former_member(org: OrgId, member: MemberId) -> Key {
     Key::new(of(org, "FORMERMEMBERS"), member)
 }
 
-/// The partition of ties between an organization's members, and of departures.
 pub(super) fn member_ties(org: OrgId) -> String {
     of(org, "MEMBERTIES")
 }
 
-/// Ties a member to another who did something for them.
 pub(super) fn member_tie(org: OrgId, (member, by): (MemberId, MemberId), kind: TieKind) -> Key {
     Key::new(member_ties(org), format_args!("{member}#{by}#{}", kind.as_str()))
 }
@@ -695,7 +680,6 @@ pub(super) fn with_sort(partition: String, sort: &str) -> Key {
     Key::new(partition, sort)
 }
 
-/// The place of a funding item that a sort key has.
 pub(super) fn place_of(sort: &str) -> Option<Place> {
     Place::new(sort.rsplit_once('#')?.1.parse().ok()?)
 }
@@ -708,7 +692,6 @@ pub(super) fn funding_item_reference(org: OrgId, reference: &ExternalReference) 
     Key::alone(of(org, format_args!("FUNDINGITEMREF#{}", reference.as_str())))
 }
 
-/// The partition of the rows of funding items with proof that waits for a decision.
 pub(super) fn funding_to_review(org: OrgId) -> String {
     of(org, "FUNDINGTOREVIEW")
 }
@@ -717,7 +700,6 @@ pub(super) fn funding_item_to_review(org: OrgId, item: FundingItemId) -> Key {
     Key::new(funding_to_review(org), item)
 }
 
-/// The counter that proposes the place of a workspace's next funding item.
 pub(super) fn funding_place_counter(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("COUNTER#FUNDINGITEMS#{workspace}")))
 }
@@ -740,8 +722,8 @@ pub(super) fn trust_reference(org: OrgId, reference: &ExternalReference) -> Key 
 }
 
 text_enum! {
-    /// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id. The text is part of
-    /// the partition's key.
+    /// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id. The text is
+    /// part of the partition's key.
     pub enum Rows {
         /// Rows of contacts.
         Contacts = "CONTACTS",

@@ -60,7 +60,6 @@ pub(crate) enum LedgerDetail {
     Full,
 }
 
-/// A row of the ledger as the compact rows have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LedgerEntry {
     pub id: Uuid,
@@ -68,15 +67,13 @@ pub(crate) struct LedgerEntry {
     pub row_type: LedgerRowType,
     /// May be the thing itself.
     pub agreement_id: AgreementId,
-    /// None if not asked for.
+    /// None if not asked for, as in the following fields.
     pub state: Option<LedgerState>,
-    /// Whether its agreement is in force or completed. False if not asked for.
+    /// In force or completed.
     pub is_agreed: bool,
-    /// Who owes it to whom. None if not asked for.
     pub parties: Option<LedgerParties>,
     /// When it is due.
     pub due: Option<LedgerDue>,
-    /// What is to be paid, for a payment with an amount.
     pub payment: Option<LedgerPayment>,
 }
 
@@ -100,7 +97,6 @@ pub(crate) struct LedgerRows {
 #[derive(Debug)]
 struct ReadRow {
     entry: LedgerEntry,
-    /// Whether the title has the needle.
     is_titled: bool,
     /// Whether it ends when its agreement is cancelled or expires.
     ends_with_agreement: bool,
@@ -136,12 +132,10 @@ impl ReadRow {
     }
 }
 
-/// What the ledger's rows need of their agreements.
 #[derive(Debug)]
 struct AgreementFacts {
     workspace: WorkspaceId,
     product: LedgerProduct,
-    /// In force or completed.
     is_agreed: bool,
     has_ended_early: bool,
     contacts: Vec<ContactId>,
@@ -198,13 +192,11 @@ impl<'a> Wanted<'a> {
         Self { needle, detail, needs_agreements }
     }
 
-    /// These attributes, and the text if there is a search.
     fn attributes(&self, attributes: &[&'static str]) -> Vec<&'static str> {
         attributes.iter().copied().chain(self.needle.map(|_| TEXT)).collect()
     }
 }
 
-/// A movement that waits for proof, and who pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AwaitedMovement {
     /// The movement.
@@ -217,8 +209,8 @@ pub(crate) struct AwaitedMovement {
 }
 
 impl OrgStore {
-    /// Movements to the receiving side that may take evidence of an arrival now, also as exceptions or late, from
-    /// parallel passes over the rows of movements and agreements. Their records decide.
+    /// Movements to the receiving side that may take evidence of an arrival now, also as exceptions or late. Records
+    /// decide.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
         let (of_movements, of_agreements) =
@@ -345,7 +337,6 @@ impl OrgStore {
         Ok(rows)
     }
 
-    /// The contacts whose names have the folded needle, from one pass over the rows. None without a needle.
     async fn contacts_named(&self, needle: Option<&str>) -> Result<Option<HashSet<ContactId>>, StoreError> {
         let Some(needle) = needle else { return Ok(None) };
         let mut found = HashSet::new();
@@ -361,13 +352,11 @@ impl OrgStore {
     }
 }
 
-/// The first line of a row's text: a contact's name without its email address, or a payment's purpose without its
-/// reference.
+/// A contact's name without its email address, or a payment's purpose without its reference.
 fn first_line(row: &Item) -> &str {
     text(row, TEXT).and_then(|text| text.split('\n').next()).unwrap_or_default()
 }
 
-/// Whether a row's title has a folded needle.
 fn has_title(row: &Item, row_type: LedgerRowType, needle: &str) -> bool {
     let title = first_line(row);
     if row_type == LedgerRowType::Movement && title.is_empty() {
@@ -396,7 +385,6 @@ impl LedgerRows {
     }
 }
 
-/// The row with its agreement's facts, if the query asks for it.
 fn fitting(
     row: ReadRow,
     agreements: &HashMap<AgreementId, AgreementFacts>,

@@ -44,7 +44,6 @@ impl OrgStore {
     }
 }
 
-/// Makes a code and ends the one before.
 pub(crate) fn create(
     call: &CallContext,
     by: &Member,

@@ -12,7 +12,6 @@ use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
 
 pub(super) const ID: &str = "id";
-/// The folded text of a row.
 pub(super) const TEXT: &str = "s";
 
 /// A row attribute that a filter compares, with the type of its value: rows write what filters ask for.
@@ -49,7 +48,6 @@ pub(super) struct Slice {
 
 type Condition<'a> = Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>;
 
-/// Selects the rows that contain a needle and meet every condition.
 #[derive(Default)]
 pub(super) struct RowFilter<'a> {
     needle: Option<&'a str>,
@@ -70,7 +68,6 @@ impl<'a> RowFilter<'a> {
         self.matching(&[name], move |row| text(row, name) == Some(wanted.as_str()))
     }
 
-    /// Rows that meet a condition on the named attributes.
     pub(super) fn matching(
         mut self,
         attributes: &[&'static str],
@@ -97,8 +94,7 @@ impl<'a> RowFilter<'a> {
 }
 
 impl OrgStore {
-    /// A page of records that are their own rows and whose sort keys begin with a prefix: the keys that pass the
-    /// filter, oldest first, and their number. The attribute `id` has their ids.
+    /// A page of records that are their own rows: the keys that pass the filter, oldest first, and their number.
     pub(super) async fn slice_of_records(
         &self,
         (partition, prefix): (String, &str),
@@ -129,7 +125,6 @@ impl OrgStore {
         Ok((keys, total))
     }
 
-    /// A page of the rows that pass a filter.
     pub(super) async fn slice(
         &self,
         kind: Rows,

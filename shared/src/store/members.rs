@@ -89,7 +89,6 @@ pub(crate) fn rename(call: &CallContext, member: &Member, name: &DisplayName) ->
     Changes::by_member(call, member, [Change::Update(renamed)])
 }
 
-/// Adds a member with a new account.
 pub(crate) fn create_with_account(
     call: &CallContext,
     member: &MemberRecord,
@@ -111,8 +110,7 @@ pub(crate) fn create_for_account(
     Ok(Changes::of(call, [memberships, Change::Create(to_item(keys::member(call.org(), member.id), member)?)]))
 }
 
-/// Sets an account's memberships if they are as read: another organization may add or remove the person at the same
-/// moment.
+/// Sets memberships if they are as read: another organization may add or remove the person at the same moment.
 fn set_memberships(account: &Account, after: &[Membership]) -> Result<Change, StoreError> {
     Ok(Change::Update(Update {
         key: keys::account(&account.email),
@@ -128,7 +126,6 @@ pub(super) fn encoded(memberships: &[Membership]) -> Result<AttributeValue, Stor
         .map_err(|error| StoreError::Failed(format!("encoding memberships: {error}")))
 }
 
-/// Checks that a member has not been removed.
 pub(crate) fn check_member(call: &CallContext, member: MemberId) -> Changes {
     let exists = Condition {
         key: keys::member(call.org(), member),
@@ -139,7 +136,6 @@ pub(crate) fn check_member(call: &CallContext, member: MemberId) -> Changes {
     Changes::of(call, [Change::Check(exists)])
 }
 
-/// Checks that a member is still an admin.
 pub(crate) fn check_admin(call: &CallContext, member: MemberId) -> Changes {
     Changes::of(call, [has_admin_role(call.org(), member)])
 }

@@ -105,7 +105,6 @@ async fn rewrite(store: &Store, key: Key, kind: Kind) -> Result<bool, StoreError
     .await
 }
 
-/// Rewrites a record and its rows in the newest layout.
 fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreError> {
     let unreadable = |what: &str| StoreError::Unreadable(format!("a record to migrate has no {what}"));
     let version: u64 = number(&item, VERSION).ok_or_else(|| unreadable("version"))?;
@@ -123,7 +122,6 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
     Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
 }
 
-/// Writes a record's rows: in its list, and of other kinds.
 fn rows<R: Record, B: IntoIterator<Item = Change>>(
     org: OrgId,
     item: &Item,

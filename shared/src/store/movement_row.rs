@@ -32,7 +32,6 @@ const STATES: [MovementState; 10] = [
     MovementState::Cancelled,
 ];
 
-/// The bits that say what a row has.
 mod has {
     pub(super) const MONEY: u64 = 1;
     pub(super) const DUE: u64 = 1 << 1;
@@ -45,7 +44,6 @@ mod has {
     pub(super) const SINCE: u64 = 1 << 8;
 }
 
-/// What the list knows of a movement besides the searchable text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MovementRow {
     /// The movement.
@@ -63,7 +61,7 @@ pub(super) struct MovementRow {
     pub is_claimed: bool,
     /// What accepted evidence shows, in minor units.
     pub proven_minor: i64,
-    /// Who entered instructions that no other member has verified while the movement is open, and whether they were
+    /// Who entered instructions that no other member has verified while the movement is open; whether they were
     /// changed.
     pub unverified: Option<(MemberId, bool)>,
     /// Since when a member should look at the movement, in milliseconds since 1970.
@@ -71,7 +69,6 @@ pub(super) struct MovementRow {
 }
 
 impl MovementRow {
-    /// What a pass reads to decode rows.
     pub(super) const ATTRIBUTES: [&'static str; 2] = [SORT, PACKED];
 
     pub(super) fn of(movement: &Movement) -> Self {
@@ -185,13 +182,11 @@ fn unpacked_money(packed: &mut Unpacker<'_>) -> Option<Money> {
     Money::new(i64::try_from(packed.number()?).ok()?, currency).ok()
 }
 
-/// Reads a number that is not negative.
 fn signed(packed: &mut Unpacker<'_>) -> Option<i64> {
     i64::try_from(packed.number()?).ok()
 }
 
-/// Who entered unverified instructions, and whether every member should look: they were changed, or can't be verified
-/// anymore.
+/// Whether every member should look: the instructions were changed, or can't be verified anymore.
 fn unverified_by(instructions: &InstructionsStatus) -> Option<(MemberId, bool)> {
     let by = instructions.entered_by.member().filter(|_| instructions.verification.is_none())?;
     Some((by, !instructions.changes.is_empty() || instructions.has_verification_ended()))

@@ -47,7 +47,6 @@ list_query! {
     }
 }
 
-/// In a unique item: the agreement of its movement.
 pub(super) const HELD_IN: &str = "agreement_id";
 
 impl Record for Movement {
@@ -84,7 +83,6 @@ pub(crate) struct WaitingMovement {
     pub agreement_id: AgreementId,
     /// Where it is.
     pub state: MovementState,
-    /// Who entered unverified instructions, and whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
     pub due_on: Option<Day>,
     /// Since when a member should look at it, in milliseconds since 1970; none if its row does not know.
@@ -119,7 +117,6 @@ impl OrgStore {
         self.find_all(ids).await
     }
 
-    /// A page of the movements that a query asks for.
     pub(crate) async fn list_movements(&self, query: &MovementQuery) -> Result<Page<Movement>, StoreError> {
         let needle = query.search.needle();
         // An agreement's end brings no movement out of or into any other state.
@@ -153,7 +150,6 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// All evidence ever filed for a movement, oldest first.
     pub(crate) async fn evidence_of(&self, movement: MovementId) -> Result<Vec<Evidence>, StoreError> {
         let items = self.beginning(&keys::movement_items(self.org, movement), EVIDENCE).await?;
         let mut found = items.into_iter().map(from_item).collect::<Result<Vec<Evidence>, _>>()?;
@@ -174,7 +170,6 @@ impl OrgStore {
         self.store.get(keys::instructions(self.org, movement, revision)).await?.map(from_item).transpose()
     }
 
-    /// The movements for which these keys' documents count, by key.
     pub(crate) async fn holders_by_key(
         &self,
         keys: &[EvidenceKey],
@@ -187,7 +182,6 @@ impl OrgStore {
         Ok(wanted.into_iter().filter_map(holder).collect())
     }
 
-    /// The movements for which these keys' documents count.
     pub(crate) async fn evidence_holders(&self, keys: &[EvidenceKey]) -> Result<Vec<EvidenceHolder>, StoreError> {
         let keys: Vec<Key> = keys.iter().map(|key| keys::evidence_key(self.org, key)).collect();
         let unreadable = || StoreError::Unreadable("decoding a claimed document".to_owned());
@@ -200,13 +194,9 @@ fn holder(item: &Item) -> Option<EvidenceHolder> {
     Some(EvidenceHolder { movement_id, agreement_id })
 }
 
-/// A movement and its agreement as an act read them.
 pub(crate) type Read<'a> = (&'a Versioned<Agreement>, &'a Versioned<Movement>);
 
 /// Adds a payment to a draft. Its id must be free.
-///
-/// # Errors
-/// When the movement is not of the draft, or set up already.
 pub(crate) fn add(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -217,18 +207,12 @@ pub(crate) fn add(
 }
 
 /// Creates a payment of a draft that the same transaction creates.
-///
-/// # Errors
-/// When the movement is not of the draft, or set up already.
 pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement)) -> Result<Changes, StoreError> {
     check_is_draft(draft, movement)?;
     Ok(Changes::of(call, record::create(call.org(), movement)?))
 }
 
 /// Changes the terms of a draft's payment.
-///
-/// # Errors
-/// When the movement is not of the draft, or set up already.
 pub(crate) fn change(
     call: &CallContext,
     (before, movement): Read<'_>,
@@ -240,9 +224,6 @@ pub(crate) fn change(
 }
 
 /// Removes a payment of a draft.
-///
-/// # Errors
-/// When the movement is set up already.
 pub(crate) fn remove(
     call: &CallContext,
     (before, movement): Read<'_>,
@@ -270,7 +251,6 @@ fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreErr
     Err(StoreError::Failed("an edit of a movement that is no payment of the draft".to_owned()))
 }
 
-/// A member's act on a movement.
 pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -> Result<Vec<Changes>, StoreError> {
     let (agreement, before) = read;
     let MovementChange { movement, agreement: followed, .. } = change;
@@ -292,7 +272,6 @@ pub(crate) fn count_wrong_try(
     Ok(vec![agreements::execute_untold(call, agreement, followed)?, counted])
 }
 
-/// A member's resolution of an exception.
 pub(crate) fn resolve(call: &CallContext, read: Read<'_>, resolved: &Resolved) -> Result<Vec<Changes>, StoreError> {
     let mut changes = act(call, read, &resolved.change)?;
     for evidence in &resolved.evidence {
@@ -307,7 +286,6 @@ pub(crate) fn file(call: &CallContext, read: Read<'_>, filed: &EvidenceChange) -
     changed_evidence(call, read, filed, Change::Create)
 }
 
-/// A member's acceptance, rejection or withdrawal of evidence.
 pub(crate) fn judge(call: &CallContext, read: Read<'_>, judged: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
     let mut changes = changed_evidence(call, read, judged, Change::Put)?;
     changes.push(Changes::decided_by_member(call, &judged.evidence, arrivals::change(call.org(), &judged.evidence)));
@@ -375,7 +353,6 @@ fn evidence_item(org: OrgId, evidence: &Evidence) -> Result<Item, StoreError> {
     to_item(keys::evidence(org, evidence.movement_id(), evidence.id()), evidence)
 }
 
-/// The unique item of a document or bank reference that counts for a movement.
 pub(super) fn key_item(org: OrgId, movement: &Movement, key: &EvidenceKey) -> Item {
     let mut item = keys::evidence_key(org, key).into_item();
     item.insert(HELD_BY.to_owned(), AttributeValue::S(movement.id().to_string()));

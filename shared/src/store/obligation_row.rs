@@ -23,7 +23,6 @@ const STATES: [ObligationState; 5] = [
 const HAS_DUE: u64 = 1;
 const HAS_CLAIMS: u64 = 1 << 1;
 
-/// What the list knows of an obligation besides its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ObligationRow {
     /// The obligation.
@@ -46,7 +45,6 @@ pub(super) struct ObligationRow {
 }
 
 impl ObligationRow {
-    /// What a pass reads to decode rows.
     pub(super) const ATTRIBUTES: [&'static str; 2] = [SORT, PACKED];
 
     pub(super) fn of(obligation: &Obligation) -> Self {

@@ -84,7 +84,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// Obligations whose names contain a folded needle.
     pub(crate) async fn obligations_named(
         &self,
         needle: &str,
@@ -161,7 +160,6 @@ impl ObligationQuery {
     }
 }
 
-/// The row as shown.
 fn told(row: ObligationRow, ended: &HashSet<AgreementId>) -> ObligationRow {
     if ended.contains(&row.agreement_id) { row.told_at_end() } else { row }
 }
@@ -175,7 +173,6 @@ pub(crate) struct OpenObligation {
     pub agreement: AgreementId,
     /// The due time of the first occurrence that nobody has said is done, in milliseconds since 1970.
     pub next_due_ms: Option<i64>,
-    /// How many claims wait for confirmation.
     pub claims: usize,
     /// The members who recorded such claims, once for each claim.
     pub claimed_by: Vec<MemberId>,
@@ -203,8 +200,7 @@ pub(crate) fn act(
     })
 }
 
-/// A participant's act on an obligation, with the receipt. The agreement and the participant's link and consent must be
-/// as they were.
+/// A participant's act, with the receipt. The agreement and the participant's link and consent must be as they were.
 pub(crate) fn record_act(
     call: &CallContext,
     (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
@@ -221,7 +217,6 @@ pub(crate) fn record_act(
     })
 }
 
-/// Ends an obligation because its agreement ended.
 pub(crate) fn end(
     call: &CallContext,
     before: &Versioned<Obligation>,

@@ -15,7 +15,6 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 
 impl Store {
-    /// Finds an organization for the holder of a link.
     pub(crate) async fn organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError> {
         self.get(keys::organization(org)).await?.map(from_item).transpose()
     }
@@ -94,10 +93,8 @@ pub(super) fn is_not_suspended(org: OrgId) -> Change {
     })
 }
 
-/// Since when the organization is suspended.
 const SUSPENDED_AT: &str = "suspended_at";
 
-/// Adds one of the organization's own contacts, below the limit.
 pub(crate) fn add_own_contact(call: &CallContext, admin: Admin<'_>, contact: ContactId) -> Changes {
     let added = Update {
         key: keys::organization(call.org()),
@@ -124,9 +121,6 @@ pub(crate) fn remove_own_contact(call: &CallContext, admin: Admin<'_>, contact: 
 }
 
 /// Changes the organization's own accounts, if they are as they were read.
-///
-/// # Errors
-/// When they can't be written.
 pub(crate) fn change_own_accounts(
     call: &CallContext,
     member: &Member,
@@ -155,7 +149,6 @@ pub(crate) fn change_own_accounts(
     Ok(Changes::by_member(call, member, [Change::Update(changed)]))
 }
 
-/// A list.
 const OWN_ACCOUNTS: &str = "own_accounts";
 
 /// A set.

@@ -22,7 +22,6 @@ impl ShortId {
     }
 }
 
-/// Packs values, one after the other.
 #[derive(Debug)]
 pub(super) struct Packer(Vec<u8>);
 
@@ -61,7 +60,6 @@ impl Packer {
         self
     }
 
-    /// Adds an optional value.
     pub(super) fn with<T>(self, value: Option<T>, add: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
             Some(value) => add(self, value),
@@ -142,7 +140,6 @@ pub(super) fn packed_number(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
-/// A row with only its id and packed values.
 #[cfg(test)]
 pub(super) fn packed_item(id: Uuid, packer: Packer) -> Item {
     let (name, value) = packer.into_attribute();

@@ -14,7 +14,6 @@ use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::session::Part;
 
 impl OrgStore {
-    /// An agreement's paper signatures by participant, oldest first.
     pub(crate) async fn paper_signatures(&self, agreement: AgreementId) -> Result<Vec<PaperSignature>, StoreError> {
         self.beside(agreement, PAPER_SIGNATURE).await?.into_iter().map(from_item).collect()
     }
@@ -33,7 +32,6 @@ impl OrgStore {
     }
 }
 
-/// Its id must be free.
 pub(crate) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,

@@ -29,14 +29,11 @@ use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// How often the link was reissued.
 pub(super) const GENERATION: &str = "generation";
-/// The receipt of the consent in force.
 const CONSENT: &str = "consent";
 /// When the participant last looked, or a session was last used, in milliseconds since 1970.
 const SEEN_AT: &str = "seen_at";
 
-/// The version of the contact's name and address that a member confirmed.
 const CONTACT_VERSION: &str = "contact_version";
 
 /// The bytes of all files stored by the link of this generation.
@@ -78,8 +75,8 @@ impl Store {
         self.update(seen(part, generation, at)).await.map(|_| ())
     }
 
-    /// Writes when a session was last used and that its participant looked, unless it has ended. Writes nothing else,
-    /// since the session may have changed since it was read. Best effort: a lost write ends the session earlier.
+    /// Writes nothing else, since the session may have changed since it was read. Best effort: a lost write ends it
+    /// earlier.
     pub(crate) async fn refresh_participant_session(
         &self,
         hash: SecretHash,
@@ -138,7 +135,6 @@ impl OrgStore {
         self.receipts_beside(agreement, &keys::receipts_of(participant)).await
     }
 
-    /// The receipts of all participants, oldest first.
     pub(crate) async fn receipts(&self, agreement: AgreementId) -> Result<Vec<Receipt>, StoreError> {
         self.receipts_beside(agreement, RECEIPT).await
     }
@@ -151,8 +147,8 @@ impl OrgStore {
         Ok(receipts)
     }
 
-    /// Counts a file's bytes before it is stored for a participant. False, with nothing counted, if the total would
-    /// exceed [`limits::PARTICIPANT_FILE_BYTES_MAX`].
+    /// Counts a file's bytes before it is stored. False if the total would exceed
+    /// [`limits::PARTICIPANT_FILE_BYTES_MAX`].
     pub(crate) async fn count_file_bytes(&self, by: &ActingParticipant, bytes: u64) -> Result<bool, StoreError> {
         let Some(most) = limits::PARTICIPANT_FILE_BYTES_MAX.checked_sub(bytes) else { return Ok(false) };
         let counted = Update {
@@ -172,7 +168,6 @@ impl OrgStore {
         Part { organization_id: self.org, agreement_id, participant_id }
     }
 
-    /// The items beside an agreement whose sort keys have this prefix.
     pub(super) async fn beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Item>, StoreError> {
         self.beginning(&keys::acts(self.org, agreement), begin).await
     }
@@ -272,8 +267,7 @@ pub(crate) fn reissue(
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 
-/// Notes in the agreement's history that a member has a participant's link shown. The link must still have its
-/// generation.
+/// Notes in the agreement's history that a member has the link shown. It must still have its generation.
 pub(crate) fn show_link(
     call: &CallContext,
     by: &Member,
@@ -291,7 +285,6 @@ pub(crate) fn show_link(
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 
-/// Confirms the current name and address of a participant's contact.
 pub(crate) fn confirm_contact(
     call: &CallContext,
     by: &Member,
@@ -313,7 +306,6 @@ pub(crate) fn confirm_contact(
 /// The expression of the condition under which a participant may act, with its names and values.
 type Standing = (&'static str, Vec<(&'static str, &'static str)>, Vec<(&'static str, AttributeValue)>);
 
-/// The participant's link and consent must still be those that the act was decided with.
 fn standing(by: &ActingParticipant) -> Standing {
     let generation = (":generation", AttributeValue::N(by.access().generation.to_string()));
     let names = vec![("#generation", GENERATION), ("#consent", CONSENT)];
@@ -330,8 +322,7 @@ pub(super) fn part_of(by: &ActingParticipant) -> Part {
     Part { organization_id: by.org(), agreement_id: by.agreement_id(), participant_id: by.id() }
 }
 
-/// A participant's act: its receipt, and the agreement that it advances. Link and consent must still be those that the
-/// act was decided with.
+/// Link and consent must still be those that the act was decided with.
 pub(crate) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -353,7 +344,7 @@ pub(super) fn leave(
     Ok([agreements::record_act(call, before, agreement)?, Changes::by_participant(call, agreement, [left, stands])])
 }
 
-/// Checks that the participant's link and consent are still those that an act was decided with.
+/// Checks link and consent.
 pub(super) fn stands(by: &ActingParticipant) -> Change {
     let (expression, names, values) = standing(by);
     Change::Check(Condition { key: keys::access(part_of(by)), expression, names, values })
@@ -375,7 +366,6 @@ pub(crate) fn change_consent(call: &CallContext, change: &ConsentChange) -> Resu
     Ok(changes.about_part(by.agreement_id(), None))
 }
 
-/// Reopens a declined condition for a member.
 pub(crate) fn reopen(
     call: &CallContext,
     before: &Versioned<Agreement>,

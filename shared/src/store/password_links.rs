@@ -43,8 +43,7 @@ fn add(link: &PasswordLink, hash: SecretHash) -> Result<Change, StoreError> {
     Ok(Change::Create(item))
 }
 
-/// Uses a link: the account gets the password, and all its sessions end. Holds only while the account has the password
-/// and the organizations that were read.
+/// Ends all sessions. Holds only while the account has the password and the organizations that were read.
 pub(crate) fn set_password(
     call: &CallContext,
     hash: SecretHash,
@@ -55,8 +54,7 @@ pub(crate) fn set_password(
     Ok(Changes::of(call, [Change::DeleteExisting(keys::password_link(hash)), changed]))
 }
 
-/// Replaces a person's own password, and ends all sessions of the account. Holds only while the account has the
-/// password and the organizations that were read.
+/// Ends all sessions. Holds only while the account has the password and the organizations that were read.
 pub(crate) fn change_password(
     call: &CallContext,
     account: &Account,

@@ -48,7 +48,6 @@ const STATE: Attribute<ProposalState> = Attribute::named("st");
 const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
 /// Until when the proposal can be decided, in milliseconds since 1970.
 const EXPIRES: &str = "x";
-/// When the proposal was decided, in milliseconds since 1970.
 const ENDED: &str = "e";
 /// The snapshot of what was proposed, as compressed JSON.
 pub(super) const COPY: &str = "copy";
@@ -112,7 +111,6 @@ impl OrgStore {
         self.store.get(keys::proposed(self.org, id)).await?.as_ref().map(proposed).transpose()
     }
 
-    /// The snapshots of these proposals, each as large as its agreement was. Skips missing ones.
     pub(crate) async fn proposal_snapshots(
         &self,
         ids: impl IntoIterator<Item = ProposalId>,
@@ -185,7 +183,6 @@ fn proposed(item: &Item) -> Result<ProposalSnapshot, StoreError> {
     proposed.ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
 }
 
-/// A pending proposal as its row has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PendingProposal {
     /// The proposal.
@@ -198,7 +195,6 @@ pub(crate) struct PendingProposal {
     pub expires_ms: i64,
 }
 
-/// An organization's proposals as Home counts them.
 #[derive(Debug, Default)]
 pub(crate) struct PendingProposals {
     /// Oldest first.
@@ -207,7 +203,6 @@ pub(crate) struct PendingProposals {
 }
 
 impl OrgStore {
-    /// The proposals pending at a moment, from one pass over the rows.
     pub(crate) async fn all_pending_proposals(&self, now: Timestamp) -> Result<PendingProposals, StoreError> {
         let mut found = PendingProposals::default();
         let attributes = [keys::SORT, STATE.name, EXPIRES, AGREEMENT.name, ACTION.name];
@@ -254,7 +249,6 @@ pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, Sto
     Ok(about(Changes::decided(call, made.moment(), changes), proposal))
 }
 
-/// A pending proposal's claim on its agreement.
 pub(super) fn claim_item(org: OrgId, proposal: &Proposal) -> (Key, Item) {
     let key = keys::pending(org, proposal.agreement_id, proposal.action);
     let mut claim = key.clone().into_item();
@@ -285,7 +279,6 @@ pub fn create_decided(
     Ok(Changes::decided_by_member(call, decided, changes))
 }
 
-/// The snapshot of what was proposed.
 fn snapshot(org: OrgId, made: &CreatedProposal) -> Result<Item, StoreError> {
     let snapshot = serde_json::to_vec(made.snapshot())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;

@@ -25,7 +25,6 @@ pub(super) trait Record: Sized {
     fn key(org: OrgId, id: Self::Id) -> Key;
     /// Its id.
     fn record_id(&self) -> Self::Id;
-    /// What its list knows of it.
     fn row(&self) -> Row;
     /// Its attributes without key and version.
     fn encode(&self) -> Result<Item, StoreError>;
@@ -39,7 +38,6 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row with a searchable text.
     pub(super) fn searched_by(text: Folded) -> Self {
         Self { text, attributes: Vec::new() }
     }
@@ -87,7 +85,6 @@ impl OrgStore {
         self.store.get_all(&keys).await?.into_iter().map(decode).collect()
     }
 
-    /// A page of the records whose rows match.
     pub(super) async fn list<R: Record>(
         &self,
         order: Order,
@@ -118,7 +115,6 @@ pub(super) fn create<R: Record>(org: OrgId, record: &R) -> Result<Vec<Change>, S
     Ok(vec![Change::Create(item_of(org, record, 1)?), row_of(org, record)])
 }
 
-/// Replaces a record with its next version.
 pub(super) fn replace<R: Record>(org: OrgId, before: &Versioned<R>, after: &R) -> Result<Vec<Change>, StoreError> {
     if before.record_id().into() != after.record_id().into() {
         return Err(StoreError::Failed("a record in the place of another one".to_owned()));
@@ -132,19 +128,16 @@ pub(super) fn delete<R: Record>(org: OrgId, read: &Versioned<R>) -> [Change; 2] 
     [Change::DeleteVersion(R::key(org, id), read.version()), Change::Delete(keys::row(org, R::ROWS, id.into()))]
 }
 
-/// Checks that a record still has the version that was read.
 pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
     Change::CheckVersion(R::key(org, read.record_id()), read.version())
 }
 
-/// A row with a folded searchable text.
 pub(super) fn row_item(key: Key, text: &str) -> Item {
     let mut item = key.into_item();
     item.insert(TEXT.to_owned(), AttributeValue::S(text.to_owned()));
     item
 }
 
-/// Writes the row of a record.
 pub(super) fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
     Change::Put(list_row(org, record))
 }

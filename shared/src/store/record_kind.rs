@@ -177,7 +177,6 @@ impl Place {
     }
 }
 
-/// Splits at the first `#`.
 fn split(text: &str) -> (&str, &str) {
     text.split_once('#').unwrap_or((text, ""))
 }
@@ -263,7 +262,6 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
     kind.map(|kind| (kind, None))
 }
 
-/// An item in the partition of another record.
 fn beside(tail: &str, sort: &str, kind: fn(&str) -> Option<(RecordKind, &'static str)>) -> Option<RecordKind> {
     let (name, behind) = split(sort);
     let (kind, form) = kind(name)?;
@@ -348,7 +346,6 @@ mod tests {
     use crate::store::keys::Due;
     use RecordKind as Kind;
 
-    /// A key of each kind, as the service writes it.
     #[allow(clippy::too_many_lines, reason = "a line for each kind")]
     fn written(org: OrgId) -> Vec<(Kind, Key)> {
         let id = Uuid::now_v7;

@@ -48,7 +48,6 @@ impl OrgStore {
         self.store.account_with_factor(&member.email).await
     }
 
-    /// Those of these members whose second factor is on.
     pub(crate) async fn members_with_factor(&self, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, StoreError> {
         let key = |member: &MemberRecord| keys::second_factor(&member.email);
         // An operator may give one account several memberships; a batch must not name a key twice.
@@ -80,8 +79,7 @@ pub(crate) fn remove(call: &CallContext, account: &Email, before: &Versioned<Sec
     Changes::of(call, [Change::DeleteVersion(keys::second_factor(account), before.version())])
 }
 
-/// An admin's reset: turns the second factor off, and ends all sessions of the account. Holds only while the second
-/// factor and the account's organizations are as they were read.
+/// Ends all sessions. Holds only while the second factor and the account's organizations are as they were read.
 pub(crate) fn reset(
     call: &CallContext,
     admin: Admin<'_>,
@@ -91,7 +89,6 @@ pub(crate) fn reset(
     Ok(Changes::by_admin(call, admin, reset_of(account, before)?))
 }
 
-/// Like an admin's reset, by an operator.
 pub(crate) fn reset_as_operator(
     call: &CallContext,
     account: &Account,

@@ -52,8 +52,7 @@ impl Store {
         self.get(keys::session(hash)).await?.map(from_item).transpose()
     }
 
-    /// An account's newest sessions, including expired ones but not ended ones, and its second factor, read in the same
-    /// batch.
+    /// The newest sessions, including expired ones but not ended ones, and the second factor, in the same batch.
     pub(crate) async fn sessions_and_factor_of(
         &self,
         account: &Email,
@@ -108,8 +107,8 @@ impl Store {
         Ok((session, person(found)?))
     }
 
-    /// The organizations of an account, with the person's member record in each. Skips organizations that removed the
-    /// person or are suspended.
+    /// The account's organizations, except those that removed the person or are suspended, with the member record in
+    /// each.
     pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
         let keys: Vec<[Key; 2]> = account
             .memberships
@@ -130,7 +129,6 @@ impl Store {
         Ok(memberships.into_iter().filter(|(organization, _)| organization.suspended_at.is_none()).collect())
     }
 
-    /// Whether any organization of an account is suspended.
     pub(crate) async fn is_suspended(&self, account: &Account) -> Result<bool, StoreError> {
         let orgs: BTreeSet<OrgId> = account.memberships.iter().map(|membership| membership.organization_id).collect();
         let keys: Vec<Key> = orgs.into_iter().map(keys::organization).collect();
@@ -139,7 +137,6 @@ impl Store {
         Ok(found.iter().any(|organization| organization.suspended_at.is_some()))
     }
 
-    /// Whether this device has signed in to the account before.
     pub(crate) async fn knows_device(&self, at: &Key) -> Result<bool, StoreError> {
         Ok(self.get(at.clone()).await?.is_some())
     }
@@ -212,7 +209,6 @@ pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) ->
     Ok(Changes::of(call, [Change::Create(session_item(hash, session)?), Change::Put(pointer)]))
 }
 
-/// Remembers that a device has signed in to an account.
 pub(crate) fn remember_device(call: &CallContext, at: Key) -> Changes {
     let mut item = at.into_item();
     drop_at(&mut item, call.now().plus_seconds(limits::DEVICE_COOKIE_LIFETIME_S));

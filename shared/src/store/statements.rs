@@ -24,7 +24,6 @@ use crate::wire::page::{Page, PageRequest};
 use crate::wire::text::Folded;
 
 pub(super) const STATEMENT: &str = "statement_id";
-/// In a statement: some entry of it was filed.
 const WAS_FILED: &str = "was_filed";
 
 impl Record for Statement {
@@ -62,7 +61,6 @@ impl OrgStore {
         self.list(Order::NewestFirst, &RowFilter::default(), page).await
     }
 
-    /// The statements whose file names contain a folded needle, newest first.
     pub(crate) async fn statements_named(
         &self,
         needle: &str,
@@ -76,18 +74,15 @@ impl OrgStore {
         Ok(found.and_then(|item| text(&item, STATEMENT)?.parse().ok()))
     }
 
-    /// A statement's filed entries, in the order of the file.
     pub(crate) async fn filed_entries(&self, statement: StatementId) -> Result<Vec<FiledEntry>, StoreError> {
         let items = self.beginning(&keys::statement_items(self.org, statement), FILED).await?;
         items.into_iter().map(from_item).collect()
     }
 
-    /// The remembered columns of files with this header.
     pub(crate) async fn remembered_columns(&self, header: &str) -> Result<Option<RememberedColumns>, StoreError> {
         self.store.get(keys::statement_columns(self.org, header)).await?.map(from_item).transpose()
     }
 
-    /// The evidence of filed entries, in order.
     pub(crate) async fn evidence_of_entries(&self, filed: &[FiledEntry]) -> Result<Vec<Evidence>, StoreError> {
         let key = |entry: &FiledEntry| keys::evidence(self.org, entry.movement_id, entry.evidence_id);
         let keys: Vec<Key> = filed.iter().map(key).collect();
@@ -109,7 +104,6 @@ pub(super) fn file_item(org: OrgId, statement: &Statement) -> Item {
     file
 }
 
-/// Records which column is which, as a member says.
 pub(crate) fn read(
     call: &CallContext,
     by: &Member,
@@ -130,8 +124,7 @@ pub(crate) fn discard(call: &CallContext, by: &Member, statement: &Versioned<Sta
     Changes::by_member(call, by, changes)
 }
 
-/// Tells the statement of evidence that one of its entries is filed or free again. The movement's version and the
-/// entry's unique item guard it.
+/// The movement's version and the entry's unique item guard it.
 pub(super) fn filed_entry(org: OrgId, evidence: &Evidence) -> Result<Vec<Change>, StoreError> {
     let Some(entry) = evidence.entry().filter(|_| !evidence.is_accepted()) else { return Ok(Vec::new()) };
     let key = keys::filed_entry(org, entry.statement_id, entry.number);

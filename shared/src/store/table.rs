@@ -35,7 +35,6 @@ pub struct Store {
     due_listener: Option<DueListener>,
 }
 
-/// Gets each entry that a transaction puts into the due index.
 #[derive(Clone)]
 struct DueListener(Arc<dyn Fn(DueEntry) + Send + Sync>);
 
@@ -53,9 +52,7 @@ pub(super) struct PartitionQuery<'a> {
     /// The last sort key, inclusive.
     pub to: &'a str,
     pub backward: bool,
-    /// Which items to return.
     pub condition: Option<OneOf<'a>>,
-    /// The attributes to read; all if empty.
     pub attributes: &'a [&'a str],
     /// The key to continue after.
     pub start: Option<Item>,
@@ -63,7 +60,6 @@ pub(super) struct PartitionQuery<'a> {
     pub limit: Option<i32>,
 }
 
-/// Requires an attribute to have one of some values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OneOf<'a> {
     pub name: &'a str,
@@ -128,8 +124,7 @@ impl Store {
         Ok(output.item)
     }
 
-    /// Reads items in the order of their keys. Skips missing ones. A repeated key counts once: two references of a
-    /// record may lead to the same item, and `DynamoDB` refuses a batch with duplicates.
+    /// Keeps the order of the keys and skips missing ones. A repeated key counts once: `DynamoDB` refuses duplicates.
     pub(super) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
         let mut named = HashSet::with_capacity(keys.len());
         let keys: Vec<Key> = keys.iter().filter(|key| named.insert(*key)).cloned().collect();
@@ -185,8 +180,7 @@ impl Store {
         Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
     }
 
-    /// Reads a partition in the order of sort keys, and calls `visit` with the given attributes of each item, or all if
-    /// none is given.
+    /// Calls `visit` with the given attributes of each item, or all if none is given, in the order of sort keys.
     pub(super) async fn scan_partition(
         &self,
         partition: &str,
@@ -267,8 +261,8 @@ impl Store {
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
     }
 
-    /// One response's items of a partition between two sort keys, inclusive. Skips items that fail the condition.
-    /// Returns the key to continue after, if there may be more.
+    /// One response's items between two sort keys, inclusive, that meet the condition; and the key to continue after,
+    /// if any.
     pub(super) async fn items_between(
         &self,
         query: PartitionQuery<'_>,
@@ -312,8 +306,7 @@ impl Store {
         Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// Changes one item in place, outside of a transaction, and returns the changed item. None if its condition did not
-    /// hold.
+    /// Changes one item, outside of a transaction, and returns it. None if its condition did not hold.
     pub(super) async fn update(&self, update: Update) -> Result<Option<Item>, StoreError> {
         let Update { key, expression, condition, names, values } = update;
         let request = self
@@ -393,7 +386,6 @@ impl Store {
         Ok(true)
     }
 
-    /// Increments a counter and returns it, beginning with 1.
     pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
         let mut numbers = self.next_numbers(key, 1).await?;
         numbers.next().ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
@@ -415,8 +407,8 @@ impl Store {
         range.ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// Makes all changes or none. Each call has its own client request token, which the SDK's retries repeat, so a lost
-    /// response does not become a second effect.
+    /// Makes all changes or none. The SDK's retries repeat the call's request token: a lost response has no second
+    /// effect.
     pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
         let items: Vec<TransactWriteItem> =
             changes.into_iter().map(|change| change.into_write(&self.table)).collect::<Result<_, _>>()?;
@@ -457,8 +449,7 @@ fn unserved() -> StoreError {
     StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned())
 }
 
-/// Retries a write of one item while a transaction holds the item. The transaction soon ends, and the write's own
-/// condition then decides.
+/// Retries a write of one item while a transaction holds it. When that ends, the write's own condition decides.
 async fn until_released<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,

@@ -75,7 +75,6 @@ impl OrgStore {
         self.store.get(keys::token(self.org, id)).await?.as_ref().map(pointed_hash).transpose()
     }
 
-    /// The token with a hash, if it belongs to the organization.
     pub(crate) async fn token_with_hash(&self, hash: TokenHash) -> Result<Option<Token>, StoreError> {
         Ok(self.store.token(hash).await?.filter(|token| token.organization_id == self.org))
     }
@@ -106,12 +105,10 @@ pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, hash: TokenHash, at: 
     Changes::by_admin(call, admin, [Change::Update(revoked)])
 }
 
-/// Copies the organization's suspension to a token.
 pub(crate) fn suspend(call: &CallContext, hash: TokenHash, at: Option<Timestamp>) -> Changes {
     Changes::of(call, [copy_suspension(keys::token_by_hash(hash), at)])
 }
 
-/// Like `suspend`, for a token's key.
 pub(super) fn copy_suspension(key: keys::Key, at: Option<Timestamp>) -> Change {
     let (expression, values) = match at {
         Some(at) => ("SET #suspended_at = :at", vec![(":at", AttributeValue::S(at.to_string()))]),
@@ -121,7 +118,6 @@ pub(super) fn copy_suspension(key: keys::Key, at: Option<Timestamp>) -> Change {
     Change::Update(Update { key, expression, condition: "attribute_exists(#pk)", names, values })
 }
 
-/// When a token was created, from its id.
 fn created_at(id: TokenId) -> Option<Timestamp> {
     let (seconds, nanoseconds) = id.uuid().get_timestamp()?.to_unix();
     let ms = i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanoseconds / 1_000_000))?;

@@ -64,7 +64,6 @@ impl OrgStore {
         self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
     }
 
-    /// The trust's id, from the item of an external reference.
     pub(crate) async fn trust_with_reference(
         &self,
         reference: &ExternalReference,
@@ -103,7 +102,6 @@ impl OrgStore {
         Ok(self.versioned_trusts_of(workspace).await?.into_iter().map(Versioned::into_inner).collect())
     }
 
-    /// `trusts_of` with versions.
     pub(super) async fn versioned_trusts_of(
         &self,
         workspace: WorkspaceId,
@@ -120,7 +118,6 @@ fn decode(item: Item) -> Result<Trust, StoreError> {
     from_versioned_item::<Trust>(item).map(Versioned::into_inner)
 }
 
-/// A trust's pointer or reference.
 pub(super) fn leading_to(trust: &Trust, key: Key) -> Item {
     let mut item = key.into_item();
     item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));

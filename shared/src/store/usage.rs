@@ -25,7 +25,6 @@ pub struct Usage {
     pub retries: u32,
 }
 
-/// Counts the usage of one handle.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UsageMeter(Arc<Mutex<Counts>>);
 

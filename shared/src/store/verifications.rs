@@ -18,7 +18,6 @@ impl OrgStore {
     }
 }
 
-/// Records a verification and advances the agreement.
 pub(crate) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,

@@ -20,7 +20,6 @@ use super::StoreError;
 use super::keys::{Item, Key, RecordKey};
 use crate::wire::enums::text_enum;
 
-/// A record's schema version.
 pub(super) const SCHEMA: &str = "sv";
 
 /// The first version of all kinds, also of records without one because they only change in place.
@@ -53,11 +52,9 @@ impl Kind {
     }
 }
 
-/// A step from one version to the next.
 struct Step {
     to: u32,
     kinds: &'static [Kind],
-    /// Changes the attributes of a record of the previous version.
     upgrade: fn(&mut Item),
 }
 
@@ -83,18 +80,12 @@ fn set(item: &mut Item, version: u32) {
     item.insert(SCHEMA.to_owned(), AttributeValue::N(version.to_string()));
 }
 
-/// The kind of a record that is older than this release's. None for other items.
-///
-/// # Errors
-/// [`StoreError::Newer`] when a newer release wrote it.
+/// The kind of a record that is older than this release's. None for other items. Fails if a newer release wrote it.
 pub(super) fn older(item: &Item) -> Result<Option<Kind>, StoreError> {
     STEPS.older(item)
 }
 
-/// A record's item in the newest layout, with its version.
-///
-/// # Errors
-/// [`StoreError::Newer`] when a newer release wrote it.
+/// A record's item in the newest layout, with its version. Fails if a newer release wrote it.
 pub(super) fn upgraded(item: Item) -> Result<Item, StoreError> {
     STEPS.upgraded(item)
 }

@@ -23,7 +23,6 @@ use crate::domain::workspace::{PeopledWorkspace, Workspace, WorkspaceName, Works
 use crate::limits;
 use crate::wire::page::{Page, PageRequest, Search, list_query};
 
-/// A workspace as stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     id: WorkspaceId,
@@ -33,7 +32,6 @@ struct Stored {
     activated_at: Option<Timestamp>,
     /// The people when last counted. Negative if one who left was counted before they had joined.
     people_count: i64,
-    /// When a counted person last joined or left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     people_at: Option<Timestamp>,
     created_at: Timestamp,
@@ -58,7 +56,6 @@ impl From<&Workspace> for Stored {
 }
 
 const PEOPLE_COUNT: &str = "people_count";
-/// When the people last changed.
 const PEOPLE_AT: &str = "people_at";
 const JOINED_AT: &str = "at";
 
@@ -155,8 +152,7 @@ impl OrgStore {
         Ok(people.into_iter().map(Versioned::into_inner).collect())
     }
 
-    /// Adds the people for whom a commit had no room, and shows in lists who joined or left by it. The clock repeats
-    /// what fails, since the commit has due entries.
+    /// Adds the people for whom a commit had no room, and shows moves in lists. The clock repeats what fails.
     pub(super) async fn finish_joining(&self, joining: Vec<Change>, movings: &[Moving], now: Timestamp) {
         let joined = joining.into_iter().filter_map(|change| match change {
             Change::Update(update) => Some(self.store.update(update)),
@@ -184,8 +180,7 @@ impl OrgStore {
         let _ = futures_util::future::join_all(all).await;
     }
 
-    /// The organization's next workspace number. It is taken outside of the transaction, so that concurrently created
-    /// workspaces do not conflict; numbers may skip.
+    /// Taken outside of the transaction, so that concurrently created workspaces do not conflict; numbers may skip.
     pub(crate) async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
         self.store.next_number(keys::workspace_counter(self.org)).await.map(WorkspaceNumber)
     }
@@ -240,7 +235,6 @@ pub(crate) fn remove_person(call: &CallContext, person: &Person) -> Changes {
     Changes::of(call, changes).by_which(Moving { workspace, contact, step: Step::Leaves })
 }
 
-/// The item of a person, with a new version if it exists.
 fn person_update(call: &CallContext, workspace: WorkspaceId, contact: ContactId) -> Update {
     Update {
         key: keys::person(call.org(), workspace, contact),
@@ -303,7 +297,6 @@ impl Store {
     }
 }
 
-/// Builds a workspace with its people from the items of its partition.
 fn peopled(items: Vec<Item>) -> Result<Option<PeopledWorkspace>, StoreError> {
     let mut items = items.into_iter();
     let is_record = |item: &Item| text(item, SORT).is_some_and(keys::is_alone);
@@ -329,7 +322,6 @@ pub(super) fn version_of_person(item: &Item) -> Result<u64, StoreError> {
     number(item, VERSION).ok_or_else(unreadable_person)
 }
 
-/// The people in a workspace's row of people.
 pub(super) fn people_in_row(row: Option<&Item>) -> BTreeSet<ContactId> {
     let people = row.and_then(|row| row.get(PEOPLE)?.as_bs().ok());
     let id = |id: &aws_sdk_dynamodb::primitives::Blob| Uuid::from_slice(id.as_ref()).ok().map(ContactId::from);

@@ -107,7 +107,6 @@ fn ended(sight: &mut Sight<'_>, org: OrgId, agreement: Versioned<Agreement>, obl
     });
 }
 
-/// Whether a movement or an obligation should have ended with its agreement.
 fn is_left(item: &Item, agreement: &Agreement) -> bool {
     if let Ok(movement) = from_item::<Movement>(item.clone()) {
         return movement.state().ends_with_agreement();

@@ -59,8 +59,7 @@ fn of_endpoint(sight: &mut Sight<'_>, org: OrgId, endpoint: EndpointId) {
     });
 }
 
-/// Whether an endpoint surely gets an event. If the endpoint was added or changed as the event happened, the relay may
-/// have seen it otherwise.
+/// The relay may have seen an endpoint otherwise if it was added or changed as the event happened.
 fn is_surely_for(event: &StoredEvent, endpoint: &Endpoint) -> bool {
     let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
     let is_older = endpoint.updated_at().plus_seconds(call_s) <= event.created_at;

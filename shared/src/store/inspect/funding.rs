@@ -67,8 +67,7 @@ fn id_of<R: serde::de::DeserializeOwned, I>(item: &Item, id: impl FnOnce(R) -> I
     from_item(item.clone()).ok().map(id)
 }
 
-/// A reference's record must exist. An item's pointer reports by itself whether it leads to the record. A trust's
-/// reference also names its workspace, so it finds the record even without the pointer.
+/// An item's pointer is checked by itself. A trust's reference names its workspace, so it finds the record without one.
 fn reference(sight: &mut Sight<'_>, org: OrgId, name: &'static str, what: &'static str) {
     let Some(id) = text(sight.item, name).and_then(|id| id.parse::<uuid::Uuid>().ok()) else {
         return sight.unreadable();

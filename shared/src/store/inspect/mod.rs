@@ -129,7 +129,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Items that checks asked for, and work under way.
 struct Known {
     items: HashMap<Key, Item>,
     underway: Underway,
@@ -148,11 +147,8 @@ impl Known {
 /// What due entries will do whose keys contain a call's moment and so follow from no record.
 #[derive(Debug, Clone, Default)]
 struct Underway {
-    /// Agreements whose records have yet to end with them.
     endings: HashSet<(OrgId, Uuid)>,
-    /// Endpoints whose deliveries have yet to be updated or deleted.
     endpoints: HashSet<(OrgId, Uuid)>,
-    /// Workspaces whose people have yet to be counted.
     people: HashSet<(OrgId, Uuid)>,
 }
 
@@ -163,7 +159,6 @@ struct Check<'a> {
     judge: Judge<'a>,
 }
 
-/// An item under inspection, with its findings so far.
 struct Sight<'a> {
     item: &'a Item,
     key: Key,
@@ -224,7 +219,6 @@ impl<'a> Sight<'a> {
         });
     }
 
-    /// Requires a due entry because of this item.
     fn is_due(&mut self, entry: Key, what: &'static str) {
         let guard = self.guard();
         self.check([entry.clone()], move |known| {
@@ -259,13 +253,11 @@ impl<'a> Sight<'a> {
         self.endpoints.get(&org).cloned().unwrap_or_default()
     }
 
-    /// Checks that the item is still as it was read.
     fn guard(&self) -> Change {
         unchanged(self.key.clone(), Some(self.item))
     }
 }
 
-/// Checks that an item is still as it was read, or still absent.
 fn unchanged(key: Key, found: Option<&Item>) -> Change {
     let version = found.and_then(|item| number(item, VERSION));
     match (found, version) {
@@ -391,7 +383,6 @@ impl<'a> Inspector<'a> {
         Ok(found)
     }
 
-    /// The endpoints of the organizations of these items' events.
     async fn endpoints_for(&self, items: &[Item]) -> Result<Endpoints, StoreError> {
         let places = items.iter().filter_map(|item| Place::of(&Key::of(item)?));
         let events = places.filter(|place| place.kind == RecordKind::Event);
@@ -432,7 +423,6 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
     people::organization_of(item, place)
 }
 
-/// Inspects an item as what its key says it is.
 fn look_at(sight: &mut Sight<'_>, place: &Place) {
     use RecordKind as Kind;
     let Some(org) = place.org else { return people::look(sight, place.kind) };

@@ -18,7 +18,6 @@ use crate::domain::second_factor::SecondFactor;
 use crate::domain::session::{FailedLogins, Session};
 use crate::domain::token::Token;
 
-/// The organization of an item whose key has none.
 pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgId> {
     match place?.kind {
         RecordKind::Token | RecordKind::Session | RecordKind::InvitationPointer => {
@@ -35,12 +34,10 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
     }
 }
 
-/// None if the organization can't be read or does not exist.
 pub(super) fn read_organization(item: Option<&Item>) -> Option<Organization> {
     from_item(item?.clone()).ok()
 }
 
-/// Inspects an item that is found without an organization.
 pub(super) fn look(sight: &mut Sight<'_>, kind: RecordKind) {
     let is_readable = match kind {
         RecordKind::Token => return token(sight),
