@@ -27,7 +27,6 @@ use uuid::Uuid;
 
 use crate::paper_rows::{PaperRow, links_to_record};
 
-/// A participant's link. None if its keys can't be read.
 async fn link_of(
     request: &Request,
     (agreement_id, participant_id): (AgreementId, ParticipantId),
@@ -40,7 +39,6 @@ async fn link_of(
     Some(format!("{}{LINKS}{}", request.app().base_url, link.reveal()))
 }
 
-/// A `mailto:` URL of a message with the link. None without an email address.
 fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement, link: &str) -> Option<String> {
     let email = contact.email.as_ref()?;
     let (organization, name) = (organization.name.as_str(), agreement.name.as_str());
@@ -135,9 +133,7 @@ impl ChangedContact {
 enum LinkCard {
     Hidden,
     Readdressed,
-    /// The link, and a message with it.
     Shown { link: String, mail: Option<String> },
-    /// It can't be shown right now.
     Unreadable,
 }
 
@@ -163,7 +159,6 @@ impl LinkCard {
 
 struct CodeCard {
     value: Option<String>,
-    /// The working code's end and remaining tries.
     current: Option<(DisplayTime, u32)>,
 }
 
@@ -361,7 +356,6 @@ pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error>
     let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
-        // Already reopened by another member or an earlier submission: the page shows it.
         Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
         Err(NotReopened::Unknown) => return Err(Error::not_found()),
         Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",

@@ -89,7 +89,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
 }
 
-/// The papered items whose requested confirmation is a file of these answers.
 fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {
     let link = |question: &InformationField| {
         let item = agreement.funding_item_ids.iter().find(|item| item.uuid() == question.id.uuid())?;
@@ -190,7 +189,6 @@ pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse
             let is_sensitive = code == FieldCode::SensitiveValue;
             let errors = FieldErrors::one("reason", code, message);
             let fields = Fields::submitted(submitted.form(), errors);
-            // Don't show an account number again.
             let fields = fields.without(|name| is_sensitive && name == "reason");
             Ok(page(request, fields, None).await?.unprocessable())
         }

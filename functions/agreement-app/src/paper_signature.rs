@@ -45,7 +45,6 @@ struct FormPage {
     blocks: String,
     /// Whether the participant is a person. Otherwise a person signed with their own name and title.
     is_person: bool,
-    /// Whether it counts at once, without a second member.
     at_once: Option<&'static str>,
     fields: Fields,
 }

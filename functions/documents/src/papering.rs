@@ -144,7 +144,6 @@ fn problems(found: &PaperingPreview, items: &[FundingItemId]) -> Vec<(Option<Lin
     problems
 }
 
-/// Why an item can't be papered, completing a sentence that begins with it.
 fn said(reason: NotPapered) -> &'static str {
     match reason {
         NotPapered::NotReady => "is not ready: its page says what is missing.",

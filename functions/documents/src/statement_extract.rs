@@ -29,8 +29,7 @@ struct Wanted {
     money: Money,
 }
 
-/// The entries that prove an agreement's payments, ordered by payment. Statements may be large, so they are read one by
-/// one.
+/// Ordered by payment. Statements may be large, so they are read one by one.
 pub(crate) async fn extracts(request: &Request, org: OrgId, found: &Evidence) -> Result<Vec<StatementExtract>, Unread> {
     let store = request.app().files().map_err(Unread::Other)?;
     let mut extracts = HashMap::new();

@@ -58,8 +58,7 @@ async fn act(
     }
 }
 
-/// Whether an act is decided on what the page showed. Recorded or filed facts await a decision, and rejected ones don't
-/// change.
+/// Decisions follow what the page showed. Recorded or filed facts await one, and rejected ones don't change.
 fn is_decision(act: &FundingAct) -> bool {
     use FundingAct::{AcceptProof, CloseUnfunded, FileProof, RecordClaim, RejectProof, Reopen, WithdrawClaim};
 
@@ -80,7 +79,6 @@ async fn not_done(request: &Request, name: &str, form: &Form, refused: NotDone) 
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
-/// Parses an optional note without account numbers.
 fn read_note(form: &Form, field: &str) -> Result<Option<Note>, FieldErrors> {
     let text = form.get(field);
     if text.trim().is_empty() {

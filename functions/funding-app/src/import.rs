@@ -39,10 +39,8 @@ use crate::import_rows::{NewRow, NotRead, Parsed, Row, item_id, parse, with_row}
 use crate::sheet::{self, KindHelp};
 
 const PROBLEMS_SHOWN: usize = 50;
-/// The maximum length of a row's facts in a preview.
 const FACTS_SHOWN_CHARS: usize = 160;
-/// How long one press adds items; the next press adds the rest. Less than half of `CALL_DEADLINE`, because transactions
-/// in progress must finish too.
+/// How long one press adds items. Less than half of `CALL_DEADLINE`, because transactions in progress must finish too.
 const ADDING_MAX: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 4;
 
@@ -314,7 +312,6 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
 
 enum Outcome {
     All,
-    /// The time of one call ran out.
     Some,
     /// The rules refused some, because something has changed.
     Refused(String),

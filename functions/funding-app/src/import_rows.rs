@@ -29,7 +29,6 @@ use crate::sheet::{Column, OWNERS_SEPARATOR};
 
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Its number, as in spreadsheets.
     pub number: usize,
     pub new: Result<NewRow, Vec<String>>,
     pub is_there: bool,
@@ -95,7 +94,6 @@ impl Parsed {
 
 #[derive(Debug)]
 pub(super) struct NotRead {
-    /// Completes "The file …".
     pub message: String,
     pub is_sensitive: bool,
 }
@@ -307,7 +305,6 @@ impl<'a> RowReader<'a> {
         detail
     }
 
-    /// A kind by its name in the API or app; `other` if blank.
     fn kind(&mut self) -> Option<AssetKind> {
         let text = self.cell(Column::AssetKind).to_lowercase();
         if text.is_empty() {
@@ -335,7 +332,6 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    /// A trust of the workspace by formal name or id.
     fn trust(&mut self) -> Option<&'a Trust> {
         let text = self.cell(Column::Trust);
         if text.is_empty() {
@@ -380,7 +376,6 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Whether a lower-case text names a kind, in the API or app.
 fn is_kind(kind: AssetKind, text: &str) -> bool {
     kind.as_str() == text || words::asset_kind(kind).to_lowercase() == text
 }

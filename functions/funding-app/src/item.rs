@@ -32,7 +32,6 @@ pub(super) const CLOSE: &str = "close";
 pub(super) const CLAIM: &str = "claim";
 pub(super) const WITHDRAW: &str = "withdraw";
 pub(super) const PROOF: &str = "proof";
-/// The prefix of the names of forms that file uploaded confirmations.
 pub(super) const CONFIRMATION: &str = "confirmation";
 
 #[derive(Template)]

@@ -91,7 +91,6 @@ pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
 pub(crate) struct Choice {
     pub value: String,
     pub text: String,
-    /// Its meaning. Empty if the text says it.
     pub about: &'static str,
 }
 
@@ -147,7 +146,6 @@ impl Typed {
         self.fields.has_errors()
     }
 
-    /// The values of a form: those typed, or else the initial ones.
     fn fields_of<N: Into<String>, V: Into<String>>(
         &self,
         name: &str,

@@ -15,7 +15,6 @@ pub(crate) struct ItemRow {
 pub(crate) struct Progress {
     pub done: u32,
     pub total: u32,
-    /// Done only according to a claim.
     pub claimed: u32,
 }
 

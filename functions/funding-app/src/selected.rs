@@ -107,7 +107,6 @@ async fn sort(
 
 const PROBLEMS_SHOWN: usize = 8;
 
-/// Why items can't be sorted this way, one line each.
 fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &SubmittedForm<'_>) -> Vec<String> {
     let now = submitted.scope().now();
     let problem = |item: &&FundingItem| {

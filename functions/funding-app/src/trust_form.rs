@@ -49,7 +49,6 @@ struct FormPage {
 
 struct Existing {
     trust: Link,
-    /// The number of items whose draft names it as it is.
     papered: usize,
 }
 
@@ -176,8 +175,7 @@ pub(crate) async fn edit(request: &mut Request) -> Result<PageResponse, Error> {
     edit_page(request, None, None).await
 }
 
-/// The form with the trust's values, or with typed ones and the version they apply to. Without a version, they apply to
-/// the current one.
+/// Shows the trust's values, or typed ones and the version they apply to: without one, the current version.
 async fn edit_page(
     request: &Request,
     typed: Option<(Fields, Option<u64>)>,

@@ -29,18 +29,14 @@ const STATELESS: Revision = Revision("2026-07-28");
 const HANDSHAKE: Revision = Revision("2025-11-25");
 /// The first with structured results, and with the header that states a revision.
 const STRUCTURED: Revision = Revision("2025-06-18");
-/// The standard's revision for requests that state none. To clients of [`FIRST`], which know no header either, it adds
-/// only `annotations`.
+/// The standard's revision for requests that state none. To clients of [`FIRST`] it adds only `annotations`.
 const UNNAMED: Revision = Revision("2025-03-26");
-/// The first revision.
 const FIRST: Revision = Revision("2024-11-05");
 /// Supported revisions, newest first.
 pub(crate) const REVISIONS: [Revision; 5] = [STATELESS, HANDSHAKE, STRUCTURED, UNNAMED, FIRST];
 
-/// The member of a result that repeats its text as JSON.
 const STRUCTURED_CONTENT: &str = "structuredContent";
-/// The members of this server's tools, results and self-description that not all revisions know, each with the first
-/// that does.
+/// Members of tools, results and self-description that not all revisions know, each with the first that does.
 const ADDED: [(&str, Revision); 4] =
     [("annotations", UNNAMED), ("title", STRUCTURED), ("outputSchema", STRUCTURED), (STRUCTURED_CONTENT, STRUCTURED)];
 
@@ -131,7 +127,6 @@ impl Refusal {
         Self::new(status, -32700, message)
     }
 
-    /// The message is not a request of the protocol.
     pub(crate) fn invalid(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32600, message)
     }
@@ -178,7 +173,6 @@ pub(crate) struct Request {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Wanted {
     Initialize,
-    /// Asks for the server's revisions and capabilities.
     Discover,
     Ping,
     ListTools,

@@ -110,7 +110,6 @@ fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Noti
 struct Query {
     #[deserr(default)]
     arrived: Filter<Arrival>,
-    /// Whether to list everything that needs attention, or only the first.
     #[deserr(default)]
     attention: Filter<Attention>,
 }
@@ -432,7 +431,6 @@ impl Item {
         Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }.looked_at(queued, contacts)
     }
 
-    /// Adds when the agreement's participants last viewed it.
     fn looked_at(self, queued: &QueuedAgreement, contacts: &[Contact]) -> Self {
         let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
         let name = |id| name(id).map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned());

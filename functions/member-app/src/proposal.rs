@@ -50,12 +50,10 @@ struct ProposalPage {
     blockers: Vec<BlockerRow>,
     warnings: Vec<WarningGroup>,
     agreement_summary: AgreementSummary,
-    /// The payments of the draft to publish or the agreement to cancel.
     payments: PaymentList,
     is_pending: bool,
     is_too_late: bool,
     in_flight: usize,
-    /// Whether the page shows the agreement as proposed instead of its current state.
     shows_snapshot: bool,
     decision: Option<DecisionView>,
     /// The fingerprint of the page, which the form submits with the decision.
@@ -100,8 +98,7 @@ struct SessionEndedPage {
     sign_in_url: String,
 }
 
-/// The response to a decision after the session ended: the sign-in page, with the note sealed in a cookie for the
-/// return. A note too large for a cookie is shown, to be copied.
+/// After the session's end: the sign-in page, with the note in a sealed cookie, or shown to be copied if too large.
 async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     let ended = || Error::Unauthenticated;
     let id: ProposalId = request.path_id("id").map_err(|_| ended())?;
@@ -122,8 +119,7 @@ async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.refused(StatusCode::UNAUTHORIZED, "unauthenticated"))
 }
 
-/// The response to a decision from a page of an earlier session, after signing in again in another window: the page
-/// with the typed note.
+/// From a page of an earlier session, after signing in again in another window: the page with the typed note.
 async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let id: ProposalId = request.path_id("id")?;

@@ -50,7 +50,6 @@ struct Group {
     about: &'static str,
     badge: &'static str,
     rows: Vec<Row>,
-    /// The full list, if the group is truncated.
     all: Option<String>,
     /// The text of the link, if it doesn't lead to the full list.
     all_text: &'static str,

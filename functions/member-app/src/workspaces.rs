@@ -142,7 +142,6 @@ struct PersonRow {
     url: String,
     name: String,
     email: Option<String>,
-    /// The path of the form that removes them. None for participants of an agreement.
     remove_action: Option<String>,
 }
 

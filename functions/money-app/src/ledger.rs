@@ -48,7 +48,6 @@ struct Choice {
     is_selected: bool,
 }
 
-/// The organization's own contacts: the first, and the number of others.
 struct Us {
     first: Link,
     more: usize,

@@ -43,7 +43,6 @@ pub(crate) struct Errors {
     pub from: Option<&'static str>,
     pub to: Option<&'static str>,
     pub object: Option<&'static str>,
-    /// In a field that only offers choices.
     pub choice: bool,
 }
 
@@ -83,8 +82,7 @@ impl Typed {
         Ok(typed)
     }
 
-    /// The requested rows, with days in a zone. Fills in missing days (the last seven, or for an object, since its
-    /// creation), and replaces a link with its object's id.
+    /// Fills in missing days (the last seven, or an object's life), and replaces a link with its object's id.
     pub fn check(&mut self, now: Timestamp, zone: &TimeZone) -> Result<AuditQuery, Errors> {
         let mut errors = Errors::default();
         let object = parsed(&self.object, object, || errors.object = Some(NO_NAME));
@@ -125,7 +123,6 @@ impl Typed {
         Err(errors)
     }
 
-    /// This URL's query, optionally at a position.
     pub fn to_query(&self, before: Option<RequestId>) -> String {
         let pair =
             |(name, value): (&str, &str)| (!value.is_empty()).then(|| format!("{name}={}", encode_query_value(value)));
@@ -145,7 +142,6 @@ impl Typed {
         format!("{PATH}?{}", self.to_query(before))
     }
 
-    /// The week before a day, with the same filters.
     pub fn week_before(&self, day: Day) -> Self {
         let (from, to) = (day.plus_days(-limits::AUDIT_DAYS), day.plus_days(-1));
         Self { from: from.to_string(), to: to.to_string(), ..self.clone() }
@@ -153,7 +149,6 @@ impl Typed {
 }
 
 impl AuditQuery {
-    /// Reads the URL of a member's request.
     pub fn read(request: &Request, typed: &mut Typed) -> Result<Result<Self, Errors>, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         let query = typed.check(request.now(), zone);
@@ -197,7 +192,6 @@ fn operation(text: &str) -> Option<String> {
     is_id.then(|| text.to_owned())
 }
 
-/// When an object was created, from its id.
 fn created_at(id: Uuid) -> Option<Timestamp> {
     let (seconds, _) = id.get_timestamp()?.to_unix();
     Timestamp::from_unix_ms(i64::try_from(seconds).ok()?.checked_mul(1000)?).ok()

@@ -40,7 +40,6 @@ struct DeliveryPage {
 }
 
 struct Round {
-    /// What began it. None if the delivery was never replayed.
     title: Option<String>,
     attempts: Vec<AttemptRow>,
 }

@@ -145,8 +145,7 @@ impl Choice {
     }
 }
 
-/// Checks that the address guard currently allows the host. A failing name server is no error, because every attempt
-/// resolves the host again.
+/// A failing name server is no error, because every attempt resolves the host again.
 pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Result<(), AddressError> {
     match check(url, &*webhooks.guard, &*webhooks.resolver).await {
         Err(AddressError::Unresolved(ResolveError::TimedOut | ResolveError::Failed(_))) | Ok(_) => Ok(()),
@@ -209,7 +208,6 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
     Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
 }
 
-/// A new endpoint, and the redirect to its page, which shows the signing secret.
 async fn new_endpoint(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     url: EndpointUrl,

@@ -44,7 +44,6 @@ struct EndpointPage {
     events: String,
     failing: Option<u32>,
     paused_at: Option<DisplayTime>,
-    /// When each replaced secret that still signs ends.
     previous_ends: Vec<DisplayTime>,
     last_success_at: Option<DisplayTime>,
     last_failure_at: Option<DisplayTime>,
@@ -84,7 +83,6 @@ struct DeliveryRow {
     badge: Badge,
     created_at: DisplayTime,
     attempted: u32,
-    /// The outcome of the last attempt, such as `204`, and its duration.
     last: Option<(String, u64)>,
     due_at: Option<DisplayTime>,
 }
@@ -157,7 +155,6 @@ struct Query {
     state: Filter<DeliveryState>,
     #[deserr(default, rename = "type")]
     event_type: Filter<EventType>,
-    /// The page of deliveries to show.
     #[deserr(default)]
     before: Filter<EventId>,
     #[deserr(default)]
@@ -235,8 +232,7 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
     EventType::ALL.into_iter().map(option).collect()
 }
 
-/// The replay form with the number of events it would replay since a requested time or the beginning. `None` without
-/// events and without a requested time.
+/// Counts the events since a requested time or the beginning. `None` without events and without a requested time.
 async fn replay_form(
     request: &Request,
     since: Option<String>,

@@ -20,7 +20,6 @@ use shared::web::{Flash, Redirect, Request};
 
 use crate::organization::{back_url, organization_page, own_password_error, refused_to_member};
 
-/// The status, code, title and line of a refusal.
 type Refusal = (StatusCode, &'static str, &'static str, &'static str);
 
 const UNKNOWN: Refusal = (
@@ -62,7 +61,6 @@ pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error>
         Err(Error::AdminsOnly) => return admins_only().await,
         submitted => submitted?,
     };
-    // An invalid id is unknown.
     let Some(member) = id else { return refused(request, None, UNKNOWN).await };
     let back = back_url(request);
     submitted.redirect_if_committed(&Redirect { location: back.clone(), cookie: None });

@@ -44,7 +44,6 @@ struct Query {
 
 const OWN_PASSWORD: &str = "own_password";
 
-/// The error of the admin's own password, as the end of a sentence.
 pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result<Option<&'static str>, Error> {
     let typed = form.get(OWN_PASSWORD);
     if typed.is_empty() {
@@ -91,7 +90,6 @@ impl OrganizationPage {
         self.pager.is_some() || !self.search.is_empty()
     }
 
-    /// The columns of the members. Only admins see second factors.
     fn member_columns(&self) -> &'static [(&'static str, &'static str)] {
         if self.is_admin {
             &[("Member", ""), ("Second factor", ""), ("Since", ""), ("Role", "")]

@@ -25,7 +25,6 @@ pub(crate) struct Row {
 }
 
 impl OwnAccounts {
-    /// The own accounts, as the member sees them.
     pub async fn load(
         scope: &Scope,
         organization: &Organization,

@@ -33,9 +33,7 @@ struct Group {
 
 struct Row {
     link: String,
-    /// The method. Empty for events.
     method: String,
-    /// The path, or an event's type.
     name: String,
     summary: String,
 }
@@ -84,7 +82,6 @@ struct EntryPage {
     answers: Vec<Answer>,
     errors: String,
     types: Vec<Part>,
-    /// The other types: single values.
     values: Vec<Part>,
 }
 

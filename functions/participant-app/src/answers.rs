@@ -64,7 +64,6 @@ struct Question {
     is_required: bool,
     choices: Vec<Choice>,
     parts: Vec<Part>,
-    /// The draft's file or account number.
     saved: Option<String>,
     remove: String,
 }
@@ -80,7 +79,6 @@ impl AnswersPage {
 }
 
 impl Question {
-    /// Whether its inputs are a group named by the question.
     fn is_group(&self) -> bool {
         !self.choices.is_empty() || !self.parts.is_empty() || self.kind == FieldType::File
     }
@@ -255,7 +253,6 @@ fn sent(agreement: &Agreement, (_, gate): (&Stage, &Gate), last: &Submission) ->
     }
 }
 
-/// A submitted form of answers, its sealing keys, and its files' errors.
 struct Submitted {
     form: AnswerForm,
     keys: Arc<Keyring>,
@@ -277,8 +274,7 @@ impl Submitted {
     }
 }
 
-/// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft
-/// names them, and count as the participant's whatever becomes of the form.
+/// Stores the files if the answers are to be saved or sent: before a draft names them, and counted whatever happens.
 async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Result<Submitted, NotActed>, Error> {
     let (attending, view) = load(request).await?;
     let by = attending.participant().id();
@@ -317,7 +313,6 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
 
 type ChosenFiles<'a> = BTreeMap<FieldId, Checked<'a>>;
 
-/// The files of a form that may be stored, and the others' errors.
 fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) -> (ChosenFiles<'a>, FieldErrors) {
     let (mut chosen, mut wrong) = (ChosenFiles::new(), FieldErrors::default());
     for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
@@ -384,7 +379,6 @@ async fn refused(
     Ok(again(request, submitted, (gate, FieldErrors::default()), Notice::bad(title, line)).await?.conflicting())
 }
 
-/// The notice for answers saved but not sent.
 fn incomplete(errors: &FieldErrors) -> Notice {
     let count = errors.clone().into_list().len();
     let title = if count == 1 { "One answer needs another look" } else { "Some answers need another look" };

@@ -146,7 +146,6 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// Why a file isn't taken for a condition that asks for one.
 async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<NotActed>, Error> {
     let (_, view) = load(request).await?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);

@@ -84,7 +84,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The number of the first page shown.
     #[deserr(default)]
     from: Option<Offset>,
 }
@@ -181,7 +180,6 @@ fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
     })
 }
 
-/// The participant's counting paper signatures in a document: day and scan.
 fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<(String, String)> {
     let own = view.papers.iter().filter(|paper| paper.document_id == id && paper.counts_since().is_some());
     let scan = |paper: PaperSignatureId| format!("{}/papers/{paper}/scan", part_url(by));
@@ -266,7 +264,6 @@ fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature,
     }
 }
 
-/// Checks that a signatory types their own name.
 fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Result<(), FieldErrors> {
     match (signature, signatory) {
         (Signature::Typed { name: typed }, Some(Signatory { name, .. })) if !typed.is_like(name) => {

@@ -11,7 +11,6 @@ use shared::limits;
 use shared::platform::pdf_reader::PdfReader;
 
 const FROM: &str = "from";
-/// The number of links on each side of the current pages.
 const LINKS_AROUND: usize = 2;
 
 #[derive(Default)]
@@ -19,7 +18,6 @@ pub(super) struct ShownPages {
     pub pictures: Vec<PagePicture>,
     /// The document's number of pages. None if it can't be shown.
     pub count: usize,
-    /// The links to all its pages. None if all are shown.
     pub links: Vec<PagesLink>,
 }
 

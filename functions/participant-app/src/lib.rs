@@ -124,7 +124,6 @@ fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: Part
     contact.map_or("Someone", |contact| contact.display_name.as_str())
 }
 
-/// The redirect to an act's receipt, or the typed values and the refusal for the act's page.
 type Answer = Result<PageResponse, (Fields, Notice)>;
 
 async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {

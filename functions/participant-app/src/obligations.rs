@@ -68,7 +68,6 @@ fn is_live(view: &ParticipantView, obligation: &Obligation) -> bool {
     goes_on && obligation.cancellation().is_none()
 }
 
-/// The act for which an obligation waits for a participant, if any.
 fn waiting(obligation: &Obligation, by: ParticipantId, now: Timestamp) -> Option<&'static str> {
     let occurrences = obligation.occurrences(now);
     let is_asked = |found: &&Occurrence| found.state != OccurrenceState::Upcoming;
@@ -109,12 +108,10 @@ struct ObligationPage {
     fields: Fields,
     declared: Vec<TriggerRow>,
     record: OccurrenceList,
-    /// The default of the field for the day it was done.
     today: String,
 }
 
 struct OwnAct {
-    /// The field that names what the act is about, and its value.
     field: &'static str,
     about: String,
     act: &'static str,
@@ -144,7 +141,6 @@ fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> Str
     }
 }
 
-/// What a participant can do about an obligation, by occurrence.
 fn own_acts(
     view: &ParticipantView,
     obligation: &Obligation,

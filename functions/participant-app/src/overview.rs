@@ -38,7 +38,6 @@ struct OverviewPage {
     payments: Vec<PaymentRow>,
     more_payments: usize,
     obligations: Vec<ObligationRow>,
-    /// The participant's promises, both ways, until obligations replace them.
     promises: Vec<PromiseRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,

@@ -52,7 +52,6 @@ struct PaymentPage {
     sender: String,
     receiver: String,
     is_sender: bool,
-    /// What the sender writes on the transfer, if anything.
     reference: Option<String>,
     method: &'static str,
     standing: Standing,
@@ -76,7 +75,6 @@ struct Standing {
 }
 
 enum Instructions {
-    /// The participant may not see them now.
     None,
     Full(FullInstructions),
     /// The account number's ending and a link to the full ones, on a page that answers a form.
@@ -86,7 +84,6 @@ enum Instructions {
 
 struct FullInstructions {
     lines: Vec<(&'static str, String)>,
-    /// How they were checked before the release.
     checked: String,
     released_at: Option<DisplayTime>,
     shown_at: DisplayTime,
@@ -181,8 +178,7 @@ pub(super) async fn load(request: &Request) -> Result<OwnPayment, Error> {
     own_movements::page(attending.scope(), attending.participant(), id).await
 }
 
-/// Whether the participant must first consent to electronic records: acting on a payment requires it, even after the
-/// agreement, for money that comes late.
+/// Acting on a payment requires consent, even after the agreement, for money that comes late.
 fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     let is_active = own.view.agreement.lifecycle() == Lifecycle::Active;
     let attending = request.attending()?;
@@ -252,7 +248,6 @@ fn page(
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// A change of the instructions, in words, with only last characters.
 fn changed(change: &InstructionsChange) -> String {
     let account = |ending: &str| {
         if ending.is_empty() { "another account".to_owned() } else { format!("the account ending in {ending}") }

@@ -240,7 +240,6 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     }
 }
 
-/// The notice for a recipient who reports an arrival in a member's browser.
 fn in_members_browser(organization: &str) -> Notice {
     let line = format!(
         "It has a session of a member of {organization}, so what you report here can’t count as your own word. Nothing was recorded. Open your link in your own browser."
@@ -248,7 +247,6 @@ fn in_members_browser(organization: &str) -> Notice {
     Notice::bad("This isn’t your own browser", line)
 }
 
-/// The notice for a sender who reports by outdated instructions.
 fn instructions_changed(organization: &str) -> Notice {
     Notice::new(
         "bad",

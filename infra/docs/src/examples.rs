@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 /// The variable with the API's address, without a final slash.
 const URL: &str = "COUNTERSIGN_URL";
-/// The variable with the access token.
 const TOKEN: &str = "COUNTERSIGN_TOKEN";
 const ROWS: u32 = 10;
 /// The longest list written on one line.
@@ -87,7 +86,6 @@ struct Syntax {
     null: &'static str,
     flags: [&'static str; 2],
     has_plain_names: bool,
-    /// Whether a comma follows the last member.
     ends_with_comma: bool,
     step: &'static str,
     variable: fn(&str) -> String,

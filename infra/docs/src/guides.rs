@@ -10,7 +10,6 @@ pub struct Guide {
     pub html: String,
 }
 
-/// A page of `docs/`.
 struct Source {
     file: &'static str,
     text: &'static str,
@@ -33,7 +32,6 @@ pub(crate) fn all() -> Vec<Guide> {
     SOURCES.iter().map(Source::read).collect()
 }
 
-/// The id of a guide, from its file name.
 fn id_of(file: &str) -> Option<String> {
     let source = SOURCES.iter().find(|source| source.file == file)?;
     Some(format!("guide-{}", source.file.trim_end_matches(".md")))

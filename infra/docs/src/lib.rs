@@ -62,7 +62,6 @@ struct Page<'a> {
     variables: Vec<String>,
     guides: Vec<Guide>,
     groups: Vec<Group>,
-    /// The fields of every event's delivery.
     deliveries: Deliveries,
     events: Vec<Entry>,
     errors: Vec<Answer>,

@@ -27,7 +27,6 @@ pub const RECORDS: &str = "records.ndjson";
 pub const FILES: &str = "files";
 /// The manifest, written last: without it, an export is incomplete.
 pub const MANIFEST: &str = "manifest.json";
-/// The position of an unfinished export.
 const POSITION: &str = "position.json";
 
 /// Why an export failed.
@@ -168,10 +167,8 @@ fn named_files(records: &Path) -> Result<BTreeSet<(String, u64)>, ExportError> {
     Ok(named)
 }
 
-/// The exported files, by hash and size, and the hashes of missing ones.
 type Copied = (BTreeSet<(String, u64)>, Vec<String>);
 
-/// Copies the files that don't exist yet.
 async fn copy_files(
     files: Option<&dyn FileStore>,
     org: OrgId,

@@ -201,7 +201,6 @@ pub async fn create_password_link(store: &Store, email: &str) -> Result<String, 
     if is_made { Ok(format!("/app/password-links/{}", secret.reveal())) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Begins an act on the account with this address, in the account's first organization.
 async fn begin_for(store: &Store, email: &str, act: &'static str) -> Result<(SystemContext, Email), OpsError> {
     let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let organizations = Operator::new(store).organizations_of(&email).await?;

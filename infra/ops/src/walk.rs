@@ -51,7 +51,6 @@ pub struct Walk<'a, C> {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct State<C> {
-    /// Action and table of the walk.
     walk: String,
     /// The end of the last finished page; none before the first.
     behind: Option<Position>,

@@ -63,7 +63,6 @@ pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error>
     publish_page(request, None, None).await
 }
 
-/// The page. `ticked` is what was ticked in a refused form.
 async fn publish_page(
     request: &Request,
     ticked: Option<&[WarningKind]>,

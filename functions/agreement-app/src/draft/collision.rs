@@ -27,7 +27,6 @@ use shared::web::Request;
 
 use crate::draft::{Subject, condition, details, documents, participants, payments, promises, step, terms};
 
-/// The single-value fields, in form order, with labels.
 const TEXTS: [(&str, &str); 35] = [
     ("name", "Name"),
     ("kind", "Kind"),
@@ -154,7 +153,6 @@ impl Meaning<'_> {
         texts.chain(groups).chain(boxes).chain([triggers]).collect()
     }
 
-    /// The display text of a field, or the typed text if unparsable.
     fn text(&self, fields: &Fields, name: &str) -> String {
         let value = fields.value(name).trim();
         if value.is_empty() {
@@ -256,8 +254,7 @@ fn list_of(subject: Subject) -> Option<&'static str> {
     }
 }
 
-/// Who changed something last, if the newest acts tell. Acts name parts of a kind by name, which may be ambiguous, not
-/// by id.
+/// Tells it if the newest acts do. Acts name parts of a kind by name, which may be ambiguous, not by id.
 async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Result<Option<Actor>, Error> {
     let (operations, is_only_one): (&[&str], bool) = match subject {
         Subject::Payment(_) => (&["change_payment"], false),

@@ -61,7 +61,6 @@ pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
 }
 
 struct Settings {
-    /// The participants' checkboxes. `None` for types without participants.
     participants: Option<Vec<Choice>>,
     blocks: Option<Vec<Choice>>,
     documents: Option<Vec<Choice>>,
@@ -219,7 +218,6 @@ struct ConditionPage {
     requirement: Option<String>,
     hint: &'static str,
     gate_type: GateType,
-    /// What the page showed of the condition. `None` of a new one.
     seen: Option<String>,
     settings: Settings,
     units: Vec<Choice>,

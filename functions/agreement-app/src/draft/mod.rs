@@ -50,7 +50,6 @@ enum Subject {
 }
 
 struct Edit<'a> {
-    /// The edited part. `None` for a form that adds one.
     part: Option<Part>,
     rule: Rule<'a>,
     says: Says<'a>,
@@ -191,8 +190,7 @@ struct NotSavedPage {
     typed: Vec<Difference>,
 }
 
-/// The page after a form whose subject is gone or no longer editable. It keeps what the member typed visible, as far as
-/// it differs from the current values.
+/// The page after a form whose subject is gone or no longer editable. It shows what the member typed that differs.
 async fn not_saved(
     request: &Request,
     id: AgreementId,
@@ -220,7 +218,6 @@ fn role_boxes() -> Vec<Choice> {
         .collect()
 }
 
-/// The fingerprint of a part for its form's hidden field.
 fn seen(agreement: &Agreement, part: Part) -> String {
     agreement.seen(part).map(|seen| seen.as_str().to_owned()).unwrap_or_default()
 }

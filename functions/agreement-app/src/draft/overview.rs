@@ -91,7 +91,6 @@ struct StepRow {
     actions: Vec<&'static str>,
 }
 
-/// The page of a loaded draft. `fields` has the values and errors of a refused form.
 pub(crate) fn of_review(
     request: &Request,
     review: &AgreementReview,

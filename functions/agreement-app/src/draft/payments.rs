@@ -98,8 +98,7 @@ impl Choices {
     }
 }
 
-/// The record's values for a payment's form. A direction that follows from the parties stays automatic, so that it
-/// changes with them; `own` are the organization's own contacts.
+/// A direction that follows from the parties stays automatic. `own` are the organization's own contacts.
 pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<ContactId>) -> Fields {
     // Without both parties, the direction is not yet known.
     let has_parties = terms.sender.is_some() && terms.receiver.is_some();

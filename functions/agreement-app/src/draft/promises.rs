@@ -29,7 +29,6 @@ use shared::wire::page::Filter;
 use crate::draft::promise_rows::kind_label;
 use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 
-/// The empty rows for more triggers in a form.
 const MORE_TRIGGERS: usize = 2;
 
 fn kind_hint(kind: PromiseKind) -> &'static str {
@@ -214,7 +213,6 @@ struct PromisePage {
     title: String,
     hint: &'static str,
     kind: PromiseKind,
-    /// What the page showed of the promise. None of a new one.
     seen: Option<String>,
     fields: Fields,
     promisors: Vec<Choice>,

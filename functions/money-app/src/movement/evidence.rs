@@ -122,7 +122,6 @@ fn read_with_account(
     }
 }
 
-/// The typed account of evidence, if any.
 fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
     let typed = form.get(ACCOUNT);
     if typed.trim().is_empty() {
@@ -140,8 +139,7 @@ fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
     Ok(Some(SpokenAccount { account: Some(account), reason }))
 }
 
-/// Parses the form except the account and file content, and reports all errors at once. `today` is in the
-/// organization's time zone.
+/// Reports all errors at once, except those of account and file content. `today` is in the organization's time zone.
 fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
     let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
     let currency = Currency::read(form.get("currency"))
@@ -196,7 +194,6 @@ fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
         .map_err(|(code, message)| FieldErrors::one("file", code, message))
 }
 
-/// Why a payment takes no evidence from a source now, unless this form already filed it.
 async fn not_taken(
     submitted: &SubmittedForm<'_>,
     (id, evidence): (MovementId, EvidenceId),
@@ -394,7 +391,6 @@ fn in_words(evidence: &Evidence) -> String {
     format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.for_people())
 }
 
-/// Accepted evidence that may describe the same arrival.
 fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl Iterator<Item = &'a Evidence> {
     let accepted = review.evidence.iter().filter(|other| other.is_accepted() && other.id() != evidence.id());
     accepted.filter(|other| other.may_be_same_arrival(evidence))

@@ -15,7 +15,6 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 pub(super) struct Choice {
     pub value: &'static str,
     pub text: String,
-    /// Its meaning. Empty if the text says it.
     pub about: &'static str,
 }
 
@@ -26,7 +25,6 @@ pub(super) enum Inputs {
     Exception(Vec<Choice>),
     /// The resolutions of an exception, and whether there is a surplus to settle.
     Resolve(Vec<Choice>, bool),
-    /// Whether evidence is a separate arrival from one that looks like it.
     Another,
     Claim(Vec<Choice>),
     Evidence(Vec<Choice>),
@@ -36,7 +34,6 @@ pub(super) enum Inputs {
 #[derive(Debug, Clone)]
 pub(super) struct VerificationInputs {
     pub text: Option<String>,
-    /// The labels and names of the numbers to type again.
     pub numbers: Vec<(String, String)>,
     pub methods: Vec<Choice>,
     pub sources: Vec<Choice>,
@@ -46,7 +43,6 @@ pub(super) struct VerificationInputs {
 #[derive(Template)]
 #[template(path = "movement_form.html")]
 pub(super) struct ActForm {
-    /// Its name on the page, which prefixes its fields' ids.
     pub name: String,
     pub path: String,
     pub form_keys: FormKeys,
@@ -86,7 +82,6 @@ impl Typed {
         Self { name: name.into(), fields: without_numbers(form, errors, &[]) }
     }
 
-    /// The same, without fields that no page shows again.
     pub fn without(name: impl Into<String>, form: &Form, errors: FieldErrors, secret: &[&str]) -> Self {
         Self { name: name.into(), fields: without_numbers(form, errors, secret) }
     }
@@ -104,11 +99,9 @@ impl Typed {
     }
 }
 
-/// The fields for banks' references or amounts, which may be long numbers. Their own checks have already refused
-/// account numbers.
+/// May be long numbers: banks' references and amounts. Their own checks have already refused account numbers.
 const MAY_BE_LONG: [&str; 5] = ["amount", "bank_reference", "id", "phone", "reference"];
 
-/// A form's typed values, without secret fields and apparent account numbers.
 pub(super) fn without_numbers(form: &Form, errors: FieldErrors, secret: &[&str]) -> Fields {
     let refused = errors.clone().into_list();
     let is_refused =

@@ -33,7 +33,6 @@ const TYPED: &str = "typed";
 pub(super) struct InstructionsCard {
     pub current: Option<Current>,
     pub changes: Vec<Change>,
-    /// Where to enter or change them, if possible and not the next step.
     pub enter: Option<String>,
     pub caution: String,
     pub forms: Vec<ActForm>,
@@ -46,7 +45,6 @@ pub(super) struct Current {
     pub verified: Option<(String, DisplayTime)>,
     pub read_out: Option<String>,
     pub has_ended: bool,
-    /// On what basis, by whom and when they were released.
     pub released: Option<(String, DisplayTime)>,
 }
 
@@ -55,7 +53,6 @@ pub(super) struct Change {
     pub after: String,
     pub by: String,
     pub at: DisplayTime,
-    /// How the previous ones were verified and released, and who read them out.
     pub course: Vec<String>,
 }
 
@@ -265,7 +262,6 @@ fn entered(before: &Movement) -> Notice {
     }
 }
 
-/// Parses the form: typed instructions, or a chosen answer.
 async fn read(
     request: &Request,
     movement: &Movement,

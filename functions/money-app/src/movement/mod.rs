@@ -89,7 +89,6 @@ struct RecordRow {
 
 struct Shown<'a> {
     review: &'a MovementReview,
-    /// What a member types to verify the instructions, if they await that and can be opened.
     to_type: Option<ToTypeAgain>,
     zone: &'a TimeZone,
     by: &'a Member,
@@ -132,7 +131,6 @@ impl Shown<'_> {
         }
     }
 
-    /// A form without fields for an act on the payment, named by the last part of its URL.
     fn act(&self, act: &str, label: &'static str, text: impl Into<String>) -> ActForm {
         let path = format!("{}/{act}", movement_url(self.review.movement.id()));
         ActForm { text: text.into(), ..self.form(act, path, label) }
@@ -171,7 +169,6 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
 }
 
-/// What a member types to verify a payment's instructions, if they await that.
 async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
     let waits = |found: &InstructionsStatus| !found.is_verified_by_another() && !found.has_verification_ended();
     if movement.state().is_done() || !movement.instructions().is_some_and(waits) {

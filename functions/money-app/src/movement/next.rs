@@ -21,10 +21,8 @@ use crate::movement::{Shown, capitalized, link_of, refusal};
 
 pub(super) struct Next {
     pub text: String,
-    /// Its basis, or why it matters.
     pub lines: Vec<String>,
     pub form: Option<ActForm>,
-    /// Where to do it, if not here.
     pub link: Option<Link>,
     pub is_done: bool,
 }
@@ -195,7 +193,6 @@ fn instruct(shown: &Shown<'_>) -> Next {
     }
 }
 
-/// Why a member can neither verify nor release instructions, and who can.
 fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Next {
     let (by, seconds) = (shown.by.id(), &shown.review.seconds);
     match (instructions.entered_by.member(), shown.counting()) {
@@ -232,7 +229,6 @@ fn review(shown: &Shown<'_>) -> Next {
     Next { link, ..Next::text(text) }
 }
 
-/// The form that verifies instructions. None if the member can't, or they are verified.
 pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
     let movement = &shown.review.movement;
     let instructions = movement.instructions().filter(|_| !movement.state().is_done() && shown.is_published())?;

@@ -21,11 +21,9 @@ use shared::service::movement_review::MovementReview;
 use crate::movement::Shown;
 use crate::movement::form::{ActForm, Inputs};
 
-/// Both sides, in chronological order.
 pub(super) struct Tracks {
     pub claims: Vec<Entry>,
     pub proofs: Vec<Entry>,
-    /// The accepted sum, relative to the amount.
     pub received: Option<String>,
 }
 
@@ -181,7 +179,6 @@ fn filed_by(evidence: &Evidence) -> String {
     format!("Filed by {}{}", actor_label(evidence.filed_by()), in_browser_of(evidence.in_person()))
 }
 
-/// The note on a member's browser after a name.
 fn in_browser_of(host: Option<&InPerson>) -> String {
     host.map(|host| format!(", {host}")).unwrap_or_default()
 }
@@ -246,7 +243,6 @@ fn state(evidence: &Evidence) -> State {
     }
 }
 
-/// How evidence differs from what is due and from the sender's claim.
 fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let facts = evidence.facts();
     let mut found: Vec<String> =

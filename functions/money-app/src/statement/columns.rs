@@ -24,9 +24,7 @@ use statements::{
 use crate::statement::{in_words, uploaded, url_after};
 
 const ROWS_SHOWN: usize = 3;
-/// The number of rows shown if there are many columns.
 const ROWS_SHOWN_OF_MANY: usize = 1;
-/// The number of columns that counts as many.
 const MANY: usize = 20;
 const CELL_CHARS_SHOWN: usize = 40;
 const NAME_CHARS_SHOWN: usize = 24;
@@ -168,7 +166,6 @@ fn suggested(suggestion: &Suggestion) -> Fields {
     Fields::of(fields)
 }
 
-/// The kind whose field shows a suggested reference.
 fn field_of(kind: ReferenceKind) -> ReferenceKind {
     match kind {
         ReferenceKind::EndToEndId | ReferenceKind::CustomerReference => ReferenceKind::EndToEndId,
@@ -231,7 +228,6 @@ pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse
         .conflicting())
 }
 
-/// Parses the form, and reports all errors at once.
 fn mapping(form: &Form, suggestion: &Suggestion) -> Result<Mapping, FieldErrors> {
     let column = |name: &str| {
         let at = form.get(name).parse::<usize>().ok().and_then(|number| number.checked_sub(1));

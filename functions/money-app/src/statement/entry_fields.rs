@@ -12,7 +12,6 @@ pub(super) const RESOLVING: &str = "resolve.";
 /// The prefix of fields for the reason why an entry of another account counts.
 pub(super) const REASON: &str = "reason.";
 
-/// The field with the number of the only entry shown.
 pub(super) const ENTRY: &str = "entry";
 
 pub(super) fn box_of(number: u32, movement: &Movement) -> String {

@@ -38,7 +38,6 @@ struct Pair {
     resolves: bool,
 }
 
-/// The form's values and errors, without apparent account numbers.
 fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let is_secret = |name: &str| name.starts_with(REASON) && has_account_number(form.get(name));
     Fields::submitted(form, errors).without(is_secret)
@@ -95,7 +94,6 @@ pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, 
     Ok(PageResponse::from(redirect).showing(std::iter::once(id.uuid()).chain(shown)))
 }
 
-/// Why entries of other accounts count, by entry and payment.
 type Reasons = BTreeMap<(u32, MovementId), SafeNote>;
 
 fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
@@ -177,8 +175,7 @@ fn no_arrival(number: u32) -> Notice {
     Notice::bad("Nothing was filed", line)
 }
 
-/// Files the entries one by one. A failure of the store stops this; filed ones stay filed. Fails only if nothing was
-/// filed.
+/// A failure of the store stops the filing; filed entries stay filed. Fails only if nothing was filed.
 async fn file_all(
     request: &Request,
     submitted: &SubmittedForm<'_>,

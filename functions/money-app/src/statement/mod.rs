@@ -220,7 +220,6 @@ fn uploaded(facts: Option<&StatementFacts>) -> Notice {
     Notice::new("good", "Statement uploaded".to_owned(), [format!("{read}. {next}")])
 }
 
-/// The page that links to the statement with the same file.
 async fn duplicate(request: &Request, standing: StatementId) -> Result<PageResponse, Error> {
     let statement = stored::get(request.signed_in()?.scope(), standing).await?;
     let said = "Its entries are there once. Nothing was uploaded again.";

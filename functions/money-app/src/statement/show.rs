@@ -33,9 +33,7 @@ use crate::statement::entry_fields::{ENTRY, box_of, reason_of};
 use crate::statement::fits::{self, Counts, Fit, Found, Offer, Other, Wanted, Warning};
 use crate::statement::{RowFacts, counted};
 
-/// The maximum text length of an entry that fits no payment.
 const LINE_CHARS_SHOWN: usize = 80;
-/// The maximum text length of a fitting entry.
 const TEXT_CHARS_SHOWN: usize = 160;
 const REFERENCES_SHOWN: usize = 3;
 
@@ -50,7 +48,6 @@ struct StatementPage {
     by: String,
     at: DisplayTime,
     columns: Option<String>,
-    /// Where to discard it, unless an entry was ever filed.
     discard: Option<String>,
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
@@ -78,7 +75,6 @@ struct Card {
     position: String,
     amount: String,
     facts: Vec<(&'static str, String)>,
-    /// The payment it already counts for.
     standing: Option<Link>,
     choices: Vec<Choice>,
     more: usize,
@@ -112,7 +108,6 @@ struct FiledRow {
     amount: String,
     payment: Link,
     badge: Badge,
-    /// Where to accept it, while undecided.
     accept: Option<String>,
 }
 
