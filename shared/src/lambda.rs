@@ -82,11 +82,10 @@ impl Webhooks {
 const ADDRESS_HEADER: &str = "CLIENT_ADDRESS_HEADER";
 /// Holds the secret with which that CDN identifies itself.
 const ADDRESS_SECRET: &str = "CLIENT_ADDRESS_SECRET";
-/// The header with that secret.
 const SECRET_HEADER: HeaderName = HeaderName::from_static("x-client-address-secret");
 
-/// The CDN or balancer before the gateway, which gives the client's address. The gateway can be reached without it, so
-/// it sends a secret with each request that no client knows.
+/// The CDN or balancer before the gateway. The gateway can be reached without it, so it identifies itself with a
+/// secret.
 struct Front {
     address: HeaderName,
     secret: String,
@@ -100,7 +99,6 @@ impl Front {
         Ok(Some(Self { address, secret: config::required(ADDRESS_SECRET)? }))
     }
 
-    /// The client's address, if the request came this way and names one.
     fn named(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let sent = headers.get(SECRET_HEADER)?;
         let is_proven = bool::from(sent.as_bytes().ct_eq(self.secret.as_bytes()));
@@ -128,7 +126,6 @@ fn with_address(mut request: Request, front: Option<&Front>) -> Request {
 /// or are `$default`, and no client can choose one.
 pub const MCP_ROUTE: &str = "mcp";
 
-/// Marks a call that the agent endpoint's function handed on.
 fn with_via(mut request: Request) -> Request {
     let route = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref(),
@@ -140,8 +137,7 @@ fn with_via(mut request: Request) -> Request {
     request
 }
 
-/// The only address in a header, with or without a port. A list counts as none: anyone may have written its first
-/// entry.
+/// A header's only address, with or without a port. A list counts as none: anyone may have written its first entry.
 fn named_address(headers: &HeaderMap, header: &HeaderName) -> Option<IpAddr> {
     let mut values = headers.get_all(header).iter();
     let text = values.next()?.to_str().ok()?.trim();
@@ -170,8 +166,7 @@ fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> 
     event
 }
 
-/// Gives the request the path that routes are compared with: in one spelling, and without the named stage that HTTP API
-/// events contain.
+/// In one spelling, and without the named stage that HTTP API events contain.
 fn with_one_path(mut request: Request) -> Request {
     let stage = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref().filter(|stage| *stage != DEFAULT_STAGE),

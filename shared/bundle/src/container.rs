@@ -19,8 +19,8 @@ const VERSION: u8 = 20;
 const MADE_BY: [u8; 2] = [VERSION, 3];
 /// The external attributes of each entry: a regular file, writable by its owner and readable by all.
 const ATTRIBUTES: [u8; 4] = [0, 0, 0xa4, 0x81];
-/// The common part of both headers: version 2.0 needed to extract, the flag for UTF-8 names, stored, 00:00 on January
-/// 1, 1980, the earliest date in a zip.
+/// Version 2.0 needed to extract, the flag for UTF-8 names, stored, and 00:00 on January 1, 1980, a zip's earliest
+/// date.
 const FIXED: [u8; 10] = [VERSION, 0, 0x00, 0x08, 0, 0, 0, 0, 0x21, 0x00];
 
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,6 @@ impl<'a> Entry<'a> {
         crc32fast::hash(self.content) == self.crc
     }
 
-    /// Whether the header as read is the only allowed one.
     pub(crate) fn has_its_header(&self) -> bool {
         self.header == self.local_header()
     }
@@ -116,7 +115,6 @@ pub(crate) fn write(entries: &[Entry<'_>]) -> Vec<u8> {
     zip
 }
 
-/// The central directory and its end, derived from the entries.
 fn directory(entries: &[Entry<'_>]) -> Vec<u8> {
     let (mut directory, mut offset) = (Vec::new(), 0);
     for entry in entries {
@@ -148,7 +146,6 @@ pub(crate) fn walk(zip: &[u8]) -> Walked<'_> {
 }
 
 impl Walked<'_> {
-    /// Whether exactly the entries' full directory follows them.
     pub(crate) fn ends_with_its_directory(&self) -> bool {
         self.rest == directory(&self.entries)
     }

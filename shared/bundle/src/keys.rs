@@ -145,7 +145,6 @@ pub struct SigningKey {
     key: ed25519_dalek::SigningKey,
 }
 
-/// Hides the secret.
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
@@ -238,7 +237,6 @@ mod tests {
         SigningKey::new(id, &[7; 32]).unwrap().public()
     }
 
-    /// The first test of RFC 8032: keys follow the standard.
     #[test]
     fn the_key_is_that_of_the_standard() {
         let secret = hex::decode(b"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").unwrap();

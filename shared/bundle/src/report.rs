@@ -104,7 +104,6 @@ fn write_verdict(f: &mut fmt::Formatter<'_>, manifest: &Manifest) -> fmt::Result
     write!(f, "Organization {organization_id}, agreement {agreement_id}, as of {created_at}")
 }
 
-/// A path with misleading or terminal control characters escaped.
 fn visible(path: &str) -> String {
     let shown = |letter: char| {
         if path::is_forbidden(letter) { letter.escape_unicode().to_string() } else { letter.to_string() }

@@ -34,7 +34,6 @@ pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     report
 }
 
-/// Checks the zip's form: headers, order, directory.
 fn check_container(report: &mut Report, walked: &Walked<'_>) {
     for entry in &walked.entries {
         if !entry.has_its_header() {

@@ -28,7 +28,6 @@ pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeM
     for (n, kept) in kept.iter().enumerate() {
         contents.insert(path(n, kept), file(files, &kept.content)?);
     }
-    // Each file once, in the order of the answers.
     let mut next = 0;
     let mut place = |answered: &AnswerFile| {
         let is_kept = kept.get(next).is_some_and(|kept| std::ptr::eq(*kept, answered));

@@ -135,8 +135,7 @@ fn marked(what: String, receipt: &Receipt) -> String {
     }
 }
 
-/// A signer on paper did nothing electronically: there is no consent, statement, address or browser, and nothing was
-/// shown to them.
+/// Nothing was electronic: there is no consent, statement, address or browser, and nothing was shown.
 fn signer_on_paper(paper: &PaperSignature) -> Signer {
     let recorded = format!(
         "On paper, on a copy of the document with the SHA-256 {}. {} recorded a scan (SHA-256 {}) on {}. How it came: {}.",
@@ -228,7 +227,6 @@ fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
     all.into_iter().map(act).collect()
 }
 
-/// The amount of a payment, if the audience may see it.
 fn amount_of(record: &AgreementRecord, id: MovementId, audience: Audience) -> Option<Money> {
     let movement = &record.payments.iter().find(|payment| payment.movement.id() == id)?.movement;
     let terms = movement.terms();
@@ -252,7 +250,6 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
         ReceiptAct::Answered { revision, sha256, .. } => {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
-        // A claim, worded as such.
         ReceiptAct::ReportedSent { movement_id, .. } => {
             format!("Reported {} as sent", payment(amount_of(record, *movement_id, audience)))
         }

@@ -46,7 +46,6 @@ pub(crate) struct Named<'a> {
     pub name: &'a str,
 }
 
-/// The current email address of a participant's contact.
 #[derive(Serialize)]
 pub(crate) struct Addressee<'a> {
     pub participant_id: ParticipantId,
@@ -422,7 +421,6 @@ impl<'a> From<&'a AuditRow> for AuditLine<'a> {
     }
 }
 
-/// One JSON object per line.
 pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = Vec::new();
     for record in records {
@@ -432,7 +430,6 @@ pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Ve
     Ok(bytes)
 }
 
-/// Indented JSON with a final line break.
 pub(crate) fn object(record: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec_pretty(record)?;
     bytes.push(b'\n');

@@ -121,8 +121,7 @@ impl<'a> From<&'a Movement> for MovementLine<'a> {
     }
 }
 
-/// Who entered, verified and released a payment's instructions, and whom they called; nothing of the instructions
-/// themselves.
+/// Who entered, verified and released instructions, and whom they called; nothing of the instructions themselves.
 #[derive(Serialize)]
 struct InstructionsLine<'a> {
     revision: u32,
@@ -197,7 +196,6 @@ struct ClaimLine<'a> {
     movement_id: MovementId,
     /// Counted from 1 per payment.
     attempt: usize,
-    /// Whether it belongs to the current attempt.
     is_current: bool,
     participant_id: ParticipantId,
     reported_by: &'a Actor,
@@ -249,7 +247,6 @@ struct EvidenceLine<'a> {
     filed_by: &'a Actor,
     filed_in_person: Option<&'a InPerson>,
     filed_at: Timestamp,
-    /// Whether it was filed after the payment ended with its agreement.
     is_late: bool,
     /// Whether the accepting member called it a separate arrival from one that looks like it.
     is_another: bool,

@@ -13,7 +13,6 @@ use shared::domain::satisfaction::{Satisfaction, SatisfactionNote};
 
 use crate::paths;
 
-/// The paths of the files that show satisfied obligations, by SHA-256.
 pub(crate) type SatisfactionPaths = BTreeMap<String, String>;
 
 pub(crate) fn satisfaction_paths(record: &AgreementRecord) -> SatisfactionPaths {

@@ -29,18 +29,16 @@ use shared::limits;
 use shared::platform::files::{FileStore, FilesError};
 use shared::store::files::Upload;
 
-/// A place for files: a folder or a bucket.
 trait Place: fmt::Debug + Send + Sync {
     /// Writes a file atomically, even over an existing one.
     fn put<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>>;
 
     fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 
-    /// Removes a file, if it exists.
     fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. Writes nothing and returns
-    /// none if a response can carry the file itself.
+    /// Writes a file, and returns a link to it with a `Content-Disposition`. None if a response can carry the file
+    /// itself.
     fn hand_out(
         &self,
         path: String,
@@ -108,7 +106,6 @@ impl FileStore for Files {
 
     fn remove<'a>(&'a self, org: OrgId, sha256: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
         Box::pin(async move {
-            // A file without a path was never stored.
             let Some(path) = path_of(org, sha256) else { return Ok(()) };
             self.place.remove(&path).await
         })

@@ -289,7 +289,6 @@ impl AgreementSummary {
     }
 }
 
-/// The participant's address at publication, who changed it last, and when.
 fn readdressed(changed: &ChangedIdentity<'_>) -> Option<(String, String, DisplayTime)> {
     let before = changed.before.and_then(|before| before.email.as_ref()).map_or("another address", Email::as_str);
     let last = changed.changes.last()?;

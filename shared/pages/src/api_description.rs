@@ -9,9 +9,7 @@ use shared::error::Error;
 use crate::prose::Prose;
 
 const TYPES: &str = "#/components/schemas/";
-/// The type of all errors; it has its own page.
 const ENVELOPE: &str = "Envelope";
-/// The type of the gateway's own errors.
 const GATEWAY_ERROR: &str = "GatewayError";
 
 /// The document.
@@ -258,7 +256,6 @@ fn scalar(schema: &Value) -> String {
     with_bounds(&format!("{first}{}.", letters.as_str()), schema)
 }
 
-/// Adds bounds that the type doesn't state.
 fn with_bounds(about: &str, schema: &Value) -> String {
     let length = match (schema["minLength"].as_u64(), schema["maxLength"].as_u64()) {
         (Some(min), Some(max)) => format!(" {min} to {max} characters."),

@@ -5,7 +5,6 @@
 
 use shared::domain::sensitive::has_account_number;
 
-/// Characters kept of a number.
 const ENDING_CHARS: usize = 4;
 /// Fewest characters of a number whose ending may be kept.
 const NUMBER_CHARS_MIN: usize = 6;
@@ -17,7 +16,6 @@ const DONE: &str = "\u{e000}";
 /// A run of letters and digits, or one other character.
 struct Piece {
     shown: String,
-    /// Its text for finding numbers.
     seen: String,
 }
 

@@ -19,8 +19,7 @@ pub(crate) fn answered(request: &mut Request, route: RouteKind) -> Result<Option
     Ok(answer)
 }
 
-/// A form's result; or the answer to a repeat, if the form was refused because another request has used its copy
-/// meanwhile. Keeps an act's answer for its repeats.
+/// The form's result; or a repeat's answer if another request has used the copy meanwhile. Keeps an act's answer.
 pub(crate) async fn or_answered(
     request: &Request,
     route: RouteKind,

@@ -106,7 +106,6 @@ impl PageResponse {
         !self.status.is_success() && !self.status.is_redirection()
     }
 
-    /// The answer for repeats of the form, if the response is a redirect.
     pub(crate) fn as_answer(&self) -> Option<FormAnswer> {
         let cookies = self.cookies.iter().filter_map(|cookie| cookie.to_str().ok()).map(str::to_owned).collect();
         Some(FormAnswer { location: self.location.clone()?, cookies })
@@ -332,8 +331,8 @@ fn encode_file_name(name: &str) -> String {
     encode_query_value(name).replace('/', "%2F")
 }
 
-/// The page's referrer policy. An address with a secret is sent nowhere, not even to this origin, and not after a
-/// failure either. `no-referrer` would also remove the origin from form submissions.
+/// An address with a secret is sent nowhere, not even to this origin. `no-referrer` would also remove the origin of
+/// forms.
 fn referrer_policy(request: &Request) -> HeaderValue {
     let is_secret = SECRET_ADDRESSES.iter().any(|prefix| request.uri().path().starts_with(prefix));
     HeaderValue::from_static(if is_secret { "strict-origin" } else { "same-origin" })

@@ -19,7 +19,6 @@ use crate::response::{self, PageResponse, RouteKind};
 use crate::urls::LINKS;
 use crate::{in_person, repeats, unsent};
 
-/// Beginnings of participants' pages, which their link opens.
 const PART_ADDRESSES: [&str; 3] = ["/app/evidence/parts/", "/app/parts/", "/app/pictures/"];
 
 const HOME: &str = "/app";

@@ -208,7 +208,6 @@ fn is_of_a_bank(kind: ReferenceKind) -> bool {
     )
 }
 
-/// The references that evidence keeps, without account numbers.
 fn kept(references: Vec<&Reference>) -> Vec<BankReference> {
     let mut kept: Vec<BankReference> = Vec::new();
     for found in references.into_iter().filter_map(|found| BankReference::parse(&found.value).ok()) {

@@ -41,7 +41,6 @@ struct Unsent {
     path: String,
     back: String,
     fields: Vec<(String, String)>,
-    /// Whether a file was chosen, which isn't kept.
     had_file: bool,
 }
 
@@ -92,7 +91,6 @@ impl Unsent {
         Some(Self { path: safe_next(&path)?.to_owned(), back: safe_next(&back)?.to_owned(), fields, had_file })
     }
 
-    /// What a person typed or chose, with labels.
     fn typed(&self) -> impl Iterator<Item = (String, &str)> {
         let of_page: &[&str] = if self.is_signature() { &NOT_TYPED_TO_SIGN } else { &[] };
         let is_typed = move |(name, value): &&(String, String)| {
@@ -145,7 +143,6 @@ struct Again {
     path: String,
     fields: Vec<(String, String)>,
     button: &'static str,
-    /// The form's page. None if it can't be opened yet.
     back: Option<String>,
 }
 
@@ -186,7 +183,6 @@ impl UnsentPage {
         Self { lead, again, ..page }
     }
 
-    /// The page of a form whose copy was used with other content.
     fn to_add_again(layout: Layout, unsent: Unsent) -> Self {
         let page = Self::new(layout, unsent);
         // A file has to be chosen again in the form itself.
@@ -225,12 +221,10 @@ pub fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -
 pub(crate) enum UsedForm {
     /// The page that keeps what was typed, to submit it as a new copy.
     Kept(PageResponse),
-    /// It contains what no page shows again.
     HasSecrets,
     Empty,
 }
 
-/// Keeps a form whose copy was used with other content.
 pub(crate) fn keep_used(request: &Request, layout: Layout, back: &str) -> Result<UsedForm, Error> {
     let form = request.unverified_form();
     let unsent = Unsent::shown(request, &form, back);

@@ -67,7 +67,6 @@ fn letter(prepared: &Prepared, paper: &Paper) -> Letter {
     }
 }
 
-/// The day of the documents, for the files' properties.
 fn date_of(day: Day) -> Date {
     let mut parts = day.to_string().splitn(3, '-').map(str::to_owned).collect::<Vec<_>>().into_iter();
     let mut next = || parts.next().unwrap_or_default();

@@ -109,7 +109,6 @@ impl WriteCaller {
         }
     }
 
-    /// Adds the headers' preconditions, and the records named in the body.
     pub(super) fn with_input(mut self, key: Option<IdempotencyKey>, expected: ExpectedVersion, named: &[Uuid]) -> Self {
         self.caller.name(named);
         Self { key, expected, ..self }

@@ -15,7 +15,6 @@ pub fn compressed(text: &str) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Decompresses a file, or `None` if it is damaged.
 pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let bytes_max = u64::try_from(limits::RESPONSE_BYTES_MAX).ok()?;

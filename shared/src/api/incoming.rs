@@ -13,12 +13,10 @@ use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
 
-/// Errors that an entrance found while converting its protocol's message to a request. The pipeline reads them from the
-/// request's extensions and reports them with its own.
+/// Errors found while converting another protocol's message to a request. The pipeline reports them with its own.
 #[derive(Debug, Clone)]
 pub struct Misread(pub FieldErrors);
 
-/// A request without its body.
 pub(super) struct Incoming {
     pub parts: request::Parts,
     path: Option<Vec<(String, String)>>,
@@ -40,7 +38,6 @@ impl ReceivedBody {
 }
 
 impl Incoming {
-    /// Splits off the body, which isn't received yet.
     pub(super) async fn split(request: Request<Body>) -> (Self, Body) {
         let (mut parts, body) = request.into_parts();
         let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
@@ -62,7 +59,6 @@ impl Incoming {
         Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
-    /// The errors that another entrance found in its request.
     pub(super) fn misread(&self) -> Result<(), FieldErrors> {
         match self.parts.extensions.get() {
             Some(Misread(errors)) if !errors.is_empty() => Err(errors.clone()),

@@ -89,7 +89,6 @@ pub struct Description {
     paths: Map<String, Value>,
     webhooks: Map<String, Value>,
     schemas: Map<String, Value>,
-    /// Members that are null in list rows, by the row's type.
     null_in_rows: Vec<(String, &'static [&'static str])>,
 }
 
@@ -400,8 +399,8 @@ fn without_sources(value: &mut Value) {
     }
 }
 
-/// Moves a nullable property's description from its alternatives, where tools lose it, to the property. Alternatives
-/// that are references get none: some client generators would create another type.
+/// Moves a nullable property's description from its alternatives, where tools lose it, to the property. References get
+/// none: some client generators would create another type.
 fn with_descriptions_in_front(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(with_descriptions_in_front),
@@ -621,7 +620,6 @@ fn response_reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/responses/{name}")})
 }
 
-/// An error response with an example.
 fn error_response(status: u16, when: &str, example: Error) -> Value {
     let own = match status {
         401 => Some("www-authenticate"),

@@ -108,7 +108,6 @@ pub(super) enum Answer {
     Written(StoredResponse),
 }
 
-/// One call of the API, from request to response.
 pub(super) struct Exchange {
     app: Arc<AppState>,
     record: CallRecord,
@@ -149,7 +148,6 @@ impl Exchange {
         }
     }
 
-    /// Writes the call's audit row and log line, and makes the response.
     pub(super) async fn finish(self, ended: Result<Answer, Error>) -> Response {
         let (audited, ()) = tokio::join!(self.audit(&ended), self.record_use());
         let ended = match audited {
@@ -165,8 +163,8 @@ impl Exchange {
         respond(ended, self.record.request_id())
     }
 
-    /// Records the hour of the token's last use: one round trip at the first call in an hour. Best effort: the response
-    /// waits only briefly, since nothing can run after it on Lambda.
+    /// One round trip at the first call in an hour. The response waits only briefly: nothing can run after it on
+    /// Lambda.
     async fn record_use(&self) {
         if let Some((hash, hour)) = self.used {
             let _ = tokio::time::timeout(limits::TOKEN_USE_WAIT, self.record.store().record_use(hash, hour)).await;
@@ -319,7 +317,6 @@ fn describe(app: &AppState, request: &Request<Body>) -> Response {
     respond(ended, record.request_id())
 }
 
-/// Both results, or all errors.
 fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Result<(A, B), FieldErrors> {
     match (left, right) {
         (Ok(left), Ok(right)) => Ok((left, right)),

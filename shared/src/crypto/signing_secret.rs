@@ -103,7 +103,6 @@ mod tests {
             &format!("{good}\n"),
             good.trim_end_matches('='),
             &good.replace('+', "-"),
-            // 31 and 33 bytes.
             &format!("{PREFIX}{}", STANDARD.encode([1; 31])),
             &format!("{PREFIX}{}", STANDARD.encode([1; 33])),
             // The last character has unused bits.

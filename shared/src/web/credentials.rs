@@ -52,7 +52,6 @@ impl Checked {
         self.attempt.succeeded(request.store()).await;
     }
 
-    /// The account, if its password suffices for a session. Fails if it has a second factor.
     pub(super) fn prove(self) -> Result<Proven, Box<Self>> {
         match self {
             Self { account, factor: None, attempt } => Ok(Proven { account, used: None, attempt: Some(attempt) }),
@@ -64,13 +63,11 @@ impl Checked {
 /// An account that may get a session: its password was right, and its code too if it has a second factor.
 pub(super) struct Proven {
     pub(super) account: Account,
-    /// The second factor before and after the use of the code.
     pub(super) used: Option<(Versioned<SecondFactor>, SecondFactor)>,
     attempt: Option<LoginAttempt>,
 }
 
 impl Proven {
-    /// A new account, whose person has just chosen the password.
     pub(super) fn new_account(account: Account) -> Self {
         Self { account, used: None, attempt: None }
     }
@@ -87,7 +84,6 @@ impl Proven {
     }
 }
 
-/// What an attempt guesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Guessed {
     /// A password, or whether an account exists.
@@ -123,7 +119,6 @@ pub(super) enum LoginAttempt {
 }
 
 impl LoginAttempt {
-    /// An attempt at an address's account, if any, in its epoch.
     pub(super) async fn new(request: &Request, email: &str, epoch: u64, guessed: Guessed) -> Result<Self, Error> {
         let folded = Folded::new(email.trim());
         let email = folded.as_str();
@@ -168,8 +163,7 @@ pub(super) async fn wait_ms(store: &Store, key: &keys::Key, free: u32, now: Time
     Ok(stored.map(|stored| stored.remembered(now)).unwrap_or_default().wait_ms(free, now))
 }
 
-/// Increments a counter of failed logins. False if it does not allow an attempt now: the first `free` attempts are not
-/// delayed.
+/// Increments a counter. False if it does not allow an attempt now: the first `free` attempts are not delayed.
 pub(super) async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
     let attempt = || async {
         let stored = store.failed_logins(key).await?;

@@ -66,8 +66,7 @@ impl Flash {
         self.set_for(submitted.app(), &submitted.form_token(), text, submitted.scope().now()).await
     }
 
-    /// Seals a text for forms with a token, and gives the `Set-Cookie` header. None if the text does not fit in a
-    /// header.
+    /// [`Self::set`] for forms with a token.
     pub(super) async fn set_for(
         self,
         app: &AppState,
@@ -97,7 +96,6 @@ impl Flash {
         self.read_for(request, &request.form_token()?).await
     }
 
-    /// The text, if the request has an unexpired cookie that was sealed for forms with this token.
     pub(super) async fn read_for(self, request: &Request, form_token: &str) -> Result<Option<String>, Error> {
         let Some(sealed) = self.value_in(request).and_then(decode) else { return Ok(None) };
         let keys = &*request.app().webhooks()?.keys;
@@ -170,7 +168,6 @@ impl Flash {
         }
     }
 
-    /// The associated data of the seal: the kind and the session.
     fn associated_data(self, form_token: &str) -> String {
         match self {
             Self::SigningSecret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),

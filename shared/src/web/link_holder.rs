@@ -101,12 +101,10 @@ impl Found {
         Ok(Some(Self { address, organization, invitation, account, memberships }))
     }
 
-    /// The person's membership in the organization, if they are already a member.
     fn membership(&self) -> Option<&(Organization, MemberRecord)> {
         self.memberships.iter().find(|(organization, _)| organization.id == self.organization.id)
     }
 
-    /// The invitation, if it can be accepted.
     fn pending(&self, request: &Request) -> Option<&Versioned<StoredInvitation>> {
         let is_valid = |stored: &&Versioned<StoredInvitation>| stored.invitation.is_valid_at(request.now());
         self.invitation.as_ref().filter(is_valid).filter(|_| self.membership().is_none())
@@ -212,8 +210,7 @@ enum Given<'a> {
     Code(Box<GivenCode<'a>>),
 }
 
-/// A given code. It counts as an attempt once all else has been checked, and only once however often the commit is
-/// tried.
+/// A code counts as an attempt once all else has been checked, and only once however often the commit is tried.
 struct GivenCode<'a> {
     code: &'a TypedCode,
     step: &'a SecondStep,

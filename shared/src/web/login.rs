@@ -163,9 +163,8 @@ impl From<Secrets> for LoginCookies {
     }
 }
 
-/// Begins a session in an organization, replacing the browser's previous one, and remembers the device. The commit also
-/// uses the code, so that it begins one session, and makes `changes`, which must hold only while the person is a
-/// member, or make them one.
+/// Replaces the browser's session, and remembers the device. The commit also uses the code, so that it begins one
+/// session, and makes `changes`, which must hold only while the person is a member, or make them one.
 pub(super) async fn begin_session(
     request: &Request,
     proven: &Proven,
@@ -189,12 +188,10 @@ pub(super) async fn begin_session(
     session.begin(request, (organization, member), Some(device), changes).await
 }
 
-/// The key of a device that has signed in to an account in an epoch.
 pub(super) fn device_key(account: &Account, device: &CookieSecret, epoch: u64) -> keys::Key {
     keys::known_device(device.hash(), Folded::new(account.email.as_str()).as_str(), epoch)
 }
 
-/// A session about to begin. It replaces the browser's previous one.
 struct NewSession<'a> {
     account: &'a Account,
     secret: &'a CookieSecret,

@@ -30,8 +30,7 @@ pub(super) fn read(app: &AppState, headers: &HeaderMap) -> Option<SessionOwner> 
     })
 }
 
-/// The `Set-Cookie` header that names the owner of the request's session, or removes the cookie without one. `None` if
-/// the cookie is already right.
+/// Names the owner of the request's session, or removes the cookie without one. `None` if it is already right.
 pub(super) fn update(app: &AppState, headers: &HeaderMap, owner: Option<&SessionOwner>) -> Option<HeaderValue> {
     let text = owner.map(|owner| {
         let email = BASE64.encode(owner.email.as_str());

@@ -91,17 +91,14 @@ fn address_of(request: &Request) -> String {
     request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key)
 }
 
-/// Counts wrong codes for a link from a request's network address.
 fn wrong_codes(request: &Request, open: &OpenLink) -> keys::Key {
     keys::failed_logins("participant-code", &format!("{} {}", address_of(request), open.participant))
 }
 
-/// Counts a wrong link or code. False if there were too many.
 async fn count_guess(request: &Request, counter: &keys::Key) -> Result<bool, Error> {
     count_attempt(request.store(), counter, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await
 }
 
-/// A browser's session for a participant that goes on.
 async fn own_session(request: &Request, participant: ParticipantId) -> Result<Option<Attending>, Error> {
     let from = (request.headers(), participant);
     authenticate(request.app(), request.record(), from, request.path_record_ids()).await
@@ -181,18 +178,15 @@ pub async fn open(
     Ok(Ok(OpenedSession { agreement, participant, cookies }))
 }
 
-/// The result of trying a code.
 #[derive(Debug, Clone, Copy)]
 enum Tried {
     /// Right, with the code's id.
     Right(Uuid),
-    /// Wrong, or no longer working.
     Wrong,
     TooMany,
 }
 
-/// One attempt at opening a session: returns the participant, and whether the session is new. `tried` keeps the code's
-/// result.
+/// One attempt: returns the participant, and whether the session is new. `tried` keeps the code's result.
 async fn try_to_open(
     request: &Request,
     link: Option<&ParticipantLink>,

@@ -100,7 +100,6 @@ impl Attending {
         &self.secret
     }
 
-    /// Notes that the participant looked, if that is due.
     pub(super) async fn refresh_session(&self) {
         let now = self.scope.now();
         if self.session.is_to_be_refreshed(now) {
@@ -118,8 +117,7 @@ impl Attending {
     }
 }
 
-/// The signed-in member as a member of the session's organization, which need not be the one that they have chosen.
-/// None if they are no member of it, or the session knows of them.
+/// The signed-in person as a member of the session's organization. None if they are none, or the session knows of them.
 pub(super) async fn host(signed_in: &SignedIn, session: &ParticipantSession) -> Result<Option<InPerson>, Error> {
     let org = session.part.organization_id;
     let Some(member_id) = signed_in.member_id_in(org).filter(|member| session.is_news_of(*member)) else {

@@ -39,7 +39,6 @@ pub struct Request {
     record: CallRecord,
     signed_in: Option<SignedIn>,
     attending: Option<Attending>,
-    /// A link's holder, who has no session.
     link_holder: Option<Scope>,
     parts: request::Parts,
     path: Vec<(String, String)>,
@@ -48,7 +47,6 @@ pub struct Request {
     pub(super) unnamed_copy: Uuid,
     /// The copy that the form names, if it is the session's.
     pub(super) copy: Option<FormCopy>,
-    /// The use of the copy before the request began.
     pub(super) used_copy: Option<UsedCopy>,
     pub(super) has_used_copy: AtomicBool,
     pub(super) is_audited: AtomicBool,
@@ -94,8 +92,8 @@ impl Request {
         self.copy = self.copy_of(self.cookie(Cookie::Session));
         let authenticated = session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids());
         (self.signed_in, self.used_copy) = tokio::try_join!(authenticated, self.read_copy())?;
-        // A page's session is refreshed beside the audit row, so that nobody waits for it; a form's before the act,
-        // which may end or replace it.
+        // A page's session is refreshed beside the audit row, without a wait; a form's before the act, which may end
+        // it.
         if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
             signed_in.refresh_session().await;
         }
@@ -122,7 +120,6 @@ impl Request {
         Ok(())
     }
 
-    /// The copy of the form that a session with this secret was shown.
     fn copy_of(&self, secret: Option<CookieSecret>) -> Option<FormCopy> {
         self.form.as_ref().ok()?.copy(self.parts.uri.path(), &secret?)
     }
@@ -164,7 +161,6 @@ impl Request {
         }
     }
 
-    /// The caller's scope: a link's holder, a member, or a participant.
     fn scope(&self) -> Option<&Scope> {
         // A link's holder comes first: the link's organization has to find the try in its own log.
         let member = || self.signed_in.as_ref().map(SignedIn::scope);
@@ -188,7 +184,6 @@ impl Request {
         self.signed_in.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// Replaces the signed-in member after signing in or switching organizations.
     pub(super) fn sign_in(&mut self, signed_in: SignedIn) {
         self.signed_in = Some(signed_in);
     }

@@ -160,7 +160,6 @@ pub async fn turn_off(
     Ok(Done::Done(redirect))
 }
 
-/// Counts an attempt at a code. `None` if there were too many.
 async fn count_code(request: &Request, signed_in: &SignedIn) -> Result<Option<LoginAttempt>, Error> {
     let account = signed_in.account();
     let attempt = LoginAttempt::new(request, account.email.as_str(), account.epoch, Guessed::Code).await?;

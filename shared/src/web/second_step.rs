@@ -26,7 +26,6 @@ pub(super) struct SecondStep {
     fingerprint: String,
 }
 
-/// Why a code begins no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodeRefused {
     Wrong,
@@ -35,7 +34,6 @@ pub(super) enum CodeRefused {
 }
 
 impl SecondStep {
-    /// Begins the step, and gives the `Set-Cookie` header that carries it.
     pub(super) async fn begin(request: &Request, checked: &Checked) -> Result<Option<HeaderValue>, Error> {
         // A form without this cookie is not accepted.
         let (Some(form), Some(factor)) = (request.cookie(Cookie::Form), &checked.factor) else { return Ok(None) };
@@ -53,7 +51,6 @@ impl SecondStep {
         Ok(read.map(|(email, epoch, fingerprint)| Self { email, epoch, fingerprint }))
     }
 
-    /// Counts an attempt at a code. `None` if there were too many.
     pub(super) async fn attempt<'a>(
         &'a self,
         request: &Request,
@@ -75,7 +72,6 @@ pub(super) struct CodeAttempt<'a> {
 }
 
 impl CodeAttempt<'_> {
-    /// Checks the code for an address's account against the current second factor.
     pub(super) async fn prove(&self, request: &Request, email: &Email) -> Result<Result<Proven, CodeRefused>, Error> {
         if self.step.email != *email {
             return Ok(Err(CodeRefused::PasswordIsNext));

@@ -95,7 +95,6 @@ impl SignedIn {
         Ok(memberships.into_iter().map(|(organization, _)| organization).collect())
     }
 
-    /// The person's member id in an organization, whichever organization the session is for.
     pub(super) fn member_id_in(&self, org: OrgId) -> Option<MemberId> {
         let mut memberships = self.account.memberships.iter();
         memberships.find(|membership| membership.organization_id == org).map(|membership| membership.member_id)
@@ -141,8 +140,7 @@ pub(super) async fn authenticate(
     find(app, record, (secret, owner_hint::read(app, headers)), path_record_ids).await
 }
 
-/// The session with a secret. `None` without one, or if it has ended. If the hint names its owner, all records are read
-/// at once.
+/// `None` without a session, or if it has ended. If the hint names its owner, all records are read at once.
 pub(super) async fn find(
     app: &AppState,
     record: &CallRecord,

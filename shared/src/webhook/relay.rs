@@ -68,7 +68,6 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// Creates an event's deliveries, each with its own due entry, and deletes the event's entry.
     async fn fan_out(&self, entry: DueEntry) -> Result<RelayOutcome, Error> {
         let org = entry.org;
         let (event, endpoints) = try_join!(self.store.event(org, entry.id.into()), self.store.endpoints(org))?;
@@ -206,9 +205,7 @@ impl Relay {
 
 #[derive(Debug)]
 enum Requeue {
-    /// Those held, after their endpoint was resumed.
     Held,
-    /// The undelivered ones that a replay includes.
     Replay(Replay),
 }
 

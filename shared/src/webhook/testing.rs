@@ -68,7 +68,6 @@ impl Guard for WithLoopback {
     }
 }
 
-/// Answers every request with the same parts, pausing after each.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     accepted: Arc<AtomicUsize>,

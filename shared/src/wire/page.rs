@@ -286,7 +286,6 @@ impl<T: ToSchema> ListParameter for Option<T> {
     }
 }
 
-/// A list's parameter in the API document.
 pub(crate) fn list_parameter<T: ListParameter>(name: &str, about: &str, place: Option<ParameterIn>) -> Parameter {
     ParameterBuilder::new()
         .name(name)

@@ -18,12 +18,10 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Begins an account's statement; its number is masked in texts.
     pub fn begin(&mut self, account: Option<&str>) {
         self.account = account.map(str::to_owned);
     }
 
-    /// The statement's entries, and how many more had amount 0.
     pub fn take(&mut self) -> (Vec<Entry>, usize) {
         (std::mem::take(&mut self.entries), std::mem::take(&mut self.entries_of_zero))
     }

@@ -128,9 +128,7 @@ impl Element {
 
 pub(crate) struct Document {
     pub name: String,
-    /// The root's namespace, or an empty text.
     pub namespace: String,
-    /// The root's known elements.
     pub children: Vec<Element>,
 }
 
@@ -191,7 +189,6 @@ struct Parser<'a> {
     counted: usize,
     elements: usize,
     depth: usize,
-    /// Depth within a dropped element.
     skipping: usize,
     root: Option<Root>,
     open: Vec<Element>,

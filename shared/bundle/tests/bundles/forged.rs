@@ -77,7 +77,6 @@ fn leaked() -> Vec<Case> {
     ]
 }
 
-/// Manifests with replaced parts: still readable, and files are compared.
 fn edited() -> Vec<Case> {
     let text = manifest();
     let deed = FILES[2].path;
@@ -130,7 +129,6 @@ fn edited_lists(text: &str) -> Vec<Case> {
     ]
 }
 
-/// Unreadable manifests: nothing is compared with them.
 fn unreadable() -> Vec<Case> {
     let (text, old) = (manifest(), Zip::read(&good()).entries[1].content.clone());
     let opening = "{\n  \"format_version\": 1,\n";

@@ -98,7 +98,6 @@ fn some_path() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", "[a-c]/[a-c]\\.pdf", "documents/\\PC{1,12}", "[\u{e0}-\u{17f}]{1,8}"]
 }
 
-/// Contents by path, without paths that can't be in one bundle.
 fn some_files() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
     let files = prop::collection::btree_map(some_path(), prop::collection::vec(any::<u8>(), 0..200), 0..8);
     files.prop_filter("paths that can't be in one bundle", |files| write(&ABOUT, &of(files), &key("2026-11")).is_ok())

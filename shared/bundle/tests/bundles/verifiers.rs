@@ -109,7 +109,6 @@ fn they_agree_on_every_changed_byte() {
     assert_agree(changed.iter().enumerate().map(|(at, bundle)| (format!("byte {at}"), bundle.as_slice())));
 }
 
-/// Pieces of bundles, pseudo-randomly cut, repeated and exchanged.
 #[test]
 fn they_agree_on_shuffled_pieces() {
     let (good, other) = (good(), bundle_of(&[]));

@@ -18,7 +18,6 @@ pub(crate) struct Header {
     pub(crate) disk: u16,
     pub(crate) internal: u16,
     pub(crate) external: u32,
-    /// Added to the true offset.
     pub(crate) shift: u32,
 }
 
@@ -27,7 +26,6 @@ pub(crate) struct Entry {
     pub(crate) local: Header,
     pub(crate) central: Header,
     pub(crate) content: Vec<u8>,
-    /// Put before the local header.
     pub(crate) before: Vec<u8>,
     pub(crate) is_in_directory: bool,
 }

@@ -110,8 +110,7 @@ fn on_payments_and_obligations() -> [Receipt; 4] {
     ]
 }
 
-/// Ada signs with a typed name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits.
-/// Ada and Ben consent at different times.
+/// Ada types her name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits.
 fn full() -> AgreementRecord {
     let (ada, ben) = ((1, "Ada"), (2, "Ben"));
     let consented = json!({"act": "consented", "version": consent::VERSION, "sha256": consent::sha256()});
@@ -190,7 +189,6 @@ fn it_names_the_organization_as_of_the_completion() {
     assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
 }
 
-/// Promises are part of what was agreed, like documents.
 #[test]
 fn it_names_the_promises_with_who_owes_them_to_whom_and_when() {
     let found = content_of(full());
@@ -271,7 +269,6 @@ fn a_drawn_signature_has_all_that_was_recorded() {
     });
 }
 
-/// A paper signature, without anything specific to signing on screen.
 fn on_paper(name: &str, decided: &str) -> Signer {
     Signer {
         name: name.to_owned(),

@@ -30,9 +30,7 @@ const LANGUAGE: &str = "en-US";
 const PRODUCER: &str = "Countersign";
 const FOOTER: Look = Look::new(Style::Text, 8.0, MUTED);
 const FOOTER_ID: Look = Look::new(Style::Mono, 7.0, MUTED);
-/// The top of the footer.
 const FOOTER_Y: f32 = PAGE.1 - 54.0;
-/// For the page number.
 const NUMBER_WIDTH: f32 = 110.0;
 /// In points.
 const PEN: f32 = 1.3;
@@ -45,7 +43,6 @@ pub(super) struct About<'a> {
     pub(super) reference: &'a str,
 }
 
-/// Writes the pages with footers, structure and table of contents.
 pub(super) fn pdf(about: &About<'_>, written: Written, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
     let mut document = Document::new_with(settings()?);
     document.set_metadata(
@@ -243,7 +240,6 @@ fn tag(role: &Role) -> TagKind {
     }
 }
 
-/// The table of contents, nested by level.
 fn outline(contents: &[Entry]) -> Outline {
     let mut outline = Outline::new();
     let mut rest = contents;

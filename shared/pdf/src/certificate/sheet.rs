@@ -42,7 +42,6 @@ impl Look {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
-    /// The whole document.
     Root,
     /// The level, and the text for the table of contents.
     Heading(u16, String),
@@ -73,7 +72,6 @@ pub(super) struct Item {
 pub(super) enum Mark {
     /// A line of text and where it begins.
     Text { x: f32, y: f32, line: Line, look: Look },
-    /// A filled box: x, y, width, height.
     Fill([f32; 4], Color),
     Frame([f32; 4], Color),
     Pen(Vec<Vec<(f32, f32)>>),
@@ -119,7 +117,6 @@ impl<'a> Sheet<'a> {
         self.written
     }
 
-    /// Adds vertical space, except at the top of a page.
     pub(super) fn space(&mut self, height: f32) {
         if self.y > TOP {
             self.y += height;
@@ -218,7 +215,6 @@ impl<'a> Sheet<'a> {
         self.y += height + padding;
     }
 
-    /// A framed signature box around strokes or text.
     pub(super) fn boxed(&mut self, [x, width, height]: [f32; 3], alt: &str, within: Boxed<'_>) {
         let frame = [x, self.y, width, height];
         self.put(None, Mark::Frame(frame, RULE));
@@ -248,7 +244,6 @@ impl<'a> Sheet<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Boxed<'a> {
-    /// Strokes, and the size of their drawing area.
     Strokes(&'a [Vec<(f32, f32)>], (f32, f32)),
     /// Text on one line.
     Text(&'a str, Look),

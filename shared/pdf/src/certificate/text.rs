@@ -51,7 +51,6 @@ impl<'a> Faces<'a> {
         if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
     }
 
-    /// The first font that has the character.
     fn having(&self, c: char, style: Style) -> Option<usize> {
         let first = match style {
             Style::Text => 0..0,
@@ -74,8 +73,8 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// The run's glyphs as drawn. A letter's dots may be separate glyphs, where programs that reverse a line would
-    /// split the word, so dots are drawn as shapes, not text.
+    /// A letter's dots may be separate glyphs, where programs that reverse a line would split the word, so dots are
+    /// shapes.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);
         let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
@@ -136,7 +135,6 @@ pub(super) struct Run {
 
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// Drawn as text.
     pub(super) letters: Vec<KrillaGlyph>,
     /// Drawn as shapes, placed from the start of the run.
     pub(super) dots: Vec<KrillaGlyph>,
@@ -151,7 +149,6 @@ pub(super) struct Line {
 }
 
 impl Faces<'_> {
-    /// Breaks a text into one or more lines of at most this width.
     pub(super) fn lines(&self, text: &str, style: Style, size: f32, width: f32) -> Vec<Line> {
         let shown = self.shown(text, style);
         if shown.text.is_empty() {

@@ -80,7 +80,6 @@ impl Meter {
         }
     }
 
-    /// The page's pixels within a box.
     fn covered(&self, bounds: Rect) -> f64 {
         let covered = bounds.intersect(self.area);
         covered.width() * covered.height()
@@ -222,7 +221,6 @@ impl<'a> Device<'a> for Meter {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// Whether the image's colors need no function.
 fn is_plain(image: &Dict<'_>) -> bool {
     let plain = |name: &Name<'_>| {
         let name = name.as_ref();

@@ -109,7 +109,6 @@ fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
     (in_pixels(width), in_pixels(height))
 }
 
-/// Maps points to pixels.
 fn transform(page: &Page<'_>, width_px: u16, height_px: u16) -> Affine {
     let (width, height) = page.render_dimensions();
     let scale =

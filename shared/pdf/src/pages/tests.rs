@@ -80,7 +80,6 @@ fn is_dark(pixel: [u8; 3]) -> bool {
     pixel.iter().all(|channel| *channel < 128)
 }
 
-/// Opens and draws a page, within a function's time limit.
 fn rendered(file: Vec<u8>, width: u16) -> Option<Vec<u8>> {
     let started = Instant::now();
     let png = Pages::open(file).unwrap().render(0, width);
@@ -182,7 +181,6 @@ fn noise_shrinks_until_it_can_be_sent() {
     assert!(picture.len() <= BYTES_MAX && picture.len() > BYTES_MAX / 4, "{} bytes", picture.len());
 }
 
-/// Letter paper at 150 dots per inch.
 const SCAN: (usize, usize) = (1275, 1650);
 
 /// A scan: grainy paper, lighter in the middle, with lines of letter-like strokes in this ink.

@@ -51,7 +51,6 @@ fn set(schema: &mut Value, example: &Value) {
     }
 }
 
-/// Learns from each body with an example.
 fn learn_from_bodies(value: &mut Value, seen: &mut Seen) {
     match value {
         Value::Object(members) => {
@@ -65,7 +64,6 @@ fn learn_from_bodies(value: &mut Value, seen: &mut Seen) {
     }
 }
 
-/// Learns the examples of a schema's parts from a value.
 fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     if value.is_null() {
         return;

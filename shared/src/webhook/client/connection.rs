@@ -85,7 +85,6 @@ impl AsyncWrite for UntilClosed {
     }
 }
 
-/// The name or address that the certificate must be valid for.
 fn server_name(url: &EndpointUrl) -> Option<ServerName<'static>> {
     match url.host() {
         Host::Domain(name) => ServerName::try_from(name.to_owned()).ok(),

@@ -100,7 +100,6 @@ struct Group {
     on: Date,
     currency: Currency,
     is_final: bool,
-    /// The sender, usually the bank.
     originator: String,
 }
 
@@ -320,7 +319,6 @@ fn day(text: &str) -> Result<Date, Problem> {
     dates::yymmdd(text).ok_or_else(|| Problem::NotADate { value: quoted(text), example: "260131" })
 }
 
-/// The field's currency, or the inherited one if blank.
 fn currency(code: &str, inherited: Option<Currency>) -> Result<Currency, Problem> {
     let is_blank = code.is_empty();
     let code = if is_blank { DEFAULT_CURRENCY } else { code };

@@ -33,7 +33,6 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Splits a file into lines, which may keep trailing blanks and a line break.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let fixed = fixed_length(text);
     let mut rest = text;
@@ -89,7 +88,6 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
     Ok(records)
 }
 
-/// Splits a line into its code and the text after its comma.
 fn coded(line: &str) -> Option<(&str, &str)> {
     let (code, rest) = line.split_at_checked(2)?;
     let rest = rest.strip_prefix(',').or_else(|| (rest == "/").then_some(rest))?;

@@ -26,7 +26,6 @@ use crate::text::quoted;
 use crate::xml::{self, Element};
 
 struct Message {
-    /// A part of its namespace.
     namespace: &'static str,
     format: Format,
     body: &'static str,
@@ -94,7 +93,6 @@ fn is_whole(element: &Element) -> Result<bool, Refusal> {
     Ok(number == "1" && last)
 }
 
-/// The balance of the first of these types that the statement has.
 fn balance_of(element: &Element, types: &[&str]) -> Result<Option<Balance>, Refusal> {
     for wanted in types {
         let kind =

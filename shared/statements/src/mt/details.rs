@@ -4,7 +4,6 @@ use crate::collect::Collector;
 use crate::model::{Entry, ReferenceKind};
 use crate::problem::Problem;
 
-/// Separators of numbered subfields.
 const SEPARATORS: [char; 4] = ['?', '<', '~', '^'];
 /// Characters of a subfield. A full one continues in the next, often within a word.
 const SUBFIELD_CHARS: usize = 27;
@@ -39,7 +38,6 @@ pub(super) fn read(entry: &mut Entry, lines: &[&str], collector: &Collector) -> 
     read_coded(entry, &parts, collector)
 }
 
-/// The code and separator of a field with numbered subfields.
 fn numbered(line: &str) -> Option<(&str, char)> {
     let (code, rest) = line.split_at_checked(3)?;
     let separator = rest.chars().next().filter(|letter| SEPARATORS.contains(letter))?;

@@ -14,7 +14,6 @@ const HEADER_LINES_MAX: usize = 10;
 
 #[derive(Debug)]
 pub(super) struct Message<'a> {
-    /// The line of its `:20:`.
     pub line: usize,
     pub fields: Vec<Field<'a>>,
 }

@@ -20,7 +20,6 @@ const MARKS: [(&str, Side, Kind); 6] = [
     ("C", Side::Credit, Kind::Ordinary),
     ("D", Side::Debit, Kind::Ordinary),
 ];
-/// The transaction type of a returned item.
 const RETURNED_ITEM: &str = "RTI";
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -41,7 +41,6 @@ const OTHERS: [(&str, &str); 2] = [
 
 /// Elements of entries in such messages. Investments have their own names.
 const OTHER_ENTRIES: [&str; 3] = ["STMTTRN", "STMTTRNP", "INVSTMTRS"];
-/// Bytes of two decimals and their mark.
 const DECIMALS_BYTES: usize = 3;
 
 pub(crate) fn is_ofx(text: &str) -> bool {

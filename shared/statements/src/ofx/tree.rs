@@ -147,7 +147,6 @@ fn tag_in(text: &str) -> usize {
 struct Parser {
     line: usize,
     elements: usize,
-    /// Unclosed aggregates.
     open: Vec<Element>,
 }
 
@@ -259,7 +258,6 @@ fn unescaped(text: &str) -> String {
     result + rest
 }
 
-/// The character named between `&` and `;`.
 fn letter(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),

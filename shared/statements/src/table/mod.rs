@@ -80,7 +80,6 @@ pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> 
     Ok(Statement { format, account: None, opening: None, closing: None, entries, entries_of_zero })
 }
 
-/// Ends the last line.
 fn ended(text: &str) -> Cow<'_, str> {
     if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }

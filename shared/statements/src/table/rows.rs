@@ -9,7 +9,6 @@ use crate::text::{clean, quoted};
 
 use super::mapping::{Column, Delimiter};
 
-/// Rows examined to detect the delimiter.
 const SNIFFED_ROWS: usize = 60;
 
 /// A row that isn't blank.
@@ -30,7 +29,6 @@ impl Row {
         self.record.get(at).unwrap_or_default().trim()
     }
 
-    /// The trimmed cells, up to the limit on columns.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
         self.record.iter().take(limits::CSV_COLUMNS_MAX).map(str::trim)
     }
@@ -50,7 +48,6 @@ impl Row {
 /// Reads rows lazily. Each line must end in `\n`, the last one too.
 pub(super) struct Rows<'a> {
     reader: csv::Reader<&'a [u8]>,
-    /// Line breaks within cells so far.
     inner_lines: usize,
 }
 
@@ -103,7 +100,6 @@ pub(super) fn normalized(name: &str) -> String {
     clean(name).to_lowercase()
 }
 
-/// Finds columns in the header, or in the first row if there is none.
 pub(super) struct Header {
     /// As in the file; empty without a header.
     names: Vec<String>,
