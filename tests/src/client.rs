@@ -199,7 +199,6 @@ impl Answer {
         let answer = Self { request, status, headers, bytes };
         let request_id = answer.header("x-request-id");
         assert!(uuid::Uuid::try_parse(&request_id).is_ok(), "x-request-id is no uuid: {answer}");
-        // The documentation is for people.
         let is_page = answer.request.split(['?', ' ']).any(|part| part.ends_with("/docs")) && status < 400;
         let expected = if is_page { "text/html" } else { "application/json" };
         assert!(answer.header("content-type").starts_with(expected), "not {expected}: {answer}");

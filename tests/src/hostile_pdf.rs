@@ -61,7 +61,6 @@ pub fn hidden(objects: &[u8]) -> (usize, Vec<u8>) {
     (head.len(), [head.as_bytes(), objects, b"\nendstream endobj\n"].concat())
 }
 
-/// Each stream has one object; numbers start at 1.
 fn with_table(streams: &[u8], offsets: &[usize], frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let (before, framed) = frame(streams);
     let mut file = b"%PDF-1.5\n".to_vec();

@@ -84,7 +84,6 @@ impl Deal {
     }
 }
 
-/// Brings a payment into a state with two members' acts.
 async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str), amount: i64) {
     let (first, note) = (members[0], || SafeNote::parse("As agreed by phone").expect("a note"));
     if state == "draft" {

@@ -253,7 +253,6 @@ pub async fn furnish(org: &Org) -> Furnished {
     Furnished { subscriber, document }
 }
 
-/// Creates an agreement of each state, with proposals; returns the path of the uploaded document.
 async fn deals(org: &Org, browser: &Browser) -> String {
     let token = browser.get("/app").await.hidden("form_token");
     let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();

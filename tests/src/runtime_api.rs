@@ -236,7 +236,7 @@ impl Function {
         let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
         match ended {
             Ok(Ok(status)) => {
-                // Waits for the end of a function that can't work; returns whether it failed, and its output.
+                // The pipes' last bytes may come a moment after the end.
                 self.stdout.end().await;
                 self.stderr.end().await;
                 Ok((!status.success(), format!("{}{}", self.stdout.text(), self.stderr.text())))

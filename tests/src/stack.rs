@@ -273,8 +273,8 @@ impl Stack {
     }
 }
 
-/// The program that reads PDFs. Test binaries can't: they use the stack's command line, built beside them. Other
-/// programs of this crate can, if their `main` calls the reader first.
+/// Test binaries can't read PDFs: they use the stack's command line. Other programs can, if `main` calls the reader
+/// first.
 fn pdf_program() -> PathBuf {
     let this = std::env::current_exe().expect("this program's own path");
     // The runners say where it is, even if tests are built elsewhere.
@@ -290,7 +290,6 @@ fn configured_endpoint() -> Option<String> {
     std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty())
 }
 
-/// A new table for a stack, beside this run's other tables.
 fn new_table() -> StoreAt {
     match configured_endpoint() {
         Some(url) => StoreAt::Endpoint { url, table: resource_name("table") },

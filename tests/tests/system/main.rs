@@ -23,7 +23,6 @@ fn unknown_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// A record in a list: a workspace has the number of its people instead of them.
 fn in_list(record: &serde_json::Value) -> serde_json::Value {
     let mut record = record.clone();
     if let Some(people) = record["people"].as_array() {

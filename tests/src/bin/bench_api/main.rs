@@ -163,7 +163,6 @@ async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     rows
 }
 
-/// Pages of one list, from both ends and by needle.
 async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>> {
     let mut rows = Vec::new();
     for case in seed::list_cases(contacts.ids.len()) {

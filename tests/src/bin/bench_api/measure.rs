@@ -23,8 +23,7 @@ pub struct Calls {
     request_ids: Vec<String>,
 }
 
-/// Sends calls one after another on one connection. `check` gets each response with its number, warm-up included, and
-/// panics at a wrong one; its time doesn't count.
+/// Sends calls one after another on one connection. `check` panics at a wrong response; its time doesn't count.
 pub async fn measure(
     operation: &'static str,
     calls: impl IntoIterator<Item = Request>,
@@ -55,7 +54,6 @@ pub async fn measure(
 
 pub struct Figures {
     pub calls: usize,
-    /// The median in milliseconds, at the client.
     pub p50_ms: f64,
     pub p95_ms: f64,
     pub read_units: f64,
@@ -63,11 +61,9 @@ pub struct Figures {
     pub round_trips: f64,
 }
 
-/// The service's log lines by request id.
 pub struct ServiceLog(HashMap<String, Value>);
 
 impl ServiceLog {
-    /// Reads the log once it has the last call's line.
     pub async fn read(file: &Path, last: Option<&Calls>) -> Self {
         if let Some(request_id) = last.and_then(|calls| calls.request_ids.last()) {
             log::line(file, request_id).await;

@@ -49,7 +49,6 @@ fn contact(place: usize) -> Contact {
     }
 }
 
-/// An organization's only contacts.
 pub struct Contacts {
     pub ids: Vec<ContactId>,
     pub seconds: f64,
@@ -105,7 +104,6 @@ pub fn list_cases(length: usize) -> [ListCase; 5] {
     ]
 }
 
-/// Writes a workspace for each contact.
 pub async fn workspaces(org: &Org, people: &Contacts) {
     let now = Timestamp::now();
     let system = org.system();

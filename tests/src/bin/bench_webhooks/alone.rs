@@ -24,12 +24,9 @@ use crate::rounded;
 pub const WORD: &str = "sender";
 
 const DELIVERIES: usize = 20_000;
-/// The most an organization can have.
 const ENDPOINTS: usize = 20;
-/// A body of typical length.
 const BODY: &str = r#"{"id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35","type":"proposal.created","created_at":"2026-03-14T09:26:53.589Z","data":{"proposal_id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b36","agreement_id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b37","action":"publish_agreement"}}"#;
 
-/// Runs the sender against a subscriber in this process.
 pub async fn measure() -> Value {
     let receiver = Receiver::start().await;
     let program = std::env::current_exe().expect("this program");

@@ -13,7 +13,6 @@ use crate::receiver::Receiver;
 use crate::rounded;
 
 const PROPOSALS: &str = "/api/v1/proposals";
-/// Acts one after another, each with its delivery's time.
 const APART: usize = 200;
 const TOGETHER: usize = 600;
 const AT_A_TIME: usize = 16;

@@ -138,7 +138,6 @@ async fn a_row_names_what_path_and_body_refer_to() {
     let answer = add(&nobody, &nobody).send().await;
     answer.refused(404);
     assert_eq!(objects_of(&org, &answer).await, [id(&nobody)]);
-    // Unreadable references aren't recorded.
     let answer = org.post(format!("{WORKSPACES}/{}/contacts", id(&harbor)), &json!({"contact_id": 1})).send().await;
     answer.refused_for(422, &[("contact_id", "invalid_type")]);
     assert_eq!(objects_of(&org, &answer).await, [id(&harbor)]);

@@ -106,7 +106,6 @@ async fn a_contact_of_nobody_and_one_of_another_organization_are_not_found_alike
         answer.refused(404);
         assert_eq!(answer.without_request_id(), get_unknown.without_request_id());
     }
-    // Even a matching version reveals nothing.
     let tag = other.get(path(&theirs)).send().await.etag();
     org.patch(path(&theirs), &change).if_match(tag).send().await.refused(404);
     assert_eq!(other.get(path(&theirs)).send().await.ok(200), theirs);
@@ -244,7 +243,6 @@ async fn a_patch_to_a_reference_in_use_is_refused() {
     let change = json!({"display_name": "Benjamin", "external_reference": "crm-4711"});
     org.patch(path(&contact), &change).send().await.refused_for(422, &[("external_reference", "taken")]);
     assert_eq!(org.state().await, before);
-    // Its own reference isn't another's.
     org.patch(path(&holder), &json!({"external_reference": "crm-4711"})).send().await.ok(200);
 }
 
@@ -282,7 +280,6 @@ async fn a_reference_finds_its_contact_and_no_other() {
     for reference in ["crm-4711", "  crm-4711 "] {
         assert_eq!(by_reference(&org, reference).await, (json!([contact]), json!(1)), "{reference:?}");
     }
-    // Not a part, another case, or a pattern.
     for reference in ["crm", "4711", "CRM-4711", "crm-471", "crm-%", "null"] {
         assert_eq!(by_reference(&org, reference).await, (json!([]), json!(0)), "{reference:?}");
     }

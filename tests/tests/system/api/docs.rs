@@ -71,7 +71,6 @@ async fn the_page_is_public_kept_and_compressed() {
     assert_eq!(org.audit().await, Vec::<Value>::new(), "reading it leaves no row");
 }
 
-/// Only fonts are loaded, and only what the policy names runs.
 #[tokio::test]
 async fn the_page_stands_alone() {
     let (page, policy) = (page().await, read_api_policy().await);

@@ -104,7 +104,6 @@ fn bad_names() -> Vec<(Value, &'static str)> {
     for control in ['\0', '\u{1}', '\u{1b}', '\t', '\n', '\r', '\u{7f}', '\u{85}', '\u{9f}'] {
         bad.push((json!(format!("Ada{control}Okafor")), "invalid_value"));
     }
-    // Line and paragraph separators, and characters that change the direction of text.
     for misleading in ('\u{2028}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
         bad.push((json!(format!("Ada{misleading}Okafor")), "invalid_value"));
     }

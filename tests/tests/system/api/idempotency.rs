@@ -171,7 +171,6 @@ async fn a_key_belongs_to_its_organization() {
     assert!(!theirs.is_replay());
     other.post(CONTACTS, &json!({"display_name": "Eve", "kind": "llc"})).key("ours").send().await.ok(201);
     org.post(CONTACTS, &ada()).key("ours").send().await.ok(201);
-    // Within the organization, any token that may write finds it.
     let second = org.issue("Second", Scope::ReadWrite, Timestamp::now()).await;
     assert_replay(&org.with_token(&second.value).post(CONTACTS, &ada()).key("shared").send().await, &ours);
 }
@@ -221,7 +220,6 @@ async fn fifty_identical_posts_at_once_have_one_effect_and_one_answer() {
     assert_eq!([org.total(agreements).await, org.total(proposals).await], after);
 }
 
-/// Processes share nothing but the table.
 #[tokio::test]
 async fn identical_posts_to_two_processes_have_one_effect_and_one_answer() {
     let org = Org::new().await;

@@ -82,7 +82,6 @@ async fn a_body_that_stalls_is_refused_after_ten_seconds() {
     let answers = tokio::join!(
         stalled(post, WORKSPACES, b""),
         stalled(post, WORKSPACES, b"{\"name\": \"Har"),
-        // A complete object shorter than announced is incomplete.
         stalled(post, WORKSPACES, whole.as_bytes()),
         stalled(&Method::PATCH, &contact, b"{"),
     );
@@ -101,7 +100,6 @@ async fn a_body_that_breaks_off_is_refused() {
         socket.shutdown().await.expect("the end of what is sent");
         raw::answer(socket).await.refused_for(422, &[("body", "malformed_json")]);
     }
-    // Malformed chunks break off too.
     let head: [&[u8]; 4] = [
         b"POST /api/v1/workspaces HTTP/1.1",
         b"content-type: application/json",

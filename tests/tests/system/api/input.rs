@@ -334,15 +334,12 @@ async fn refusals_come_in_one_order() {
     read_only.call(http::Method::DELETE, CONTACTS).send().await.refused(405);
     read_only.patch(&malformed_id, &bad).if_match("x").send().await.refused(403);
     read_only.patch(&unknown, &good).send().await.refused(403);
-    // 422 before the key's 409.
     org.post(WORKSPACES, &json!({"name": "Keyed"})).key("order").send().await.ok(201);
     org.post(WORKSPACES, &json!({})).key("order").send().await.refused_for(422, &[("name", "required")]);
     let add = json!({"contact_id": unknown_id()});
     org.post(format!("{WORKSPACES}/{}/contacts", unknown_id()), &add).key("order").send().await.refused(409);
     org.patch(&unknown, &bad).send().await.refused_for(422, &[("kind", "invalid_value")]);
-    // 404 before the 409 of If-Match.
     org.patch(&unknown, &good).if_match("\"stale\"").send().await.refused(404);
-    // The 409 of If-Match before the 422 of state.
     org.post(CONTACTS, &json!({"display_name": "H", "kind": "llc", "external_reference": "held"})).send().await.ok(201);
     let taken = json!({"external_reference": "held"});
     org.patch(&contact_path, &taken).if_match("\"stale\"").send().await.refused(409);

@@ -42,7 +42,6 @@ fn texts(ids: &[MovementId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-/// A draft with a payment and a step that waits for its arrival.
 async fn paid(org: &Org, name: &str, purpose: &str) -> (Agreement, MovementId) {
     let draft = org.ready_draft(name, |_| {}).await;
     let id = org.payment(draft.id(), terms(&draft, purpose, "INV-117")).await;

@@ -49,7 +49,6 @@ impl Desk {
         Self { workspace: org.workspace("Harbor").await, people, org }
     }
 
-    /// An agreement whose promises came into force `days` days ago.
     async fn owed(&self, terms: Vec<shared::domain::agreement::promise::PromiseTerms>, days: i64) -> Owed {
         let [ada, ben] = &self.people;
         let force = (terms, days_ago(days));
@@ -422,7 +421,6 @@ async fn a_projection_that_is_raced_for_happens_once() {
     let versions: Vec<Value> = versions.map(|row| row["v"].clone()).collect();
     assert_eq!(versions, ["1", "1"], "written once");
 
-    // An act on one, and another record of time's progress, don't change that.
     let maren = desk.org.member("Maren Holt").await;
     let due = desk.occurrence(ids[0].parse().expect("an id"), 0).await;
     let claim = Doing::RecordSatisfaction(done(due));
@@ -473,7 +471,6 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
 }
 
-/// The API filters by the record's state; a page lists all that waits for confirmation, and who said what.
 #[tokio::test]
 async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it() {
     let desk = Desk::new().await;
@@ -510,8 +507,7 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     assert!(all.says("2 to confirm") && all.says(&single.to_string()), "{}", all.body);
 }
 
-/// The process that cancels an agreement dies before ending all obligations: until the clock continues, acts check the
-/// agreement, and each obligation ends once.
+/// The process that cancels an agreement dies before ending all obligations: each still ends once.
 #[tokio::test]
 async fn obligations_end_with_their_agreement_although_a_process_dies_half_way() {
     let desk = Desk::new().await;

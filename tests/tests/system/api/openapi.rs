@@ -58,7 +58,6 @@ async fn the_description_takes_no_parameters() {
         several.refused_for(422, &[("limit", "unknown_parameter"), ("search", "unknown_parameter")]);
         document().raw_query("=x").send().await.refused_for(422, &[("query", "unknown_parameter")]);
         document().raw_query("%ff").send().await.refused_for(422, &[("query", "invalid_format")]);
-        // A bare question mark asks for nothing.
         document().raw_query("").send().await.ok(200);
     }
 }
@@ -298,7 +297,6 @@ fn filters_take_the_values_of_their_fields() {
     }
 }
 
-/// Characters of [`texts`] that show nothing.
 const UNSEEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{feff}', '\u{fe0f}', '\u{e0041}', '\u{1d173}'];
 
 fn texts() -> impl Strategy<Value = String> {
@@ -344,8 +342,7 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Patterns match exactly what is accepted, except that names' take any character beyond the first plane as
-    /// visible.
+    /// Except that names' patterns take any character beyond the first plane as visible.
     #[test]
     fn patterns_are_what_is_accepted(text in texts()) {
         static PATTERNS: LazyLock<[Validator; 2]> =
@@ -369,7 +366,6 @@ proptest! {
     }
 }
 
-/// The specification's operations, in order.
 const OPERATIONS: [(&str, &str); 31] = [
     ("GET", "/api/v1/me"),
     ("GET", "/api/v1/contacts"),
@@ -418,7 +414,6 @@ fn the_operations_of_the_specification_are_described() {
 /// Responses of the gateway, with their own bodies.
 const OF_GATEWAY: [&str; 3] = ["413", "429", "503"];
 
-/// A refusal's example fits its operation: one of its rules, and a header that it takes.
 #[test]
 fn refusals_are_the_operations_own() {
     let golden = golden();
@@ -612,7 +607,6 @@ async fn assert_null_in_rows(fixture: &Fixture, list: &Operation, rows: &[Value]
     assert!(unseen.is_empty(), "{} shows null in {unseen:?}, which no record has", list.id);
 }
 
-/// Asserts the same members at all depths; of arrays, compares the first element.
 fn assert_like(example: &Value, answer: &Value, place: &str) {
     match (example, answer) {
         (Value::Object(_), Value::Object(_)) => {

@@ -318,7 +318,6 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
     refused.refused_for(422, &[("agreement_id", "funding_item_changed")]);
     org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
     assert_eq!(codes().await, [] as [Value; 0]);
-    // Its document names its owner and the trustee.
     for (contact, name) in [(&estate.settlor, "Sol"), (&estate.trustee, "Tova")] {
         let path = format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id"));
         org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
@@ -326,7 +325,6 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
         org.patch(&path, &json!({"display_name": name})).send().await.ok(200);
         assert_eq!(codes().await, [] as [Value; 0], "{name}");
     }
-    // Even one who no longer takes part.
     let mut edited = Drafted::of(&org, draft["id"].as_str().expect("an id")).await;
     let owner = estate.settlor["id"].as_str().expect("an id");
     edited
@@ -445,7 +443,6 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
     };
     let trust_id = &estate.trust["id"];
     let of_trust = json!({"trust_id": trust_id, "workspace_id": estate.workspace["id"]});
-    // Optional members are left out if empty.
     let mut expected: Vec<(String, Value)> = [
         ("trust.created", of_trust.clone()),
         ("trust.updated", of_trust),

@@ -251,12 +251,10 @@ async fn a_decision_does_not_wait_for_the_clock() {
     for agreement in [&ended, &completed] {
         let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = deal.org.post("/api/v1/proposals", &body).send().await;
-        // Another proposal is pending, but the wrong state comes first.
         answer.refused_for(422, &[("agreement_id", "wrong_state")]);
     }
     assert_eq!(deal.shown(&ended).await["lifecycle"], "active", "what is refused changes nothing");
 
-    // Cancelling records the progress so far.
     deal.decide("cancel_agreement", &over).await;
     let shown = deal.shown(&over).await;
     assert_eq!((text(&shown["lifecycle"]), gate_states(&shown)), ("cancelled", vec![vec!["cleared"], vec!["open"]]));

@@ -95,7 +95,6 @@ async fn a_proposal_waits_for_a_decision() {
     assert_eq!(org.get(path(&proposal)).send().await.ok(200), proposal);
     assert_eq!(org.all(PROPOSALS).await, std::slice::from_ref(&proposal));
 
-    // Nothing executes before a decision.
     let mut after = org.get(draft.path()).send().await.ok(200);
     assert_eq!(after["lifecycle"], "draft");
     (after["proposal_ready"], after["status"]) = (before["proposal_ready"].clone(), before["status"].clone());
@@ -269,7 +268,6 @@ async fn each_action_needs_its_state() {
     }
     let proposal = org.post(PROPOSALS, &cancellation(&live)).send().await.ok(201);
     assert_eq!(proposal["action"], "cancel_agreement");
-    // An empty draft can be cancelled too: blockers are for publication.
     let empty = drafts::write(&org, drafts::empty(&workspace, "Empty")).await;
     org.post(PROPOSALS, &cancellation(&empty)).send().await.ok(201);
     let cancel = |event: &Value| event["data"]["action"] == "cancel_agreement";
@@ -345,7 +343,6 @@ async fn lists_are_filtered_by_the_state_of_the_moment() {
     ] {
         org.get(PROPOSALS).query(name, value).send().await.refused_for(422, &[(name, code)]);
     }
-    // Reading settles nothing.
     assert_eq!(org.events().await.len(), 1);
 }
 
@@ -393,7 +390,6 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
     let over = drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, in_ms(-1)).await;
-    // Of many at once, one takes its place, and one event says that it expired.
     let answers = join_all((0..8).map(|_| org.post(PROPOSALS, &draft.publication()).send())).await;
     let made: Vec<&tests::Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
     assert_eq!(made.len(), 1);
@@ -410,7 +406,6 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     assert_eq!(events[0]["data"], data);
     assert_eq!(ids(&org, &[("state", "pending")]).await, [text(&made["id"])]);
     assert_eq!(ids(&org, &[("state", "expired")]).await, [over.as_str()]);
-    // A later clock finds nothing more, and leaves the new one alone.
     Clockwork::of(&org).tick().await;
     assert_eq!(org.events().await, events);
     org.post(PROPOSALS, &draft.publication()).send().await.refused_for(422, &[("agreement_id", "proposal_pending")]);

@@ -21,7 +21,6 @@ use crate::unknown_id;
 /// What only members may change: the state of agreements and proposals, and workspaces' activation.
 async fn protected(org: &Org) -> BTreeMap<String, Value> {
     let state = |row: &Value| {
-        // The acts of an agreement's history are beside it.
         if row["sk"].as_str().is_some_and(|sort| sort.starts_with("ACT#")) {
             return None;
         }

@@ -57,7 +57,6 @@ async fn a_letter_of_a_path_may_be_percent_encoded() {
     let again = org.post("/api/v1/w%6Frkspaces", &workspace).key("spelled").send().await;
     assert_eq!((first.ok(201), again.is_replay()), (again.ok(201), true), "the same path is the same request");
     assert_eq!(org.anonymous().get("/openapi%2Ejson").send().await.ok(200)["openapi"], "3.1.0");
-    // An encoded slash isn't a slash.
     org.get(format!("/api/v1%2Fcontacts/{id}")).send().await.refused(404);
 }
 
@@ -160,7 +159,6 @@ async fn a_created_record_is_at_its_location() {
     for post in posts {
         let mut body = fixture.body(post).expect("a body");
         if body["contact_id"].is_string() {
-            // An existing participant would not be created.
             body["contact_id"] = fixture.org.contact("Ben").await["id"].clone();
         }
         let answer = fixture.call(post).json(&body).send().await;

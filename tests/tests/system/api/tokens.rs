@@ -184,7 +184,6 @@ async fn a_read_only_token_reads_everything_and_writes_nothing() {
     assert_eq!(org.state().await, before);
 }
 
-/// Responses to calls that name a foreign record and a missing one in the same place.
 async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, foreign: &str) -> [Answer; 2] {
     let call = async |id: &str| {
         let (mut path, mut body) = (ours.ids.clone(), ours.body(operation));

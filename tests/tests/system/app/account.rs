@@ -156,7 +156,6 @@ async fn a_password_is_not_changed_for_what_is_wrong_with_the_form() {
         let page = change_password(&browser, current, new).await;
         assert!(page.status == 422 && page.says(error), "{error}: {} {}", page.status, page.body);
         assert!(page.title().starts_with("Error: "), "{}", page.title());
-        // The page shows nothing typed, and the first wrong field has the focus.
         assert!(new.is_empty() || new == person.email || !page.says(new), "{}", page.body);
         assert_eq!(page.body.matches("autofocus").count(), 1);
     }
@@ -230,7 +229,6 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     assert!(page.says("Firefox on Windows") && page.says("Unknown browser") && !page.says("no browser"));
     assert!(page.says("Signed in <time") && page.says("Last used <time"), "{}", page.body);
     assert!(other.get(PAGE).await.says("Firefox on Windows <span class=\"badge green\">This device</span>"));
-    // The page has neither secrets nor hashes; the table has neither header.
     let ids = ended_by(&page);
     let rows = rows::all(org.stack().table()).await;
     for row in &rows {
@@ -247,7 +245,6 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     assert_eq!((other.get(PAGE).await.status, unknown.get(PAGE).await.status), (200, 200));
 
     let ends = if other.get(PAGE).await.body.contains(&ids[0]) { &ids[1] } else { &ids[0] };
-    // A double click ends it once, and says so twice.
     for _ in 0..2 {
         let ended = send(&browser, SESSIONS, &[("session", ends)]).await;
         assert_eq!((ended.status, ended.location()), (303, PAGE), "{}", ended.body);

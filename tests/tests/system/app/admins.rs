@@ -12,7 +12,6 @@ const TOKENS: &str = "/app/developers/tokens";
 
 type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
 
-/// An admin with an endpoint and breakable store calls. No clock runs: the whole organization is compared.
 struct Admin {
     person: Person,
     subscriber: Subscriber,

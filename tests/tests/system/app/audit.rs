@@ -159,7 +159,6 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_as_a_whole(
             assert!(page.status == 422 && operations(&page).is_empty(), "{position}: {}", page.body);
         }
     }
-    // Another organization's position is only a moment, and its objects are absent.
     let call = other.get(CONTACTS).send().await.request_id();
     for page in [
         browser.get(&format!("{AUDIT}?before={call}")).await,
@@ -200,7 +199,6 @@ async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
     assert_eq!(link(&page, "Ben Okafor &#60;b&#62;"), Some(format!("{AUDIT}?object={}", id(&ben))));
     let export = browser.get(&format!("{AUDIT}/export?object=okafor")).await;
     assert!(browser.get(export.location()).await.says("Several names have “okafor”"), "{}", export.body);
-    // Those beyond a page are counted.
     for n in 0..limits::SEARCH_ROWS_MAX {
         org.contact(&format!("Okafor {n}")).await;
     }
@@ -282,7 +280,6 @@ async fn the_log_goes_on_where_a_page_ends_and_says_how_far_it_looked() {
     assert!(page.says("Looked back to") && page.says("Nothing found yet"), "{}", page.body);
     let more = browser.get(&link(&page, "Continue").expect("a link")).await;
     assert_eq!(operations(&more).len(), limits::AUDIT_PAGE_ROWS, "{}", more.body);
-    // A filter reads further at once.
     let of_contact = browser.get(&format!("{AUDIT}?operation=create_contact")).await;
     assert_eq!(operations(&of_contact), ["create_contact"]);
     assert!(of_contact.says(id(&first)));
@@ -376,7 +373,6 @@ async fn the_history_of_an_agreement_says_who_did_what() {
     assert_eq!(page.body.matches("<li>Added Person").count(), limits::ACTS_SHOWN_MAX);
     assert!(!page.says("<li>Drafted") && page.says("Older acts in the audit trail"), "{}", page.body);
 
-    // One without a history still shows who drafted it.
     let old = org.ready_draft("Old", |_| {}).await;
     let page = browser.get(&format!("/app/agreements/{}", old.id())).await;
     assert!(page.says("<li>Drafted"), "{}", page.body);

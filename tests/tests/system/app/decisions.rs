@@ -13,7 +13,6 @@ use tests::{Fault, Org, Rule, Shaky, drafts};
 const WRITE: &str = "TransactWriteItems";
 const AN_HOUR_MS: i64 = 3_600_000;
 
-/// A member on the review page of a proposal, on a stack with breakable store calls.
 struct Review {
     browser: Browser,
     person: Person,
@@ -113,7 +112,6 @@ async fn a_note_sent_after_the_session_ended_is_there_after_signing_in() {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     are(&review.states().await, "pending", "draft");
-    // It shows once, and the form continues from there.
     assert!(browser.cookie("once-note").is_none());
     assert_eq!(submit(browser, &review.path, &filled(&page, note, "confirm"), &[]).await.status, 303);
     are(&review.states().await, "confirmed", "active");
@@ -153,7 +151,6 @@ async fn a_note_is_kept_when_its_member_has_signed_in_again_in_another_window() 
     }
     are(&review.states().await, "pending", "draft");
     assert!(out.title().starts_with("Error:"), "{}", out.title());
-    // It is in nobody else's form, and not for a form of unknown origin.
     let colleague = Browser::of(&review.org, &review.org.member("Okon").await).await;
     for (other, headers) in [(browser, &[][..]), (&colleague, &own)] {
         let refused = submit(other, &review.path, &filled(&page, "Planted", "confirm"), headers).await;
@@ -183,7 +180,6 @@ async fn only_the_own_form_of_an_ended_session_is_kept() {
     // The browser has removed the cookie with the session, and says that the form is the app's own.
     let out = submit(&stranger, &review.path, &form, &[("origin", &own)]).await;
     assert!(out.location().ends_with("&ended=decision") && stranger.cookie("once-note").is_some());
-    // The token of another session.
     sign_out_everywhere(&review.org, &review.person).await;
     let mut forged = form.clone();
     forged[0].1 = "5f".repeat(32);
@@ -355,7 +351,6 @@ async fn a_hundred_people_can_be_confirmed() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// The largest agreement: a hundred longest names, and nothing repetitive.
 #[tokio::test]
 async fn the_largest_agreement_can_be_proposed_and_confirmed() {
     let org = Org::new().await;
@@ -556,7 +551,6 @@ async fn of_admins_who_are_removed_at_once_one_stays() {
     assert!(stayed >= 1, "{ended:?}");
     assert_eq!(ended.iter().filter(|removal| removal.is_ok()).count(), 4 - stayed);
     for admin in admins {
-        // The last admin stays; the others are gone, or go now.
         let _ = ops::remove_member(&store, org.id, admin).await;
     }
     assert_eq!(left().await, 1);

@@ -27,7 +27,6 @@ fn certificate_of(live: &Live) -> String {
     format!("/app/evidence/agreements/{}/certificate", live.agreement.id())
 }
 
-/// A service's key document, as an outsider gets it.
 async fn keys(base_url: &str) -> KeyDocument {
     let page = Browser::new(base_url).get(KEYS).await;
     assert_eq!(page.status, 200, "{}", page.body);
@@ -63,7 +62,6 @@ pub(super) fn lines(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Vec<Value>
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// A one-step agreement: both sign, and Ada uploads a file.
 async fn live_on(org: Org) -> Live {
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
     let draft = org
@@ -190,7 +188,6 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
     let log = live.member.get("/app/audit").await;
     assert!(log.says("Exported the evidence"), "{}", log.body);
 
-    // The separate certificate equals the bundle's, for members and participants.
     let certificate = live.member.get(&certificate_of(&live)).await;
     assert_eq!((certificate.status, &certificate.bytes), (200, &files["certificate.pdf"]));
     for attendee in [&ada, &northwind] {
@@ -231,7 +228,6 @@ async fn a_certificate_stays_the_same_and_a_bundle_has_every_later_act() {
     let text = String::from_utf8(after["agreement.json"].clone()).unwrap();
     assert!(text.contains("Ada Someone-Else") && text.contains("else@okafor.example"));
     assert!(text.contains("Renamed Holdings"), "{text}");
-    // The separate certificate equals the bundle's, however often the organization is renamed.
     rename(&admin, "Renamed Again").await;
     assert_eq!(live.member.get(&certificate_of(&live)).await.bytes, before["certificate.pdf"]);
 }

@@ -101,7 +101,6 @@ pub(super) fn assert_says(page: &Page, texts: &[&str]) {
     }
 }
 
-/// A page's columns: what is only claimed, and what the receiving side proves.
 fn columns(page: &Page) -> (String, String) {
     let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
     let (claim, proof) = rest.split_once("class=\"track proof\"").expect("a proof");
@@ -140,7 +139,6 @@ async fn an_amount_that_was_sent_without_its_currency_stays_what_it_is() {
     let done = desk.done(&item, "sort", &typed("500000 minor units", "USD")).await;
     assert_says(&done, &["value=\"5,000.00\""]);
     assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 500_000);
-    // The amount is now stored with its currency: removing the currency asks for it.
     desk.done(&item, "sort", &typed("6,000", "USD")).await;
     assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 600_000);
 }
@@ -163,7 +161,6 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
 
     let typed =
         |more: &[(&'static str, &'static str)]| -> Vec<(&str, &str)> { SORTED.iter().chain(more).copied().collect() };
-    // An amount needs its currency, and nothing typed is lost.
     let refused = desk.act(&item, "sort", &typed(&[("detail.currency", "")])).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Currency must be a currency of ISO 4217", "value=\"1,250.50\"", "value=\"4411\""]);
@@ -492,7 +489,6 @@ async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
     );
     let boat_link = format!("href=\"{}\">Boat</a>", item_page(&boat));
     assert_says(&row("create_funding_item").await, &[&item_link, &trust_link, &boat_link]);
-    // By a part of their names, and under their current name.
     desk.org.patch(tests::funding::item_path(&boat), &json!({"label": "Wooden sloop"})).send().await.ok(200);
     let chosen = desk.maren.get("/app/audit?object=wooden").await;
     assert_eq!(chosen.status, 303, "{}", chosen.body);
@@ -576,7 +572,6 @@ async fn nothing_of_another_organization_exists() {
     let trust = format!("/app/trusts/{}/edit", id(&stranger.estate.trust));
     let fields = [("form_token", token.as_str()), ("version", "1"), ("formal_name", "X"), ("external_reference", "")];
     assert_eq!(desk.maren.post(&trust, &fields).await.status, 404);
-    // Nor as part of one's own.
     let fields = [("form_token", token.as_str()), ("label", "X"), ("trust_id", id(&stranger.estate.trust))];
     let refused = desk.maren.post(&desk.path(), &fields).await;
     assert_eq!(refused.status, 422, "{}", refused.body);

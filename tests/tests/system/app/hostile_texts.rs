@@ -21,7 +21,6 @@ const RIGHT_TO_LEFT: &str = "Seed round \u{202E}fdp.exe";
 const WIDE: char = '\u{FDFD}';
 
 fn has_only_text(page: &Page) -> bool {
-    // A document's pages are pictures of the app's own.
     let mut pictures = page.body.split("<img").skip(1);
     let has_own_pictures = pictures.all(|rest| rest.starts_with(" src=\"/app/"));
     page.has_only_own_script() && has_own_pictures && !page.body.contains("\"'&{{")
@@ -62,7 +61,6 @@ async fn text_is_refused_or_shown_as_text_wherever_it_is_typed() {
     }
 }
 
-/// One step with every participant act, where everything has the same name.
 fn name_everything(draft: &mut Agreement, name: &str) {
     let label = Label::parse(name).expect("a label");
     draft.name = AgreementName::parse(name).expect("a name");
@@ -119,7 +117,6 @@ fn assert_only_text(page: &Page, at: &str) {
     assert!(page.status == 422 || !page.body.contains('\u{202E}'), "{at}: {}", page.body);
 }
 
-/// Opens all pages of a participant; returns forms with text fields.
 async fn look_at_part(live: &Live, attendee: &Attendee) -> BTreeSet<Form> {
     let (mut forms, mut operations) = (BTreeSet::new(), BTreeSet::new());
     for visit in crawl_from(&live.org, &attendee.browser, &attendee.at("")).await {
@@ -159,7 +156,6 @@ async fn participants_are_shown_names_and_what_they_type_as_text() {
         assert_only_text(&shown, "the link that is shown");
         check_mail(&shown, name);
 
-        // The link before anyone has a session, and its target before and after the consent.
         let link = live.link(ada).await;
         let invited = Browser::new(live.org.base_url()).get(&link).await;
         assert!(invited.status == 200 && invited.says("invites you to"), "{}", invited.body);

@@ -132,7 +132,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     let overview = ada.get("").await;
     assert!(overview.says("Answer questions"), "{}", overview.body);
 
-    // A draft is visible only to the participant.
     let saved = submit(&live, &ada, "save", &typed[..3]).await;
     assert_eq!(saved.status, 303, "{}", saved.body);
     let page = ada.get(&condition(&live)).await;
@@ -242,7 +241,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     nobody_knows_the_account_number(&live, &ada).await;
 }
 
-/// Downloads have the hashes that the receipts name, newest first, and no account number in clear.
 async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, receipts: [&Page; 2]) {
     let page = live.member.get(&answers(live, ada.participant)).await;
     let links = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
@@ -305,7 +303,6 @@ async fn what_was_sent_is_sent_once_and_not_changed() {
     assert!(declined.status == 409 && declined.says("You have done this already"), "{}", declined.body);
 }
 
-/// Two windows of a participant with the same form; the calls of one reach the store through what injects faults.
 struct Windows {
     live: Live,
     ada: Attendee,
@@ -328,7 +325,6 @@ async fn two_windows() -> Windows {
     Windows { live, ada, shaky, far, who, page, send }
 }
 
-/// Each read of the agreement by one call is held once, while another call sends the same form.
 #[tokio::test]
 async fn answers_that_another_call_sends_between_two_reads_are_sent_once() {
     for reads_before in 0.. {
@@ -600,7 +596,6 @@ async fn what_was_typed_when_a_session_ended_is_kept_and_sent_after_the_link_is_
     assert!(to_enter.status == 401 && to_enter.says("Account numbers are never shown again"), "{}", to_enter.body);
     assert!(!to_enter.body.contains(IBAN) && !to_enter.says("I’ve opened my link"), "{}", to_enter.body);
 
-    // The link opens another session, in another tab.
     let opened = ada.follow(&live.link(ada.participant).await).await;
     assert_eq!(opened.status, 303, "{}", opened.body);
     assert_ne!(ada.browser.cookie(&cookie), Some(session));

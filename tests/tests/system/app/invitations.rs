@@ -58,7 +58,6 @@ fn is_gone(page: &Page) -> bool {
     page.status == 404 && page.says("This invitation no longer works")
 }
 
-/// An unattended browser can't let anyone in: that takes the admin's password.
 #[tokio::test]
 async fn an_admin_confirms_with_their_password_what_lets_someone_in() {
     let (org, ada, browser) = admin().await;
@@ -312,7 +311,6 @@ async fn a_removed_member_has_no_session_no_invitation_and_no_organization() {
     let ben = org.member("Ben Ruiz").await;
     let bens = Browser::of(&org, &ben).await;
     let store = org.stack().table().store();
-    // Invited before they became a member in another way.
     let person = Org::new().await.member("Cleo Park").await;
     let link = invite(&org, &admin, &person.email, "admin").await;
     let cleo = ops::add_membership(&store, org.id, "Cleo", &person.email, ops::Role::Member).await.expect("a member");
@@ -330,7 +328,6 @@ async fn a_removed_member_has_no_session_no_invitation_and_no_organization() {
     let wrong = page.sign_in(&ben.email, "wrong", "/app").await;
     assert!(!wrong.says("belongs to no organization"), "only with the right password");
 
-    // Invited again, they join with their password and a name.
     let link = invite(&org, &admin, &ben.email, "member").await;
     let visitor = Browser::new(org.base_url());
     let form = visitor.get(&link).await;

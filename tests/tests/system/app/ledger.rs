@@ -61,7 +61,6 @@ fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
     records.map(row).collect()
 }
 
-/// Owed, claimed and proven.
 pub(super) type Sums = [i128; 3];
 
 async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
@@ -215,7 +214,6 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
     let second = browser.get(&format!("{PAGE}?limit=4&offset=4&include_done=false")).await;
     assert_eq!(cells(&second, "ledger").len(), 4);
     assert!(second.says(&format!("href=\"{PAGE}?include_done=false&#38;offset=0\"")), "{}", second.body);
-    // Totals include all matches, not only the page.
     assert_eq!(totals(&second), totals(&browser.get(&format!("{PAGE}?include_done=false")).await));
 }
 

@@ -100,7 +100,6 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     assert!(desk.live.member.get(&desk.access(ada)).await.says("4 tries left"));
     assert!(is_open(&open(&attendee, &link, &code.replace(' ', "-")).await));
     assert_eq!(attendee.get("").await.status, 200);
-    // Coming back within the session's lifetime needs no other code, and the code opens no second session.
     let back = attendee.browser.get(&link).await;
     assert!(!back.says("Code</label>"), "{}", back.body);
     assert!(is_open(&attendee.browser.post(&link, &[("form_token", &back.hidden("form_token"))]).await));
@@ -109,7 +108,6 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     let card = desk.live.member.get(&desk.access(ada)).await;
     assert!(!card.says(&code) && !card.says("tries left"), "a used code is not shown: {}", card.body);
 
-    // No log line, audit row or response has the code or its hash; the calls are recorded.
     let row = desk.row(ada).await;
     let audit = desk.live.org.audit().await;
     let log = std::fs::read_to_string(desk.live.org.stack().log_file()).unwrap_or_default();
@@ -260,7 +258,6 @@ async fn wrong_codes_slow_down_their_own_link_from_their_network_address() {
     assert!(again.status == 422 || again.status == 429, "{}", again.status);
     assert_eq!(guesser.browser.post(&link, &[("form_token", &token), ("code", &code)]).await.status, 429);
     assert!(is_open(&open(&desk.browser(ada), &link, &code).await), "others are not slowed down");
-    // Nor does another link with its code, at the same address.
     let northwind = desk.live.ids()[1];
     let (link, code) = (desk.live.link(northwind).await, desk.live.code(northwind).await);
     let browser = Browser::at(desk.live.org.base_url(), IpAddr::from([127, 77, 4, 9]));

@@ -11,7 +11,6 @@ use crate::unknown_id;
 
 const MEMBERS: &str = "/app/organization";
 const REMOVE: &str = "/app/organization/members";
-/// Carries who was removed to the page.
 const OUTCOME: &str = "once-removed";
 
 struct Team {
@@ -143,7 +142,6 @@ async fn the_outcome_is_for_the_session_that_removed() {
     assert!(admin.get(MEMBERS).await.says("Ben Ruiz was removed"));
 }
 
-/// An admin who opens another page first can still see the new secret.
 #[tokio::test]
 async fn the_outcome_does_not_take_the_place_of_a_secret_that_nobody_has_seen() {
     let Team { org: _org, ben, admin, .. } = Team::new().await;
@@ -173,7 +171,6 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let opened = here.get(&review).await;
 
     assert_eq!(remove(&admin, ben.id).await.status, 303);
-    // Their open form does nothing, and leads to sign-in.
     let (token, version) = (opened.hidden("form_token"), opened.hidden("version"));
     let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];
     assert!(is_signed_out(&here.post(&review, &form).await));
@@ -372,7 +369,6 @@ async fn two_who_remove_the_same_member_at_once_remove_them_once() {
     }
 }
 
-/// A former member can't begin a session, not even one that would end at once.
 #[tokio::test]
 async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let org = Org::new().await;

@@ -136,7 +136,6 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     assert_eq!(own.status, 409);
     notice(&own, "You recorded this claim");
     assert_eq!(desk.read(1).await["occurrences"][0]["state"], "satisfied");
-    // Home asks those who may confirm it, and the overdue one no longer is.
     let homes = [desk.maren.get("/app").await, desk.noah.get("/app").await];
     assert!(!homes[0].says("Obligations to confirm"), "{}", homes[0].body);
     assert!(
@@ -494,7 +493,6 @@ async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
     press_saying(who, id, act, &day(0).to_string()).await
 }
 
-/// The same, with the day on which a trigger happened.
 async fn press_saying(who: &Attendee, id: ObligationId, act: &str, happened: &str) -> Page {
     let at = format!("/obligations/{id}");
     let page = who.get(&at).await;
@@ -552,7 +550,6 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     assert!(record.says("Said that it is done: “Promise 1”"), "{}", record.body);
 }
 
-/// A participant in a member's browser who follows the link and is there in person.
 async fn hosted(live: &Live, host: &Person, participant: ParticipantId) -> Attendee {
     let attendee = Attendee { browser: Browser::of(&live.org, host).await, participant };
     let opened = attendee.follow(&live.link(participant).await).await;
@@ -681,7 +678,6 @@ async fn only_the_parties_see_an_obligation_and_do_what_is_theirs() {
     let shown = live.org.get(format!("/api/v1/obligations/{}", ids[0])).send().await.ok(200);
     assert_eq!(shown["occurrences"][0]["state"], "overdue", "nothing was recorded");
 
-    // Without consent to electronic records nothing is recorded, and the page asks for it.
     let withdrawn = ben.submit("", "/consent/withdraw", &[]).await;
     assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);
     assert!(ben.get(&at).await.says("I agree"));

@@ -57,7 +57,6 @@ async fn parties(paying: &Paying) -> [Attendee; 2] {
     [sender, receiver]
 }
 
-/// The receiver reports an amount; returns the evidence filed.
 async fn report_arrival(paying: &Paying, receiver: &Attendee, amount: &str) -> EvidenceId {
     let (path, action) = (paying.path(), format!("{}/arrived", paying.path()));
     let page = receiver.get(&path).await;
@@ -89,12 +88,10 @@ async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_reci
         says(&refused, &["This isn’t your own browser", "Nothing was recorded"]);
     }
     assert_eq!(paying.read().await["receipt"], json!(null));
-    // A claim proves nothing, so it is only marked.
     assert_eq!(ada.browser.sign_in(&member.email, &member.password, "/app").await.status, 303);
     assert_eq!(ada.send(&ada.get(&path).await, "/in-person", &[]).await.status, 303);
     let claimed = ada.submit(&path, &format!("{path}/sent"), &REPORT).await;
     says(&receipt(&ada, &claimed).await, &["In person, in ", "’s browser"]);
-    // So is a document of the sender's bank, even where members see the payment.
     let file = pdf("Wire confirmation", "");
     let action = format!("{path}/document");
     let filed = send(&ada, &ada.get(&path).await, &action, &arrived("250,000"), Some(("wire.pdf", &file))).await;
@@ -504,7 +501,6 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     }
     let [ada, northwind] = paying.live.ids();
     let (path, sent) = (paying.path(), format!("{}/sent", paying.path()));
-    // Before the consent, nothing of the payment is shown or recorded.
     let early = paying.live.open(ada).await;
     let page = early.get(&path).await;
     says(&page, &["Do you agree to act electronically?"]);
@@ -531,7 +527,6 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
             lacks(&refused, &[IBAN, "INV-117"]);
         }
     }
-    // The receiver can't report for the sender, nor the sender for the receiver.
     let token = |page: &Page| page.hidden("form_token");
     let of_receiver = northwind.get(&path).await;
     let typed = [("form_token", token(&of_receiver)), ("revision", "1".to_owned())];
@@ -614,7 +609,6 @@ async fn a_recipient_who_has_yet_to_consent_does_so_and_then_reports_late_money(
 async fn a_payment_goes_on_after_its_agreement_is_completed() {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
-    // The only step is an approval, and no condition waits for the payment.
     let paying = Paying::set_up(org, people, "Lease", |_, _| {}).await;
     let [ada, northwind] = parties(&paying).await;
     paying.open().await;

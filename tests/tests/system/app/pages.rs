@@ -44,7 +44,6 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     visits
 }
 
-/// A participant's questions, with a draft and with returned answers; and the member's page with the answers.
 async fn visits_of_answers() -> Vec<Visit> {
     let question = |label: &str, field_type| InformationField {
         id: FieldId::new(),
@@ -90,7 +89,6 @@ async fn visits_of_a_payment() -> Vec<Visit> {
     visits
 }
 
-/// Statements' pages: the list, one with unknown columns, and one with fitting and with filed entries.
 async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     let list = "/app/money/statements";
     let upload = async |name: &str, file: &str| {
@@ -119,7 +117,6 @@ async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
-/// Previews of an import of funding items, and of an agreement that papers some.
 async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     let estate = org.estate("Oak").await;
     let item = org.ready_item(&estate, "A painting").await;

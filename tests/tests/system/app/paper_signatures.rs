@@ -169,7 +169,6 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         assert!(unescaped(&page.body).contains(text), "{text}: {}", page.body);
     }
     assert_eq!(live.member.get(&form_of(&live, ada)).await.location(), access(&live, ada), "nothing is left to record");
-    // Audit rows name the records, and nothing typed.
     let audit = live.org.audit().await;
     let rows: Vec<_> =
         audit.iter().filter(|row| row["operation"].as_str().unwrap_or("").ends_with("paper_signature")).collect();
@@ -292,7 +291,6 @@ async fn a_form_that_promised_a_second_member_never_counts_at_once() {
     let scan = pdf("Signed", "");
     outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
     assert_eq!(signatures(&live).await.len(), 0);
-    // And a made-up one counts at once only if there is no other member.
     let eve = Browser::of(&live.org, &live.org.member("Eve Lind").await).await;
     let paper = newest(&live, &eve, ada).await;
     outcome(&live.member, &decide(&live.member, &paper, "reject", "Again.").await).await;
@@ -415,7 +413,6 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
         assert!(page.status == 409 && page.says("Nothing was recorded") && page.says(says), "{says}: {}", page.body);
     }
     assert_eq!(live.org.state().await, before);
-    // Requires the session's own token, and the agreement's own participants and documents.
     let token = form.hidden("form_token");
     for at in [
         form_of(&live, unknown_id()),
@@ -434,7 +431,6 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     assert!(late.status == 409 && late.says("The agreement is no longer active"), "{}", late.body);
 }
 
-/// The file to print and sign is no scan of itself.
 #[tokio::test]
 async fn the_document_itself_is_no_scan_of_it() {
     let live = two_signers().await;

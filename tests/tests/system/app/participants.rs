@@ -171,7 +171,6 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     }
     let foreign = ada.get(&document(&other.agreement)).await;
     assert!(foreign.status == 404 && foreign.says("Go to your agreement"), "{}", foreign.body);
-    // With the cookie of one's own session under another's name.
     let cookie = ada.browser.cookie(&format!("part-{}", ada.participant)).expect("a session");
     ada.browser.set_cookie(&format!("part-{northwind}"), &cookie);
     assert_eq!(ada.browser.get(&format!("/app/parts/{northwind}")).await.status, 401);
@@ -197,7 +196,6 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     assert!(old.status == 404 && old.says("This link no longer works") && !old.says("Lease"), "{}", old.body);
     assert_eq!(ada.follow(&new).await.status, 303);
     assert!(ada.get("").await.says("Do you agree"), "the link before may have been in other hands");
-    // No log line, audit row or API response has the link.
     let secret = new.rsplit('/').next().expect("a secret");
     let told =
         [std::fs::read_to_string(live.org.stack().log_file()).unwrap_or_default(), live.read().await.to_string()];
@@ -404,11 +402,9 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("copy", &another)]).await;
     assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
     assert_eq!(ada.get("").await.body.matches("You signed “Purchase agreement”</a>").count(), 1);
-    // Even if the signed sentence would be another by now.
     let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
     live.org.patch(contact, &json!({"display_name": "Ada Eze"})).send().await.ok(200);
     assert_eq!(ada.send(&page, &sign, &typed).await.location(), locations[0].1);
-    // Whoever presses another button of the page that they had open is told that they have signed.
     let decline = [("reason", "Too late.")];
     let other = ada.send(&page, &format!("{path}/decline"), &decline).await;
     assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
@@ -506,7 +502,6 @@ async fn sign_decline_and_cancel_race_to_one_outcome() {
         assert!([303, 404, 409].contains(&outcome.0) && [303, 404, 409].contains(&outcome.1), "{outcome:?}");
         let read = live.read().await;
         let is_cancelled = read["lifecycle"] == "cancelled";
-        // The member's page is outdated if a participant was faster.
         assert_eq!(is_cancelled, cancelled.status == 303, "{outcome:?} {read}");
         let events = live.org.events().await;
         let signatures = events.iter().filter(|event| event["type"] == "signature.completed").count();

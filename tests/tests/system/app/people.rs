@@ -123,7 +123,6 @@ async fn whom_an_agreement_refers_to_stays_and_the_agreement_is_named() {
     let link = format!("the draft <a href=\"/app/agreements/{}\">“Lease &#60;b&#62;”</a>. Remove them", draft.id());
     refused(&link).await;
 
-    // A discarded draft keeps no one. A published and cancelled one does.
     let discard = async |draft: &drafts::Drafted| {
         let page = format!("/app/agreements/{}", draft.id());
         let shown = desk.browser.get(&page).await;
@@ -185,7 +184,6 @@ async fn nobody_is_removed_from_or_by_another_organization() {
     for desk in [&desk, &other] {
         assert_eq!(desk.people().await, [id(&desk.ada)]);
     }
-    // A contact who belongs only to another workspace.
     let elsewhere = desk.org.person("Ben").await;
     assert_eq!(desk.remove(&desk.browser, &elsewhere).await.status, 303);
     assert_eq!(desk.people().await, [id(&desk.ada)]);
@@ -312,7 +310,6 @@ async fn a_contacts_page_shows_where_they_take_part() {
     assert_eq!(admin.post("/app/organization/contacts", &own).await.status, 303);
     let page = desk.browser.get(&path).await;
     assert!(page.says("Own contact") && page.says("Charter"), "{}", page.body);
-    // A refused form keeps what is beside it.
     let fields = [("form_token", page.hidden("form_token")), ("version", page.hidden("version"))];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
     let refused = desk.browser.post(&path, &fields).await;

@@ -74,11 +74,9 @@ async fn a_token_is_created_once_and_shown() {
     let again = Pressed::on(&asked, TOKENS, &other.fields);
     let report = value(&browser.get(&again.twice(&browser).await).await).expect("the value");
     assert_ne!(report, secret);
-    // Another copy of the form too.
     let again = Pressed::on(&browser.get(TOKENS).await, TOKENS, &[("name", "CRM sync"), ("scope", "read")]);
     let third = value(&browser.get(&again.twice(&browser).await).await).expect("the value");
     assert!(third != secret && third != report);
-    // Another session can't use it.
     let colleague = Browser::of(&org, &org.admin("Kim Sato").await).await;
     let form_token = colleague.get(TOKENS).await.hidden("form_token");
     let theirs = Pressed { form_token, copy: again.copy, ..again };
@@ -184,7 +182,6 @@ async fn recovery_codes_are_made_once_and_shown() {
     let renewed = codes_on(&shown);
     assert!(renewed.len() == 10 && renewed.iter().all(|code| !codes.contains(code)), "{}", shown.body);
 
-    // The shown codes work, and once one is used, the form shows nothing anymore.
     let form_token = shown.hidden("form_token");
     let fields = [("form_token", form_token.as_str()), ("code", &renewed[4])];
     assert_eq!(browser.post(CODES, &fields).await.status, 303);
@@ -194,7 +191,6 @@ async fn recovery_codes_are_made_once_and_shown() {
     assert!(codes_on(&browser.get(SECOND_FACTOR).await).is_empty());
 }
 
-/// Each form has what it sends first, and what it sends after going back.
 #[tokio::test]
 async fn a_used_form_with_other_content_adds_it_on_the_next_press_only() {
     let org = Org::new().await;

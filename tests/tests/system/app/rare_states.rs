@@ -157,7 +157,6 @@ async fn a_form_is_not_more_than_a_form_can_be() {
     let json = browser.post_with(&review(&proposal), &fields, &[("content-type", "application/json")]).await;
     assert_eq!(json.status, 422, "{}", json.body);
     assert_eq!(org.state().await, before);
-    // One field less is within the limit.
     let form: Vec<(&str, &str)> = fields.iter().chain(&too_much[0][1..]).copied().collect();
     assert_eq!(browser.post(&review(&proposal), &form).await.status, 303);
 }

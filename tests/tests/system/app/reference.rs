@@ -24,7 +24,6 @@ fn assert_anchors(page: &Page, name: &str) {
     }
 }
 
-/// What an operation's page must show: parameters, body fields, statuses, and the values of types it refers to.
 fn words(document: &Value, operation: &Value) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let parameters = operation["parameters"].as_array().into_iter().flatten();

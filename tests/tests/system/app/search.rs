@@ -110,7 +110,6 @@ async fn of_many_the_first_are_shown_and_a_link_leads_to_all() {
         let list = browser.get(&format!("/app/{path}?search=lease")).await;
         assert_eq!(list.body.matches("<td class=\"main\">").count(), 6, "{kind}: {}", list.body);
     }
-    // The members' list has a search too.
     org.member("Marguerite Lease").await;
     let members = group(&search(&browser, "lease").await, "members").expect("a member").to_owned();
     assert!(members.contains("href=\"/app/organization?search=lease\">Marguerite Lease</a>"), "{members}");

@@ -275,11 +275,9 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
         assert!(page.says("autofocus") && !page.says("<b>12345"), "{code}");
         assert_eq!(key_on(&page).map(|key| key.expose()), Some(secret.expose()), "the same key");
     }
-    // Copying the cookie elsewhere gains nothing.
     let colleague = Browser::of(&org, &org.member("Ben Ruiz").await).await;
     colleague.set_cookie("once-second-factor", &browser.cookie("once-second-factor").unwrap());
     assert!(key_on(&colleague.get(PAGE).await).is_none());
-    // Nothing is on yet, and nothing is stored.
     assert!(browser.get(ACCOUNT).await.says(">Set up second factor</a>"));
     Browser::of(&org, &person).await;
     assert!(
@@ -312,7 +310,6 @@ async fn a_clock_may_be_thirty_seconds_off_and_no_more() {
         assert_eq!(page.status == 303, is_accepted, "{offset}: {}", page.body);
         if !is_accepted {
             assert!(is_refused(&page), "{offset}");
-            // It was a mistake: the right one signs in.
             assert_eq!(send_code(&browser, "code", &guarded.code(0)).await.status, 303);
         }
     }
@@ -400,7 +397,6 @@ async fn a_recovery_code_signs_in_once_and_few_are_warned_of() {
     let page = guarded.browser.get(ACCOUNT).await;
     assert!(page.says("3 of 10") && page.says("You have few recovery codes left."), "{}", page.body);
 
-    // New ones need a code of either kind.
     guarded.browser.expire_flashes();
     let refused = send(&guarded.browser, CODES, &[("code", "1")]).await;
     assert!(
@@ -433,7 +429,6 @@ async fn guesses_at_a_code_are_slowed_down_and_the_owner_is_not() {
     rows::postpone_login(guarded.table(), "code", &guarded.person.email).await;
     let page = send_code(&thief, "code", &guarded.code(0)).await;
     assert!(is_refused(&page), "the right one comes too soon: {}", page.body);
-    // Another password or recovery code doesn't help.
     let again = guarded.halfway().await;
     assert!(is_refused(&send_code(&again, "recovery_code", &guarded.codes[0]).await));
     // The owner has signed in with this browser before.
@@ -498,7 +493,6 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     stranger.set_cookie("second-step", "%7B%22key%22%3A%22x%22%2C%22text%22%3A%22x%22%7D");
     assert!(needs_password(&send_code(&stranger, "code", &code).await));
 
-    // It expires after five minutes.
     age_step(&guarded, &halfway, 301);
     assert!(needs_password(&send_code(&halfway, "code", &code).await));
     let halfway = guarded.halfway().await;
@@ -514,7 +508,6 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     let new = [("current_password", guarded.person.password.as_str()), ("new_password", "tiger lamp orchid")];
     assert_eq!(send(&owner, "/app/account/password", &new).await.status, 303);
     assert!(needs_password(&send_code(&halfway, "code", &guarded.code(1)).await));
-    // The second factor stays on with the new password.
     let browser = guarded.visitor();
     let page = browser.sign_in(&guarded.person.email, "tiger lamp orchid", "/app").await;
     assert_eq!(page.location(), "/app/sign-in/code?next=/app");
@@ -527,7 +520,6 @@ async fn the_code_of_another_account_signs_in_nobody() {
     let browser = one.halfway().await;
     assert!(is_refused(&send_code(&browser, "code", &two.code(0)).await));
     assert!(is_refused(&send_code(&browser, "recovery_code", &two.codes[0]).await));
-    // The step belongs to the last correct password.
     let page = browser.sign_in(&two.person.email, &two.person.password, "/app").await;
     assert_eq!(page.location(), "/app/sign-in/code?next=/app");
     assert!(is_refused(&send_code(&browser, "recovery_code", &one.codes[0]).await));
@@ -562,7 +554,6 @@ async fn turning_off_takes_the_password_and_a_code() {
     let page = guarded.browser.get(PAGE).await;
     assert!(page.says("Second factor turned off") && page.says(">Set up second factor</button>"), "{}", page.body);
     guarded.audit_row("turn_off_second_factor").await;
-    // Sessions continue, and the password suffices. A half-finished sign-in starts over.
     assert_eq!(elsewhere.get(ACCOUNT).await.status, 200);
     Browser::of(&guarded.org, &guarded.person).await;
     assert!(needs_password(&send_code(&halfway, "recovery_code", &guarded.codes[2]).await));
@@ -636,7 +627,6 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
     assert_eq!(page.body.matches("count as one person for 7 days").count(), 2, "said before: {}", page.body);
 
-    // Neither a member, nor another organization's admin, nor the person without a code.
     let other = Org::new().await;
     let stranger = Browser::of(&other, &other.admin("Noor Vance").await).await;
     assert_eq!(send(&guarded.browser, &reset(ada.id.to_string()), &[]).await.status, 403);

@@ -50,7 +50,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let (agreement, [ada, northwind]) = (&live.agreement, live.ids());
     let first = live.attend(ada).await;
 
-    // Both wait for Ada, each with its number; Northwind's only document has none.
     let tasks = first.get("").await;
     assert!(tasks.says("Sign “Purchase agreement”") && tasks.says("Sign “Schedule of deliveries”"), "{}", tasks.body);
     for (n, place) in [(0, "Document 1 of 2 to sign"), (1, "Document 2 of 2 to sign")] {
@@ -68,7 +67,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     assert!(signed.says("You signed this document") && !signed.says("id=\"sign\""), "{}", signed.body);
     assert_eq!(linked(&signed, "Next: Sign “Schedule of deliveries”"), next);
 
-    // In a new session on another device, Ada continues with the second, without another consent.
     let later = live.open(ada).await;
     let tasks = later.get("").await;
     assert!(!tasks.says("Sign “Purchase agreement”") && tasks.says("Sign “Schedule of deliveries”"), "{}", tasks.body);

@@ -156,7 +156,6 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         let travelled = Browser::at(org.base_url(), own_address());
         travelled.set_cookie("browser", &secret);
         assert_eq!(travelled.sign_in(email, &person.password, "/app").await.status, 303);
-        // Nor does a correct sign-in here help an attacker who guesses elsewhere.
         guess(&elsewhere, [email]).await;
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{}", right.body);
@@ -181,11 +180,9 @@ async fn a_browser_that_is_known_is_no_way_in_and_its_guesses_are_its_own() {
     guess(&thief, std::iter::repeat_n(person.email.as_str(), 10)).await;
     rows::postpone_login_in(org.stack().table(), &thief, &person.email).await;
     assert_eq!(thief.sign_in(&person.email, &person.password, "/app").await.status, 422);
-    // It is known to one account only, and guesses in it count nowhere else.
     assert_eq!(thief.sign_in(&colleague.email, &colleague.password, "/app").await.status, 303);
     Browser::of(&org, &person).await;
 
-    // Signing out keeps it, and a made-up one isn't known.
     let token = browser.get("/app").await.hidden("form_token");
     let out = browser.post("/app/sign-out", &[("form_token", &token)]).await;
     assert_eq!((out.status, browser.cookie("browser")), (303, Some(secret)));

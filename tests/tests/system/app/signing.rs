@@ -21,8 +21,6 @@ async fn receipt(attendee: &Attendee, done: &Page) -> Page {
     attendee.browser.get(done.location()).await
 }
 
-/// A drawing of ten thousand points and a typed name, given after the session's end: reopening the link shows both, in
-/// sight of the document, and nothing is signed before.
 #[tokio::test]
 async fn a_signature_given_when_the_session_has_ended_is_kept() {
     let live = Live::new(one_step).await;
@@ -69,7 +67,6 @@ async fn a_signature_given_when_the_session_has_ended_is_kept() {
             let done = post(&form(&back, &[("signature", "Ada O.")])).await;
             assert!(receipt(&ada, &done).await.says("Typed name"));
         } else {
-            // Only one of the two signs, as always.
             let both = post(&form(&back, &[("signature", "Ada O.")])).await;
             assert!(both.status == 422 && both.says("is typed and drawn"), "{}", both.body);
             assert!(both.says(&format!("name=\"drawing\" value=\"{drawing}\"")), "{}", both.body);

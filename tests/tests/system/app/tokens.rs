@@ -168,7 +168,6 @@ async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
     let hour = Timestamp::now().start_of_hour();
     let is_same_hour = used.contains(&format!("datetime=\"{hour}\""));
     assert!(!is_same_hour || line["round_trips"] == 3, "{line}");
-    // A refused call is a use too; one with an expired or revoked token isn't.
     let refused = org.issue("Refused", Scope::Read, Timestamp::now()).await;
     org.with_token(&refused.value).post("/api/v1/contacts", &json!({})).send().await.refused(403);
     let expired = org.issue("Expired", Scope::Read, Timestamp::now().plus_seconds(-91 * 24 * 3600)).await;

@@ -15,7 +15,6 @@ async fn is_stored(org: &Org, file: &[u8]) -> bool {
     org.stack().files().get(org.id, &DocumentContent::of(file)).await.is_ok()
 }
 
-/// A day passes, and the clock ticks until uploads are settled.
 async fn a_day_passes(org: &Org) {
     drafts::make_uploads_due(org).await;
     let is_done = || async {
@@ -43,7 +42,6 @@ async fn what_a_participant_stored_stays_while_a_receipt_names_it() {
     let (ada, org) = (live.attend(live.ids()[0]).await, &live.org);
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[1].id);
     let [named, refused, named_later] = ["Named", "Refused", "Named later"].map(|text| pdf(text, ""));
-    // A copy of a form records one file, and stores no other.
     assert_eq!(upload_each(&ada, &at, &[&named, &refused]).await, [303, 409]);
     assert_eq!(upload_each(&ada, &at, &[&named_later]).await, [303]);
     assert!(!is_stored(org, &refused).await);
@@ -73,7 +71,6 @@ async fn answers_that_are_not_saved_store_no_file() {
     let [saved, other, sent] = ["Saved", "Other", "Sent"].map(|text| pdf(text, ""));
     assert_eq!(answer(&live, &ada, "save", ("", "First.", &saved)).await, 303);
     let stored = rows::file_bytes(org.stack().table(), ada.participant).await;
-    // Another tab has an older draft, or the text is too long for one.
     let too_long = "x".repeat(shared::limits::ANSWERS_BYTES_MAX);
     for act in ["save", "send"] {
         for (version, text) in [("0", "Second."), ("", too_long.as_str())] {

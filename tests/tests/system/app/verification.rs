@@ -103,7 +103,6 @@ async fn verified_identities_clear_the_gate_and_complete_the_agreement() {
     assert_eq!((&lifecycle, &after["state"]), (&json!("completed"), &json!("cleared")));
     let completed = |event: &&Value| event["type"] == "agreement.completed";
     assert_eq!(org.events().await.iter().filter(completed).count(), 1);
-    // A completed agreement records no more.
     assert_eq!(browser.get(&path(&agreement, ada)).await.location(), page_of(&agreement));
     let audit = org.audit().await;
     let rows = audit.iter().filter(|row| row["operation"] == "record_verification");

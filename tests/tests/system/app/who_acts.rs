@@ -73,7 +73,6 @@ async fn a_link_is_shown_on_demand_and_on_record() {
     let rows = live.org.audit().await;
     assert_eq!(rows.iter().filter(|row| row["operation"] == "show_link").count(), 1);
 
-    // Nobody else sees it, nor the same member after two minutes.
     let kim = Browser::of(&live.org, &live.org.member("Kim Sato").await).await;
     lacks(&kim.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
     live.member.expire_flashes();
@@ -118,7 +117,6 @@ async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     says(&host.browser.get(signed.location()).await, &[&format!("I{mark}")]);
     says(&live.member.get(&access_of(&live)).await, &[&format!("Signed “Purchase agreement”, i{mark}")]);
 
-    // Signing the member out doesn't make the browser hers.
     sign_out(&host.browser).await;
     assert_eq!(host.submit("", "/consent/withdraw", &[]).await.status, 303);
 
@@ -159,7 +157,6 @@ async fn signing_out_does_not_answer_the_question() {
     assert_eq!(host.follow(&link).await.status, 303);
     sign_out(&host.browser).await;
     says(&host.get("").await, &asked);
-    // Pressing the link's button again no longer answers it.
     assert_eq!(host.follow(&link).await.status, 303);
     says(&host.get("").await, &asked);
 
@@ -336,7 +333,6 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
     says(&live.member.get(&live.path()).await, &["Confirmed the new details of Ada Okafor"]);
     says(&shown_link(&live.member, live.agreement.id(), ada).await, &["mailto:ada%40elsewhere.example?"]);
 
-    // Each change is on record, at the contact and in the evidence.
     let own = live.member.get(&format!("/app/contacts/{}", live.agreement.participants[0].contact_id)).await;
     says(&own, &["Earlier details", "Ada Okafor, ada@okafor.example", "Ada Okafor, ada@third.example"]);
     let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;

@@ -86,7 +86,6 @@ async fn judge(live: &Live, page: &str, (act, reason): (&str, &str)) {
     assert_eq!(judged.status, 303, "{}", judged.body);
 }
 
-/// Every read operation's response about the deal, to either token, headers included.
 async fn responses(live: &Live) -> String {
     let (org, agreement) = (&live.org, &live.agreement);
     let proposals = org.get("/api/v1/proposals").send().await.ok(200);
@@ -153,7 +152,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let sent = answer(&ada, gates[2], fields, ("send", &text)).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
 
-    // The member returns them, Ada answers again, and the acceptance completes the agreement.
     assert!(live.member.get("/app").await.says("Answers to read"));
     let answers = format!("{}/conditions/{}/answers/{}", live.path(), gates[2], ada.participant);
     judge(&live, &answers, ("return", &reason)).await;
@@ -164,7 +162,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     assert_eq!(live.read().await["lifecycle"], "completed");
     assert_eq!(live.member.get(&live.path()).await.status, 200);
 
-    // Subscribers hear of it, and all participants can get its evidence.
     let arrivals = subscriber
         .receiver
         .wait_until(|arrivals| arrivals.iter().any(|arrival| arrival.event_type() == "agreement.completed"))

@@ -23,7 +23,6 @@ const NO_STACK: &str = "An error occurred (ValidationError): Stack with id x doe
 /// A folder with a program `aws` that records its calls, and answers from files.
 struct Aws {
     folder: TempDir,
-    /// Calls of earlier runs.
     seen: Cell<usize>,
 }
 
@@ -264,12 +263,10 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
     assert!(!ran.has_called("cloudformation execute-change-set"), "{}", ran.calls);
     assert!(ran.has_called("cloudformation delete-change-set"), "{}", ran.calls);
     aws.run(&["deploy", "prod", "Arhitecture=arm64", "--yes"], &[]).await.refused("no parameter Arhitecture");
-    // A new stage has no values to keep.
     aws.fails("cloudformation describe-stacks", NO_STACK);
     let ran = aws.run(&["deploy", "new", "--yes"], &[]).await;
     assert!(ran.calls.contains("--change-set-type CREATE") && !ran.calls.contains("UsePreviousValue"), "{}", ran.calls);
     ran.called_in_order(&["cloudformation wait stack-create-complete", "cloudformation set-stack-policy"]);
-    // If AWS doesn't say whether it exists, nobody knows.
     aws.fails("cloudformation describe-stacks", "Unable to locate credentials");
     let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
     ran.refused("Unable to locate credentials");
@@ -300,7 +297,6 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
         assert!(!ran.text().contains("put-secret-value"), "no command that overwrites a value: {}", ran.text());
         let ran = aws.run(&["keyring", "prod"], &[]).await;
         ran.succeeded();
-        // The token makes AWS refuse a second value from another terminal.
         let call = ran.call(store);
         assert!(call.contains("--secret-id the-secret --client-request-token countersign-first"), "{call}");
         let call = ran.recorded.iter().find(|call| call["args"][1] == "put-secret-value").expect("the call");
@@ -337,7 +333,6 @@ async fn a_first_deployment_that_failed_can_be_repeated() {
         ]);
         let create = ran.call("cloudformation create-change-set");
         assert!(create.contains("--change-set-type CREATE") && !create.contains("UsePreviousValue"), "{create}");
-        // If there are records, however they came, nothing is removed.
         aws.says("dynamodb scan", &json!({"Count": 1}));
         aws.was(status);
         let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
@@ -388,7 +383,6 @@ async fn a_deployment_that_fails_says_why_and_what_comes_next() {
     }
 }
 
-/// An earlier release lacks some parameters of the rolled-back one.
 #[tokio::test]
 async fn a_rollback_keeps_what_the_earlier_release_knows() {
     if !is_wanted() {
@@ -523,7 +517,6 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     let ran = aws.run(&["destroy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called(removal), "{}", ran.calls);
-    // AWS deletes no secret with replicas. That is checked before anything is deleted.
     let secret = "secretsmanager describe-secret";
     aws.says(secret, &json!({"ReplicationStatus": [{"Region": "eu-west-1", "Status": "InSync"}]}));
     let ran = aws.run(&["destroy", "prod", "--yes"], &[("LOSE_DATA", "countersign-prod")]).await;
@@ -531,7 +524,6 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     assert!(!lost.iter().any(|call| ran.has_called(call)), "{}", ran.calls);
     aws.says(secret, &json!({"VersionIdsToStages": {"1": ["AWSCURRENT"]}}));
     aws.run(&["destroy", "prod", "--yes"], &[]).await.succeeded();
-    // Given stores aren't the stack's: it removes its own.
     aws.is("UPDATE_COMPLETE", &[("TableName", "restored")]);
     let ran = aws.run(&["destroy", "prod", "--yes"], &[]).await;
     ran.succeeded();
@@ -555,7 +547,6 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     let full = json!({"Versions": files});
     let marker = json!({"DeleteMarkers": [{"Key": "a", "VersionId": "2"}]});
     let lose = [("LOSE_DATA", "countersign-prod")];
-    // One file can't be deleted: the script says so, and the stack remains for another run.
     aws.says(list, &full);
     let error = json!({"Key": "a-key", "Code": "AccessDenied", "Message": "locked"});
     aws.says("s3api delete-objects", &json!({ "Errors": [error] }));
@@ -563,7 +554,6 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     ran.refused("1 of 1000 files in the-bucket can't be deleted").refused("a-key: AccessDenied locked");
     ran.called_in_order(&["dynamodb delete-table", "s3api delete-objects"]);
     assert!(!ran.has_called("cloudformation delete-stack") && !ran.has_called("s3api delete-bucket"), "{}", ran.calls);
-    // The second run finds the table gone, and the remaining files.
     aws.fails("dynamodb describe-table", "An error occurred (ResourceNotFoundException)");
     aws.fails("dynamodb scan", "An error occurred (ResourceNotFoundException)");
     aws.says("s3api delete-objects", &json!({}));
@@ -580,7 +570,6 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
         serde_json::from_str::<Value>(content).expect("JSON")["Objects"].as_array().expect("keys").len()
     });
     assert_eq!(deleted.collect::<Vec<_>>(), [1000, 1000, 1]);
-    // A third finds only the stack.
     aws.fails(list, "An error occurred (NoSuchBucket)");
     aws.fails("s3api delete-bucket", "An error occurred (NoSuchBucket)");
     aws.fails("secretsmanager delete-secret", "An error occurred (InvalidRequestException): marked for deletion");
@@ -773,7 +762,6 @@ async fn the_first_session_works_from_an_invitation_on() {
         steps
     });
     assert_eq!(steps.get(&true), Some(&15), "{text}");
-    // The link is used up, so the same session fails and says where.
     let (succeeded, text) = smoke(&link).await;
     assert!(!succeeded && text.contains("FAILED"), "{text}");
 }

@@ -73,7 +73,6 @@ fn the_bill_follows_from_what_was_measured() {
     assert!(compared >= 8, "{compared} rows");
 }
 
-/// A stage's cost without calls: alarms and metrics match the template, and the products are right.
 #[test]
 fn what_a_stage_costs_without_calls_is_multiplied_right() {
     let watched = |alarm: &Value| {

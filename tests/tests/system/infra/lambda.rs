@@ -26,7 +26,6 @@ struct Recorded {
     check: fn(&Answer, &Org),
 }
 
-/// In the order of their replay.
 const RECORDED: [Recorded; 17] = [
     Recorded {
         event: "get-identity",
@@ -195,7 +194,6 @@ async fn every_recorded_event_gets_its_answer() {
     assert_eq!(json!(files[&path].len()), document["size_bytes"]);
     let text = pdf::reading::text(&files[&path]).expect("a PDF");
     assert!(text.contains("The Harbor Trust") && text.contains("A painting"), "{text}");
-    // For CloudWatch, the log has one JSON line per call, and nothing else.
     for (name, (process, answered)) in &functions {
         assert_eq!(logged(process), *answered, "{name}");
     }
@@ -252,7 +250,6 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form", "__Host-owner"]);
 
-    // A signed-in member needs no form.
     let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
     again["cookies"] = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let away = open(&mut process, again.to_string()).await;
@@ -314,7 +311,6 @@ async fn what_opens_pdfs_starts_itself_for_each() {
     assert!(matches!(none, Err(Error::Internal(_))), "{none:?}");
 }
 
-/// A bundle passes through Lambda byte by byte, and the keys that verify it need no session.
 #[tokio::test]
 async fn a_bundle_of_the_documents_verifies_with_the_keys_that_it_publishes() {
     let cloud = Cloud::new().await;

@@ -293,8 +293,7 @@ fn links_between_pages_lead_somewhere() {
     }
 }
 
-/// Paths are in backquotes, from the root, alone or at the start of a command. `shared/src/domain/sentences` may be a
-/// file or a folder; of a path with a placeholder, such as `<resource>`, the folder must exist.
+/// Paths are in backquotes, from the root, alone or at the start of a command; `<placeholders>` stand for any name.
 #[test]
 fn paths_that_the_pages_name_exist() {
     let folders = ["docs/", "events/", "functions/", "infra/", "scripts/", "shared/", "tests/"];

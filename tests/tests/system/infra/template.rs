@@ -230,7 +230,6 @@ fn value_of(variable: &str, org: &Org) -> String {
         "BASE_URL" => "https://countersign.example".to_owned(),
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
-        // Nothing answers there, and no event needs it.
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
         "FILES_BUCKET" | "KEYRING_SECRET" | "DOCUMENTS_FUNCTION" => "none".to_owned(),
         "MCP_HOSTS" => "d111.cloudfront.example".to_owned(),
@@ -256,7 +255,6 @@ fn the_streams_filter_lets_through_what_the_relay_takes() {
     for other in [&batch["Records"][0], &batch["Records"][2]] {
         assert!(!matches(&pattern, other), "{other}");
     }
-    // The prefix of such keys in the code.
     assert!(DueEntry::of(Key::from_parts("DUE#3", "nonsense")).is_none(), "a key that only begins like one");
     assert!(shared::store::keys::due_of_kind(shared::store::keys::Due::Event).starts_with("EVENT#"));
     assert_eq!(
@@ -311,7 +309,6 @@ fn data_outlive_the_stack_and_stay_private() {
     for (id, alarm) in resources("AWS::CloudWatch::Alarm") {
         let target = json!({"Fn::If": ["HasAlarmTarget", [{"Ref": "AlarmTarget"}], []]});
         assert_eq!(alarm["AlarmActions"], target, "{id}");
-        // The handbook explains each alarm.
         let name = alarm["AlarmName"]["Fn::Sub"].as_str().and_then(|name| name.strip_prefix("${AWS::StackName}-"));
         let name = name.expect("a name that begins with the stack's");
         let handbook = include_str!("../../../../infra/OPERATIONS.md");
@@ -319,7 +316,6 @@ fn data_outlive_the_stack_and_stay_private() {
     }
 }
 
-/// Stores that a stage may be given: the parameter, its condition, and the resource it replaces.
 const GIVEN_STORES: [(&str, &str, &str); 3] = [
     ("TableName", "HasOtherTable", "Table"),
     ("FilesBucket", "HasOtherFiles", "Files"),
@@ -365,7 +361,6 @@ fn everything_follows_to_a_store_that_is_given() {
     }
 }
 
-/// What stops while a store is restored.
 #[test]
 fn one_parameter_stops_all_that_runs_by_itself() {
     let stops = json!({"Fn::If": ["HasBackgroundWork", true, false]});

@@ -64,8 +64,7 @@ fn added<'a>(tool: &'a Value, of_all: &[&str]) -> Vec<&'a str> {
     crate::members(tool).into_iter().filter(|name| !of_all.contains(name)).collect()
 }
 
-/// A client that begins with a handshake in this revision gets every answer in it, without a session: with the
-/// revision's members of tools, and structured results if it has them.
+/// Every answer is in the client's revision, without a session.
 async fn is_spoken(revision: &'static str, of_tools: &[&str], is_structured: bool) {
     let org = Org::new().await;
     let mcp = Mcp::of(&org).speaking(revision);
@@ -182,7 +181,6 @@ async fn headers_have_to_agree_with_the_message() {
     let twice = headers(&[("mcp-protocol-version", STATELESS), ("mcp-protocol-version", STATELESS)]);
     let (_, body) = mcp.request("tools/list", &json!({}));
     assert_eq!(code(&mcp.send(Method::POST, &twice, body.to_string().into_bytes()).await), (400, -32020));
-    // An unsupported revision gets the list of supported ones.
     for revision in REVISIONS {
         let reply =
             send(&mcp.speaking(revision), "tools/list", &json!({}), &[("mcp-protocol-version", "1999-01-01")]).await;
@@ -190,7 +188,6 @@ async fn headers_have_to_agree_with_the_message() {
         assert_eq!((code(&reply), &reply.body["id"]), ((400, -32022), &json!(7)));
         assert_eq!(*data, json!({"supported": REVISIONS, "requested": "1999-01-01"}));
     }
-    // The newest revision's requirements for every request.
     let without = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
     let sent = headers(&[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     assert_eq!(code(&mcp.send(Method::POST, &sent, without.into_bytes()).await), (400, -32602));
@@ -310,7 +307,6 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
             assert!(status == 200 || reply.body["error"]["code"] == "forbidden", "{reply:?}");
         }
     }
-    // A foreign page is refused before its token is checked.
     let foreign =
         send(&Mcp::of(&org.anonymous()), "tools/list", &json!({}), &[("origin", "https://evil.example")]).await;
     assert_eq!(foreign.status, 403);

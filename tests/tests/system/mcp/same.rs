@@ -66,7 +66,6 @@ async fn row(org: &Org, request_id: &str) -> Value {
     found[0].clone()
 }
 
-/// A row without what differs per call.
 fn told(row: &Value, fixture: &Fixture) -> Value {
     let tokens = [(fixture.org.token.id, "writer"), (fixture.org.read_only_token.id, "reader")];
     let token = tokens.iter().find(|(id, _)| row["token_id"] == id.to_string()).map(|(_, name)| *name);
@@ -76,7 +75,6 @@ fn told(row: &Value, fixture: &Fixture) -> Value {
     })
 }
 
-/// Compares an HTTP call in one organization with the same MCP call in another.
 async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called): (&Fixture, &Called)) {
     let mut body = answer.json();
     if body.is_array() {
@@ -100,8 +98,7 @@ async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called):
     assert_eq!((rows.0.get("via"), rows.1.get("via")), (None, Some(&json!("mcp"))), "{name}");
 }
 
-/// Two organizations with equal records: one called over HTTP, the other by tools. Each operation is called properly,
-/// again with its key, with a read-only token, without arguments, and with too many.
+/// Each operation is called properly, again with its key, with a read-only token, without arguments, and with too many.
 #[tokio::test]
 async fn every_operation_does_the_same_as_its_tool() {
     let (http, of_tools) = (Fixture::new().await, Fixture::new().await);
@@ -284,7 +281,6 @@ async fn members_see_that_a_call_came_over_mcp() {
     assert!(by_mcp[0].contains("Integration (over MCP),create_contact,"), "{export}");
 }
 
-/// No page of the app is a tool, and the endpoint leads to none.
 #[tokio::test]
 async fn nothing_of_the_app_is_reachable() {
     let org = Org::new().await;

@@ -13,7 +13,6 @@ const TOKENS_MAX: usize = 12_000;
 /// published one 10,459 tokens, `o200k_base` 9,917, `cl100k_base` 9,542, on 2026-11-25).
 const BYTES_OF_A_TOKEN: f64 = 3.5;
 
-/// The tools as `make generate` writes them.
 const KEPT: &str = include_str!("../../../../functions/mcp/tools.json");
 
 #[test]

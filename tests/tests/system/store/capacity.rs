@@ -30,7 +30,6 @@ const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 struct Meter<'a> {
     faults: &'a Faults,
     stack: &'a Stack,
-    /// One per measured token.
     clients: [Client; 2],
     used_in: Option<Timestamp>,
     figures: Map<String, Value>,
@@ -58,8 +57,8 @@ impl Meter<'_> {
 }
 
 impl Meter<'_> {
-    /// A token's first call in an hour records its use: 1 write unit and 1 round trip more than in the golden file.
-    /// Uses the tokens now, so that measurements start with recently used ones.
+    /// A token's first call in an hour records its use, so all are used now: it costs 1 write unit and 1 round trip
+    /// more.
     async fn record_use(&mut self) {
         let hour = Timestamp::now().start_of_hour();
         if self.used_in != Some(hour) {
@@ -129,7 +128,6 @@ async fn a_long_ledger_costs_no_more_than_other_lists() {
     let client = org.at(&stack);
     client.get("/api/v1/me").send().await.ok(200);
     let of_rows = f64::from((160 * ROWS).div_ceil(4096));
-    // Token, organization, and the other lists' rows; for the page the payments, their agreement and its people.
     let beside = f64::from(2 + 2 + PAGE + 1 + 2);
     for (query, total) in [
         (&[][..], ROWS),

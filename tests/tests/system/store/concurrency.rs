@@ -149,7 +149,6 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     let counting = org.stack().through(&faults);
     let client = org.at(&counting);
     let people = format!("{path_of_workspace}/contacts");
-    // What the second stack wrote at its start.
     drop(faults.take_traffic());
     let add = |contact: &Value| client.post(&people, &json!({"contact_id": contact["id"]})).send();
     for answer in join_all(contacts.iter().map(add)).await {

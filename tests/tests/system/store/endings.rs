@@ -36,7 +36,6 @@ async fn has_ending(org: &Org) -> bool {
     org.due().await.iter().any(|due| due.contains("ENDING"))
 }
 
-/// The most movements of an agreement.
 #[tokio::test]
 async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies_half_way() {
     let org = Arc::new(Org::with(Needs::OWN.without_background()).await);
@@ -67,7 +66,6 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     let ended = written(&org).await;
     assert!((20..all).contains(&ended), "half-way: {ended}");
     assert!(has_ending(&org).await, "what is left is still due");
-    // Half of the records say so by now. Readers see all as ended.
     assert_told_as_ended(&org, draft.id()).await;
 
     // A tick has a time limit, so the last ones may take another.
@@ -109,7 +107,6 @@ async fn assert_told_as_ended(org: &Org, agreement: AgreementId) {
     }
 }
 
-/// For a cancelled and an expired agreement.
 #[tokio::test]
 async fn obligations_are_told_as_ended_before_their_own_records_say_so() {
     let org = Org::with(Needs::OWN.without_background()).await;

@@ -59,7 +59,6 @@ async fn is_stored(org: &Org) -> bool {
     org.stack().files().get(org.id, &DocumentContent::of(&DEED)).await.is_ok()
 }
 
-/// Expires the claim of the clock that removes the deed.
 async fn the_clock_is_lost(org: &Org) {
     let table = org.stack().table();
     let partition = format!("ORG#{}#STOREDFILE#{}", org.id, DocumentContent::of(&DEED).sha256);
@@ -73,15 +72,11 @@ async fn the_clock_is_lost(org: &Org) {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Removal {
-    /// A call uploads the same file just before.
     Met,
-    /// The clock dies just before.
     LostBefore,
-    /// The clock dies just after.
     LostAfter,
 }
 
-/// The stack's files, with an event at removal.
 #[derive(Debug)]
 struct Meeting<'a> {
     org: &'a Org,

@@ -14,7 +14,6 @@ use tests::drafts::{self, Coming, Drafted};
 use tests::funding::{Estate, PAPER, funding_path, item_path};
 use tests::{Needs, Org, eventually, obligations};
 
-/// An organization with a draft of as many papered items and promises as possible. A countdown activates the promises.
 struct Full {
     org: Org,
     maren: Person,
@@ -59,7 +58,6 @@ impl Full {
         self.org.decide_at_once(&self.maren, self.id(), action).await;
     }
 
-    /// Runs the clock until the due index has no entries of this kind.
     async fn follow_up(&self, kind: &str) {
         let clock = Clockwork::of(&self.org);
         eventually("nothing is left", async || {
@@ -98,7 +96,6 @@ impl Full {
 const ITEMS: u64 = limits::PAPERED_ITEMS_MAX as u64;
 const PROMISES: u64 = limits::AGREEMENT_PROMISES_MAX as u64;
 
-/// With as many participants as possible, who all join the workspace.
 #[tokio::test]
 async fn the_largest_papering_is_made() {
     let org = Org::new().await;

@@ -84,13 +84,11 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     let client = org.at(&stack);
     client.get("/api/v1/me").send().await.ok(200);
     drop(faults.take_traffic());
-    // A refusal takes no place.
     let sensitive = json!({"workspace_id": workspace["id"], "label": "Account 000123456789"});
     for _ in 0..3 {
         client.post(ITEMS, &sensitive).send().await.refused_for(422, &[("label", "sensitive_value")]);
     }
     assert_eq!(faults.take_traffic().calls_of("UpdateItem"), 0);
-    // Each attempt that lost a race takes one.
     let conflicts = faults.inject(Rule::on("TransactWriteItems").times(3), Fault::Conflict);
     client.post(ITEMS, &body).send().await.ok(201);
     assert_eq!(conflicts.count(), 3);
@@ -214,8 +212,7 @@ async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     assert_eq!(org.total(ITEMS).await, 1, "all or none");
 }
 
-/// A thousand items with all possible facts have several megabytes, of which `DynamoDB` returns one per response. The
-/// rest is requested at once: no read waits for more than one other.
+/// Several megabytes, of which `DynamoDB` returns one per response. No read waits for more than one other.
 #[tokio::test]
 async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     let broken = Broken::new().await;
@@ -260,5 +257,4 @@ async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     assert_eq!(schedule["trusts"][0]["item_count"], json!(most));
 }
 
-/// The ranges after that schedule's first response.
 const RANGES: usize = 31;

@@ -75,12 +75,10 @@ fn as_older(mut item: Item) -> Item {
     item
 }
 
-/// A row without anything that this release writes.
 fn as_empty(row: &Item) -> Item {
     ["pk", "sk"].map(|name| (name.to_owned(), row[name].clone())).into()
 }
 
-/// Afterwards, records of all kinds and their rows are as this release wrote them.
 #[tokio::test(flavor = "multi_thread")]
 async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs() {
     let first = Stack::with_demo();

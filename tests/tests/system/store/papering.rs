@@ -160,7 +160,6 @@ async fn what_a_papering_overtakes_is_refused_for_what_is_true_then() {
     assert_eq!(closed, 0);
 }
 
-/// A member's form that closes an item, delayed until a caller has papered it.
 async fn close_overtaken(desk: &Desk, browser: &Browser, item: &Value) -> (Page, Value) {
     let page = format!("/app/funding/items/{}", item["id"].as_str().expect("an id"));
     let action = format!("{page}/close");
@@ -235,7 +234,6 @@ async fn a_papering_whose_response_is_lost_is_repeated_with_its_key_and_papers_o
     let repeated = call(desk.org(), &other, "paper-2").send().await;
     assert!(repeated.is_replay(), "{repeated}");
     assert_eq!(repeated.ok(201)["id"], desk.org().item(&other).await["agreement_id"]);
-    // A key stands for its items.
     call(desk.org(), &item, "paper-2").send().await.refused(409);
     assert_eq!(
         (desk.org().total(AGREEMENTS).await, desk.papered_events().await, desk.org().total(ITEMS).await),

@@ -48,7 +48,6 @@ async fn later() {
 async fn a_contact_that_loses_its_reference_is_not_found_by_it() {
     let broken = Broken::new().await;
     let moved = broken.org.post(CONTACTS, &with_reference("a")).send().await.ok(201);
-    // The reference has led to the contact, which is read next.
     let reads_contact = Rule::on("GetItem").containing(format!("#CONTACT#{}", id(&moved)));
     let post = broken.client.post(CONTACTS, &with_reference("a"));
     let answer = overtaken(&broken, post, reads_contact, async |org| {
@@ -111,7 +110,6 @@ async fn a_reference_that_its_own_contact_was_just_given_is_not_taken() {
     let broken = Broken::new().await;
     let contact = broken.org.contact("Ada").await;
     let change = json!({"external_reference": "new"});
-    // The contact was read without the reference; its holder is read next.
     let reads_holder = Rule::on("GetItem").containing("#CONTACTREF#new");
     let patch = broken.client.patch(path(&contact), &change);
     let answer = overtaken(&broken, patch, reads_holder, async |org| {

@@ -137,7 +137,6 @@ async fn what_was_acknowledged_before_a_kill_is_there_once() {
     for reference in &unanswered {
         client.post(CONTACTS, &body(reference)).key(format!("key-{reference}")).send().await.ok(201);
     }
-    // So does each acknowledged one: its key was written with it.
     for (reference, contact) in acknowledged.iter().take(20) {
         let replay = client.post(CONTACTS, &body(reference)).key(format!("key-{reference}")).send().await;
         assert!(replay.is_replay());

@@ -10,7 +10,6 @@ use tests::{Client, Stack};
 
 use super::migration::{items, put_all};
 
-/// Responses of all read operations: lists, and reads by their records' ids.
 pub(super) async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
     let client = Client::new(&stack.base_url).with_token(token);
     let reads: Vec<Operation> = spec::all().into_iter().filter(|operation| !operation.is_write()).collect();

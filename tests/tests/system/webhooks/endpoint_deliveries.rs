@@ -54,7 +54,6 @@ async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("Deliveries are held"));
 }
 
-/// A subscriber with a running attempt at a test, which is answered when the hold is dropped.
 async fn under_way(org: &Org, status: u16) -> (Subscriber, EventId, Hold) {
     let subscriber = org.subscriber().await;
     let (event, hold) = begin(&subscriber, status).await;
@@ -242,13 +241,11 @@ async fn a_rotation_keeps_the_old_secret_for_a_day_unless_told_otherwise() {
     assert_eq!(rotated.status, 303, "{}", rotated.body);
     let page = subscriber.admin.get(rotated.location()).await;
     assert!(page.says("Previous secret valid until"), "{}", page.body);
-    // The secret comes with code to verify it.
     for text in ["data-copy=\"secret\" hidden>Copy<", "def verify(secret, headers, body", "id=\"verify-ts\""] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
 
-/// An endpoint with deliveries in all states, one per minute, oldest first.
 struct History {
     org: Org,
     subscriber: Subscriber,
@@ -431,7 +428,6 @@ async fn the_page_of_a_delivery_that_is_not_made_is_there_only_while_the_relay_i
     assert_eq!(subscriber.admin.get(&path).await.status, 404, "nobody will make it again");
 }
 
-/// A replay of all undelivered includes a running attempt, once that has failed.
 #[tokio::test]
 async fn a_replay_of_all_waits_for_an_attempt_that_began_before_it() {
     let org = Org::with(Needs::OWN.without_background()).await;

@@ -10,7 +10,6 @@ use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
 use tests::{Fault, Needs, Org, Rule, Shaky, eventually, outbox, rows};
 
-/// Addresses within networks, and otherwise invalid endpoints.
 const REFUSED: [&str; 26] = [
     "",
     "hooks.example.com/countersign",
@@ -103,7 +102,6 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     assert!(page.says("Changes saved") && page.says("<span>proposal.created</span>"), "{}", page.body);
     let edit = subscriber.admin.get(&format!("{}/edit", subscriber.path())).await;
     assert!(edit.says("id=\"events-selected\" name=\"events\" value=\"selected\" checked"), "{}", edit.body);
-    // With all events, ticks beside it don't count.
     let token = edit.hidden("form_token");
     let all = [("form_token", token.as_str()), ("url", &url), ("events", "all"), ("event:proposal.created", "on")];
     assert_eq!(subscriber.admin.post(&format!("{}/edit", subscriber.path()), &all).await.status, 303);
@@ -220,7 +218,6 @@ async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     for page in rest {
         assert!(is_refused(page), "{}", page.body);
     }
-    // Simultaneous deletions free as much room as they took.
     let gone = join_all(added.iter().take(3).map(async |page| {
         let (admin, token) = &admins[0];
         admin.post(page.location(), &[("form_token", token), ("act", "delete")]).await

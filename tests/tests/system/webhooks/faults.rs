@@ -62,8 +62,7 @@ impl Broken {
     }
 }
 
-/// Applies every fault to a call between an event's commit and its acknowledgement: a call of `target` that contains
-/// `needle`. Nothing is lost, and no attempt is recorded twice.
+/// Applies every fault to a call of `target` with `needle`. Nothing is lost, and no attempt is recorded twice.
 async fn survives_every_fault_of(target: &'static str, needle: &str) {
     survives_every_fault_after(&[], target, needle).await;
 }
@@ -205,7 +204,6 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     }
     drop(hold);
     claimed_for_a_moment(&org, wake).await;
-    // The sender died after the delivery was settled: the message comes again.
     let settled = next().await;
     let wake = relayed(settled.id).await;
     assert!(sender.handle(wake).await.is_ok());
@@ -258,7 +256,6 @@ async fn what_happened_before_a_kill_arrives_after_it() {
         }
         if round < ROUNDS {
             activations(&process, &admin, &mut told, A_ROUND).await;
-            // Some have arrived, some are in progress, some weren't relayed yet.
             process.kill().await;
             continue;
         }
@@ -285,7 +282,6 @@ async fn what_happened_before_a_kill_arrives_after_it() {
     }
 }
 
-/// A broken delivery is set aside, shown, and fixed; the others go out.
 #[tokio::test]
 async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_mended() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;

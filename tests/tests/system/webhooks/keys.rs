@@ -208,7 +208,6 @@ async fn a_new_secret_is_shown_for_two_minutes_on_the_pages_of_its_endpoint() {
         assert!(secret_on(&page) == secret, "{path}: {}", page.body);
         assert!(page.says("type=\"text\" readonly value=\"whsec_"), "it can be selected: {}", page.body);
     }
-    // Also after acts that fail.
     let refused = subscriber.edit("https://10.0.0.7/", &[]).await;
     assert!(refused.status == 422 && secret_on(&refused) == secret, "{}", refused.body);
     for path in [DEVELOPERS, "/app"] {

@@ -72,7 +72,6 @@ impl Cloud {
         keys
     }
 
-    /// Turns an event into deliveries without a function, and returns their messages.
     pub(crate) async fn relayed(&self) -> Vec<DeliveryMessage> {
         let clockwork = Clockwork::of(&self.org);
         // Deliveries come first in a tick: the next one wakes those that this one creates.
@@ -167,7 +166,6 @@ async fn the_relay_makes_the_deliveries_of_an_event_and_then_their_messages() {
 
     let mut relay = cloud.start("event-relay").await;
     let batch = stream_batch(&due);
-    // The stream may repeat records: nothing is doubled.
     for _ in 0..2 {
         assert_eq!(call(&mut relay, &batch).await, Value::Null);
         assert_eq!(cloud.due(Due::Event).await, [], "the event's entry is gone");
@@ -262,7 +260,6 @@ async fn no_function_delivers_to_this_machine() {
 
     let started = Instant::now();
     let mut sender = cloud.start("webhook-sender").await;
-    // The record's own message is in the middle; a nonsensical one blocks neither neighbor.
     let event = recorded("sqs-deliveries", &[("first", &body(wakes[0])), ("second", &body(wakes[1]))]);
     let answer = call(&mut sender, &event).await;
     let poison = serde_json::from_str::<Value>(&event).expect("JSON")["Records"][1]["messageId"].clone();
@@ -314,10 +311,8 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let sent = cloud.services.sent();
     let [message] = &sent[..] else { panic!("what came early goes on: {sent:?}") };
     assert_eq!((message.queue.as_str(), message.delay_s, message.wake()), ("retries", 900, early));
-    // The unreadable one is off the due index: the clock won't wake it forever.
     let due = cloud.due(Due::Delivery).await;
     assert!(due.iter().all(|(_, sort)| !sort.ends_with(&other.id.to_string())), "{due:?}");
-    // The same batch again: nothing is done twice, and the unreadable message fails until the queue gives up.
     let again = call(&mut sender, &batch).await;
     assert_eq!(failures(&again).into_iter().collect::<BTreeSet<_>>(), failed);
     assert_eq!(cloud.delivery(good).await.attempted, 1);
@@ -384,7 +379,6 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
     let delivery = cloud.delivery(wake).await;
     assert_eq!((quarantined().await, delivery.state(), delivery.is_quarantined), (0, DeliveryState::Held, false));
-    // Nor does the message of an attempt that a replay replaced.
     let held = store.delivery(wake.delivery).await.expect("the store answers").expect("it is there");
     let replayed = held.replayed(now.plus_seconds(1));
     assert!(store.settle_delivery(cloud.org.id, &held, &replayed, None).await.expect("the store answers"));

@@ -9,7 +9,6 @@ use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add, secret_on};
 use tests::{Fault, Needs, Org, Rule, Shaky};
 
-/// Faults of a form's commit, and how often they occur.
 const FAULTS: [(Fault, usize); 4] = [
     // The SDK abandons the first attempt, which arrives after the second.
     (Fault::Delay(Duration::from_secs(4)), 1),

@@ -84,7 +84,6 @@ async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, DeliveryMessage)
     let event = outbox::event();
     outbox::emit(org, std::slice::from_ref(&event)).await;
     let clockwork = Clockwork::of(org);
-    // The first tick relays it, the second finds its delivery.
     clockwork.first_tick().await;
     assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").state().as_str(), "queued");
     clockwork.first_tick().await;

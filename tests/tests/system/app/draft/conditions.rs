@@ -51,7 +51,6 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     }
     assert_eq!(desk.agreement(&page).await["stages"][0]["gates"].as_array().map(Vec::len), Some(1));
 
-    // A countdown to a date, and what is no duration.
     let FormCopy { name: copy, id } = desk.copy();
     let until = [("copy", copy.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
     assert_eq!(desk.send(&format!("{steps}/conditions"), &until).await.status, 303);

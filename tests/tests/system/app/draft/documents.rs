@@ -77,7 +77,6 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     assert_eq!(documents.as_array().map(Vec::len), Some(1));
     assert_eq!((&documents[0]["name"], &documents[0]["size_bytes"]), (&json!("deed"), &json!(FOUR_MIB)));
 
-    // A body that breaks off within the file.
     let head = "------x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.4";
     let broken = desk.browser.send_body(&path, "multipart/form-data; boundary=----x", head.as_bytes().to_vec()).await;
     assert_eq!(broken.status, 422, "{}", broken.body);

@@ -252,7 +252,6 @@ async fn histories_name_the_part_that_was_edited() {
         let line = log::line(desk.org.stack().log_file(), &request_id).await;
         assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{place}: {line}");
     }
-    // An edit about a person is in their audit trail, and the part doesn't count as another record.
     let trail = desk.browser.get(&format!("/app/audit?object={}", cleo.as_str().expect("an id"))).await;
     assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);
 }

@@ -5,7 +5,6 @@ use tests::app::FormCopy;
 
 use super::{Desk, notice};
 
-/// The form's boxes for promisor and promisee.
 struct Boxes {
     promisor: String,
     promisee: String,
@@ -137,7 +136,6 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
         assert!(history.says(act), "{act}: {}", history.body);
     }
 
-    // A step activates them, and a party can't leave.
     let agreement = desk.agreement(&page).await;
     let step = format!("{page}/steps/{}", agreement["stages"][0]["id"].as_str().expect("an id"));
     let form = desk.browser.get(&step).await;

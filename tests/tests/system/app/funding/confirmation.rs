@@ -14,7 +14,6 @@ use super::{Desk, assert_says, id, item_page};
 
 const LETTER: &str = "letter.pdf";
 
-/// A participant who has opened the link and consented to electronic records.
 async fn attend(desk: &Desk, agreement: &Value, name: &str) -> Attendee {
     let participants = agreement["participants"].as_array().expect("participants");
     let found = participants.iter().find(|one| one["display_name"] == name).expect("one of that name");
@@ -52,7 +51,6 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let page = desk.maren.get(&item_page(&item)).await;
     assert!(!page.says("File this as proof"), "{}", page.body);
 
-    // The trustee uploads the letter. The item's page and the answers link to each other.
     let file = pdf("The new title", "");
     let condition = format!("/conditions/{gate}");
     let form = tova.get(&condition).await;
@@ -77,7 +75,6 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let read = desk.maren.get(&answers).await;
     assert_says(&read, &["Next: file proof", &format!("href=\"{}#confirmation\"", item_page(&item))]);
 
-    // One press files it. The agreement is completed, and the item waits for the decision.
     let (page, visited) = visit(&desk.org, &desk.maren, &item_page(&item), "Home").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     assert_says(&page, &["The confirmation was uploaded and accepted. File it as proof.", "accepted by Maren Holt"]);
@@ -99,7 +96,6 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let download = desk.maren.get(&format!("{}/proof/{submission}/file", item_page(&item))).await;
     assert_eq!((download.status, &download.bytes), (200, &file));
 
-    // The same file counts once, even if uploaded by hand.
     let action = format!("{}/proof", item_page(&item));
     let own = tests::attending::hidden(&page, &action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));

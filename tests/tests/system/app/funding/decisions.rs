@@ -10,7 +10,6 @@ use super::{Desk, assert_says, columns, id, item_page, submit};
 
 const CHANGED: &str = "This item has changed since you opened it";
 
-/// A form of an opened page, to be sent later.
 pub struct Opened {
     action: String,
     fields: Vec<(String, String)>,
@@ -80,7 +79,6 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     desk.done(&item, "proof", &letter).await;
     let shown = stale.is_out_of_date(&desk, CHANGED, "Changed: the proof.").await;
 
-    // A form without what was shown decides nothing. The new page has one that does.
     let token = shown.hidden("form_token");
     let action = format!("{}/{accept}", item_page(&item));
     let without = desk.maren.post(&action, &[("form_token", &token)]).await;
@@ -173,7 +171,6 @@ async fn a_claim_on_the_wrong_item_is_withdrawn_and_stays_in_its_history() {
     assert!(desk.events_since(before).await.is_empty(), "no event tells of claims");
     let log = desk.maren.get("/app/audit?operation=withdraw_funding_claim").await;
     assert_says(&log, &["Withdrew the owner’s claim of a transfer", "A painting"]);
-    // It is recorded again in the right place, and the withdrawn one is no claim.
     let nothing = desk.act(&item, "claim/withdraw", &[("withdraw_reason", "Again.")]).await;
     assert_eq!(nothing.status, 409, "{}", nothing.body);
     assert_says(&nothing, &["No claim is on record"]);
@@ -234,7 +231,6 @@ async fn a_changed_kind_says_what_it_drops_and_drops_it_at_the_second_press_only
     let read = desk.org.item(&item).await;
     let kept = (&read["asset_kind"], &read["verb"], &read["detail"]);
     assert_eq!(kept, (&json!("life_insurance"), &json!("assign"), &json!({"carrier": "Acme"})));
-    // A kind that drops nothing doesn't ask, and an account number isn't sent along.
     let free = desk
         .act(
             &item,

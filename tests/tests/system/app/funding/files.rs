@@ -143,7 +143,6 @@ async fn other_encodings_are_read_and_formulas_are_data() {
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
     assert!(csv.body.contains("\r\nChâteau,real_estate,") && csv.body.contains("\r\n'=1+1,other,"), "{}", csv.body);
-    // UTF-16 with a byte order mark.
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain("label\nZoë\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     assert_says(&desk.maren.get(desk.upload(&utf16).await.location()).await, &["Zoë"]);
@@ -289,7 +288,6 @@ async fn files_that_go_out_tell_claims_from_proof() {
     desk.done(&item, "proof", &typed).await;
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert!(csv.body.contains(",new_statement,2026-03-16,to_review,,"), "{}", csv.body);
-    // Owners are named, even those outside the workspace.
     let (other, owner) = (desk.org.funding_item(&desk.estate.workspace, "Canoe").await, desk.org.person("Nadia").await);
     let owners = serde_json::json!({"owner_contact_ids": [owner["id"]]});
     desk.org.patch(tests::funding::item_path(&other), &owners).send().await.ok(200);

@@ -37,8 +37,8 @@ async fn press(browser: &Browser, preview: &str) -> u16 {
     browser.post(preview, &[("form_token", &token)]).await.status
 }
 
-/// Rows are added in transactions of several, all or none each. After a kill, existing rows are whole, the import isn't
-/// called done, its page shows its progress, and the same button adds the rest: each row once.
+/// Each transaction adds several rows or none. After a kill the page shows the progress, and the same button adds the
+/// rest.
 #[tokio::test]
 async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let dir = TempDir::new().expect("a directory");
@@ -114,7 +114,6 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_eq!([texts("label").len(), texts("external_reference").len(), texts("id").len()], [ROWS; 3]);
     second.kill().await;
 
-    // Each row has its event, and its transaction's audit row: once, on either side of the kill.
     let stack = Stack::on_data_of(&data_dir);
     let org = stack.ready.organizations[0].id.parse().expect("an organization's id");
     let events = rows::events(stack.table(), org).await;

@@ -161,7 +161,6 @@ async fn a_document_that_names_another_account_counts_only_with_a_reason_and_is_
         let own = evidence("receiving_bank_notification", "100,000.00", reference);
         own.into_iter().chain([("account", account), ("account_reason", why)]).collect::<Vec<_>>()
     };
-    // A document of the sender's bank names the destination account.
     let mut sent = typed("000987654321", "", "SLIP 1");
     sent[0].1 = "sender_bank_document";
     let refused = deal.try_to_file(maren, &sent, ("c.pdf", "Three")).await;

@@ -15,7 +15,6 @@ use super::home::{home, publish_due};
 use super::{ABA, Account, CLAIM, Deal, IBAN, assert_says, path, publish, publish_with, read_out, submit, text};
 use crate::app::organization::send_signed_out;
 
-/// Another account than [`ABA`], at another bank.
 const OTHER: Account<'_> = [
     ("kind", "aba"),
     ("holder", "Northwind Robotics"),
@@ -292,7 +291,6 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     let refused = deal.act(&ben, "instructions/verify", &typed).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["You don’t count as a second member for the person who entered these instructions"]);
-    // Nor the other way round.
     deal.enter(&ben, &IBAN).await;
     assert_says(&deal.maren.get(&deal.path()).await, &["You invited Ben Okafor, so until"]);
     let typed = [read_out(&IBAN), vec![("revision", "2")]].concat();
@@ -318,7 +316,6 @@ async fn nobody_gets_alone_by_removing_who_would_verify() {
     assert_says(&page, &["another member has to verify them", "A member left less than 7 days ago."]);
     let release = [("revision", "1")];
     assert_eq!(deal.act(&deal.maren, "instructions/release", &release).await.status, 409);
-    // A newly invited member doesn't count either, and doesn't prevent being alone later.
     invited(&deal.org, &deal.people[0], "Ben Okafor").await;
     assert_eq!(deal.act(&deal.maren, "instructions/release", &release).await.status, 409);
     deal.org.a_week_passes_for_members().await;

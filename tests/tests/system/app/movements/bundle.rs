@@ -44,7 +44,6 @@ async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of
     let withdraw = submit(maren, &deal.path(), &format!("{mistaken}/withdraw"), &[("reason", "Another deal")]).await;
     deal.follow(maren, &withdraw).await;
 
-    // While it is open: accepted evidence adds up, and nothing is confirmed.
     let (_, files) = export(&deal).await;
     let of_payment = ["movement_id", "state", "received_minor", "reconciled", "confirmed_by", "confirmation_basis"];
     let id = json!(deal.id);

@@ -24,7 +24,6 @@ use super::statements::{camt, choose, entry, file, pair, review, upload};
 use super::{CLAIM, Deal, assert_says, submit, text};
 
 struct Marked {
-    /// The account in the payee's answer, which becomes the first instructions.
     iban: String,
     account: String,
     routing: String,
@@ -62,7 +61,6 @@ impl Marked {
         }
     }
 
-    /// The numbers, and an IBAN without country and check digits.
     fn numbers(&self) -> [&str; 5] {
         [&self.iban, &self.iban[4..], &self.account, &self.routing, &self.free]
     }
@@ -120,7 +118,6 @@ struct Set {
     question: (GateId, FieldId),
 }
 
-/// A published two-step deal: the payee answers where the money goes; then the payment is authorized and arrives.
 async fn set_up() -> Set {
     let org = Org::with(Needs::OWN).await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
@@ -207,7 +204,6 @@ impl Set {
         self.deal.done(&self.deal.kim, "instructions/release", &[]).await;
     }
 
-    /// Takes the instructions from the answer, and changes them before and after the sender's report.
     async fn instruct(&self, marked: &Marked) {
         let (deal, ada, payment) = (&self.deal, &self.ada, self.payment());
         let form = format!("{}/instructions", deal.path());
@@ -503,7 +499,6 @@ async fn account_numbers_of_statements_are_in_their_files_alone() {
         }
         let page = maren.get(&at).await;
         assert_says(&page, &["Entries that fit no payment"]);
-        // Other accounts' entries show one by one.
         let mut shown = text(&page);
         for number in 1..=3 {
             let alone = maren.get(&format!("{at}?entry={number}")).await;

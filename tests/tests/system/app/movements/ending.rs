@@ -48,7 +48,6 @@ async fn an_agreement_is_not_cancelled_while_money_is_in_flight() {
     assert_eq!(deal.state().await, "processing");
     assert_refused(&deal, &proposal).await;
 
-    // Once the money is back, the same proposal can be confirmed.
     deal.done(maren, "return", &[("reason", "Account closed")]).await;
     let page = kim.get(&proposal).await;
     assert!(page.says(">Confirm</button>") && !page.says("It can’t be confirmed"), "{}", text(&page));

@@ -75,7 +75,6 @@ async fn what_is_filed_is_read_by_field() {
     assert_eq!(deal.org.state().await, before);
 }
 
-/// A second payable payment of the same organization, in another agreement.
 async fn beside(deal: Deal) -> Deal {
     let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
@@ -185,7 +184,6 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
         ],
     );
     assert_eq!(deal.state().await, "processing");
-    // Read again and accepted anyway, it is an exception.
     let page = deal.follow(&deal.kim, &send(&deal.kim, &refused, &at, &[]).await).await;
     assert_says(&page, &["Evidence accepted", "More than the amount arrived", "Needs attention"]);
     assert_says(
@@ -404,7 +402,6 @@ async fn filing_and_accepting_against_a_cancellation_at_once_is_one_of_both() {
         let count = deal.read().await["receipt"]["evidence_count"].as_u64();
         assert_eq!(count, is_filed.then_some(1));
         if is_filed {
-            // Accepted while a member cancels: a confirmed payment stays so.
             let page = deal.maren.get(&at).await;
             let accept = format!("{}/accept", newest(&page, "R-1"));
             let shown = deal.maren.get(&accept).await;

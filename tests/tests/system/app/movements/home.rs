@@ -30,7 +30,6 @@ pub(super) async fn home(browser: &Browser) -> Vec<String> {
     lines(&browser.get("/app").await)
 }
 
-/// A deal whose payment is due in some days, or overdue.
 async fn due_in(days: i32) -> Deal {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];

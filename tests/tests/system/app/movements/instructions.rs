@@ -34,7 +34,6 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
         ],
     );
     assert_eq!(deal.state().await, "authorized");
-    // A page opened before verifies and releases nothing that it didn't show.
     for (act, typed) in [
         ("instructions/verify", read_out(&ABA).into_iter().chain([("revision", "1")]).collect()),
         ("instructions/release", vec![("revision", "1")]),
@@ -217,8 +216,7 @@ impl Seen {
     }
 }
 
-/// No page, redirect, cookie, API response, event, audit row, log line or stored record has an entered account number;
-/// and it is refused where it doesn't belong.
+/// And an account number is refused where it doesn't belong.
 #[tokio::test]
 async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     let deal = Deal::new().await;

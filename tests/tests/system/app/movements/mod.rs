@@ -62,7 +62,6 @@ const IBAN: Account<'_> = [
 const CLAIM: [(&str, &str); 3] =
     [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
-/// Source, amount, currency and the bank's reference.
 fn evidence<'a>(source: &'a str, amount: &'a str, reference: &'a str) -> [(&'a str, &'a str); 5] {
     [
         ("source", source),
@@ -113,7 +112,6 @@ impl Deal {
         Self { org, people, maren, kim, agreement, id }
     }
 
-    /// With released instructions, so that the payer can pay.
     async fn ready() -> Self {
         Self::ready_on(&ABA).await
     }
@@ -127,7 +125,6 @@ impl Deal {
         deal
     }
 
-    /// With a claim, and a request for proof.
     async fn claimed() -> Self {
         Self::claimed_on(&ABA).await
     }
@@ -194,7 +191,6 @@ impl Deal {
         self.follow(by, &self.try_to_verify(by, account).await).await
     }
 
-    /// Files evidence with a file that contains a note.
     async fn try_to_file(&self, by: &Browser, typed: &[(&str, &str)], (name, note): (&str, &str)) -> Page {
         let action = format!("{}/evidence", self.path());
         let page = by.get(&self.path()).await;
@@ -204,7 +200,6 @@ impl Deal {
         by.upload(&action, &fields, ("file", name, &pdf(note, ""))).await
     }
 
-    /// Files evidence, and returns the path of its pages.
     async fn file(&self, by: &Browser, source: &str, amount: &str, note: &str) -> String {
         let typed = evidence(source, amount, note);
         let page = self.follow(by, &self.try_to_file(by, &typed, ("advice.pdf", note)).await).await;
@@ -259,7 +254,6 @@ fn assert_says(page: &Page, texts: &[&str]) {
     }
 }
 
-/// The page's column with mere claims.
 fn claim_column(page: &Page) -> String {
     let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
     rest.split("class=\"track proof\"").next().unwrap_or_default().to_owned()

@@ -5,7 +5,6 @@ use tests::app::Browser;
 use super::statements::{another, camt, entry, file, pair, review, state_of, uploaded};
 use super::{Deal, assert_says, evidence, path, submit};
 
-/// An entry with the payer's reference and none of a bank.
 fn standing_order(day: &str, reference: &str) -> String {
     let refs = format!("<NtryDtls><TxDtls><Refs><EndToEndId>{reference}</EndToEndId></Refs>");
     entry("250000.00", "CRDT", "X", "Rent")
@@ -66,7 +65,6 @@ async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_anoth
     let typed = evidence("sender_bank_document", "250,000.00", imad);
     deal.follow(&deal.maren, &deal.try_to_file(&deal.maren, &typed, ("sent.pdf", "Sent")).await).await;
 
-    // The same reference of the receiving side, for the other payment.
     let other = Deal { id: second, ..deal };
     let typed = evidence("receiving_bank_notification", "250,000.00", imad);
     other.follow(&other.maren, &other.try_to_file(&other.maren, &typed, ("advice.pdf", "Advice")).await).await;

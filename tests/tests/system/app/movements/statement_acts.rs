@@ -100,12 +100,10 @@ async fn a_notification_of_the_bank_is_filed_and_accepted_like_a_statement() {
     assert_says(&page, &["Payment confirmed received"]);
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["receipt"]["best_assurance"]), (&"reconciled".into(), &"bank_verified".into()));
-    // The next statement has the same entry, which counts once.
     let month = uploaded(maren, "march.xml", statement.as_bytes()).await;
     assert!(!maren.get(&month).await.says("type=\"checkbox\""));
 }
 
-/// A statement with an entry for each of two payments, on a stack whose store can fail.
 struct Failing {
     // Dropped before the deal whose table it uses.
     shaky: Shaky,

@@ -51,7 +51,6 @@ pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     path
 }
 
-/// The name and value of an entry's box for a payment.
 pub(super) fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
     let name = format!("pair.{number}.{payment}");
     let (_, rest) =
@@ -132,7 +131,6 @@ async fn an_entry_is_filed_and_only_a_member_accepts_it() {
     assert_eq!(read["receipt"]["best_assurance"], "bank_verified");
     assert_eq!(read["receipt"]["received_minor"], 0, "nothing is accepted by itself");
 
-    // Read and typed evidence are told apart.
     deal.file(maren, "receiving_bank_statement", "250,000.00", "TYPED-1").await;
     let payment = kim.get(&deal.path()).await;
     let read_from = format!("<dt>Read from</dt><dd><a href=\"{at}\">Statement march.xml, entry 2</a></dd>");
@@ -239,7 +237,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     let (page, of_kim) = tokio::join!(maren.get(&at), kim.get(&at));
     let [first, second] = [deal.id, twin].map(|id| pair(&page, 1, id));
 
-    // Ambiguous: a member chooses.
     let both = file(maren, &page, &at, &[first.clone(), second.clone()]).await;
     assert_eq!(both.status, 422, "{}", both.body);
     assert_says(&both, &["Nothing was filed", "Entry 1 is chosen for two payments. It proves one arrival"]);
@@ -334,7 +331,6 @@ async fn what_is_no_arrival_is_never_filed() {
         assert_eq!(refused.status, 422, "{number}: {}", refused.body);
         assert_says(&refused, &["so it proves no arrival"]);
     }
-    // A form that names a payment not offered, because the organization itself pays it.
     let is_statement = |path: &&str| path.starts_with(LIST) && path[LIST.len()..].matches('/').count() == 1;
     let mut actions = shown.body.split("action=\"").filter_map(|rest| rest.split('"').next());
     let april = actions.find(is_statement).expect("the form of the statement").to_owned();
@@ -392,7 +388,6 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
     assert_says(&none, &["Statement must be chosen"]);
     assert_eq!(deal.org.state().await, before);
 
-    // An old encoding is decoded as declared.
     let latin = whole.replace("UTF-8", "ISO-8859-1").replace("OKAFOR ADA", "M\u{fc}ller");
     let latin: Vec<u8> = latin.chars().map(|letter| u8::try_from(u32::from(letter)).expect("Latin")).collect();
     uploaded(maren, "latin.xml", &latin).await;
@@ -495,7 +490,6 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The columns stay as they are"]);
 
-    // The next file with the same header is read at once, for every member; one with another header isn't.
     let april = format!("{head}18.04.2026;1,00;Ada Okafor;x\n");
     let next = uploaded(&deal.kim, "april.csv", april.as_bytes()).await;
     assert_says(&deal.kim.get(&next).await, &["1 entry was read", "18 Apr 2026"]);

@@ -155,7 +155,6 @@ async fn of_several_documents_that_show_too_much_one_is_corrected() {
         let filed = deal.file(&deal.maren, "receiving_bank_statement", amount, note).await;
         deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
     }
-    // Resolved unchanged, nothing counts until a member has reviewed each again.
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["2 pieces of proof from the receiving side are waiting for review."]);
     let [first, second] = ["S-1", "S-2"].map(|note| newest(&page, note));
@@ -219,7 +218,6 @@ async fn the_rest_of_a_payment_of_which_a_part_arrived_is_cancelled_in_one_step(
             read["state_sentence"],
             "Cancelled. USD 100,000.00 of USD 250,000.00 has been confirmed received. The rest will not take place."
         );
-        // Totals keep what arrived, and the rest is no longer owed.
         let ledger = money(&deal).await;
         assert_says(&ledger, &["$100,000.00 USD"]);
         assert!(!ledger.says("$150,000.00 USD"), "{}", ledger.body);

@@ -12,9 +12,7 @@ use tests::obligations::{monthly, with_promises};
 use super::model::{Act, Model, Outcome, Step, Terms};
 
 pub(super) const TYPES: usize = 9;
-/// The most steps of an agreement, with up to three conditions each.
 const STEPS_MAX: usize = TYPES / 3;
-/// The most verifications of one participant.
 const VERIFICATIONS: usize = 5;
 /// Keeps countdowns running until the test ends them.
 const LONG_HOURS: u32 = 1000;
@@ -76,7 +74,6 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// An act that more often than not is possible now.
     pub fn one(&mut self) -> Act {
         let is_hopeful = self.rng.u8(..10) < 6;
         if is_hopeful { self.hopeful() } else { self.any() }
@@ -130,7 +127,6 @@ impl Drawing<'_> {
         acts
     }
 
-    /// Currently possible acts that exclude each other.
     fn conflicts(&mut self) -> Vec<Vec<Act>> {
         let (terms, model) = (self.terms, self.model);
         let mut found = Vec::new();

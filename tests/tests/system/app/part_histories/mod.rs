@@ -31,7 +31,6 @@ use self::model::{Act, Model, Outcome, Step, Terms};
 use super::evidence::{lines, unzipped};
 
 const STEPS: usize = 45;
-/// Steps tried after the agreement's end.
 const STEPS_AFTER: usize = 6;
 /// Fixed seeds of each run, besides a new one.
 const SEEDS: [u64; 2] = [7, 78];
@@ -155,7 +154,6 @@ impl History {
         self.after(&different, &read).await;
     }
 
-    /// The model after acts in an order, if the same ones work in it.
     fn in_order(&self, before: &Model, acts: &[Act], did: &[bool], order: &[usize]) -> Option<Model> {
         let mut model = before.clone();
         for &at in order {
@@ -192,7 +190,6 @@ impl History {
         }
     }
 
-    /// Cancels an active agreement while participants act, unless money is on its way.
     async fn cancel(&mut self) {
         if !self.model.is_active(&self.terms) || self.model.is_in_flight() {
             return;

@@ -51,9 +51,8 @@ pub(super) enum Step {
 pub(super) enum Outcome {
     Works,
     Refused,
-    /// Another simultaneous act changed what its page showed, so it may be refused. Or it changes nothing, and may be
-    /// reported or refused: a step of the payment (`app/movements/histories` says which), or the reopening of a
-    /// condition that is open or whose agreement has ended, which its page reports in a notice.
+    /// Its page may have changed, so it may be refused. Or it changes nothing, and may be reported or refused: a step
+    /// of the payment (`app/movements/histories` says which), or reopening what is open or ended.
     Either,
 }
 
@@ -63,7 +62,6 @@ pub(super) struct Payment {
     pub is_entered: bool,
     is_verified: bool,
     pub is_filed: bool,
-    /// How often it was reported, reconciled and flagged.
     told: [usize; 3],
 }
 
@@ -91,7 +89,6 @@ impl Terms {
         blocks.iter().find(|block| block.participant_id == self.people[who]).expect("a block").id
     }
 
-    /// Indexes of the participants that a condition itself names.
     fn named(&self, gate: &Gate) -> BTreeSet<usize> {
         gate.rule.participant_ids().into_iter().flatten().map(|id| self.place(*id)).collect()
     }
@@ -111,7 +108,6 @@ pub(super) struct Model {
     signed: BTreeSet<usize>,
     /// Conditions for which a participant has approved or uploaded, or whose answers were accepted.
     pub done: BTreeSet<(GateId, usize)>,
-    /// Uploads per condition and participant.
     uploads: BTreeMap<(GateId, usize), usize>,
     /// Answers that wait for a member, and answers sent, in order.
     pub waiting: BTreeSet<(GateId, usize)>,
@@ -225,7 +221,6 @@ impl Model {
         }
     }
 
-    /// Whether a participant may sign: the document is out, and no condition asks for their block, or an open one does.
     pub fn may_sign(&self, terms: &Terms, who: usize) -> bool {
         let mut asking = terms.gates().filter(|gate| terms.asks_for(gate, who)).peekable();
         let is_asked = asking.peek().is_none() || asking.any(|gate| self.is_open(terms, gate.id));
@@ -238,7 +233,6 @@ impl Model {
         asking.map(|gate| gate.id).collect()
     }
 
-    /// Whether a condition is open for a participant who has consented to electronic records.
     fn may(&self, terms: &Terms, gate: GateId, who: usize) -> bool {
         let is_named = terms.named(terms.gate(gate)).contains(&who);
         is_named && self.is_open(terms, gate) && self.consents[who]
@@ -435,8 +429,8 @@ impl Model {
         })
     }
 
-    /// The number of obligations: those of the promises, once the first step that activates them is done, or without
-    /// such a step, once the agreement is completed.
+    /// Those of the promises, once the first step that activates them is done, or without one, the agreement is
+    /// completed.
     fn obligations(&self, terms: &Terms) -> usize {
         let mut projecting =
             terms.agreement.stages.iter().filter(|stage| stage.actions.contains(&StageAction::ProjectObligations));
@@ -445,7 +439,6 @@ impl Model {
         if is_projected { terms.agreement.promises.len() } else { 0 }
     }
 
-    /// Receipts in the evidence, per kind of act.
     pub fn receipts(&self, terms: &Terms) -> BTreeMap<&'static str, usize> {
         let is_approval = |gate: GateId| matches!(terms.gate(gate).rule, GateRule::ParticipantApproval { .. });
         let approved = self.done.iter().filter(|(gate, _)| is_approval(*gate)).count();

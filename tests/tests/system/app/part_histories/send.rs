@@ -19,7 +19,6 @@ pub(super) enum By {
     Participant(usize),
 }
 
-/// A filled-in form, or the clock's tick.
 pub(super) enum Form {
     Filled {
         by: By,
@@ -141,7 +140,6 @@ impl History {
             Act::Decline(..) | Act::DeclineDocument(_) => vec![("reason", text)],
             _ => Vec::new(),
         };
-        // A page that doesn't offer the form may have none at all.
         let token = (!page.says("name=\"form_token\"")).then_some(("form_token", self.tokens[who].as_str()));
         let typed: Vec<_> = token.into_iter().chain(typed).collect();
         let form = filled(By::Participant(who), (&page, person.at(&rest)), &typed);

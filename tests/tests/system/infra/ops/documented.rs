@@ -137,7 +137,6 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     }
 }
 
-/// The `--help` of a command whose words are each followed by a blank.
 async fn help_of(command: &str) -> String {
     let args: Vec<String> = command.split_whitespace().chain(["--help"]).map(str::to_owned).collect();
     let (status, help) = run(&args, Path::new("."), "", "").await;
@@ -167,7 +166,6 @@ async fn no_command_is_missing_in_the_handbook() {
                 continue;
             }
             let is_shown = shown.iter().any(|args| format!("{args} ").starts_with(&command));
-            // `scripts/stack` runs it.
             let is_named = handbook.contains(&format!("`ops {}`", command.trim_end()));
             assert!(is_shown || is_named, "the handbook has no `{command}`");
             named += 1;

@@ -32,8 +32,7 @@ async fn says_nothing(table: &Table, after: &str) {
     assert!(lines.is_empty() && verified == Verified::default(), "{after}:\n{}", lines.join("\n"));
 }
 
-/// The demo's data, with an endpoint that gets everything, one that gets nothing, and a token's proposal. Nothing
-/// changes there: relay, sender and clock don't run.
+/// The demo's data, with an endpoint that gets everything, one that gets nothing, and a token's proposal. Nothing runs.
 pub async fn demo(dir: &TempDir) -> (Stack, Table) {
     let process = Serve::over(STACK, dir.path()).seed("demo").start().await;
     subscribe(&process).await;

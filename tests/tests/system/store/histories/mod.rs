@@ -47,14 +47,12 @@ enum Step {
 }
 
 struct Observed {
-    /// The operation and its caller, as the audit row must have them.
     operation: String,
     actor: String,
     status: u16,
     bytes: Vec<u8>,
     request_id: String,
     is_replay: bool,
-    /// A refusal's field errors.
     errors: Vec<(String, String)>,
 }
 
@@ -115,7 +113,6 @@ struct History {
     /// Required audit rows by request id, and the clock's.
     calls: BTreeMap<String, String>,
     ticks: Vec<String>,
-    /// The table at the last check.
     before: Snapshot,
     outcome: String,
 }
@@ -404,7 +401,6 @@ fn request_id(page: &Page) -> String {
     page.headers["x-request-id"].to_str().expect("an id").to_owned()
 }
 
-/// An audit row's columns that the histories compare.
 fn on_record(row: &Value) -> String {
     let names = ["operation", "status", "code", "token_id", "member_id", "participant_id"];
     names.map(|name| row[name].as_str().unwrap_or("-")).join(" ")
@@ -439,7 +435,6 @@ fn every_history_is_sound() {
     });
 }
 
-/// A scripted history of rare steps, with each command's outcome.
 #[tokio::test]
 async fn the_histories_know_every_end() {
     let [publish, cancel] = ACTIONS.map(|action| move |agreement| write(Call::Propose { agreement, action }));
@@ -478,7 +473,6 @@ async fn the_histories_know_every_end() {
         (Step::Open(0), ""),
         (confirm(2), "It can’t be confirmed yet"),
         (change("Ada Okafor", email), "ok"),
-        // Expired proposals: recorded with their replacement, and by the clock.
         (Step::LetExpire(0), ""),
         (confirm(2), "The time to decide is over"),
         (Step::Read, ""),
@@ -496,7 +490,6 @@ async fn the_histories_know_every_end() {
         (decline(4), "ok"),
         (confirm(4), "It was already declined"),
         (Step::One(Command::Activate { who: 0, workspace: 0 }), "ok"),
-        // Time takes an agreement from stage to stage to its completion.
         (Step::SetUp(1, vec![Stage::Past, hours, Stage::Past, hours], Expiry::Later), ""),
         (publish(1), "ok"),
         (Step::Open(4), ""),
@@ -539,7 +532,6 @@ async fn the_histories_know_every_end() {
         (cancel(3), "ok"),
         (Step::Open(8), ""),
         (confirm(11), "ok"),
-        // One is completed with its publication.
         (new(4), "ok"),
         (add(4, 0), "ok"),
         (Step::SetUp(4, vec![Stage::Past, Stage::Past], Expiry::Never), ""),

@@ -25,7 +25,6 @@ impl History {
                 vec![Step::One(Command::Write { call, key })]
             }
             25..30 => {
-                // Again with its key, or with another request's key.
                 let (again, key) = one_of(&mut self.rng, &self.keyed)?.clone();
                 let call = if self.rng.bool() { again } else { self.draw_call().filter(takes_key)? };
                 vec![Step::One(Command::Write { call, key: Some(key) })]

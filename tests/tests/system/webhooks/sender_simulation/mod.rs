@@ -155,7 +155,6 @@ impl History {
                 Next::Tick => self.tick(),
                 Next::Jump => self.jump(),
             }
-            // The stream's notices.
             for wake in self.memory.take_due_messages() {
                 self.world.state().put(wake);
             }
@@ -202,7 +201,6 @@ impl History {
             if state.draw(crash) {
                 state.note_trouble(self.tasks[n].message.wake.delivery.event, 0);
                 drop(state);
-                // The process is gone. Its message may come again.
                 self.end(n, true);
                 return;
             }

@@ -28,7 +28,6 @@ use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
 use super::{CLAIM, MINUTE, SECOND, WAITS};
 
-/// What goes wrong in a history, with probabilities.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trouble {
     /// A message is lost, doubled, up to ten minutes late, or early.
@@ -76,7 +75,6 @@ pub struct Subscriber {
     pub latency: i64,
     pub arrivals: usize,
     pub taken: usize,
-    /// Problems on the way to it.
     pub troubles: usize,
     /// The service's clock when the last attempt was claimed. It may be set back before the attempt.
     pub claimed_at: i64,
@@ -335,7 +333,6 @@ impl DeliveryStore for Shaken {
     }
 }
 
-/// Keys whose look-up sometimes fails.
 #[derive(Debug)]
 pub struct ShakenKeys {
     pub keyring: Arc<Keyring>,

@@ -182,7 +182,6 @@ impl History {
         }
     }
 
-    /// Gives a draft one condition that time clears, and an expiry.
     async fn let_it_end(&self, draft: &str) {
         let mut draft = Drafted::of(&self.org, draft).await;
         let change = |draft: &mut shared::domain::agreement::Agreement| {
@@ -227,7 +226,6 @@ impl History {
         forms.filter_map(|form| form.split('"').next()?.strip_suffix("/accept")).map(str::to_owned).collect()
     }
 
-    /// The model's event, as subscribers read it.
     fn event(&self, (kind, item, more): &Told) -> Value {
         let mut data = json!({"workspace_id": self.estate.workspace["id"]});
         match item {
@@ -336,9 +334,8 @@ fn draw_any(rng: &mut Rng, model: &World) -> Act {
     }
 }
 
-/// A score for a seed's history: one point per different case, and a hundred for each thing left behind when an
-/// agreement ends early (a hold, a claim, proof to review) and when its item is in progress again later. These fail
-/// most easily, and chance alone rarely causes them. Only runs the model.
+/// A score for a seed's history: one point per case, and a hundred for each thing left behind when an agreement ends
+/// early and when its item is in progress again later, since these fail most easily and chance rarely causes them.
 fn variety(seed: u64) -> usize {
     let (mut rng, mut model) = (Rng::with_seed(seed), World::new(COUNT));
     let (mut cases, mut left_behind, mut again) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -365,7 +362,6 @@ fn variety(seed: u64) -> usize {
     cases.len() + 100 * (left_behind.len() + again.len())
 }
 
-/// The requested seed, or of many random ones, that of the most varied history.
 fn seed_of() -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = repeated.unwrap_or_else(|| {

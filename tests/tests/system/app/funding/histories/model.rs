@@ -6,12 +6,9 @@ use serde_json::{Map, Value, json};
 pub(super) const VERBS: [&str; 3] = ["assign", "retitle", "leave_out"];
 pub(super) const WAITING: [&str; 2] = ["institution", "counsel"];
 
-/// An act on items and agreements, given by index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// A token sends everything that a verb needs.
     SortWhole(usize, &'static str),
-    /// Sets only the verb, or clears it.
     SortVerb(usize, Option<&'static str>),
     Park(usize, Option<&'static str>),
     Paper(Vec<usize>),
@@ -62,10 +59,8 @@ struct Agreement {
     names: (usize, usize),
 }
 
-/// A refusal's fields and codes, where the API names them.
 pub(super) type Refused = Vec<(String, &'static str)>;
 
-/// An event: type, item's index, further data.
 pub(super) type Told = (&'static str, Option<usize>, Value);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +211,6 @@ impl World {
         }
         let is_told = item.hold != waiting_on;
         item.hold = waiting_on;
-        // Clearing a hold causes no event.
         let data = waiting_on.map_or(json!({}), |waiting_on| json!({"waiting_on": waiting_on}));
         Ok(is_told.then_some(("funding_item.parked", Some(at), data)).into_iter().collect())
     }
@@ -253,7 +247,6 @@ impl World {
         Ok(Vec::new())
     }
 
-    /// What isn't closed is open again, without claims or proof.
     fn end(&mut self, agreement: usize, lifecycle: &'static str) -> Vec<Told> {
         self.agreements[agreement].lifecycle = lifecycle;
         let mut told = Vec::new();

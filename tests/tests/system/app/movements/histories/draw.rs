@@ -27,11 +27,9 @@ pub(super) struct Drawing<'a> {
     pub rng: &'a mut Rng,
     pub acts: Acts,
     pub payments: &'a [Payment],
-    /// Whether ends are no longer rare.
     pub is_late: bool,
 }
 
-/// Whether the evidence to accept looks like evidence accepted for another payment.
 pub(super) fn is_elsewhere(payments: &[Payment], at: usize, act: &Act) -> bool {
     let others = payments.iter().enumerate().filter(|(other, _)| *other != at);
     let mut filed = others.flat_map(|(_, payment)| &payment.evidence);

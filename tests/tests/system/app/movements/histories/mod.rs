@@ -43,7 +43,6 @@ const TOTALS_EVERY: usize = 5;
 struct Deal {
     agreement: Agreement,
     id: MovementId,
-    /// Payer and payee, each with their forms' token.
     parties: [(Attendee, String); 2],
     payment: Payment,
     changes: Vec<String>,
@@ -55,12 +54,10 @@ struct History {
     org: Org,
     stranger: Org,
     people: [Person; 2],
-    /// Maren and Kim, each with their forms' token.
     members: [(Browser, String); 2],
     deals: Vec<Deal>,
     writes: Vec<Operation>,
     calls: Vec<(String, &'static str, u16)>,
-    /// Events before the last act.
     told: usize,
     steps: usize,
 }
@@ -318,7 +315,6 @@ impl History {
         assert!(away.status == 303 && away.location().starts_with("/app/sign-in"), "{act}: {}", away.location());
     }
 
-    /// Checks what must hold after an act, given the payment before it.
     async fn check(&mut self, at: usize, act: Option<(&Payment, &str)>) {
         let what = act.map_or("a call of the API", |(_, what)| what);
         for deal in &self.deals {
@@ -372,7 +368,6 @@ impl History {
         assert_eq!(told, expected, "{:?}", act.map(|(_, what)| what));
     }
 
-    /// The ledger's rows are the payments, and its sums are the model's.
     async fn check_ledger(&self, what: &str) {
         let ledger = self.org.ledger(&[]).await;
         let mut sums: Sums = [0; 3];
@@ -421,7 +416,6 @@ impl History {
         }
     }
 
-    /// The traces: an audit row per call, an act per change, and matching evidence.
     async fn end(mut self) {
         for at in 0..self.deals.len() {
             let deal = &mut self.deals[at];
@@ -471,7 +465,6 @@ impl History {
     }
 }
 
-/// Asserts that the API matches the model, and is right about what is reconciled.
 fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     let told = json!({
         "state": read["state"],
@@ -490,8 +483,7 @@ fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     assert_eq!(read["state"] == "reconciled", is_proven, "{what}: {read}");
 }
 
-/// The requested seed, or of many random ones, that of the history with the most different events. Uses only the model,
-/// so that the history played over HTTP is worth its time.
+/// The requested seed, or of many random ones, that of the history with the most different events in the model.
 fn seed_of(acts: Acts) -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = repeated.unwrap_or_else(|| {

@@ -35,7 +35,6 @@ pub(super) const SOURCES: [Source; 5] = [
     Source("receiving_bank_statement", true, "bank_documented", "receiving_bank_statement"),
 ];
 
-/// Reasons that a member may choose, and two that follow from other acts.
 pub(super) const REASONS: [&str; 5] =
     ["amount_short", "not_received", "suspected_fraud", "returned", "evidence_withdrawn"];
 
@@ -60,7 +59,6 @@ pub(super) enum Act {
     Settle(bool),
     Return,
     Cancel,
-    /// The payer meets the step's other condition.
     Approve,
 }
 
@@ -72,7 +70,6 @@ pub(super) struct New {
     pub is_usd: bool,
     pub document: Option<usize>,
     pub id: String,
-    /// The copy of the form that files it.
     pub copy: String,
 }
 
@@ -293,7 +290,6 @@ impl Payment {
         Ok(())
     }
 
-    /// Waits for proof, or for a member to review it.
     fn wait(&mut self) {
         let waits = self.evidence.iter().any(|filed| filed.state == "filed" && filed.is_receivers());
         self.state = if waits { "processing" } else { "receipt_pending" };
@@ -403,7 +399,6 @@ impl Payment {
         }
     }
 
-    /// The event of a change since an earlier state.
     pub fn event_since(&self, before: &Self) -> Option<(&'static str, Option<&'static str>)> {
         if self.state == before.state {
             return None;
@@ -416,7 +411,6 @@ impl Payment {
         }
     }
 
-    /// The parts shown in the API that acts change.
     pub fn shown(&self) -> Value {
         let standing: Vec<&Filed> =
             self.evidence.iter().filter(|filed| filed.is_receivers() && filed.stands()).collect();

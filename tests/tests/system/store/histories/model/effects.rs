@@ -9,7 +9,6 @@ use tests::drafts::Coming;
 use super::{Agreement, Call, Command, Expiry, Model, Proposal, Stage, note_of};
 
 impl Model {
-    /// Applies a command, given its response; `member` decided.
     pub fn apply(&mut self, command: &Command, member: &str, status: u16, bytes: &[u8]) {
         match command {
             Command::Write { call, key } => {

@@ -25,9 +25,7 @@ pub struct Model {
     pub agreements: Vec<Agreement>,
     pub proposals: Vec<Proposal>,
     pub reviews: Vec<OpenReview>,
-    /// The first success with each idempotency key.
     firsts: BTreeMap<String, (Call, u16, Vec<u8>)>,
-    /// Emitted events in order: type and data.
     pub emitted: Vec<(&'static str, Value)>,
     /// How many of the last events come from one tick, in any order.
     pub emitted_unordered: usize,
@@ -70,7 +68,6 @@ pub struct Agreement {
 pub enum Stage {
     /// A contact approves, which never happens in a history.
     Approval(usize),
-    /// A countdown to a past moment.
     Past,
     /// A countdown of hours, which the history ends.
     Hours(u32),
@@ -138,14 +135,12 @@ pub struct OpenReview {
     around: Around,
 }
 
-/// Whether the workspace is activated, and each participant's number of changes.
 type Around = (bool, BTreeMap<usize, u32>);
 
 /// A request. Members and open review pages are indexes.
 #[derive(Debug, Clone)]
 pub enum Command {
     Write { call: Call, key: Option<String> },
-    /// A member decides on an open page: `confirm` or `decline`.
     Decide { who: usize, review: usize, choice: &'static str },
     Activate { who: usize, workspace: usize },
 }
@@ -274,12 +269,10 @@ impl Model {
         self.claiming(agreement, action).is_some_and(|at| self.proposals[at].state == ProposalState::Pending)
     }
 
-    /// Proposals without a recorded end.
     pub fn open_proposals(&self) -> impl Iterator<Item = usize> {
         (0..self.proposals.len()).filter(|at| self.proposals[*at].is_open)
     }
 
-    /// The proposal that a new one of an action replaces.
     fn claiming(&self, agreement: usize, action: ProposalAction) -> Option<usize> {
         let is_of = |of: &Proposal| of.agreement == agreement && of.action == action;
         self.open_proposals().find(|at| is_of(&self.proposals[*at]))
