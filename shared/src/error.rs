@@ -69,12 +69,12 @@ pub enum Error {
     /// The table throttled the call for too long. The cause is for the log.
     #[error("throttled: {0}")]
     Throttled(String),
-    /// A service that the call needs, such as the source of the encryption keys, does not answer now. The cause is for
-    /// the log.
+    /// A service that the call needs, such as the source of the encryption keys, does not answer. The cause is for the
+    /// log.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// The call was handed on to another function of this service, which did not answer: nobody here knows whether it
-    /// took effect. The cause is for the log.
+    /// Another function that got the call did not answer: it may or may not have taken effect. The cause is for the
+    /// log.
     #[error("unanswered: {0}")]
     Unanswered(String),
     /// A failure of the service. The cause is for the log.

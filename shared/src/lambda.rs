@@ -122,8 +122,8 @@ fn with_address(mut request: Request, front: Option<&Front>) -> Request {
     request
 }
 
-/// The route key of events that the agent endpoint's function makes itself. The gateway's own keys begin with a method
-/// or are `$default`, and no client can choose one.
+/// The route key of events that the agent endpoint's function makes. The gateway's own begin with a method or are
+/// `$default`.
 pub const MCP_ROUTE: &str = "mcp";
 
 fn with_via(mut request: Request) -> Request {

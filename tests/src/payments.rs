@@ -178,8 +178,8 @@ impl Org {
     }
 }
 
-/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from its first participant, Ada
-/// Okafor, to its second, Northwind Robotics.
+/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from Ada Okafor to Northwind
+/// Robotics.
 #[derive(Debug)]
 pub struct Paying {
     /// The agreement and its organization.

@@ -55,9 +55,7 @@ pub fn program(function: &str) -> PathBuf {
     file
 }
 
-/// A function's environment from Lambda and the template.
-///
-/// `base_url` is the origin of its links.
+/// A function's environment from Lambda and the template. `base_url` is the origin of its links.
 #[must_use]
 pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
     let own = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());
@@ -229,9 +227,6 @@ impl Function {
     }
 
     /// Waits for the end of a function that can't work; returns whether it failed, and its output.
-    ///
-    /// # Errors
-    /// If it doesn't end.
     pub async fn refusal(&mut self) -> Result<(bool, String), NoReply> {
         let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
         match ended {

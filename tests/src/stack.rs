@@ -61,8 +61,7 @@ impl Needs {
     /// Its own stack, with an embedded store: for tests that sweep the table or scale time, which disturbs others.
     pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
 
-    /// With the table's stream, as events reach the relay in the cloud, unless the store is embedded. It makes writes
-    /// three times as slow, so only webhook tests ask for it.
+    /// With the table's stream, as in the cloud, unless the store is embedded. Writes take three times as long.
     pub const fn with_stream(self) -> Self {
         Self { has_stream: true, ..self }
     }
@@ -104,8 +103,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A client of the table that bypasses the service. Waits as long as a busy machine may take: the service's own
-    /// time-outs are tested elsewhere. Each test creates its own: connections end with the runtime that opened them.
+    /// A client of the table that bypasses the service, as patient as a busy machine requires. Each test creates its
+    /// own: connections end with the runtime that opened them.
     #[must_use]
     pub fn client(&self) -> Client {
         let timeouts = TimeoutConfig::builder()
@@ -141,8 +140,7 @@ impl Stack {
         stack
     }
 
-    /// A second stack on the same table whose store calls pass a breakable proxy. It stands for a second process of the
-    /// service: they share only the table. Without a clock, all store calls are the test's.
+    /// A second stack on the same table, without a clock, whose store calls pass a breakable proxy: a second process.
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
         self.beside(faults.url(), Options { has_background: false, ..Options::default() })

@@ -22,9 +22,8 @@ pub enum NoAwsSettings {
     Config(#[from] ConfigError),
 }
 
-/// Settings for an endpoint or AWS itself, with region and credentials from the SDK's chain, checked before anything
-/// reaches the endpoint. A local emulator gets the environment's credentials or placeholders: a profile's credentials
-/// are for AWS.
+/// Settings for an endpoint or AWS itself, with region and credentials from the SDK's chain, checked first. A local
+/// emulator gets the environment's credentials or placeholders: a profile's credentials are for AWS.
 pub async fn settings(endpoint_url: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
     settings_in(endpoint_url, None).await
 }

@@ -63,8 +63,7 @@ pub struct RetiredKey {
     pub opens: bool,
 }
 
-/// Retires a key of the keyring with this value: from now on, its links and signatures are invalid. Retiring it again
-/// changes nothing, unless to add that it leaked, or leaked earlier.
+/// Retires a key: its links and signatures are now invalid. Repeating this only adds that it leaked, or leaked earlier.
 pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, RetireError> {
     let keyring = Keyring::parse(value.trim())?;
     if !keyring.has(name) {

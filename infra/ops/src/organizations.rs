@@ -25,8 +25,7 @@ pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
     Ok(found)
 }
 
-/// Suspends an organization: nobody gets in and nothing leaves it until it is resumed. No effect if already suspended.
-/// The audit log shows it as the service's own act.
+/// Suspends an organization: nobody gets in and nothing leaves it until it is resumed. The audit log shows it.
 pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
     check_exists(store, org).await?;
     loop {
@@ -38,8 +37,7 @@ pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
     }
 }
 
-/// Resumes an organization: unexpired sessions continue, and held deliveries are sent. No effect unless suspended. The
-/// audit log shows it as the service's own act.
+/// Resumes an organization: unexpired sessions continue, and held deliveries are sent. The audit log shows it.
 pub async fn resume(store: &Store, org: OrgId) -> Result<(), OpsError> {
     check_exists(store, org).await?;
     loop {

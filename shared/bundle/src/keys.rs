@@ -152,8 +152,7 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// The key derived from 32 secret bytes, the seed of RFC 8032; the same bytes give the same key. Ids must never be
-    /// reused: bundles name their key by it.
+    /// The key whose seed (RFC 8032) is these bytes. Ids must never be reused: bundles name their key by it.
     pub fn new(id: impl Into<String>, secret: &[u8; 32]) -> Result<Self, KeyError> {
         let key = ed25519_dalek::SigningKey::from_bytes(secret);
         let PublicKey { id, .. } = PublicKey::new(id, key.verifying_key().to_bytes())?;

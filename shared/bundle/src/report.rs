@@ -47,8 +47,8 @@ impl fmt::Display for ProblemKind {
 pub struct Problem {
     /// Its kind.
     pub kind: ProblemKind,
-    /// The path of the file concerned. None for the whole bundle. The bundle's maker chose it, so it may be anything; a
-    /// displayed [`Report`] escapes it.
+    /// The path of the file concerned; none for the whole bundle. Its maker chose it, so a displayed [`Report`] escapes
+    /// it.
     pub path: Option<String>,
     /// Details beyond the kind: a sentence without its period, possibly empty.
     pub detail: Cow<'static, str>,
@@ -58,8 +58,7 @@ pub struct Problem {
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Report {
-    /// The manifest, if signed by a known, uncompromised key. Otherwise none, so that nobody relies on unproven
-    /// content.
+    /// The manifest, if signed by a known, uncompromised key: nobody must rely on unproven content.
     pub manifest: Option<Manifest>,
     /// The paths of the files that match the manifest, in its order. Proves nothing without [`Report::manifest`].
     pub matching: Vec<String>,

@@ -54,8 +54,7 @@ pub enum WriteError {
     Manifest,
 }
 
-/// Writes and signs a bundle with these files, in any order. The same input gives the same bytes. Uses as much
-/// additional memory as the files have.
+/// Writes and signs a bundle of these files, in any order: the same input gives the same bytes. Copies the files once.
 pub fn write(about: &About<'_>, files: &[File<'_>], key: &SigningKey) -> Result<Vec<u8>, WriteError> {
     check(about)?;
     let files = sorted(files)?;

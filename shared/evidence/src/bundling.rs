@@ -24,8 +24,8 @@ use crate::lines::{
 use crate::satisfactions::satisfaction_paths;
 use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
-/// Makes the bundle of an agreement's evidence, with the files named by its record and the statement entries that prove
-/// payments. Fails if a file is missing from `files`.
+/// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. No file may be
+/// missing.
 pub fn bundle(
     evidence: &Evidence,
     extracts: &[StatementExtract],

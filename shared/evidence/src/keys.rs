@@ -21,8 +21,7 @@ pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
     key(&secret)
 }
 
-/// The public keys of all current and former keys of the keyring, so that bundles stay verifiable permanently. Leaked
-/// ones are separate, because others can sign with them. No keyring causes an error.
+/// The public keys of all current and former keys: bundles stay verifiable. Leaked ones are separate. Always succeeds.
 pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     let keys = keyring.derive_with_each(PLACE);
     let mut public = Vec::new();

@@ -59,8 +59,8 @@ impl Files {
         Self { place: Arc::new(place) }
     }
 
-    /// Writes a file, and returns its hash and size for a record. Repeating a write changes nothing. Only for operators
-    /// and tests: functions note each upload first.
+    /// Writes a file once, and returns its hash and size. Only for operators and tests: functions note each upload
+    /// first.
     pub async fn put(&self, org: OrgId, file: impl Into<Bytes> + Send) -> Result<DocumentContent, FilesError> {
         let file: Bytes = file.into();
         if file.len() > limits::FILE_BYTES_MAX {

@@ -496,8 +496,7 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
-    /// Adds a published agreement's payments and the links of conditions to them. `today` is in the organization's
-    /// zone.
+    /// Adds a published agreement's payments and their links from conditions. `today` is in the organization's zone.
     #[must_use]
     pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
         let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);

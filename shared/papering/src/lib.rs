@@ -12,8 +12,7 @@ use shared::platform::files::{self, FileStore};
 use shared::service::Scope;
 use shared::service::papering::Prepared;
 
-/// Writes the documents of what was prepared into the file store, and returns their names and hashes in order. A repeat
-/// writes the same files again.
+/// Writes prepared documents into the file store, and returns their names and hashes in order. Repeatable.
 pub async fn write(scope: &Scope, prepared: &Prepared, to: &dyn FileStore) -> Result<Vec<DocumentContent>, Error> {
     let letters: Vec<Letter> = prepared.papers().iter().map(|paper| letter(prepared, paper)).collect();
     // Each takes the processor some milliseconds; other calls should go on.

@@ -124,8 +124,8 @@ impl WriteCaller {
         &self.expected
     }
 
-    /// Commits a use case's plan; `answer` makes the response of its output. On [`Error::Conflict`], a record has
-    /// changed since it was read: nothing took effect, and the pipeline retries.
+    /// Commits a plan; `answer` makes the response. On [`Error::Conflict`] nothing took effect, and the pipeline
+    /// retries.
     pub async fn respond<T, O: Output>(
         &self,
         plan: Plan<T>,

@@ -81,8 +81,7 @@ pub fn fits_a_response(body: &[u8]) -> bool {
     !is_too_large(body)
 }
 
-/// Authenticates and answers a call that runs no operation, and writes its audit row. Refuses a foreign origin from any
-/// caller; records the refusal if the token is known.
+/// Answers and audits a call that runs no operation. Refuses a foreign origin; audits that too if the token is known.
 pub async fn answer(
     app: Arc<AppState>,
     operation: &'static str,

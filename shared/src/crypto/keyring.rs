@@ -120,8 +120,8 @@ impl Keyring {
         if has_current { Ok(Self { current: written.current, keys, retired }) } else { Err(wrong()) }
     }
 
-    /// Retires a key: it derives nothing anymore. If it still `opens`, it stays to open what it sealed; otherwise it is
-    /// dropped, and nobody opens that again. A dropped key stays dropped.
+    /// Retires a key: it derives nothing anymore. If it `opens`, it still opens what it sealed; otherwise it is dropped
+    /// for good.
     pub fn retire(mut self, name: &str, retired: Retired, opens: bool) -> Result<Self, NotRetired> {
         if name == self.current {
             return Err(NotRetired::Current);
@@ -192,10 +192,8 @@ impl Keyring {
         &self.current
     }
 
-    /// Derives secret bytes for a place from the current key (HKDF-SHA256): stable until the next rotation.
-    ///
-    /// # Errors
-    /// Never for up to 8,160 bytes, HKDF's maximum.
+    /// Derives secret bytes for a place from the current key (HKDF-SHA256, up to 8,160 bytes), stable until the next
+    /// rotation.
     pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
         self.derive_with(&self.current, place)
     }

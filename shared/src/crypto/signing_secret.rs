@@ -33,9 +33,6 @@ impl SigningSecret {
     }
 
     /// Reads a secret only in its displayed form, because that spelling is the signature's key.
-    ///
-    /// # Errors
-    /// If the text isn't a signing secret.
     pub fn parse(text: &str) -> Result<Self, InvalidSecret> {
         let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSecret)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| InvalidSecret)?;

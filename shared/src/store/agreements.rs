@@ -308,10 +308,7 @@ pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> 
     Ok(Changes::of(call, created).about(draft.id(), None))
 }
 
-/// The changes from one state of a draft to the next.
-///
-/// # Errors
-/// When the record before is another agreement, or not a draft.
+/// The changes from one state of a draft to the next. The record before must be a draft of the same agreement.
 pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) -> Result<Changes, StoreError> {
     if before.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));

@@ -118,8 +118,7 @@ impl Store {
         Ok((endpoint, event))
     }
 
-    /// Writes a delivery's next state. False if the delivery has changed since it was read, or its endpoint since the
-    /// decision.
+    /// Writes a delivery's next state. False if it has changed since it was read, or its endpoint since the decision.
     pub async fn settle_delivery(
         &self,
         org: OrgId,
@@ -161,8 +160,8 @@ impl Store {
     /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due. Its message
     /// returns a few more times; any later write of the delivery takes it out of quarantine.
     ///
-    /// Does nothing if the record no longer waits for what the message is about: it was delivered, held, replayed or
-    /// attempted meanwhile. Compares state, time and version as stored, since the record itself may be unreadable.
+    /// Does nothing if the record no longer waits for what the message is about. Compares state, time and version as
+    /// stored, since the record itself may be unreadable.
     pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,
@@ -195,8 +194,8 @@ impl Store {
         self.change(changes).await.map(|_| ())
     }
 
-    /// The next undelivered deliveries of an endpoint in some states, from an event on, in the order of events. Also
-    /// returns the event to continue from if there may be more.
+    /// An endpoint's next undelivered deliveries in some states, in the order of events, and the event to continue
+    /// from.
     pub async fn open_deliveries_from(
         &self,
         org: OrgId,
@@ -329,8 +328,8 @@ impl OrgStore {
         self.store.delivery(DeliveryKey { org: self.org, endpoint, event }).await
     }
 
-    /// A page of an endpoint's matching deliveries, newest first, from before an event on. The number of queries is
-    /// limited, so a page can have fewer than `count` although more follow.
+    /// An endpoint's matching deliveries, newest first, before an event. May have fewer than `count` although more
+    /// follow.
     pub async fn deliveries(
         &self,
         endpoint: EndpointId,

@@ -45,8 +45,7 @@ impl DueEntry {
     }
 }
 
-/// A cursor over the due entries of one kind in one shard, earliest first. It never returns to an entry, so an entry
-/// that stays does not block those behind it.
+/// Reads the due entries of one kind in one shard, earliest first, each once: one that stays does not block the rest.
 #[derive(Debug)]
 pub struct DueCursor<'a> {
     store: &'a Store,
@@ -64,8 +63,8 @@ impl Store {
         DueCursor { store: self, partition, from, to: keys::due_after(now, what), is_over: false }
     }
 
-    /// Deletes an entry whose work is done. The transaction that settles a record deletes the record's entry; this
-    /// deletes stale ones.
+    /// Deletes a stale entry, or one whose work is done. The transaction that settles a record deletes the record's
+    /// entry.
     pub async fn delete_due_entry(&self, entry: DueEntry) -> Result<(), StoreError> {
         self.delete(entry.key).await
     }

@@ -31,8 +31,7 @@ pub struct EndpointState {
 }
 
 impl EndpointState {
-    /// Whether the endpoint needs attention: it is not paused, and its last attempt failed or a delivery is
-    /// quarantined.
+    /// Whether it needs attention: it is not paused, and its last attempt failed or a delivery is quarantined.
     #[must_use]
     pub fn is_failing(&self) -> bool {
         let has_trouble = self.health.failures_in_a_row > 0 || !self.quarantined.is_empty();

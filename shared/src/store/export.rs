@@ -105,8 +105,7 @@ pub const LEFT_OUT: [&str; 6] = [
     "what derives from records: rows of lists, pointers, unique items, counters, and entries of the due index",
 ];
 
-/// An item as a line of an organization's export: its kind, its place among its kind, and its attributes. None if it
-/// belongs to another organization or is not exported.
+/// An item as a line of an organization's export: its kind, its place, and its attributes. None if it is not exported.
 #[must_use]
 pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
     let key = Key::of(item)?;

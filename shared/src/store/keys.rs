@@ -267,8 +267,8 @@ pub(super) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
     Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
 }
 
-/// An entry of the due index, for the clock. Shards spread what is due at the same time. The sort key has the kind
-/// before the time, so that a backlog of one kind does not delay another.
+/// A due entry. Shards spread what is due at the same time. The kind comes before the time, so that a backlog of one
+/// kind does not delay another.
 #[must_use]
 pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let shard = id.as_u128() % u128::from(DUE_SHARDS);
@@ -722,8 +722,8 @@ pub(super) fn trust_reference(org: OrgId, reference: &ExternalReference) -> Key 
 }
 
 text_enum! {
-    /// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id. The text is
-    /// part of the partition's key.
+    /// The kinds of list rows. Each has a partition of compact rows per organization, sorted by id, with this text in
+    /// its key.
     pub enum Rows {
         /// Rows of contacts.
         Contacts = "CONTACTS",

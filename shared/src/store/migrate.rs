@@ -59,10 +59,7 @@ impl Migrated {
 
 impl Operator<'_> {
     /// Rewrites what is older in the next page of the table, or only counts it (`is_dry`). Returns what it did, and
-    /// where to continue; none at the end. A page can be repeated at any time.
-    ///
-    /// # Errors
-    /// [`StoreError::Newer`] if a newer release wrote a record.
+    /// where to continue. A page can be repeated. Fails if a newer release wrote a record.
     pub async fn migrate_page(
         self,
         behind: Option<&Position>,

@@ -117,9 +117,6 @@ impl<'a> Operator<'a> {
 
     /// Makes many changes in as few transactions as possible, for imports and benches into organizations that are not
     /// in use yet: an error leaves earlier transactions in effect.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] when the condition of a change does not hold.
     pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
         let changes: Vec<Change> = changes.into_iter().flat_map(Changes::into_list).collect();
         for changes in changes.chunks(limits::TRANSACTION_ITEMS_MAX) {

@@ -257,8 +257,8 @@ pub(super) fn claim_item(org: OrgId, proposal: &Proposal) -> (Key, Item) {
     (key, claim)
 }
 
-/// Makes and decides a proposal in one act of a member, if no other of its action is pending for its agreement. With
-/// `frees_claim`, the same transaction settles an expired one, which deletes its claim.
+/// Makes and decides a proposal in one act, if no other of its action is pending. With `frees_claim`, the same
+/// transaction settles an expired one, which deletes its claim.
 pub fn create_decided(
     call: &CallContext,
     made: &CreatedProposal,

@@ -57,9 +57,6 @@ impl From<StoreError> for NotResealed {
 
 impl Store {
     /// Reseals an item with the current key of a keyring.
-    ///
-    /// # Errors
-    /// When the table does not answer.
     pub async fn reseal(&self, item: &Item, keys: &Keyring) -> Result<Resealed, StoreError> {
         let change = match change_of(item, keys) {
             Ok(None) => return Ok(Resealed::Nothing),

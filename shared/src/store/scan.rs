@@ -9,10 +9,7 @@ use super::{Store, StoreError};
 
 impl Store {
     /// The next items of a walk, at most 1 MB, and where to continue; none at the end. An item that exists throughout
-    /// comes once; one written meanwhile may come.
-    ///
-    /// # Errors
-    /// When the table does not answer.
+    /// comes once.
     pub async fn scan_page(&self, behind: Option<&Position>) -> Result<(Vec<Item>, Option<Position>), StoreError> {
         let output = self
             .client

@@ -12,8 +12,7 @@ use super::{Store, StoreError};
 use crate::limits;
 
 impl Store {
-    /// Creates the table with its key, billing and expiry. Keeps an existing table, and completes it if an earlier call
-    /// did not finish.
+    /// Creates the table with its key, billing and expiry, or completes an existing one.
     pub async fn create_table(&self) -> Result<(), StoreError> {
         self.create(None).await
     }

@@ -82,8 +82,8 @@ impl Store {
         Self { client, table: table.into().into(), meter: UsageMeter::default(), due_listener: None }
     }
 
-    /// The same table with a listener that gets each due entry as soon as it is written. On the local stack it replaces
-    /// the table's stream. Like a stream record, a call of the listener can be lost.
+    /// Adds a listener for due entries as they are written, instead of the table's stream. Like a record, a call can be
+    /// lost.
     #[must_use]
     pub fn with_due_listener(self, listener: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
         Self { due_listener: Some(DueListener(Arc::new(listener))), ..self }

@@ -145,9 +145,6 @@ pub fn create(call: &CallContext, trust: &Trust) -> Result<Changes, StoreError> 
 }
 
 /// Writes a trust's next state. Its workspace stays, and a new reference must be free.
-///
-/// # Errors
-/// When the record before is another trust.
 pub fn replace(call: &CallContext, before: &Versioned<Trust>, after: &Trust) -> Result<Changes, StoreError> {
     if (before.id, before.workspace_id) != (after.id, after.workspace_id) {
         return Err(StoreError::Failed("a trust in the place of another one".to_owned()));

@@ -18,8 +18,8 @@ pub struct Usage {
     pub write_units: f64,
     /// Calls, each counted once, however many attempts it took.
     pub round_trips: u32,
-    /// How many times the caller waited for the table: concurrent calls are one wait. Latency grows with it, and it is
-    /// never less than the longest chain of calls that needed each other's results.
+    /// Waits for the table, counting concurrent calls as one: at least the longest chain of dependent calls. Drives
+    /// latency.
     pub waits: u32,
     /// Attempts beyond the first of each call.
     pub retries: u32,

@@ -16,8 +16,8 @@ use super::{Store, StoreError};
 /// Separates a position's two keys. No key contains it.
 const BETWEEN: char = '\0';
 
-/// The progress of a walk over the whole table: the last item seen. An interrupted walk resumes after it, even in
-/// another process. As text it has only letters, digits, `-` and `_`.
+/// The last item seen by a walk over the table. A walk resumes after it, even in another process. As text it has only
+/// letters, digits, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Position(Key);

@@ -207,7 +207,7 @@ pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Change
     Ok(Changes::of(call, created))
 }
 
-/// Makes a contact one of a workspace's people, without a conflict with others who join at the same time.
+/// Makes a contact one of a workspace's people, without a conflict with others who join.
 ///
 /// It also adds one who is there already: every new reference adds its contact again, so that a removal that has not
 /// seen the reference fails (see `remove_person`), and an earlier removal is undone.
@@ -273,8 +273,7 @@ fn count_update(org: OrgId, workspace: WorkspaceId, (joined, left): (usize, usiz
 }
 
 impl Store {
-    /// Counts a workspace's people for lists after a change at a moment. The result is wrong only if another change is
-    /// under way, which has its own due entry.
+    /// Counts a workspace's people for lists. A concurrent change makes it wrong, but has a due entry of its own.
     pub async fn count_people(&self, org: OrgId, id: WorkspaceId, changed_at: Timestamp) -> Result<(), StoreError> {
         let Some(found) = peopled(self.partition_items(&keys::workspace_items(org, id)).await?)? else { return Ok(()) };
         let at = found.updated_at.max(changed_at).to_string();

@@ -7,9 +7,8 @@ use http::{Method, Request, header};
 
 const APP: &str = "/app";
 
-/// Adds redirects to the app to a router that answers what no other function does: from `/`, and from `/app/`, since a
-/// gateway's route can't end with a slash. An API caller, known by its token, gets the API's answer at `/`: nothing is
-/// there.
+/// Redirects `/` and `/app/` to the app (a gateway's route can't end with a slash), in the router that answers what no
+/// other function does. At `/`, an API caller, known by its token, gets the API's answer: nothing is there.
 pub fn with_entrance(router: Router) -> Router {
     let service = tower::service_fn(move |request: Request<Body>| {
         let mut router = router.clone();

@@ -20,8 +20,7 @@ use crate::platform::secrets::open_with;
 use crate::web::request::Request;
 use crate::web::submitted_form::{SubmittedForm, Submitter};
 
-/// The kinds of flashes. Each kind, and the secret of each endpoint, has its own cookie: none overwrites an unread
-/// text.
+/// The kinds of flashes. Each, and each endpoint's secret, has its own cookie: none overwrites an unread text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flash {
     /// The new signing secret of an endpoint.
@@ -48,16 +47,14 @@ pub enum Flash {
     SecondFactorSecret,
     /// New recovery codes, a line each.
     RecoveryCodes,
-    /// Says that the password of a sign-in was right and a code is next. Sealed for the forms of a browser without a
-    /// session.
+    /// The password of a sign-in was right, and a code is next. Sealed for the forms of a browser without a session.
     SecondStep,
     /// What an act did and what is next: a notice's title and its line, one per line.
     Done,
 }
 
 impl Flash {
-    /// Seals a text for the form's session, and gives the `Set-Cookie` header. None if the text does not fit in a
-    /// header.
+    /// Seals a text for the form's session. Returns the `Set-Cookie` header, if the text fits.
     pub async fn set<S: Submitter>(
         self,
         submitted: &SubmittedForm<'_, S>,
@@ -79,8 +76,8 @@ impl Flash {
         Ok(self.cookie(app.insecure_cookies, &sealed, self.lifetime_s()))
     }
 
-    /// Seals what was typed after the session had ended, and gives the `Set-Cookie` header. None if it is too long for
-    /// a cookie. A later text of the kind replaces it, so that a request's cookies stay small.
+    /// Seals what was typed after the session had ended. Returns the `Set-Cookie` header, if the text fits. A later
+    /// text replaces it, so that a request's cookies stay small.
     pub async fn keep(self, request: &Request, typed: &str) -> Result<Option<HeaderValue>, Error> {
         let keys = request.app().webhooks()?.keys.keyring().await?;
         let sealed = self.seal(&keys, typed, "", request.now())?;

@@ -119,15 +119,13 @@ impl Form {
         Ok(Self::new(fields, files))
     }
 
-    /// Reads a type from fields of the form, with the rules of an API body. Leaves out blank fields, so a required one
-    /// is missing.
+    /// Reads a type from fields by the rules of an API body. Leaves out blank fields, so a required one is missing.
     pub fn read_new<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
         let sent = fields.iter().filter(|name| !self.get(name).trim().is_empty());
         input::read(sent.map(|name| ((*name).to_owned(), Json::from(self.get(name)))).collect::<Map<_, _>>().into())
     }
 
-    /// Reads changes from fields of the form, with the rules of a PATCH. A blank field is `null`, which clears an
-    /// optional value.
+    /// Reads changes from fields by the rules of a PATCH. A blank field is `null`, which clears an optional value.
     pub fn read_changes<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
         let value = |name: &str| match self.get(name) {
             blank if blank.trim().is_empty() => Json::Null,

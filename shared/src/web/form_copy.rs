@@ -62,8 +62,7 @@ impl Request {
         if used.is_some() { Err(Error::FormUsed) } else { Ok(()) }
     }
 
-    /// Keeps the answer to a form for its repeats, unless the commit of the form's act did. If that fails, a repeat
-    /// leads to the form's own page.
+    /// Keeps the answer for repeats, unless the commit did. If that fails, a repeat leads to the form's own page.
     pub async fn keep_answer(&self, answer: FormAnswer) {
         let is_kept = self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
         if let Some(copy) = self.copy.filter(|_| self.has_used_copy.load(Ordering::Relaxed) && !is_kept) {

@@ -376,8 +376,7 @@ pub enum PasswordSet {
     Weak(WeakPassword),
 }
 
-/// Sets a new password with a link, which then stops working. The organization's audit log shows it as the member's
-/// act.
+/// Sets a new password with a link, which then stops working. The audit log shows it as the member's act.
 pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str) -> Result<PasswordSet, Error> {
     let new_hash = OnceCell::<String>::new();
     let tried = OnceLock::new();

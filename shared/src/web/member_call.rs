@@ -21,8 +21,7 @@ pub struct MemberCall {
 }
 
 impl MemberCall {
-    /// Begins a call in the account's first organization. `None` if the password is wrong, or does not suffice because
-    /// the account has a second factor.
+    /// Begins a call in the account's first organization. `None` if the password is wrong, or a second factor is on.
     pub async fn begin(
         app: &AppState,
         operation: &'static str,
@@ -55,14 +54,12 @@ impl MemberCall {
         &self.scope
     }
 
-    /// Commits a plan, unless it changes nothing, and returns its output. Fails if the member has been removed, and
-    /// with [`Error::Conflict`], writing nothing, if a record has changed since it was read.
+    /// Commits a plan, unless it changes nothing, and returns its output. Fails if the member has been removed.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         self.commit_with(plan, members::check_member(self.scope.call(), self.member.id())).await
     }
 
-    /// Decides as an admin and commits as [`MemberCall::commit`] does. Fails if the member is not, or no longer, an
-    /// admin.
+    /// Decides as an admin and commits as [`MemberCall::commit`] does. Fails if the member is no admin.
     pub async fn commit_as_admin<T>(
         &self,
         decide: impl AsyncFnOnce(&Scope, Admin<'_>) -> Result<Plan<T>, Error>,

@@ -77,8 +77,7 @@ pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<Overview, 
     Ok(Overview { organizations, sessions: listed, second_factor: factor.as_deref().map(Status::of) })
 }
 
-/// Ends one of the account's sessions, if it has not ended yet. [`Error::NotFound`] if the account had no such session
-/// within a session's lifetime.
+/// Ends one of the account's sessions, if it has not ended yet. [`Error::NotFound`] if the account had no such session.
 pub async fn end_session(submitted: &SubmittedForm<'_>, id: SessionId) -> Result<(), Error> {
     let scope = submitted.scope();
     let found = scope.store().table().session_key(submitted.signed_in()?.email(), id).await?;
@@ -112,9 +111,8 @@ pub enum PasswordChanged {
     Weak(WeakPassword),
 }
 
-/// Changes the password of the account, and ends all its sessions but the new one of this browser. Wrong passwords
-/// count like failed logins. [`Error::Unauthenticated`] if the password or sessions have changed since the request
-/// began.
+/// Changes the password, and ends all sessions but the new one of this browser. Wrong passwords count like failed
+/// logins. [`Error::Unauthenticated`] if the password or sessions have changed since the request began.
 pub async fn change_password(
     request: &Request,
     (current, new): (&str, &str),

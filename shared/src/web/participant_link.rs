@@ -328,8 +328,8 @@ pub fn origin(request: &Request) -> Origin {
     }
 }
 
-/// Records that the participant is there in person, in the browser of the member about whom the pages asked. Everything
-/// that the session does from then on is marked so.
+/// Records that the participant is present in the member's browser. Everything that the session does from then on says
+/// so.
 pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<(), Error> {
     let (scope, attending) = (submitted.scope(), submitted.attending()?);
     // Pressed twice.
@@ -347,8 +347,7 @@ pub async fn leave(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<
     Ok(cookies::set(submitted.app(), &cookie_name(submitted.app(), attending.participant().id()), None))
 }
 
-/// A call of a participant without a browser, for the participants of the local stack's demo. It uses the same use
-/// cases as their pages' forms.
+/// A call of a participant without a browser, for the local stack's demo. It uses the same use cases as the pages.
 #[derive(Debug)]
 pub struct ParticipantCall {
     participant: ActingParticipant,
@@ -380,8 +379,7 @@ impl ParticipantCall {
         &self.scope
     }
 
-    /// Commits a plan, unless it changes nothing, and returns its output. [`Error::Conflict`], with nothing written, if
-    /// a record has changed since it was read.
+    /// Commits a plan, unless it changes nothing, and returns its output.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         if plan.is_empty() {
             return Ok(plan.into_output());

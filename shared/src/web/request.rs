@@ -134,8 +134,7 @@ impl Request {
         self.attending.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// Renames the operation of a participant's page once its content is known: a view that is to be on record is
-    /// another operation than a plain one.
+    /// Renames the operation of a participant's page once its content is known: some views are on record as such.
     pub fn rename_own_view(&mut self, operation: &'static str) {
         self.record.rename(operation);
         if let Some(attending) = &mut self.attending {
@@ -213,8 +212,7 @@ impl Request {
         of_cookie.or_else(|| self.form.as_ref().ok().filter(|_| names_origin))
     }
 
-    /// The owner of the browser's session, which may have ended, as the browser says. It decides nothing: what is
-    /// sealed for that member opens for nobody else.
+    /// The owner of the browser's session, as the browser says. Decides nothing: what is sealed opens for nobody else.
     #[must_use]
     pub fn owner_of_ended_session(&self) -> Option<MemberId> {
         owner_hint::read(&self.app, &self.parts.headers).map(|owner| owner.member_id)
@@ -248,8 +246,7 @@ impl Request {
         value.and_then(|value| value.parse().ok()).ok_or_else(Error::not_found)
     }
 
-    /// Reads the query of a list page or its export as strictly as the API does: refuses unknown, repeated and invalid
-    /// parameters. Otherwise a typo would show the whole list.
+    /// Reads a list page's query as strictly as the API does: otherwise a typo would show the whole list.
     pub fn read_query<T: Deserr<FieldErrors>>(&self) -> Result<T, Error> {
         input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
     }
@@ -343,10 +340,7 @@ impl Request {
     }
 
     /// Writes the audit row, unless a commit has. True if a commit had taken effect although it seemed to fail: its row
-    /// stays.
-    ///
-    /// # Errors
-    /// When the audit row of a member's call can't be written. The call must not be answered then.
+    /// stays. On an error, the call must not be answered.
     pub async fn audit(&self, status: StatusCode, code: &str, objects: &[Uuid]) -> Result<bool, Error> {
         // After a server error, `CallRecord::audit` finds the commit's row, and the response shows what the commit did.
         if self.is_audited.load(Ordering::Relaxed) && !status.is_server_error() {

@@ -55,8 +55,7 @@ pub enum Done {
     WrongPassword,
     /// The code is wrong or used, or there were too many attempts.
     WrongCode,
-    /// Another window turned the second factor on or off, or the time to set it up is over. The current page says what
-    /// is next.
+    /// Another window turned it on or off, or the time to set it up is over. The current page says what is next.
     Outdated,
 }
 

@@ -28,8 +28,7 @@ pub trait Submitter: Copy {
     /// The check of the person's record in each transaction. None for participants, whose acts check it themselves.
     fn role_check(self, call: &CallContext) -> Option<Changes>;
 
-    /// Checks the role again after the transaction's check may have failed. [`Error::AdminsOnly`] if the person is no
-    /// longer an admin.
+    /// Checks the role again after the transaction's check may have failed.
     fn check_role(self, current: &Member) -> Result<(), Error>;
 }
 
@@ -154,8 +153,8 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         Uuid::from_u128(self.copy_id().as_u128() ^ 1).into()
     }
 
-    /// Sets the answer to the form if its commit takes effect although it seems to fail. Call it before
-    /// [`SubmittedForm::run`], at most once; without it, such a form leads back to its own page.
+    /// Sets the answer if the commit takes effect although it seems to fail. Call it before [`SubmittedForm::run`], at
+    /// most once; without it, such a form leads back to its own page.
     pub fn redirect_if_committed(&self, redirect: &Redirect) {
         // A second redirect is ignored.
         let _ = self.request.redirect_if_committed.set(redirect.clone());
@@ -164,10 +163,6 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     /// Runs a use case and commits its plan, again after each conflict until the request's write deadline, and returns
     /// the output. The commit checks that the person still has the role in which they submitted the form. A plan that
     /// changes nothing leaves only the request's audit row.
-    ///
-    /// # Errors
-    /// Those of the last attempt. [`Error::Unauthenticated`] if the session has ended since the request began, and
-    /// [`Error::AdminsOnly`] if the form needs an admin and the person no longer is one.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
@@ -239,8 +234,8 @@ impl FormPart<'_> {
         &self.scope
     }
 
-    /// Runs a use case and commits its plan, as [`SubmittedForm::run`] does. A plan that changes nothing leaves only
-    /// the form's trace. A part that failed can't take effect later.
+    /// Like [`SubmittedForm::run`]. A plan that changes nothing leaves no trace, and a failed part can't take effect
+    /// later.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,

@@ -121,8 +121,8 @@ pub enum AddressError {
     /// Its name has no address.
     #[error("must have a host name that leads somewhere: it has no address now, or could not be looked up")]
     Unresolved(#[from] ResolveError),
-    /// It is, or resolves to, an address that isn't public. The error doesn't name the address: outsiders must not
-    /// learn how internal names resolve.
+    /// It is, or resolves to, an address that isn't public. Not named: outsiders must not learn how internal names
+    /// resolve.
     #[error("{NOT_PUBLIC}")]
     Refused,
 }
@@ -138,10 +138,8 @@ impl AddressError {
     }
 }
 
-/// The endpoint's addresses to connect to, IPv4 first: functions reach IPv6 only if set up for it.
-///
-/// # Errors
-/// If `guard` refuses the URL or *any* of its addresses, or it has none.
+/// The endpoint's addresses to connect to, IPv4 first: functions reach IPv6 only if set up for it. Fails if `guard`
+/// refuses the URL or *any* of its addresses, or it has none.
 pub async fn check(
     url: &EndpointUrl,
     guard: &dyn Guard,

@@ -50,8 +50,8 @@ impl Relay {
         Self { store, queue }
     }
 
-    /// Processes an entry until `until` at the latest. Updates one endpoint's deliveries for a few seconds at a time,
-    /// so that many of them don't delay other entries. The entry stays if the store or the queue fails.
+    /// Processes an entry until `until`. Updates one endpoint's deliveries for a few seconds at a time, so that many
+    /// don't delay other entries. If the store or the queue fails, the entry stays.
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,

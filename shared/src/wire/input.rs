@@ -214,10 +214,7 @@ macro_rules! texts {
         impl utoipa::ToSchema for $name {}
 
         impl $name {
-            /// Checks a text.
-            ///
-            /// # Errors
-            /// The code, and a message that says what is valid.
+            /// Checks a text. The error's message says what is valid.
             pub fn parse(text: &str) -> Result<Self, ($crate::wire::fields::FieldCode, String)> {
                 let text = $crate::wire::text::check_line(text, $max)?;
                 $($also(&text)?;)?

@@ -58,10 +58,8 @@ pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, R
     }
 }
 
-/// Describes a CSV file, for the page where a member maps its columns.
-///
-/// # Errors
-/// The file can't be decoded or isn't CSV: then [`read`] needs no mapping, or says what is wrong.
+/// Describes a CSV file, for the page where a member maps its columns. Fails for other files, which [`read`] reads or
+/// refuses.
 pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {

@@ -317,17 +317,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a> Inspector<'a> {
     /// Inspects a whole table, or one organization's items.
-    ///
-    /// # Errors
-    /// When the table does not answer.
     pub async fn new(store: &'a Store, only: Option<OrgId>) -> Result<Self, StoreError> {
         Ok(Self { store, only, underway: underway(store).await? })
     }
 
     /// What is wrong with these items, and still is when checked again.
-    ///
-    /// # Errors
-    /// When the table does not answer.
     pub async fn inspect(&mut self, items: &[Item]) -> Result<Vec<Finding>, StoreError> {
         let mut confirmed = Vec::new();
         for items in items.chunks(limits::INSPECTED_AT_ONCE) {
@@ -340,9 +334,6 @@ impl<'a> Inspector<'a> {
     }
 
     /// Puts right what was found.
-    ///
-    /// # Errors
-    /// When the table does not answer.
     pub async fn repair(&self, finding: &Finding) -> Result<Repair, StoreError> {
         let Some(changes) = &finding.repair else { return Ok(Repair::Impossible) };
         let attempt = || self.store.transact(changes.clone());
