@@ -1,7 +1,6 @@
 //! Failures of calls: the part for the client, and the part for the log.
 //!
-//! [`Error`] is the error of operations. [`Envelope`] is its public part, the only one that is serialized: an internal
-//! cause never reaches it.
+//! [`Error`] is the error of operations. Only its public part, [`Envelope`], is serialized: no cause ever reaches it.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -22,9 +21,9 @@ pub enum Error {
     Unauthenticated,
     /// The token is valid, but its organization is suspended.
     ///
-    /// Decision: the response is 401 `unauthenticated`, the one answer that every operation has for a token that does
-    /// not work; 403 `forbidden` is for writes, and implies that reads would work. Only the holder of a valid token is
-    /// told more.
+    /// Decision: the response is 401 `unauthenticated`, the one answer of every operation to a token that does not
+    /// work; 403 `forbidden` is for writes, and implies that reads would work. Only a valid token's holder is told
+    /// more.
     #[error("suspended")]
     Suspended,
     /// A read-only token on a write.
@@ -69,12 +68,11 @@ pub enum Error {
     /// The table throttled the call for too long. The cause is for the log.
     #[error("throttled: {0}")]
     Throttled(String),
-    /// A service that the call needs, such as the source of the encryption keys, does not answer. The cause is for the
-    /// log.
+    /// A service that the call needs, such as the source of the encryption keys, does not answer. The log gets the
+    /// cause.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// Another function that got the call did not answer: it may or may not have taken effect. The cause is for the
-    /// log.
+    /// Another function that got the call did not answer: it may or may not have taken effect. The log gets the cause.
     #[error("unanswered: {0}")]
     Unanswered(String),
     /// A failure of the service. The cause is for the log.

@@ -84,8 +84,8 @@ const ADDRESS_HEADER: &str = "CLIENT_ADDRESS_HEADER";
 const ADDRESS_SECRET: &str = "CLIENT_ADDRESS_SECRET";
 const SECRET_HEADER: HeaderName = HeaderName::from_static("x-client-address-secret");
 
-/// The CDN or balancer before the gateway. The gateway can be reached without it, so it identifies itself with a
-/// secret.
+/// The CDN or balancer before the gateway, which identifies itself with a secret: the gateway can be reached without
+/// it.
 struct Front {
     address: HeaderName,
     secret: String,
@@ -122,8 +122,7 @@ fn with_address(mut request: Request, front: Option<&Front>) -> Request {
     request
 }
 
-/// The route key of events that the agent endpoint's function makes. The gateway's own begin with a method or are
-/// `$default`.
+/// The route key of events that the agent endpoint's function makes. No client can choose it.
 pub const MCP_ROUTE: &str = "mcp";
 
 fn with_via(mut request: Request) -> Request {

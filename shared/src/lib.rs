@@ -1,5 +1,4 @@
-//! The crate that all Countersign functions share, in layers: a layer uses only those below it (`tests/layers.rs`
-//! checks it).
+//! The crate that all functions share, in layers: a layer uses only those below it (`tests/layers.rs` checks it).
 //!
 //! [`lambda`], [`api`] and [`web`] are the entrances; [`platform`] has the adapters to the outside world; [`service`]
 //! has the use cases; [`webhook`] delivers events to subscribers; [`store`] alone knows `DynamoDB`; [`domain`] has the

@@ -6,8 +6,7 @@
 //! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
 //! body full of errors would make a response that Lambda refuses.
 //!
-//! Decision: bodies of up to 8 MiB are received before the 422, so that an honest client sees the refusal rather than a
-//! broken connection.
+//! Decision: bodies of up to 8 MiB are received before the 422: an honest client sees it, not a broken connection.
 
 use std::time::Duration;
 
@@ -39,17 +38,14 @@ pub const PAGE_LIMIT_MAX: u32 = 200;
 /// People of one workspace (contract, section 2).
 pub const WORKSPACE_PEOPLE_MAX: usize = 500;
 
-/// Agreements read at once to see which keeps a contact among the people: one batch of keys, usually answered by the
-/// first.
+/// Agreements read at once to see which keeps a contact among the people: one batch of keys; most need one.
 pub const REFERRING_AGREEMENTS_READ: usize = 10;
 
 /// Participants of one agreement (contract, section 2).
 pub const AGREEMENT_PARTICIPANTS_MAX: usize = 100;
-/// Participants named by one agreement's conditions, counted per condition. Each may leave a fact, and the agreement
-/// must fit in an item (400 KB).
+/// Participants named by one agreement's conditions, counted per condition: each may leave a fact in the item (400 KB).
 pub const NAMED_PARTICIPANTS_MAX: usize = 500;
-/// Withdrawals of one participant's consent in an agreement. Giving it is never refused, so no earlier link holder can
-/// keep the participant out.
+/// Withdrawals of one participant's consent in an agreement. Giving it is never refused: nobody can keep them out.
 pub const WITHDRAWALS_PER_PARTICIPANT_MAX: usize = 50;
 /// Files that one participant uploads for one condition.
 pub const UPLOADS_PER_CONDITION_MAX: usize = 10;
@@ -76,8 +72,8 @@ pub const INFORMATION_BYTES_MAX: usize = 5_000_000;
 pub const EVIDENCE_ACTS_MAX: usize = 10_000;
 /// Bytes of the files of an agreement whose evidence is exported: all documents it can have (200 MiB), uploads, and the
 /// evidence of payments. They are in memory twice while the bundle is made. A bundle has at most 300 MiB: the rest
-/// suffices for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with receipts and audit
-/// rows (45 MB).
+/// suffices for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with their records (45
+/// MB).
 pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
 /// The part of [`EVIDENCE_FILE_BYTES_MAX`] that only members may fill: three files of [`FILE_BYTES_MAX`], half of what
 /// an agreement with the most and largest documents leaves. So no participant can keep out the proof of a payment.
@@ -101,8 +97,7 @@ pub const DOCUMENT_STREAMS_MAX: usize = 50_000;
 pub const DOCUMENT_PAGES_AT_ONCE: usize = 50;
 /// Width of the picture of a page, in pixels.
 pub const PAGE_PICTURE_WIDTH: u16 = 1200;
-/// Participant sessions that one browser keeps. Their cookies must fit in a request's headers, which API Gateway limits
-/// to 10 KB.
+/// Participant sessions of one browser. Their cookies must fit in headers, which API Gateway limits to 10 KB.
 pub const PARTICIPANT_COOKIES_MAX: usize = 12;
 /// Characters of what a browser says about itself that a receipt keeps.
 pub const BROWSER_CHARS_MAX: usize = 300;
@@ -131,8 +126,7 @@ pub const CLAIMS_PER_MOVEMENT_MAX: usize = 20;
 /// Movements awaiting proof that a statement's entries are compared with, those due first. With so many, and the most
 /// entries of a file, comparing takes about a second.
 pub const STATEMENT_MOVEMENTS_MAX: usize = 1000;
-/// Entries of a statement on one page, and entries that one form files, each in a transaction of its own, within one
-/// call.
+/// Entries of a statement on one page and in one form, each filed in a transaction of its own, within one call.
 pub const STATEMENT_ENTRIES_SHOWN: u32 = 15;
 /// Payments that the page of a statement offers for one entry.
 pub const STATEMENT_CANDIDATES_SHOWN: usize = 3;
@@ -326,9 +320,8 @@ pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// `Retry-After` of a call that failed because the table throttled it, in seconds.
 pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
 /// The time for retrying a write of one item while a transaction holds it. A failed call's audit row is such an item
-/// while the call's own transaction is under way: without the row, the transaction could take effect after the call was
-/// answered. The last attempt begins before it ends, and may take [`AWS_CALL_TIMEOUT`] more: a late row is better than
-/// no fence.
+/// while the call's own transaction is under way: without the row, the transaction could take effect after the answer.
+/// The last attempt begins before it ends, and may take [`AWS_CALL_TIMEOUT`] more: a late row is better than no fence.
 pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
 
 /// The time of a call before it is answered as failed.
@@ -353,8 +346,7 @@ pub const TABLE_CREATION_WAIT: Duration = Duration::from_mins(1);
 /// The first pause before retrying a call of an AWS service. Each pause is up to twice as long as the last.
 pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 
-/// The time after a commit for adding people who join a workspace, and for showing in lists who joined or left. The
-/// clock does what takes longer.
+/// The time after a commit for adding people and showing them in lists. The clock does what takes longer.
 pub const PEOPLE_JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Items in one `DynamoDB` transaction (the service's own limit).
@@ -403,8 +395,7 @@ pub const PASSWORD_DIFFERENT_CHARS_MIN: usize = 5;
 pub const INVITATION_LIFETIME_S: i64 = 7 * 24 * 3600;
 /// Pending invitations of one organization, so that an admin sees all of them on one page.
 pub const PENDING_INVITATIONS_MAX: usize = 50;
-/// The lifetime of a password link, in seconds: 24 hours. It opens an existing account, so it is shorter than an
-/// invitation's.
+/// The lifetime of a password link, in seconds: 24 hours, less than an invitation's, since it opens an account.
 pub const PASSWORD_LINK_LIFETIME_S: i64 = 24 * 3600;
 /// The lifetime of a code that a member reads out to a participant, in seconds: 15 minutes, enough for a call.
 pub const LINK_CODE_LIFETIME_S: i64 = 15 * 60;
@@ -444,8 +435,7 @@ pub const SECOND_STEP_LIFETIME_S: i64 = 300;
 pub const SECOND_FACTOR_SET_UP_S: i64 = 900;
 /// The lifetime of a device cookie, in seconds: half a year.
 pub const DEVICE_COOKIE_LIFETIME_S: i64 = 180 * 24 * 3600;
-/// Attempts at counting a login while others are counted at the same moment. More are password guessing, and are
-/// refused.
+/// Attempts at counting a login while others are counted at the same moment. More are guesses, and are refused.
 pub const LOGIN_COUNT_ATTEMPTS_MAX: u32 = 12;
 /// The longest wait after a failed login, in seconds. The first is one, and each doubles. It is bounded because it also
 /// delays people who did not cause the failures.
@@ -482,8 +472,7 @@ pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const UPLOAD_LIFETIME_S: i64 = 24 * 3600;
 /// Calls that uploaded a file and may yet take effect: more wait until earlier ones have ended.
 pub const UPLOADS_OF_FILE_MAX: usize = 25;
-/// When a call without an audit row counts as killed, in seconds. Calls end at [`CALL_DEADLINE`], and functions soon
-/// after. Never scaled.
+/// When a call without an audit row counts as killed, in seconds: calls end at [`CALL_DEADLINE`]. Never scaled.
 pub const CALL_OVER_AFTER_S: i64 = 300;
 /// How long a clock that removes a file has it for itself, in seconds: longer than a tick. Never scaled.
 pub const FILE_REMOVAL_S: i64 = 300;
@@ -492,8 +481,7 @@ pub const UPLOAD_ATTEMPTS_MAX: u32 = 8;
 
 /// How long a link to an exported file works: a redirect follows it at once.
 pub const EXPORT_LINK_LIFETIME: Duration = Duration::from_mins(1);
-/// The time-out of writing an exported file, in one attempt. Some hundred megabytes take seconds, and the call ends at
-/// [`CALL_DEADLINE`].
+/// The time-out of writing an exported file, in one attempt: some hundred megabytes take seconds.
 pub const EXPORT_WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time-out of one attempt at writing or reading a file: 4 MB on a busy host's slow network.
 pub const FILE_CALL_TIMEOUT: Duration = Duration::from_millis(3500);
@@ -505,11 +493,9 @@ pub const FILE_CALL_ATTEMPTS_MAX: u32 = 3;
 pub const RETRY_WAITS_S: [i64; 4] = [60, 300, 1800, 7200];
 /// The lifetime of a claim on a delivery, in seconds: twice an attempt's deadline. Never scaled.
 pub const CLAIM_S: i64 = 30;
-/// Stream entries relayed concurrently: enough to hide the store's latency, few enough to keep the function's
-/// connections.
+/// Stream entries relayed concurrently: enough to hide latency, few enough to keep the function's connections.
 pub const RELAY_CONCURRENCY: usize = 32;
-/// The shortest time between two recorded successes of an endpoint: a busy endpoint would cost a write for every
-/// delivery.
+/// The shortest time between two recorded successes of an endpoint: each would cost a busy endpoint a write.
 pub const HEALTH_SUCCESS_INTERVAL: Duration = Duration::from_secs(5);
 /// Endpoints whose last recorded health a sender remembers: about 1 MB. Forgetting one costs one write.
 pub const HEALTH_ENDPOINTS_MAX: usize = 10_000;
@@ -526,13 +512,11 @@ pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
 /// Replaced signing secrets of one endpoint that still sign. Each adds about 120 bytes of headers to every delivery,
 /// and subscribers' servers take 8 KB in all; nobody deploys more secrets in a day.
 pub const PREVIOUS_SECRETS_MAX: usize = 5;
-/// The lifetime of a delivery after its success, in seconds: 30 days. Others stay until they succeed, or their endpoint
-/// is deleted.
+/// The lifetime of a delivery after its success, in seconds: 30 days. Others stay until then, or with their endpoint.
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
 /// The age at which the clock relays an event that the stream missed, in seconds.
 pub const RELAY_GRACE_S: i64 = 60;
-/// The time for updating one changed endpoint's deliveries before other entries have their turn. The clock processes
-/// the rest.
+/// The time for updating one changed endpoint's deliveries before other entries. The clock processes the rest.
 pub const FOLLOW_UP_TIME: Duration = Duration::from_secs(5);
 /// The pause after a failed look-up of encryption keys.
 pub const KEYS_RETRY: Duration = Duration::from_secs(30);
@@ -540,8 +524,7 @@ pub const KEYS_RETRY: Duration = Duration::from_secs(30);
 pub const MESSAGE_DELAY_MAX_S: i64 = 900;
 /// Messages in one call of a queue (SQS's own limit).
 pub const MESSAGES_IN_BATCH_MAX: usize = 10;
-/// Receives of a failing message before the queue moves it to the dead-letter queue. The template's and the local
-/// queues use the same number.
+/// Receives of a failing message before it moves to the dead-letter queue, in the template and locally.
 pub const MESSAGE_RECEIVES_MAX: u32 = 5;
 /// The time for which encryption keys are cached.
 pub const KEYS_KEPT: Duration = Duration::from_mins(5);
@@ -549,8 +532,7 @@ pub const KEYS_KEPT: Duration = Duration::from_mins(5);
 pub const KEYS_LOOKED_UP_EVERY: Duration = Duration::from_secs(1);
 /// Queries for one page of deliveries: matches may be rare.
 pub const DELIVERY_QUERIES_MAX: u32 = 10;
-/// The time between a resumed endpoint's deliveries, in milliseconds: they become due in their events' order, not all
-/// at once.
+/// The time between a resumed endpoint's deliveries, in milliseconds: in their events' order, not all at once.
 pub const RESUME_SPACING_MS: i64 = 25;
 
 // Webhooks
@@ -593,8 +575,7 @@ pub const PROMISE_TRIGGERS_MAX: usize = 20;
 pub const RECURRENCE_EVERY_MAX: u16 = 120;
 /// Occurrences of a recurrence that ends after a count: monthly for a hundred years.
 pub const RECURRENCE_COUNT_MAX: u32 = 1200;
-/// The longest time from a trigger to its due day, and between two verifications of a standing promise, in days: ten
-/// years.
+/// The longest time from a trigger to its due day, and between two verifications of a promise, in days: ten years.
 pub const PROMISE_DAYS_MAX: u16 = 3660;
 /// How long before its due day an occurrence counts as due, in days: a month.
 pub const DUE_AHEAD_DAYS: i32 = 30;
@@ -614,8 +595,8 @@ pub const OCCURRENCES_WAITING_MAX: usize = 20;
 
 // Trusts and funding
 
-/// Funding items of one workspace (contract, section 2). Each takes one of so many places, so that the number is exact
-/// without a shared item.
+/// Funding items of one workspace (contract, section 2): each takes a place, so the number is exact without a shared
+/// item.
 pub const WORKSPACE_FUNDING_ITEMS_MAX: u16 = 1000;
 /// Places in each range by which a funding schedule longer than one response of `DynamoDB` (1 MB) is read. So many
 /// items with all their facts ([`FACTS_BYTES_MAX`]) and 35 KB of notes each fit in one.
@@ -639,8 +620,8 @@ pub const FUNDING_ITEM_BYTES_MAX: usize = 300 * 1024;
 /// Bytes that the decision on proof adds to its item at most: a reason of 2,000 characters.
 pub const FUNDING_PROOF_DECISION_BYTES: usize = 8 * 1024;
 /// Bytes of JSON of all facts of a funding schedule. Beyond it the schedule omits them, so that the response stays
-/// below [`RESPONSE_BYTES_MAX`]: it has up to a thousand items with names and sentences of 1.5 KB, and quotation marks
-/// count twice.
+/// below [`RESPONSE_BYTES_MAX`]: a thousand items with names and sentences have 1.5 KB each, and quotation marks count
+/// twice.
 pub const SCHEDULE_FACTS_BYTES_MAX: usize = 1_500_000;
 /// Funding items that one transaction creates: each is an item with its pointer, reference and event.
 pub const FUNDING_ITEMS_CREATED_AT_ONCE: usize = 15;

@@ -92,8 +92,7 @@ impl Backoff {
     }
 }
 
-/// Attempts an operation until it succeeds, its error is not transient, or the budget is spent; returns the last
-/// result.
+/// Attempts an operation until it succeeds, its error is not transient, or the budget is spent.
 pub async fn retry_on_conflict<T, E: Transient, F>(budget: Budget, mut attempt: impl FnMut() -> F) -> Result<T, E>
 where
     F: Future<Output = Result<T, E>>,

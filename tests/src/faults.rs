@@ -21,8 +21,8 @@ use crate::wait::PATIENCE;
 /// What happens to a call instead of passing on.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Another transaction holds an item: `TransactionCanceledException`, or `TransactionConflictException` for one
-    /// call.
+    /// Another transaction holds an item: `TransactionCanceledException`, or for one call
+    /// `TransactionConflictException`.
     Conflict,
     /// `ThrottlingException`: the account's rate.
     Throttling,

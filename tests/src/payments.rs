@@ -178,8 +178,7 @@ impl Org {
     }
 }
 
-/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from Ada Okafor to Northwind
-/// Robotics.
+/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from Ada to Northwind Robotics.
 #[derive(Debug)]
 pub struct Paying {
     /// The agreement and its organization.

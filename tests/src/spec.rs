@@ -215,8 +215,7 @@ pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
     assert_valid(&validator(&operation.document, schema), body);
 }
 
-/// Asserts that an operation declares a refusal: its status, and each code of a 422 that isn't about any request's
-/// form.
+/// Asserts that an operation declares a refusal: its status, and each code of a 422 that isn't about form.
 #[track_caller]
 pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();

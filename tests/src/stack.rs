@@ -271,8 +271,7 @@ impl Stack {
     }
 }
 
-/// Test binaries can't read PDFs: they use the stack's command line. Other programs can, if `main` calls the reader
-/// first.
+/// Test binaries can't read PDFs: they use the stack's command line. Others can, if `main` calls the reader first.
 fn pdf_program() -> PathBuf {
     let this = std::env::current_exe().expect("this program's own path");
     // The runners say where it is, even if tests are built elsewhere.

@@ -1,7 +1,6 @@
 //! Paper signatures: the page that records one, and what members then see and decide.
 //!
-//! Decision: the scan is for members and its signer. It is only offered as a download: the file is foreign, and only
-//! its format was checked.
+//! Decision: the scan is for members and its signer, and only a download: the file is foreign, only its format checked.
 
 use askama::Template;
 use pages::agreement_summary::size;

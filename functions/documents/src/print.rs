@@ -1,5 +1,4 @@
-//! The printed schedule of a workspace, phase by phase. Claims and proof have separate, labeled rows, so that they
-//! differ without color.
+//! A workspace's printed schedule by phase. Separate, labeled rows tell claims from proof without color.
 
 use pages::labels::{actor_label, names};
 use papering::{Part, Schedule};

@@ -4,11 +4,10 @@
 //! its form, `acts` members' acts on it; `trusts`, `trust` and `trust_form` have the trusts; `sheet` has the columns
 //! that `import` reads and `export` writes.
 //!
-//! Decision: these pages are a separate function, because `money-app` would exceed the size limit, and users of
-//! payments don't need them.
+//! Decision: these pages are a separate function: `money-app` would exceed the size limit, and payments don't need
+//! them.
 //!
-//! Decision: drafting agreements from items and printing schedules are under `/app/papers` in the function `documents`,
-//! which has the fonts for PDFs.
+//! Decision: drafting agreements from items and printing schedules are in `documents`, which has the fonts for PDFs.
 
 mod acts;
 mod export;

@@ -1,7 +1,6 @@
 //! The funding of a workspace: items by phase, progress, next steps, and the forms that add an item and act on several.
 //!
-//! Decision: a page has fifty items, ordered by phase; a thousand would be too large to load at once. The counts of
-//! phases include all filtered items.
+//! Decision: a page has fifty items by phase; a thousand would load too slowly. Phases count all filtered items.
 
 use std::collections::HashMap;
 

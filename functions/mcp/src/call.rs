@@ -23,9 +23,8 @@ pub(crate) const LIST: &str = "data";
 
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The request for a call, with the caller's token. The operation reports missing or invalid arguments. It is told
-/// separately of errors that the request can't express: paths and headers are text, and some operations take `null`
-/// where the tool's schema doesn't.
+/// The request for a call, with the caller's token. The operation reports wrong arguments. It is told separately of
+/// errors that the request can't express: paths and headers are text, and `null` may pass where the schema forbids it.
 pub(crate) fn request(
     tool: &Tool,
     mut arguments: Map<String, Value>,
@@ -162,8 +161,7 @@ impl Answered {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Its text repeats its structured content unless that is large. Without structured content, a large result can't
-    /// be told.
+    /// Its text repeats its structured content, unless large. Without structured content, a large result can't be told.
     pub(crate) fn result(&self, tool: &Tool, revision: Revision, is_brief: bool) -> Value {
         let value: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let told = TOLD.iter().filter_map(|name| Some(((*name).to_owned(), json!(self.header(name)?))));

@@ -16,8 +16,7 @@ const REPEATABLE: [&str; 3] = ["add_workspace_contact", "add_agreement_participa
 /// POST operations that may overwrite a value.
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
 const DESCRIPTION_CHARS_MAX: usize = 110;
-/// Below this depth a result's schema shows only types. Writing tools show less: the reading tool shows the full
-/// record.
+/// Below this depth a result's schema shows only types. Writing tools show less: the reading tool shows all.
 const RESULT_DEPTH: usize = 2;
 const WRITTEN_DEPTH: usize = 1;
 const PART_MEMBERS_MAX: usize = 8;

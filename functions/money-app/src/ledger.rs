@@ -1,7 +1,6 @@
 //! The ledger page: who owes whom what and when, overdue first, with totals.
 //!
-//! Decision: claims and proof have separate columns in rows and totals, and no sum mixes them. Claimed money still
-//! counts as owed.
+//! Decision: claims and proof have separate columns, and no sum mixes them. Claimed money still counts as owed.
 
 use askama::Template;
 use pages::labels::Badge;

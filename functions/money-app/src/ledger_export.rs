@@ -1,5 +1,4 @@
-//! The ledger as a streamed file. It has as many rows as one response can carry; its last record says where the next
-//! file continues.
+//! The ledger as a streamed file, as long as one response can be; its last record says where the next file continues.
 //!
 //! Decision: a row's figures are its share of the page's totals, so that a file's columns add up to them.
 

@@ -1,5 +1,4 @@
-//! Admins' acts on members, from the organization's page: removing them, changing roles, making password links,
-//! resetting second factors.
+//! Admins' acts on members: removing them, changing roles, making password links, resetting second factors.
 
 use http::StatusCode;
 use pages::done::{redirect_with_notice, shown_once};

@@ -1,5 +1,4 @@
-//! The page of the organization: settings, own contacts, members and invitations. Admins change them; other members see
-//! the settings and members.
+//! The organization's page: settings, own contacts, members and invitations. Other members see settings and members.
 
 use std::collections::HashSet;
 

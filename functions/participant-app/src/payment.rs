@@ -4,8 +4,7 @@
 //! Decision: the full instructions are only on the sender's page, and only when it is opened: after a refused form it
 //! shows the account number's ending. So each full view is a separate call in the audit log, `read_instructions`.
 //!
-//! Decision: each side sees its own filings, and of the other side only the payment's state: a sender's bank document
-//! has the sender's account in it.
+//! Decision: each side sees only the other's payment state: a sender's bank document has the sender's account in it.
 
 use askama::Template;
 use pages::agreement_summary::size;

@@ -1,7 +1,6 @@
 //! Examples that call each operation: for a shell, in Python and in TypeScript.
 //!
-//! Decision: address, token and ids come from the environment. So a test runs exactly what the page shows, and so does
-//! a reader who sets a few variables.
+//! Decision: address, token and ids come from the environment, so tests and readers run exactly what the page shows.
 
 use std::fmt::Write;
 

@@ -1,7 +1,6 @@
 //! Exports an organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
 //!
-//! Decision: an export is no snapshot. Records may change meanwhile; where that matters, suspend the organization
-//! first.
+//! Decision: an export is no snapshot. Where changes meanwhile matter, suspend the organization first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};

@@ -1,5 +1,5 @@
 //! The zip format in its single allowed form: consecutive entries from the first byte, stored, with fixed flags and
-//! dates, then the directory, and nothing else. Numbers are little-endian. Comments use the terms of APPNOTE, the zip
+//! dates, then the directory, and nothing else. Numbers are little-endian. Terms are those of APPNOTE, the
 //! specification.
 
 use crate::FILES_MAX;
@@ -19,8 +19,7 @@ const VERSION: u8 = 20;
 const MADE_BY: [u8; 2] = [VERSION, 3];
 /// The external attributes of each entry: a regular file, writable by its owner and readable by all.
 const ATTRIBUTES: [u8; 4] = [0, 0, 0xa4, 0x81];
-/// Version 2.0 needed to extract, the flag for UTF-8 names, stored, and 00:00 on January 1, 1980, a zip's earliest
-/// date.
+/// Version 2.0 to extract, the flag for UTF-8 names, stored, and 00:00 on January 1, 1980, a zip's earliest date.
 const FIXED: [u8; 10] = [VERSION, 0, 0x00, 0x08, 0, 0, 0, 0, 0x21, 0x00];
 
 #[derive(Debug, Clone, Copy)]

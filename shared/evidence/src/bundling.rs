@@ -24,8 +24,7 @@ use crate::lines::{
 use crate::satisfactions::satisfaction_paths;
 use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
-/// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. No file may be
-/// missing.
+/// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. All must exist.
 pub fn bundle(
     evidence: &Evidence,
     extracts: &[StatementExtract],
@@ -165,8 +164,7 @@ fn agreement_file<'a>(
 
 /// The texts that participants consented to, matched to receipts by SHA-256.
 ///
-/// Decision: a missing text is an error. Without it nobody can say what was consented to; a release that lost one must
-/// restore it.
+/// Decision: a missing text is an error. Nobody could say what was consented to; the release must restore it.
 fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let given = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Consented { sha256, .. } => Some(sha256),

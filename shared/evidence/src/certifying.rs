@@ -14,8 +14,7 @@
 //! Decision: a certificate never changes. So it has the organization's name as of completion, and not the service's
 //! URL, which may change and is in the bundle's manifest and README.
 //!
-//! Decision: a certificate has no email addresses. Contacts may change, and since the service sends no email, it has
-//! never seen an address work.
+//! Decision: a certificate has no email addresses: contacts change, and the service has never seen an address work.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! The keys that sign bundles. Each is derived from a key of the service's keyring, so there is nothing more to store,
-//! and rotating the keyring rotates them.
+//! The keys that sign bundles, each derived from a key of the service's keyring: nothing more to store or rotate.
 //!
 //! Decision: a key's id is the beginning of the SHA-256 of its public half. It reveals nothing about the keyring, not
 //! even its keys' names, and no two keys share one.

@@ -1,7 +1,6 @@
 //! The obligations in a bundle: what is owed, what people said about it, and the files.
 //!
-//! Decision: an obligation has the occurrences with kept claims or confirmations. What is still to be done follows from
-//! the promise in `agreement.json`.
+//! Decision: an obligation has the occurrences with claims or confirmations. `agreement.json` implies the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 

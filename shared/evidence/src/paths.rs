@@ -1,5 +1,4 @@
-//! The paths of a bundle's files. People chose the names, so each gets a number, and loses characters not allowed in
-//! paths.
+//! The paths of a bundle's files. People chose the names: each gets a number, and loses forbidden characters.
 
 /// The maximum size of a name in a path, which keeps paths far below the bundle's limit.
 const NAME_BYTES_MAX: usize = 120;

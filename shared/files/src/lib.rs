@@ -37,8 +37,7 @@ trait Place: fmt::Debug + Send + Sync {
 
     fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Writes a file, and returns a link to it with a `Content-Disposition`. None if a response can carry the file
-    /// itself.
+    /// Writes a file, and returns a link to it with a `Content-Disposition`. None if a response can carry the file.
     fn hand_out(
         &self,
         path: String,
@@ -59,8 +58,7 @@ impl Files {
         Self { place: Arc::new(place) }
     }
 
-    /// Writes a file once, and returns its hash and size. Only for operators and tests: functions note each upload
-    /// first.
+    /// Writes a file once, and returns its hash and size. For operators and tests: functions note each upload first.
     pub async fn put(&self, org: OrgId, file: impl Into<Bytes> + Send) -> Result<DocumentContent, FilesError> {
         let file: Bytes = file.into();
         if file.len() > limits::FILE_BYTES_MAX {

@@ -331,8 +331,7 @@ fn encode_file_name(name: &str) -> String {
     encode_query_value(name).replace('/', "%2F")
 }
 
-/// An address with a secret is sent nowhere, not even to this origin. `no-referrer` would also remove the origin of
-/// forms.
+/// An address with a secret is sent nowhere, not even to this origin. `no-referrer` would hide forms' origin too.
 fn referrer_policy(request: &Request) -> HeaderValue {
     let is_secret = SECRET_ADDRESSES.iter().any(|prefix| request.uri().path().starts_with(prefix));
     HeaderValue::from_static(if is_secret { "strict-origin" } else { "same-origin" })

@@ -124,8 +124,7 @@ impl WriteCaller {
         &self.expected
     }
 
-    /// Commits a plan; `answer` makes the response. On [`Error::Conflict`] nothing took effect, and the pipeline
-    /// retries.
+    /// Commits a plan; `answer` makes the response. On [`Error::Conflict`] nothing took effect; the pipeline retries.
     pub async fn respond<T, O: Output>(
         &self,
         plan: Plan<T>,

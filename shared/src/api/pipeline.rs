@@ -163,8 +163,7 @@ impl Exchange {
         respond(ended, self.record.request_id())
     }
 
-    /// One round trip at the first call in an hour. The response waits only briefly: nothing can run after it on
-    /// Lambda.
+    /// One round trip at the first call in an hour. The response waits briefly: nothing can run after it on Lambda.
     async fn record_use(&self) {
         if let Some((hash, hour)) = self.used {
             let _ = tokio::time::timeout(limits::TOKEN_USE_WAIT, self.record.store().record_use(hash, hour)).await;

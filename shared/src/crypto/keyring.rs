@@ -120,8 +120,7 @@ impl Keyring {
         if has_current { Ok(Self { current: written.current, keys, retired }) } else { Err(wrong()) }
     }
 
-    /// Retires a key: it derives nothing anymore. If it `opens`, it still opens what it sealed; otherwise it is dropped
-    /// for good.
+    /// Retires a key: it derives nothing anymore. If it `opens`, it opens what it sealed; otherwise it is dropped.
     pub fn retire(mut self, name: &str, retired: Retired, opens: bool) -> Result<Self, NotRetired> {
         if name == self.current {
             return Err(NotRetired::Current);
@@ -192,8 +191,7 @@ impl Keyring {
         &self.current
     }
 
-    /// Derives secret bytes for a place from the current key (HKDF-SHA256, up to 8,160 bytes), stable until the next
-    /// rotation.
+    /// Derives secret bytes for a place from the current key (HKDF-SHA256, at most 8,160), stable until a rotation.
     pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
         self.derive_with(&self.current, place)
     }

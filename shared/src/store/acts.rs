@@ -1,6 +1,5 @@
 //! The history of an agreement: one item for each call that changed the agreement or a proposal for it, written in the
-//! transaction of the change. It stores the names of the actor and of the edited part as they were then; audit rows
-//! hold ids only.
+//! transaction of the change. It stores the names of actor and edited part as they were then; audit rows hold ids only.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
 //! Agreements. Each is one versioned record with its stages, gates, participants and documents, a row in the list, a
-//! row with the names of its documents if it has any, and an entry of the due index for the next end of a countdown or
-//! of its term.
+//! row with the names of its documents if it has any, and a due entry for the next end of a countdown or of its term.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -141,8 +140,7 @@ pub(super) struct KnownAgreements {
 }
 
 impl OrgStore {
-    /// Finds agreements by the folded needle and those that have ended, in one pass over the rows; reads nothing if
-    /// unneeded.
+    /// Finds agreements by the folded needle and those that have ended, in one pass over the rows, if needed.
     pub(super) async fn known_agreements(
         &self,
         needle: Option<&str>,

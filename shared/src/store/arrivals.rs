@@ -41,8 +41,7 @@ pub(super) fn change(org: OrgId, evidence: &Evidence) -> Option<Change> {
 }
 
 impl OrgStore {
-    /// Evidence accepted for other movements that may be about the same arrival: at most [`limits::SAME_ARRIVALS_MAX`],
-    /// oldest first.
+    /// Accepted evidence that may be about the same arrival: at most [`limits::SAME_ARRIVALS_MAX`], oldest first.
     pub(crate) async fn accepted_elsewhere(&self, evidence: &Evidence) -> Result<Vec<Evidence>, StoreError> {
         let partition = keys::arrivals(self.org, evidence.facts().money);
         let [from, to] = evidence.facts().days_around().map(|day| day.to_string());

@@ -194,8 +194,7 @@ impl Store {
         self.change(changes).await.map(|_| ())
     }
 
-    /// An endpoint's next undelivered deliveries in some states, in the order of events, and the event to continue
-    /// from.
+    /// An endpoint's next undelivered deliveries in some states, in events' order, and the event to continue from.
     pub async fn open_deliveries_from(
         &self,
         org: OrgId,
@@ -328,7 +327,7 @@ impl OrgStore {
         self.store.delivery(DeliveryKey { org: self.org, endpoint, event }).await
     }
 
-    /// An endpoint's matching deliveries, newest first, before an event. May have fewer than `count` although more
+    /// An endpoint's matching deliveries, newest first, before an event. May be fewer than `count` although more
     /// follow.
     pub async fn deliveries(
         &self,

@@ -1,5 +1,4 @@
-//! The due index, which the clock reads: partitions of entries sorted by time. The transaction that causes an entry
-//! writes it.
+//! The due index, which the clock reads: partitions of entries sorted by time, written in the causing transaction.
 
 use uuid::Uuid;
 
@@ -63,8 +62,7 @@ impl Store {
         DueCursor { store: self, partition, from, to: keys::due_after(now, what), is_over: false }
     }
 
-    /// Deletes a stale entry, or one whose work is done. The transaction that settles a record deletes the record's
-    /// entry.
+    /// Deletes a stale entry, or one whose work is done. A record's entry goes in the transaction that settles it.
     pub async fn delete_due_entry(&self, entry: DueEntry) -> Result<(), StoreError> {
         self.delete(entry.key).await
     }

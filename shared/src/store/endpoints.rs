@@ -127,8 +127,7 @@ impl OrgStore {
     }
 }
 
-/// Groups the partition's items by endpoint. Skips those without one, such as the health of an attempt that outlived
-/// it.
+/// Groups the partition's items by endpoint. Skips those without one, such as the health of a late attempt.
 fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {

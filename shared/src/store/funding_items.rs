@@ -1,5 +1,4 @@
-//! Funding items: a record in its workspace's range that is its own list row, a pointer from its id, and the item of
-//! its external reference.
+//! Funding items: a record that is its own list row, a pointer from its id, and the item of its external reference.
 //!
 //! Decision: an item has no compact row, unlike other records. Papering 25 items writes 83 items in one transaction,
 //! and 25 rows more would exceed `DynamoDB`'s 100; the same holds for the end of their agreement, which reopens them.
@@ -191,7 +190,7 @@ impl OrgStore {
         Ok(VersionedFunding { trusts, items })
     }
 
-    /// One response holds a megabyte; the rest is read in ranges of places at once, so a thousand items take two round
+    /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two round
     /// trips.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
@@ -322,8 +321,7 @@ pub(crate) fn reopen(
     Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
-/// Like `reopen`, in the transaction that ends the agreement. [`forget`](funding_to_review::forget) removes the row of
-/// proof later.
+/// Like `reopen`, in the ending transaction. [`forget`](funding_to_review::forget) removes the row of proof later.
 pub(crate) fn reopen_together(
     call: &CallContext,
     before: &Versioned<FundingItem>,

@@ -1,5 +1,4 @@
-//! Invitations: a record under the address, and a pointer to it under the hash of the secret. `DynamoDB` deletes both
-//! when the invitation ends.
+//! Invitations: a record under the address, and a pointer under the secret's hash. `DynamoDB` deletes both at the end.
 
 use serde::{Deserialize, Serialize};
 

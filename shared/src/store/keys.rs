@@ -1,7 +1,6 @@
 //! Every key of the table. Keys start with the organization, except a few look-ups without one, which come first.
 //!
-//! Decision: a token is stored once, under its hash, and its id only points there. Revoking it changes one item, so no
-//! second copy can go on working.
+//! Decision: a token is stored once, under its hash; its id only points there. So revoking it changes one item.
 //!
 //! Decision: each person of a workspace is an item beside its record, so that those who join at the same moment share
 //! no item: on AWS, transactions that do conflict. One query reads the workspace with all of them and checks the limit
@@ -45,8 +44,7 @@
 //!
 //! Decision: the sort key of a funding item has one of the workspace's 1,000 places, and no two items can have the
 //! same. So the limit is exact, and concurrent additions share no item. A counter, changed outside of transactions,
-//! proposes the place. Failed calls leave gaps: once the counter has passed the last place, a free place is searched
-//! for.
+//! proposes the place. Failed calls leave gaps: once it has passed the last place, a free place is searched for.
 //!
 //! Decision: an agreement has one entry on the due index, for the earliest of its countdowns and its end. Each change
 //! of the agreement moves the entry in the same transaction, so none is left behind.
@@ -722,8 +720,7 @@ pub(super) fn trust_reference(org: OrgId, reference: &ExternalReference) -> Key 
 }
 
 text_enum! {
-    /// The kinds of list rows. Each has a partition of compact rows per organization, sorted by id, with this text in
-    /// its key.
+    /// The kinds of list rows. Each has a partition of compact rows per organization, sorted by id, named by this text.
     pub enum Rows {
         /// Rows of contacts.
         Contacts = "CONTACTS",

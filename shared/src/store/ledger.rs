@@ -5,9 +5,8 @@
 //! cost two more write units with every change of an agreement, and the agreement's kind and participants would have to
 //! be copied to each of its payments and obligations at each change.
 //!
-//! Decision: a payment and an obligation name participants, and their agreement's row says which contacts these are. So
-//! one row suffices to know the contacts, and a search reads the contacts' rows first: a renamed contact or agreement
-//! is found at once.
+//! Decision: payments and obligations name participants, and their agreement's row says which contacts these are. So
+//! one row suffices to know the contacts, and a search reads the contacts' rows first: a new name is found at once.
 //!
 //! Decision: the ledger shows what ends with an agreement as ended as soon as the agreement's row says so. Its own row
 //! follows in a transaction of its own.
@@ -209,7 +208,7 @@ pub(crate) struct AwaitedMovement {
 }
 
 impl OrgStore {
-    /// Movements to the receiving side that may take evidence of an arrival now, also as exceptions or late. Records
+    /// Movements to the receiving side that may take evidence of an arrival, also as exceptions or late. Records
     /// decide.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());

@@ -1,5 +1,4 @@
-//! Ties between members of an organization, and departures: they decide who counts as a second member. `DynamoDB`
-//! deletes each once it is over.
+//! Ties between members, and departures: who counts as a second member. `DynamoDB` deletes each once it is over.
 //!
 //! Decision: they are items of their own, in one partition per organization, so that one small read gets them, and
 //! neither members nor accounts have anything to forget.

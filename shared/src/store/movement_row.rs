@@ -61,8 +61,7 @@ pub(super) struct MovementRow {
     pub is_claimed: bool,
     /// What accepted evidence shows, in minor units.
     pub proven_minor: i64,
-    /// Who entered instructions that no other member has verified while the movement is open; whether they were
-    /// changed.
+    /// Who entered instructions that no other member has verified while it is open; whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
     /// Since when a member should look at the movement, in milliseconds since 1970.
     pub since_ms: Option<i64>,

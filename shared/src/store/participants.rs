@@ -75,7 +75,7 @@ impl Store {
         self.update(seen(part, generation, at)).await.map(|_| ())
     }
 
-    /// Writes nothing else, since the session may have changed since it was read. Best effort: a lost write ends it
+    /// Writes nothing else, since the session may have changed since the read. Best effort: a lost write ends it
     /// earlier.
     pub(crate) async fn refresh_participant_session(
         &self,

@@ -1,5 +1,4 @@
-//! New passwords of accounts, and links to set one: stored under the hash of their secret until `DynamoDB` deletes
-//! them.
+//! New passwords of accounts, and links to set one, stored under their secret's hash until `DynamoDB` deletes them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 

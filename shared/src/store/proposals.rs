@@ -1,5 +1,5 @@
-//! Proposals: a record, a snapshot of what was proposed, a row in the list, a claim on the agreement while pending, and
-//! a due entry for the expiry.
+//! Proposals: a record, a snapshot of what was proposed, a list row, a claim on the agreement while pending, a due
+//! entry.
 
 use std::collections::HashSet;
 

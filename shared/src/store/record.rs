@@ -1,5 +1,4 @@
-//! Declares a kind of record once: its key, its version, and its row in a list. Reading, creating, replacing and
-//! listing derive from that.
+//! Declares a kind of record once: key, version, and list row. Reading, creating, replacing and listing follow.
 
 use std::fmt::Display;
 

@@ -8,8 +8,7 @@ use super::whole_table::Position;
 use super::{Store, StoreError};
 
 impl Store {
-    /// The next items of a walk, at most 1 MB, and where to continue; none at the end. An item that exists throughout
-    /// comes once.
+    /// The next items of a walk, at most 1 MB, and where to continue, if anywhere. A lasting item comes exactly once.
     pub async fn scan_page(&self, behind: Option<&Position>) -> Result<(Vec<Item>, Option<Position>), StoreError> {
         let output = self
             .client

@@ -1,5 +1,4 @@
-//! Sessions, and the counts of failed logins. Both are found without an organization, and `DynamoDB` deletes both when
-//! they expire.
+//! Sessions, and counts of failed logins. Both are found without an organization, and expire in `DynamoDB`.
 //!
 //! Decision: a session is stored once, under the hash of its secret; its account has a pointer to it under its id,
 //! written once. Requests read the session alone, ending it deletes one item, and listing an account's sessions costs a
@@ -107,8 +106,8 @@ impl Store {
         Ok((session, person(found)?))
     }
 
-    /// The account's organizations, except those that removed the person or are suspended, with the member record in
-    /// each.
+    /// The account's organizations with the member record in each, except those that removed the person or are
+    /// suspended.
     pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
         let keys: Vec<[Key; 2]> = account
             .memberships

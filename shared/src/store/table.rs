@@ -82,7 +82,7 @@ impl Store {
         Self { client, table: table.into().into(), meter: UsageMeter::default(), due_listener: None }
     }
 
-    /// Adds a listener for due entries as they are written, instead of the table's stream. Like a record, a call can be
+    /// Adds a listener for due entries as they are written, instead of the table's stream. As there, a call can be
     /// lost.
     #[must_use]
     pub fn with_due_listener(self, listener: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
@@ -156,8 +156,8 @@ impl Store {
                 return Ok(found);
             }
             pending = unprocessed;
-            // A batch stops at 16 MB, or when DynamoDB lacks capacity. It has processed some keys in either case, so
-            // the pauses are short.
+            // A batch stops at 16 MB, or without capacity. It has processed some keys in either case, so the pauses are
+            // short.
             tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
         }
     }
@@ -261,8 +261,7 @@ impl Store {
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
     }
 
-    /// One response's items between two sort keys, inclusive, that meet the condition; and the key to continue after,
-    /// if any.
+    /// One response's items between two sort keys, inclusive, that meet the condition; and the key to continue after.
     pub(super) async fn items_between(
         &self,
         query: PartitionQuery<'_>,
@@ -407,8 +406,7 @@ impl Store {
         range.ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// Makes all changes or none. The SDK's retries repeat the call's request token: a lost response has no second
-    /// effect.
+    /// Makes all changes or none. The SDK's retries repeat the call's request token: a lost response has one effect.
     pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
         let items: Vec<TransactWriteItem> =
             changes.into_iter().map(|change| change.into_write(&self.table)).collect::<Result<_, _>>()?;

@@ -1,5 +1,5 @@
-//! Tokens: each is stored once, under its hash, by which every call finds it. A token's id points to the hash, for the
-//! app and for operators.
+//! Tokens: each is stored once, under its hash, by which calls find it. Its id points to the hash, for the app and
+//! `ops`.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -1,5 +1,4 @@
-//! Trusts: a record in its workspace's range that is its own list row, a pointer from its id, and the item of its
-//! external reference.
+//! Trusts: a record that is its own list row, a pointer from its id, and the item of its external reference.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 

@@ -18,8 +18,7 @@ pub struct Usage {
     pub write_units: f64,
     /// Calls, each counted once, however many attempts it took.
     pub round_trips: u32,
-    /// Waits for the table, counting concurrent calls as one: at least the longest chain of dependent calls. Drives
-    /// latency.
+    /// Waits for the table, with concurrent calls as one: at least the longest chain of dependent calls.
     pub waits: u32,
     /// Attempts beyond the first of each call.
     pub retries: u32,

@@ -11,8 +11,7 @@
 //! misread, and for derived rows that have to be written anew.
 //!
 //! To add a step, add it to `STEPS`; if it changes rows that are not in their kind's own list, also write them in
-//! `migrate`. Changes in place (`Change::Update`) must be right for records of both layouts until all tables are
-//! migrated.
+//! `migrate`. Changes in place (`Change::Update`) must be right for both layouts until all tables are migrated.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 

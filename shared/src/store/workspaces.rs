@@ -1,5 +1,4 @@
-//! Workspaces: a record, a row in their list, an item for each of their people, and a row with the people for the
-//! contact pages.
+//! Workspaces: a record, a list row, an item for each of their people, and a row with the people for contact pages.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! A call of a member without a browser, for the members of the local stack's demo. It uses the same use cases as the
-//! app's forms.
+//! A call of a member without a browser, for the local stack's demo. It uses the same use cases as the app's forms.
 
 use http::StatusCode;
 

@@ -1,16 +1,15 @@
 //! Participants' links: following one, and opening its session.
 //!
 //! Decision: a link opens a page that names the organization and the agreement, and a button there opens the session.
-//! Programs that scan messages follow links before people do, and must neither open a session nor count as having
-//! looked.
+//! Programs that scan messages follow links before people do, and must neither open a session nor count as a look.
 //!
 //! Decision: if the organization asks for a code, the button opens a session only with the one that a member reads out
 //! by phone. An existing session goes on, even if it began before the setting was turned on. Wrong codes slow down
 //! further ones at the same link from the same network address; tries at one code also count, wherever they come from.
 //!
 //! Decision: a working link is never slowed down. Its code has 160 bits, so its holder did not guess it, and an office
-//! shares one address: one person's guesses there must not keep the others from signing. Links that don't work count by
-//! address and wait.
+//! shares one address: one person's guesses must not keep the others from signing. Other links count by address, and
+//! wait.
 
 use std::sync::atomic::Ordering;
 
@@ -328,8 +327,7 @@ pub fn origin(request: &Request) -> Origin {
     }
 }
 
-/// Records that the participant is present in the member's browser. Everything that the session does from then on says
-/// so.
+/// Records that the participant is present in the member's browser. What the session does from then on says so.
 pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<(), Error> {
     let (scope, attending) = (submitted.scope(), submitted.attending()?);
     // Pressed twice.

@@ -1,6 +1,5 @@
 //! A person's own second factor: sets it up, turns it on and off, and gets new recovery codes.
-//! [`domain::second_factor`](crate::domain::second_factor) has the rules and decisions; the sign-in has the second
-//! step.
+//! [`domain::second_factor`](crate::domain::second_factor) has the rules; the sign-in has the second step.
 //!
 //! Decision: until a code proves that the person's app has the secret, it travels in a cookie, sealed for the session,
 //! and no store keeps it. An unfinished setup leaves nothing behind.

@@ -1,5 +1,4 @@
-//! The second step of a sign-in: the time between the right password and a code of the second factor, without a
-//! session.
+//! The second step of a sign-in: the time between the right password and the code, without a session.
 //!
 //! Decision: a cookie carries the step, sealed for five minutes and for this browser's forms, and no store keeps it. It
 //! names the account and a fingerprint of all that may end it: the password, the epoch (signing out everywhere) and the

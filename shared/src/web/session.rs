@@ -1,9 +1,8 @@
-//! Sessions, which authenticate each request to the app. Only this module and [`member_call`](super::member_call) make
-//! a [`Member`].
+//! Sessions, which authenticate each request. Only this module and [`member_call`](super::member_call) make a
+//! [`Member`].
 //!
 //! A session is a secret in a cookie; the store has the secret's hash. A session ends twelve hours after the sign-in,
-//! two hours after the last request, when the person signs out of it or of all sessions, and when the member is
-//! removed.
+//! two hours after the last request, when the person signs out of it or everywhere, and when the member is removed.
 
 use http::HeaderMap;
 

@@ -1,5 +1,4 @@
-//! A form that a member or participant submitted with their session's CSRF token. Only such a form can change anything
-//! in the app.
+//! A form submitted with its session's CSRF token, by a member or participant. Only such a form can change anything.
 
 use std::sync::atomic::Ordering;
 
@@ -70,8 +69,7 @@ impl Submitter for Admin<'_> {
 
 /// A form that a member or a participant submitted from a page of their own session.
 ///
-/// [`SubmittedForm::require_admin`] consumes the form, so that no change of an admin's form runs with the member's
-/// role.
+/// [`SubmittedForm::require_admin`] consumes the form: no change of an admin's form runs with the member's role.
 #[derive(Debug)]
 pub struct SubmittedForm<'a, S = &'a Member> {
     request: &'a Request,
@@ -234,8 +232,7 @@ impl FormPart<'_> {
         &self.scope
     }
 
-    /// Like [`SubmittedForm::run`]. A plan that changes nothing leaves no trace, and a failed part can't take effect
-    /// later.
+    /// Like [`SubmittedForm::run`]. A plan that changes nothing leaves no trace; a failed part can't take effect later.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,

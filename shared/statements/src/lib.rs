@@ -58,8 +58,7 @@ pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, R
     }
 }
 
-/// Describes a CSV file, for the page where a member maps its columns. Fails for other files, which [`read`] reads or
-/// refuses.
+/// Describes a CSV file, for the page where a member maps its columns. Fails for other files: [`read`] handles them.
 pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {

@@ -1,5 +1,4 @@
-//! The notice for members whose edits collide: who changed the part, its current values, and what they typed, with
-//! labels.
+//! The notice for members whose edits collide: who changed the part, its current values, and the typed ones.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,6 @@
-//! The forms of acts on a payment, rendered the same way everywhere: as the next step, in a disclosure among other
-//! acts, or next to their evidence.
+//! The forms of acts on a payment, the same as next step, among other acts, or next to their evidence.
 //!
-//! Decision: typed values are shown again after a refusal, except what is or looks like an account number, which nobody
-//! sees again.
+//! Decision: typed values are shown again after a refusal, except apparent account numbers, which nobody sees again.
 
 use askama::Template;
 use askama::filters::HtmlSafe;

@@ -1,5 +1,5 @@
-//! Claim and proof side by side: what the sending side says, and what the receiving side shows. They never look alike,
-//! and mere claims are never green.
+//! Claim and proof side by side, from the sending and the receiving side. They never look alike, and claims are never
+//! green.
 
 use pages::agreement_summary::size;
 use pages::labels::{Badge, DisplayTime, actor_label};

@@ -89,8 +89,7 @@ pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<Movemen
     })
 }
 
-/// Less accepted and undecided statement entries. Other undecided evidence may be about the arrival that an entry
-/// proves.
+/// Less accepted and undecided statement entries. Other undecided evidence may be about the entry's own arrival.
 fn still_to_arrive(movement: &Movement) -> Option<i64> {
     let due = movement.terms().money?;
     let counted = movement.receipts().values().filter(|receipt| {

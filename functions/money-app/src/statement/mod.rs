@@ -1,5 +1,4 @@
-//! Bank statements: the list with its form, the columns of a CSV file, and the page on which members file entries as
-//! evidence. Nothing is accepted here.
+//! Bank statements: the list, the columns of a CSV file, and the page that files entries. Nothing is accepted here.
 //!
 //! `accounts` compares statements' accounts, `columns` maps CSV columns, `fits` matches entries with payments, `show`
 //! is a statement's page, `filing` its form with `entry_fields`, and `discard` removes mistaken uploads. Reading files

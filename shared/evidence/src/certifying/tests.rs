@@ -1,5 +1,4 @@
-//! What a certificate says, before layout. Signers are compared as a whole, to find anything lost, changed or
-//! misplaced.
+//! What a certificate says, before layout. Compares whole signers, to find anything lost, changed or misplaced.
 
 use serde_json::{Value, json};
 

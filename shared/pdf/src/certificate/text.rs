@@ -73,7 +73,7 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// A letter's dots may be separate glyphs, where programs that reverse a line would split the word, so dots are
+    /// A letter's dots may be separate glyphs, where programs that reverse a line would split the word: they are
     /// shapes.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);

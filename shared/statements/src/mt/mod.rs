@@ -146,8 +146,7 @@ fn currency_of(floor: &Field<'_>) -> Result<Currency, Refusal> {
     Currency::parse(code).ok_or(Refusal::Field { line: floor.line, field: ":34F:", problem })
 }
 
-/// `:25:` has a number, or the bank's code, a slash and the number, then maybe a currency. The second line of `:25P:`
-/// is the BIC.
+/// `:25:` has a number, or the bank's code, a slash and the number, then maybe a currency. `:25P:` adds the BIC.
 struct Named<'a> {
     number: &'a str,
     bank: &'a str,

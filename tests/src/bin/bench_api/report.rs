@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use crate::measure::{Calls, Figures, ServiceLog};
 use crate::seed::ListCase;
 
-/// `PostgreSQL`'s medians in milliseconds: contacts, first page, last page, a two-letter needle (see
-/// [`ABOUT_RECORDED`]).
+/// `PostgreSQL`'s medians in ms: contacts, first page, last page, two-letter needle (see [`ABOUT_RECORDED`]).
 const POSTGRESQL: [(usize, f64, f64, f64); 3] =
     [(100, 0.7, 0.7, 1.1), (10_000, 1.3, 4.5, 8.5), (100_000, 8.2, 20.0, 69.0)];
 

@@ -57,8 +57,7 @@ impl Meter<'_> {
 }
 
 impl Meter<'_> {
-    /// A token's first call in an hour records its use, so all are used now: it costs 1 write unit and 1 round trip
-    /// more.
+    /// A token's first call in an hour records its use: 1 write unit and 1 round trip more. So all tokens are used now.
     async fn record_use(&mut self) {
         let hour = Timestamp::now().start_of_hour();
         if self.used_in != Some(hour) {

@@ -37,8 +37,7 @@ async fn press(browser: &Browser, preview: &str) -> u16 {
     browser.post(preview, &[("form_token", &token)]).await.status
 }
 
-/// Each transaction adds several rows or none. After a kill the page shows the progress, and the same button adds the
-/// rest.
+/// Each transaction adds several rows or none. After a kill the page shows how many, and the same button adds the rest.
 #[tokio::test]
 async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let dir = TempDir::new().expect("a directory");

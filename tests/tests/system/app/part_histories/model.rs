@@ -429,8 +429,7 @@ impl Model {
         })
     }
 
-    /// Those of the promises, once the first step that activates them is done, or without one, the agreement is
-    /// completed.
+    /// Those of the promises, once a step that activates them is done, or without one, the agreement is completed.
     fn obligations(&self, terms: &Terms) -> usize {
         let mut projecting =
             terms.agreement.stages.iter().filter(|stage| stage.actions.contains(&StageAction::ProjectObligations));

@@ -66,8 +66,7 @@ impl History {
         assert_eq!(changes(&self.before, now, &self.theirs), BTreeSet::new());
     }
 
-    /// Exactly the ends of pending proposals, the next moments of agreements, and workspaces whose people must be
-    /// counted.
+    /// Exactly the ends of pending proposals, agreements' next moments, and workspaces whose people must be counted.
     pub fn check_due(&self, now: &Snapshot) {
         let (org, rows) = (self.ours.id, now.of_organization(self.ours.id));
         let due = now.due(org).into_iter().map(|(_, sort)| sort).filter(|sort| !sort.starts_with("PEOPLE#"));
