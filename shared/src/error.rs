@@ -22,8 +22,7 @@ pub enum Error {
     /// The token is valid, but its organization is suspended.
     ///
     /// Decision: the response is 401 `unauthenticated`, the one answer of every operation to a token that does not
-    /// work; 403 `forbidden` is for writes, and implies that reads would work. Only a valid token's holder is told
-    /// more.
+    /// work; 403 `forbidden` is for writes, and implies that reads would work.
     #[error("suspended")]
     Suspended,
     /// A read-only token on a write.
@@ -68,8 +67,7 @@ pub enum Error {
     /// The table throttled the call for too long. The cause is for the log.
     #[error("throttled: {0}")]
     Throttled(String),
-    /// A service that the call needs, such as the source of the encryption keys, does not answer. The log gets the
-    /// cause.
+    /// A service that the call needs does not answer, such as the source of the keys. The log gets the cause.
     #[error("unavailable: {0}")]
     Unavailable(String),
     /// Another function that got the call did not answer: it may or may not have taken effect. The log gets the cause.

@@ -84,8 +84,7 @@ const ADDRESS_HEADER: &str = "CLIENT_ADDRESS_HEADER";
 const ADDRESS_SECRET: &str = "CLIENT_ADDRESS_SECRET";
 const SECRET_HEADER: HeaderName = HeaderName::from_static("x-client-address-secret");
 
-/// The CDN or balancer before the gateway, which identifies itself with a secret: the gateway can be reached without
-/// it.
+/// The CDN or balancer before the gateway, identified by a secret: the gateway can be reached without it.
 struct Front {
     address: HeaderName,
     secret: String,

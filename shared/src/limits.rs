@@ -72,8 +72,7 @@ pub const INFORMATION_BYTES_MAX: usize = 5_000_000;
 pub const EVIDENCE_ACTS_MAX: usize = 10_000;
 /// Bytes of the files of an agreement whose evidence is exported: all documents it can have (200 MiB), uploads, and the
 /// evidence of payments. They are in memory twice while the bundle is made. A bundle has at most 300 MiB: the rest
-/// suffices for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts with their records (45
-/// MB).
+/// suffices for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts (45 MB).
 pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
 /// The part of [`EVIDENCE_FILE_BYTES_MAX`] that only members may fill: three files of [`FILE_BYTES_MAX`], half of what
 /// an agreement with the most and largest documents leaves. So no participant can keep out the proof of a payment.
@@ -595,8 +594,7 @@ pub const OCCURRENCES_WAITING_MAX: usize = 20;
 
 // Trusts and funding
 
-/// Funding items of one workspace (contract, section 2): each takes a place, so the number is exact without a shared
-/// item.
+/// Funding items of one workspace (contract, section 2). Each takes a place: the number is exact without a shared item.
 pub const WORKSPACE_FUNDING_ITEMS_MAX: u16 = 1000;
 /// Places in each range by which a funding schedule longer than one response of `DynamoDB` (1 MB) is read. So many
 /// items with all their facts ([`FACTS_BYTES_MAX`]) and 35 KB of notes each fit in one.
@@ -620,8 +618,7 @@ pub const FUNDING_ITEM_BYTES_MAX: usize = 300 * 1024;
 /// Bytes that the decision on proof adds to its item at most: a reason of 2,000 characters.
 pub const FUNDING_PROOF_DECISION_BYTES: usize = 8 * 1024;
 /// Bytes of JSON of all facts of a funding schedule. Beyond it the schedule omits them, so that the response stays
-/// below [`RESPONSE_BYTES_MAX`]: a thousand items with names and sentences have 1.5 KB each, and quotation marks count
-/// twice.
+/// below [`RESPONSE_BYTES_MAX`]: a thousand items have 1.5 KB each besides, and quotation marks count twice.
 pub const SCHEDULE_FACTS_BYTES_MAX: usize = 1_500_000;
 /// Funding items that one transaction creates: each is an item with its pointer, reference and event.
 pub const FUNDING_ITEMS_CREATED_AT_ONCE: usize = 15;

@@ -4,8 +4,7 @@
 //! it is kept in the file store by content, and its preview has a URL with its own id.
 //!
 //! Decision: a thousand items exceed one transaction, so they are added in parts, each with an id derived from the
-//! preview's id and the row. Pressing twice, or after a crash, adds each row once; the preview shows how many are
-//! added.
+//! preview's id and the row. Pressing twice, or after a crash, adds each row once.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,5 @@
 //! The zip format in its single allowed form: consecutive entries from the first byte, stored, with fixed flags and
-//! dates, then the directory, and nothing else. Numbers are little-endian. Terms are those of APPNOTE, the
-//! specification.
+//! dates, then the directory, and nothing else. Numbers are little-endian. Terms are APPNOTE's.
 
 use crate::FILES_MAX;
 

@@ -327,8 +327,7 @@ impl OrgStore {
         self.store.delivery(DeliveryKey { org: self.org, endpoint, event }).await
     }
 
-    /// An endpoint's matching deliveries, newest first, before an event. May be fewer than `count` although more
-    /// follow.
+    /// An endpoint's matching deliveries, newest first, before an event: maybe fewer than `count` although more follow.
     pub async fn deliveries(
         &self,
         endpoint: EndpointId,

@@ -190,8 +190,7 @@ impl OrgStore {
         Ok(VersionedFunding { trusts, items })
     }
 
-    /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two round
-    /// trips.
+    /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two waits.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
         let (mut items, next) = self.items_in(workspace, (1, last), None).await?;

@@ -208,8 +208,7 @@ pub(crate) struct AwaitedMovement {
 }
 
 impl OrgStore {
-    /// Movements to the receiving side that may take evidence of an arrival, also as exceptions or late. Records
-    /// decide.
+    /// Movements to the receiving side that may take evidence of an arrival, also late. Their records decide.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
         let (of_movements, of_agreements) =

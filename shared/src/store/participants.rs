@@ -75,8 +75,7 @@ impl Store {
         self.update(seen(part, generation, at)).await.map(|_| ())
     }
 
-    /// Writes nothing else, since the session may have changed since the read. Best effort: a lost write ends it
-    /// earlier.
+    /// Writes nothing else: the session may have changed since the read. Best effort: a lost write ends it earlier.
     pub(crate) async fn refresh_participant_session(
         &self,
         hash: SecretHash,

@@ -1,5 +1,4 @@
-//! Proposals: a record, a snapshot of what was proposed, a list row, a claim on the agreement while pending, a due
-//! entry.
+//! Proposals: a record, a snapshot of what was proposed, a list row, a claim while pending, and a due entry.
 
 use std::collections::HashSet;
 

@@ -106,8 +106,7 @@ impl Store {
         Ok((session, person(found)?))
     }
 
-    /// The account's organizations with the member record in each, except those that removed the person or are
-    /// suspended.
+    /// The account's organizations with the member record in each. Skips suspended ones and former memberships.
     pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
         let keys: Vec<[Key; 2]> = account
             .memberships

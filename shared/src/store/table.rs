@@ -82,8 +82,7 @@ impl Store {
         Self { client, table: table.into().into(), meter: UsageMeter::default(), due_listener: None }
     }
 
-    /// Adds a listener for due entries as they are written, instead of the table's stream. As there, a call can be
-    /// lost.
+    /// Adds a listener for due entries as they are written, instead of the table's stream. It may miss one, too.
     #[must_use]
     pub fn with_due_listener(self, listener: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
         Self { due_listener: Some(DueListener(Arc::new(listener))), ..self }
@@ -156,8 +155,7 @@ impl Store {
                 return Ok(found);
             }
             pending = unprocessed;
-            // A batch stops at 16 MB, or without capacity. It has processed some keys in either case, so the pauses are
-            // short.
+            // A batch that stops at 16 MB or without capacity has processed some keys, so the pauses are short.
             tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
         }
     }

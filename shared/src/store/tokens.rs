@@ -1,5 +1,4 @@
-//! Tokens: each is stored once, under its hash, by which calls find it. Its id points to the hash, for the app and
-//! `ops`.
+//! Tokens: each is stored once, under its hash, by which calls find it. Its id points to the hash.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

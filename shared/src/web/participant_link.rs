@@ -8,8 +8,7 @@
 //! further ones at the same link from the same network address; tries at one code also count, wherever they come from.
 //!
 //! Decision: a working link is never slowed down. Its code has 160 bits, so its holder did not guess it, and an office
-//! shares one address: one person's guesses must not keep the others from signing. Other links count by address, and
-//! wait.
+//! shares one address: one person's guesses must not keep others from signing. Other links count by address.
 
 use std::sync::atomic::Ordering;
 

@@ -92,8 +92,7 @@ impl Request {
         self.copy = self.copy_of(self.cookie(Cookie::Session));
         let authenticated = session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids());
         (self.signed_in, self.used_copy) = tokio::try_join!(authenticated, self.read_copy())?;
-        // A page's session is refreshed beside the audit row, without a wait; a form's before the act, which may end
-        // it.
+        // A page's session is refreshed beside the audit row; a form's before the act, which may end it.
         if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
             signed_in.refresh_session().await;
         }

@@ -1,5 +1,4 @@
-//! Sessions, which authenticate each request. Only this module and [`member_call`](super::member_call) make a
-//! [`Member`].
+//! Sessions authenticate requests. Only this module and [`member_call`](super::member_call) make a [`Member`].
 //!
 //! A session is a secret in a cookie; the store has the secret's hash. A session ends twelve hours after the sign-in,
 //! two hours after the last request, when the person signs out of it or everywhere, and when the member is removed.

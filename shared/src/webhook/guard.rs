@@ -121,8 +121,7 @@ pub enum AddressError {
     /// Its name has no address.
     #[error("must have a host name that leads somewhere: it has no address now, or could not be looked up")]
     Unresolved(#[from] ResolveError),
-    /// It is, or resolves to, an address that isn't public: unnamed, since outsiders must not learn internal names'
-    /// addresses.
+    /// It is, or resolves to, an address that isn't public. Unnamed: outsiders must not learn internal addresses.
     #[error("{NOT_PUBLIC}")]
     Refused,
 }

@@ -1,5 +1,4 @@
-//! Claim and proof side by side, from the sending and the receiving side. They never look alike, and claims are never
-//! green.
+//! Claim and proof side by side, from the sending and the receiving side. Mere claims are never green.
 
 use pages::agreement_summary::size;
 use pages::labels::{Badge, DisplayTime, actor_label};

@@ -73,8 +73,7 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// A letter's dots may be separate glyphs, where programs that reverse a line would split the word: they are
-    /// shapes.
+    /// Draws a letter's separate dots as shapes: programs that reverse a line would split the word at such a glyph.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);
         let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
