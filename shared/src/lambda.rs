@@ -25,7 +25,6 @@ use crate::webhook::guard::PublicOnly;
 use crate::webhook::resolve::SystemResolver;
 use crate::wire::path::{normalize, set_path_and_query};
 
-/// The stage that is not part of paths.
 const DEFAULT_STAGE: &str = "$default";
 
 /// Runs a function until Lambda ends it: settings from the environment, clients built once.

@@ -101,7 +101,6 @@ fn upward(files: &BTreeMap<String, String>) -> Vec<String> {
     found
 }
 
-/// The files that can be reached from themselves.
 fn circles(files: &BTreeMap<String, String>) -> Vec<String> {
     let target = |path: &str| {
         let mut path = path;
@@ -156,7 +155,6 @@ fn sources() -> BTreeMap<String, String> {
     sources_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
 }
 
-/// The sources below a folder, with their modules.
 fn sources_below(root: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).expect("a folder") {

@@ -143,7 +143,6 @@ struct EvidenceLinks {
 }
 
 impl EvidenceLinks {
-    /// None before publication: a draft binds nobody.
     fn of(agreement: &Agreement) -> Option<Self> {
         let base = format!("/app/evidence/agreements/{}", agreement.id());
         let is_completed = agreement.lifecycle() == Lifecycle::Completed;

@@ -142,7 +142,6 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
 
 const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
 
-/// The checkbox that confirms that a scan with the document's pages is signed.
 const IS_SIGNED: &str = "is_signed";
 const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
 

@@ -54,7 +54,6 @@ impl Dropped {
         form.get(DROPS) == self.kind.as_str()
     }
 
-    /// What is dropped, in words.
     pub fn told(&self) -> String {
         let verb = self.verb.map(|verb| format!("the action “{}”", words::verb(verb)));
         let facts = self.facts.iter().map(|fact| format!("“{}”", fact.label()));
@@ -178,7 +177,6 @@ fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
     facts.chain(verb).collect()
 }
 
-/// The verb of a form. Changing the kind back restores the earlier verb.
 fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
     let before = form.get(VERB_BEFORE);
     let is_back = kind == item.asset_kind() && form.get("verb").is_empty();

@@ -252,7 +252,6 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Why the row's verb can't be chosen, in the file's terms.
     fn verb_not_possible(&self) -> String {
         let kind = self.cell(Column::AssetKind).to_lowercase();
         let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();

@@ -229,7 +229,6 @@ fn can_be_proven(agreement: &Agreement) -> bool {
     agreement.was_published() && !agreement.has_ended_early()
 }
 
-/// Whether an agreement is a draft or active, so that items are neither closed as unfunded nor reopened.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }

@@ -70,7 +70,6 @@ impl Access {
 
 /// Request headers that a page may send in addition: the token and the protocol's headers.
 const SENT: &str = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name";
-/// Response headers that a page may read in addition.
 const READ: &str = "x-request-id, www-authenticate";
 /// How long a browser caches a preflight's answer: a day, which browsers shorten.
 const REMEMBERED_S: &str = "86400";

@@ -146,7 +146,6 @@ pub(crate) struct Answered {
     body: Vec<u8>,
 }
 
-/// Response headers that are passed on with the result.
 const TOLD: [&str; 5] = ["x-request-id", "etag", "location", "ignored-fields", "idempotent-replayed"];
 
 impl Answered {
@@ -188,7 +187,6 @@ impl Answered {
         json!({"content": content, "structuredContent": value, "isError": is_lost, "_meta": meta})
     }
 
-    /// The headers of a success in words, for agents that read only texts.
     fn note(&self) -> Option<String> {
         let etag = self
             .header(ETAG.as_str())

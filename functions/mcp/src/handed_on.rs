@@ -131,7 +131,6 @@ impl Function {
     }
 }
 
-/// The event of a request, in the gateway's format 2.0.
 async fn event(request: Request<Body>) -> Result<Value, String> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(told)?.to_bytes();

@@ -32,7 +32,6 @@ const STRUCTURED: Revision = Revision("2025-06-18");
 /// The standard's revision for requests that state none. To clients of [`FIRST`] it adds only `annotations`.
 const UNNAMED: Revision = Revision("2025-03-26");
 const FIRST: Revision = Revision("2024-11-05");
-/// Supported revisions, newest first.
 pub(crate) const REVISIONS: [Revision; 5] = [STATELESS, HANDSHAKE, STRUCTURED, UNNAMED, FIRST];
 
 const STRUCTURED_CONTENT: &str = "structuredContent";
@@ -97,7 +96,6 @@ impl Id {
         Self("null".to_owned())
     }
 
-    /// The id of a well-formed JSON message, if it has one.
     fn of(message: &[u8]) -> Option<Self> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_slice(message).ok()?;
         Some(Self(members.get("id")?.get().to_owned()))
@@ -278,7 +276,6 @@ fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Re
     }
 }
 
-/// A header's text, possibly wrapped in base64.
 fn decoded(text: &str) -> Option<String> {
     match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),

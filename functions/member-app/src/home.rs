@@ -94,7 +94,6 @@ pub(crate) struct ProposalRow {
 pub(crate) const JOINED: &str = "/app?arrived=joined";
 pub(crate) const SWITCHED: &str = "/app?arrived=switched";
 
-/// What led to the page. A new session has no flash.
 fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Notice> {
     let name = organization.name.as_str();
     Some(match arrived? {

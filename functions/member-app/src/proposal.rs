@@ -56,7 +56,6 @@ struct ProposalPage {
     in_flight: usize,
     shows_snapshot: bool,
     decision: Option<DecisionView>,
-    /// The fingerprint of the page, which the form submits with the decision.
     fingerprint: String,
     submitted_note: String,
     note_error: Option<String>,

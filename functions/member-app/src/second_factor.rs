@@ -130,7 +130,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-/// The redirect, or the page with the errors. `wrong_code` is the error of a wrong code in its field.
 async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)) -> Result<PageResponse, Error> {
     let (notice, fields) = match done {
         Done::Done(redirect) => return Ok(redirect.into()),

@@ -90,7 +90,6 @@ struct RowView {
 }
 
 enum Who {
-    /// The counterparties of an agreement, which binds all.
     All(Names),
     Owing(Names, Names),
 }

@@ -141,7 +141,6 @@ fn delivery_page(
 const QUARANTINED_EXPLANATION: &str =
     "We could not process it. That is our fault. Nothing is lost: replay it once it’s fixed.";
 
-/// The number of scheduled attempts: the first, and one per wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
 
 fn explanation(delivery: &Delivery) -> String {

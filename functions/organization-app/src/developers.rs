@@ -58,7 +58,6 @@ impl EndpointRow {
 pub(crate) struct EndpointForm {
     pub url: String,
     pub url_error: Option<String>,
-    /// Whether all events are chosen, including future types.
     pub is_all: bool,
     pub events_error: Option<&'static str>,
     pub event_types: Vec<EventTypeOption>,

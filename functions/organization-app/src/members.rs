@@ -35,7 +35,6 @@ const WRONG_PASSWORD: Refusal = (
     "Nothing was changed. Enter the password that you sign in with. After several tries, wait a few minutes.",
 );
 
-/// The page with a refusal. The audit row has the member's id.
 async fn refused(request: &Request, id: Option<MemberId>, refusal: Refusal) -> Result<PageResponse, Error> {
     let (status, code, title, line) = refusal;
     let page = organization_page(request, Notice::bad(title, line).into()).await?;

@@ -58,7 +58,6 @@ impl Row {
     }
 }
 
-/// Whether a member may agree to a waiting account, or else who can.
 fn waiting(own: &OwnAccount, seconds: &SecondMembers, by: MemberId, zone: &TimeZone) -> (String, bool) {
     let first = own.said_by_member();
     match (seconds.counting(by, first), first) {

@@ -47,7 +47,6 @@ struct AnswersPage {
     agreement: String,
     step: String,
     is_open: bool,
-    /// Whether a participant declined it, so that it waits for a member.
     is_declined: bool,
     questions: Vec<Question>,
     answered: usize,

@@ -36,7 +36,6 @@ struct ConditionPage {
     agreement: String,
     step: String,
     task: GateTask,
-    /// Whether the condition waits for the participant. Otherwise its page shows the outcome.
     is_open: bool,
     can_upload: bool,
     documents: Vec<DocumentRow>,

@@ -136,7 +136,6 @@ fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The position of a document among those that the participant signs, including signed ones.
 fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<TaskPlace> {
     let to_sign = view.agreement.tasks_of(by);
     let is_own =
@@ -249,7 +248,6 @@ fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) 
     }
 }
 
-/// Parses a signature, and the signatory of a participant that is not a person.
 fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature, Option<Signatory>), FieldErrors> {
     match (read_signatory(form, entity), read_signature(form)) {
         (Ok(signatory), Ok(signature)) => {

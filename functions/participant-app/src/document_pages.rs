@@ -16,7 +16,6 @@ const LINKS_AROUND: usize = 2;
 #[derive(Default)]
 pub(super) struct ShownPages {
     pub pictures: Vec<PagePicture>,
-    /// The document's number of pages. None if it can't be shown.
     pub count: usize,
     pub links: Vec<PagesLink>,
 }

@@ -62,7 +62,6 @@ fn about(view: &ParticipantView, obligation: &Obligation) -> String {
     }
 }
 
-/// Whether an obligation can still be acted on: neither it nor the agreement has ended.
 fn is_live(view: &ParticipantView, obligation: &Obligation) -> bool {
     let goes_on = matches!(view.agreement.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
     goes_on && obligation.cancellation().is_none()

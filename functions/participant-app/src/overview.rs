@@ -130,7 +130,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
-/// The other participants named by conditions, and whether they have done their part.
 fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     let agreement = &view.agreement;
     let is_active = agreement.lifecycle() == Lifecycle::Active;

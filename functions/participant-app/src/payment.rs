@@ -121,7 +121,6 @@ pub(super) enum PaymentForm {
 }
 
 impl PaymentForm {
-    /// The form that a participant may send now, if any.
     pub fn of(own: &OwnPayment, by: ParticipantId) -> Option<Self> {
         let (movement, state) = (&own.movement, own.movement.state());
         if is_sender(movement, by) && state == MovementState::InstructionsReady {

@@ -260,7 +260,6 @@ fn instructions_changed(organization: &str) -> Notice {
     )
 }
 
-/// Parses the sender's report. `today` is in the organization's zone.
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     // Checked here too, to report it together with the reference's errors.
     let is_past = |day: Day| NewClaim::checked(day, today, Vec::new()).map(|_| day);

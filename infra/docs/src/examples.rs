@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 const URL: &str = "COUNTERSIGN_URL";
 const TOKEN: &str = "COUNTERSIGN_TOKEN";
 const ROWS: u32 = 10;
-/// The longest list written on one line.
 const LINE_CHARS_MAX: usize = 60;
 
 #[derive(Debug)]
@@ -80,7 +79,6 @@ struct Call<'a> {
     is_public: bool,
 }
 
-/// How a language writes values.
 struct Syntax {
     null: &'static str,
     flags: [&'static str; 2],

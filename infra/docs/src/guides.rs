@@ -74,7 +74,6 @@ impl Source {
 
 /// Rewrites links to lead somewhere on the page, and code blocks to the page's markup.
 fn with_links<'a>(events: Vec<Event<'a>>, id: &str) -> Vec<Event<'a>> {
-    // Whether each open link is kept.
     let mut open = Vec::new();
     let mut kept = Vec::new();
     for event in events {

@@ -47,7 +47,6 @@ pub fn files(document: &str) -> Result<Files, Error> {
     Ok(Files { page, policy })
 }
 
-/// The hash of a part of the page, in a policy's form.
 fn hash(content: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(content)))
 }

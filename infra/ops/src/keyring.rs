@@ -150,7 +150,6 @@ mod tests {
             assert!(verdict(&signed(&retired.keyring), &retired.keyring).starts_with("VERIFIED: "));
             let again = retire(&retired.keyring.reveal(), &name, Retirement::default()).unwrap();
             assert_eq!((again.keyring.reveal(), again.opens), (retired.keyring.reveal(), !loses_sealed));
-            // It turns out later that it leaked, and when.
             let leaked = Retirement { compromised_since: since("2026-11-20T09:00:00Z"), loses_sealed };
             let leaked = retire(&retired.keyring.reveal(), &name, leaked).unwrap().keyring.reveal();
             for (told, said) in [

@@ -26,7 +26,6 @@ pub(crate) struct Entry<'a> {
     pub(crate) name: &'a str,
     pub(crate) content: &'a [u8],
     crc: u32,
-    /// The header with the name, as read. Empty when writing.
     header: &'a [u8],
 }
 
@@ -71,7 +70,6 @@ impl<'a> Entry<'a> {
         header.extend(LOCAL_SIGNATURE);
         header.extend(FIXED);
         header.extend(self.crc_and_sizes());
-        // Extra field length.
         header.extend([0; 2]);
         header.extend(self.name.as_bytes());
         header
@@ -91,7 +89,6 @@ impl<'a> Entry<'a> {
         header
     }
 
-    /// CRC-32, compressed size, uncompressed size, file name length.
     fn crc_and_sizes(&self) -> Vec<u8> {
         let size = u32_of(self.content.len());
         [&self.crc.to_le_bytes()[..], &size, &size, &u16_of(self.name.len())].concat()

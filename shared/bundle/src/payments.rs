@@ -17,7 +17,6 @@ const PAYMENTS: &str = "movements.jsonl";
 const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
 
 const DATA: &str = "bank_verified";
-/// The standings of accounts known to be the payee's.
 const KNOWN: [&str; 2] = ["instructed", "own"];
 
 struct Side {

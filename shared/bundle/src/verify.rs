@@ -49,7 +49,6 @@ fn check_container(report: &mut Report, walked: &Walked<'_>) {
     }
 }
 
-/// An entry's sort key: manifest, signature, then paths by bytes.
 fn rank(name: &str) -> (u8, &str) {
     match name {
         MANIFEST_PATH => (0, ""),

@@ -172,7 +172,6 @@ fn consent_of(record: &AgreementRecord, id: ReceiptId) -> Option<Consent> {
     Some(Consent { version, sha256, given_at: receipt.at.for_people_to_the_second() })
 }
 
-/// The lines of a drawn signature, centered in the higher field.
 pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
     let above = f32::from((FIELD_HEIGHT - Drawing::HEIGHT) / 2);
     let lines = drawing.path().split('M').filter(|line| !line.is_empty());
@@ -266,7 +265,6 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
     })
 }
 
-/// The name under which a participant last acted, or else their contact's.
 fn name_of(record: &AgreementRecord, id: ParticipantId) -> &str {
     let acted = record.receipts.iter().rev().find(|receipt| receipt.participant_id == id);
     let contact = || {

@@ -11,7 +11,6 @@ use crate::EvidenceError;
 
 /// The purpose in the derivation of signing keys. Changing it would invalidate all earlier bundles.
 const PLACE: &str = "evidence bundles, ed25519";
-/// The length of a key's id: 64 bits.
 const ID_CHARS: usize = 16;
 
 /// The current signing key. No keyring causes an error.

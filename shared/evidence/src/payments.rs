@@ -79,7 +79,6 @@ struct MovementLine<'a> {
     received_minor: i64,
     /// The part that came after the payment ended with its agreement.
     late_minor: i64,
-    /// What became of a surplus, as a member last stated it.
     surplus: Option<&'a Surplus>,
     reconciled: bool,
     confirmed_at: Option<Timestamp>,

@@ -104,7 +104,6 @@ pub(super) enum Answer {
     Refused(StoredResponse),
     /// Repeats an earlier call; the audit row isn't written yet.
     Replayed(StoredResponse),
-    /// Took effect, with its audit row.
     Written(StoredResponse),
 }
 
@@ -199,7 +198,6 @@ fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     }
 }
 
-/// Returns the token's hash if the headers may have a token.
 pub(super) fn token_hash(headers: &HeaderMap) -> Option<TokenHash> {
     bearer_token(headers).and_then(TokenHash::of)
 }

@@ -239,7 +239,6 @@ impl Keyring {
     }
 }
 
-/// Decodes base64; `None` unless it has a key's length.
 fn decode(key: &str) -> Option<[u8; Keyring::KEY_BYTES]> {
     STANDARD.decode(key).ok()?.try_into().ok()
 }

@@ -48,9 +48,7 @@ pub(super) fn of_call<'a>(
 pub(crate) struct WantedActs<'a> {
     /// Only calls that began by this moment.
     pub until: Option<Timestamp>,
-    /// Which acts to keep.
     pub is_told: &'a (dyn Fn(&Act) -> bool + Sync),
-    /// How many of the oldest to skip.
     pub skip: usize,
     pub most: usize,
 }
@@ -59,7 +57,6 @@ pub(crate) struct WantedActs<'a> {
 pub(crate) struct Timeline {
     /// Oldest first.
     pub acts: Vec<TimelineEntry>,
-    /// Whether more wanted acts follow.
     pub has_more: bool,
 }
 

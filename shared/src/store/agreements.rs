@@ -220,7 +220,6 @@ impl OrgStore {
 pub(crate) struct OpenAgreement {
     /// The agreement.
     pub id: AgreementId,
-    /// Active, or else a draft.
     pub is_active: bool,
     pub contacts: Vec<ContactId>,
     /// The contacts for whom an active agreement's current step waits.
@@ -233,7 +232,6 @@ pub(crate) struct OpenAgreement {
     pub papers: Vec<MemberId>,
     /// Since when a draft is unchanged or an active agreement's step is open, in milliseconds since 1970.
     pub since_ms: i64,
-    /// In milliseconds since 1970.
     pub expires_ms: Option<i64>,
 }
 

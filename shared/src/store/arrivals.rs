@@ -18,7 +18,6 @@ use crate::limits;
 
 const STATEMENT: &str = "statement_id";
 
-/// None for the sender's side, which never proves an arrival.
 pub(super) fn item(org: OrgId, evidence: &Evidence) -> Option<Item> {
     if evidence.source().side() == Side::Sender {
         return None;

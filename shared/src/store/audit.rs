@@ -111,7 +111,6 @@ pub(crate) struct AuditRows {
 }
 
 impl OrgStore {
-    /// The newest rows of a range of days before a call: at most `limit`, and at most 1 MB.
     pub(crate) async fn audit_rows(
         &self,
         days: DayRange,

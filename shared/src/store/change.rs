@@ -21,7 +21,6 @@ use crate::domain::proposal::ProposalAction;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// The key must be free.
     Create(Item),
     /// The stored record must have this version, the one before.
     Replace(Item, u64),
@@ -171,12 +170,10 @@ impl Changes {
         Self { call: moment.call(), ..Self::of(call, list) }
     }
 
-    /// The member must be the caller.
     pub(super) fn by_member(call: &CallContext, member: &Member, list: impl IntoIterator<Item = Change>) -> Self {
         Self { org: member.org(), by: Some((ActorType::Member, member.id().uuid())), ..Self::of(call, list) }
     }
 
-    /// The admin must be the caller.
     pub(super) fn by_admin(call: &CallContext, admin: Admin<'_>, list: impl IntoIterator<Item = Change>) -> Self {
         Self::by_member(call, admin.member(), list)
     }

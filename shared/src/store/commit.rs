@@ -22,7 +22,6 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 
-/// The changes of a call with its audit row: all take effect, or none.
 #[derive(Debug)]
 #[must_use = "nothing changes before it is committed"]
 pub struct Commit<'a> {

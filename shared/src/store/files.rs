@@ -73,11 +73,9 @@ impl Upload {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Known {
     Nothing,
-    /// A record names it or once did.
     Named,
     /// Calls uploaded it; none is known to have taken effect.
     Uploaded(BTreeSet<RequestId>),
-    /// Since when a clock removes it, in milliseconds since 1970.
     Removing(i64),
 }
 

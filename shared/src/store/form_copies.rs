@@ -75,7 +75,6 @@ fn read(item: &Item) -> Option<UsedCopy> {
     Some(UsedCopy { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, answer })
 }
 
-/// Records a copy as used; fails if something else has used it.
 pub(super) fn record(call: &CallContext, copy: FormCopy, answer: Option<&FormAnswer>) -> Change {
     let mut item = keys::form_copy(copy.id).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(copy.fingerprint)));

@@ -82,7 +82,6 @@ pub struct WorkspaceFunding {
     pub items: Vec<FundingItem>,
 }
 
-/// [`WorkspaceFunding`] with versions.
 #[derive(Debug, Default)]
 pub(crate) struct VersionedFunding {
     /// Its trusts.
@@ -178,7 +177,6 @@ impl OrgStore {
         })
     }
 
-    /// `funding_of` with versions.
     pub(crate) async fn versioned_funding_of(&self, workspace: WorkspaceId) -> Result<VersionedFunding, StoreError> {
         let items = async {
             let found = self.items_of(workspace).await?;

@@ -31,7 +31,6 @@ pub(crate) struct ItemToReview {
     pub workspace: WorkspaceId,
     /// The agreement that papers it.
     pub agreement: AgreementId,
-    /// In milliseconds since 1970.
     pub since_ms: i64,
     sort: String,
 }

@@ -19,7 +19,6 @@ const OBJECTS: &str = "objects";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
-    /// Without quotes.
     pub key: String,
     /// SHA-256 of method, path and body.
     pub fingerprint: [u8; 32],
@@ -34,7 +33,6 @@ const KEPT_HEADERS: [HeaderName; 3] = [header::ETAG, header::LOCATION, IGNORED_F
 pub(crate) struct StoredResponse {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
-    /// Those of [`KEPT_HEADERS`].
     pub(crate) headers: HeaderMap,
     /// The ids of the records that it shows, 16 bytes each.
     pub(crate) objects: Vec<u8>,
@@ -42,7 +40,6 @@ pub(crate) struct StoredResponse {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FirstResponse {
-    /// SHA-256 of the request's method, path and body.
     pub fingerprint: [u8; 32],
     pub response: StoredResponse,
 }

@@ -27,7 +27,6 @@ pub(crate) struct InvitedAddress {
 pub(crate) struct StoredInvitation {
     #[serde(flatten)]
     pub invitation: Invitation,
-    /// In hexadecimal.
     secret_hash: String,
 }
 
@@ -55,7 +54,6 @@ impl Store {
 }
 
 impl OrgStore {
-    /// Includes ended ones.
     pub(crate) async fn invitations(&self) -> Result<Vec<Versioned<StoredInvitation>>, StoreError> {
         let mut items = Vec::new();
         let partition = keys::invitations(self.org);

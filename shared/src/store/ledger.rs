@@ -66,7 +66,6 @@ pub(crate) struct LedgerEntry {
     pub row_type: LedgerRowType,
     /// May be the thing itself.
     pub agreement_id: AgreementId,
-    /// None if not asked for, as in the following fields.
     pub state: Option<LedgerState>,
     /// In force or completed.
     pub is_agreed: bool,
@@ -152,7 +151,6 @@ impl AgreementFacts {
         agreements::PARTICIPANTS,
     ];
 
-    /// None if the row can't be decoded.
     fn of(row: &Item) -> Option<Self> {
         let kind = text(row, agreements::KIND.name).and_then(AgreementKind::parse)?;
         let lifecycle = text(row, agreements::LIFECYCLE.name).and_then(Lifecycle::parse)?;

@@ -38,10 +38,8 @@ pub enum Order {
     NewestFirst,
 }
 
-/// A page's ids, and how many rows match in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice {
-    /// In the requested order.
     pub ids: Vec<Uuid>,
     pub total: u64,
 }

@@ -77,7 +77,6 @@ pub(crate) fn change_role(call: &CallContext, change: &RoleChange) -> Changes {
     Changes::by_member(call, change.by(), [Change::Update(changed)])
 }
 
-/// Holds only while they are a member.
 pub(crate) fn rename(call: &CallContext, member: &Member, name: &DisplayName) -> Changes {
     let renamed = Update {
         key: keys::member(call.org(), member.id()),

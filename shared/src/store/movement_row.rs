@@ -59,7 +59,6 @@ pub(super) struct MovementRow {
     pub due_on: Option<Day>,
     /// Whether the sender says that it was sent.
     pub is_claimed: bool,
-    /// What accepted evidence shows, in minor units.
     pub proven_minor: i64,
     /// Who entered instructions that no other member has verified while it is open; whether they were changed.
     pub unverified: Option<(MemberId, bool)>,

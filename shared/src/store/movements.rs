@@ -141,7 +141,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// Movements that are not done, from one pass over the rows.
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
         let partition = keys::rows(self.org, Rows::Movements);
@@ -212,7 +211,6 @@ pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement))
     Ok(Changes::of(call, record::create(call.org(), movement)?))
 }
 
-/// Changes the terms of a draft's payment.
 pub(crate) fn change(
     call: &CallContext,
     (before, movement): Read<'_>,
@@ -223,7 +221,6 @@ pub(crate) fn change(
     Ok([edit(call, before, (draft, after))?, Changes::of(call, record::replace(call.org(), movement, after)?)])
 }
 
-/// Removes a payment of a draft.
 pub(crate) fn remove(
     call: &CallContext,
     (before, movement): Read<'_>,
@@ -340,7 +337,6 @@ pub(crate) fn act_of_participant(
     Ok(changes)
 }
 
-/// Cancels a movement with its agreement.
 pub(crate) fn end(
     call: &CallContext,
     before: &Versioned<Movement>,

@@ -86,7 +86,6 @@ impl ObligationRow {
         packer.number(self.claims).each(&self.claimed_by, |packer, by| packer.id(by.uuid()))
     }
 
-    /// Decodes an item read with these attributes. None if that fails.
     pub(super) fn read(item: &Item) -> Option<Self> {
         let id = text(item, SORT)?.parse().ok()?;
         Self::unpacked(id, Unpacker::of(item, LAYOUT)?)

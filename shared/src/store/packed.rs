@@ -122,7 +122,6 @@ impl<'a> Unpacker<'a> {
         None
     }
 
-    /// Reads a value if a flag says so. None if that fails.
     #[allow(clippy::option_option, reason = "what is not there can be read; what can't be read is another case")]
     pub(super) fn when<T>(&mut self, is_there: bool, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if is_there { read(self).map(Some) } else { Some(None) }

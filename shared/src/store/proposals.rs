@@ -45,7 +45,6 @@ const ACTION: Attribute<ProposalAction> = Attribute::named("ac");
 /// The state written last. One pending here is expired once its time is over.
 const STATE: Attribute<ProposalState> = Attribute::named("st");
 const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
-/// Until when the proposal can be decided, in milliseconds since 1970.
 const EXPIRES: &str = "x";
 const ENDED: &str = "e";
 /// The snapshot of what was proposed, as compressed JSON.
@@ -190,7 +189,6 @@ pub(crate) struct PendingProposal {
     pub agreement: AgreementId,
     /// What it is for.
     pub action: ProposalAction,
-    /// Until when it can be decided, in milliseconds since 1970.
     pub expires_ms: i64,
 }
 

@@ -65,7 +65,6 @@ impl Row {
     }
 }
 
-/// Encodes a set of ids, 16 bytes each.
 pub(super) fn id_set(ids: impl IntoIterator<Item = Uuid>) -> AttributeValue {
     AttributeValue::Bs(ids.into_iter().map(|id| Blob::new(id.into_bytes())).collect())
 }
@@ -148,7 +147,6 @@ pub(super) fn list_row<R: Record>(org: OrgId, record: &R) -> Item {
     item
 }
 
-/// A record's attributes in its serde form.
 pub(super) fn encoded<R: serde::Serialize>(record: &R) -> Result<Item, StoreError> {
     serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))
 }

@@ -78,7 +78,6 @@ impl Store {
         self.get(keys::session_of_account(account, id)).await?.as_ref().map(pointed_key).transpose()
     }
 
-    /// Writes a session's new state, unless it has ended.
     pub(crate) async fn refresh_session(&self, hash: SecretHash, session: &Session) -> Result<(), StoreError> {
         self.put(session_item(hash, session)?, PutIf::Present).await.map(|_| ())
     }

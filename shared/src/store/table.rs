@@ -47,14 +47,11 @@ impl std::fmt::Debug for DueListener {
 #[derive(Debug, Default)]
 pub(super) struct PartitionQuery<'a> {
     pub partition: &'a str,
-    /// The first sort key, inclusive.
     pub from: &'a str,
-    /// The last sort key, inclusive.
     pub to: &'a str,
     pub backward: bool,
     pub condition: Option<OneOf<'a>>,
     pub attributes: &'a [&'a str],
-    /// The key to continue after.
     pub start: Option<Item>,
     /// How many items to read, before the condition.
     pub limit: Option<i32>,

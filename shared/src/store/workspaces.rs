@@ -113,7 +113,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
-    /// The workspaces that have a contact among their people.
     pub(crate) async fn workspaces_of(
         &self,
         contact: ContactId,
@@ -326,7 +325,6 @@ pub(super) fn people_in_row(row: Option<&Item>) -> BTreeSet<ContactId> {
     people.into_iter().flatten().filter_map(id).collect()
 }
 
-/// None without people.
 pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item> {
     if people.is_empty() {
         return None;

@@ -212,7 +212,6 @@ enum Given<'a> {
 struct GivenCode<'a> {
     code: &'a TypedCode,
     step: &'a SecondStep,
-    /// The counted attempt. None if there were too many.
     attempt: OnceCell<Option<CodeAttempt<'a>>>,
 }
 

@@ -112,7 +112,6 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// False if time ran out.
     async fn replay_quarantined(
         &self,
         org: OrgId,

@@ -50,7 +50,6 @@ impl Resolve for Names {
     }
 }
 
-/// Also allows loopback addresses, where tests listen.
 #[derive(Debug)]
 pub(super) struct WithLoopback;
 

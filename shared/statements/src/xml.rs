@@ -87,9 +87,7 @@ const KNOWN: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Element {
     pub name: &'static str,
-    /// The line where it begins, from 1.
     pub line: usize,
-    /// The attribute `Ccy`.
     pub currency: Option<String>,
     pub text: String,
     pub children: Vec<Element>,

@@ -9,7 +9,6 @@ use tests::pages::{self, BYTES_MAX, Furnished, Visit, WAITS_MAX};
 use tests::{Needs, Org, Stack};
 
 const ROUNDS: usize = 40;
-/// The goal for each page's median, in milliseconds.
 const P50_MS_MAX: f64 = 20.0;
 
 fn main() {

@@ -187,7 +187,6 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
     }
 }
 
-/// Proposes to publish or cancel an agreement. Any member can then decide, including the proposer.
 pub(crate) async fn propose(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;

@@ -118,7 +118,6 @@ pub(super) async fn differences(
     Ok(pairs.filter(|pair| pair.typed != pair.now).collect())
 }
 
-/// The draft's values for a part's form. None for the order of a list.
 fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Fields> {
     match part {
         Part::Description => Some(details::description_fields(agreement)),

@@ -147,7 +147,6 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     Fields::of(values)
 }
 
-/// Parses the settings of a condition. Missing settings are blockers, not errors.
 fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRule, FieldErrors> {
     let participant_ids =
         || -> BTreeSet<ParticipantId> { form.checked("participant.").filter_map(|id| id.parse().ok()).collect() };

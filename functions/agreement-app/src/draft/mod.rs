@@ -112,7 +112,6 @@ impl Problem {
     }
 }
 
-/// Makes an edit. On failure, `again` shows the form's page with what was typed and the problem.
 async fn submit<'a>(
     request: &'a Request,
     submitted: &SubmittedForm<'a>,

@@ -197,7 +197,6 @@ impl DraftPage {
         self.section_notice.as_ref().is_some_and(|notice| notice.section == section)
     }
 
-    /// Whether nothing blocks publication except the workspace's activation.
     fn is_ready(&self) -> bool {
         self.blockers.is_empty()
     }

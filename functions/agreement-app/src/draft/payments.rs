@@ -124,7 +124,6 @@ fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     ])
 }
 
-/// Parses the terms of a payment. Missing terms are blockers, not errors.
 fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Result<PaymentTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
     let purpose = read(form, "purpose", SafeLine::parse, &mut errors);

@@ -324,10 +324,8 @@ fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidenc
 enum Outcome {
     /// None, except that it came late: the payment ended with its agreement.
     Late,
-    /// This is still missing, in minor units.
     Missing(i64),
     Reconciled,
-    /// This exceeds the amount, in minor units.
     Over(i64),
 }
 

@@ -225,7 +225,6 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
     }
 }
 
-/// A payment's history, except what its tracks and instructions show.
 fn record(movement: &Movement) -> Vec<RecordRow> {
     let row = |what, who: &Actor, at: shared::domain::time::Timestamp, why: Option<String>| RecordRow {
         what,

@@ -145,7 +145,6 @@ fn rest(movement: &Movement) -> Option<String> {
     ))
 }
 
-/// What a member can do about a surplus. Only exactly the amount reconciles a payment.
 fn over(shown: &Shown<'_>) -> Vec<String> {
     let movement = &shown.review.movement;
     let Some((received, due)) = figures(movement) else { return Vec::new() };
@@ -420,7 +419,6 @@ fn claim(shown: &Shown<'_>) -> ActForm {
     ActForm { inputs: Inputs::Claim(choices.to_vec()), ..shown.act("claim", "Record sender's claim", text) }
 }
 
-/// What flagging does: a met condition may reopen.
 fn flag_text(shown: &Shown<'_>) -> String {
     let MovementReview { movement, agreement, .. } = shown.review;
     let text = "The payment stops until a member resolves it. Subscribers to webhooks are told the reason.";

@@ -33,7 +33,6 @@ pub(super) struct Entry {
     pub badge: Badge,
     pub class: &'static str,
     pub facts: Vec<(&'static str, String)>,
-    /// How it differs from what is due and from the other side.
     pub differences: Vec<String>,
     pub can_prove: &'static str,
     pub by: String,

@@ -295,7 +295,6 @@ fn amount(column: &impl Fn(&str) -> Option<Column>) -> Result<Amount, FieldError
     }
 }
 
-/// Where the currency is: in a column, or fixed for all entries.
 fn currency(form: &Form, column: Option<Column>) -> Result<CurrencySource, FieldErrors> {
     let typed = form.get("fixed_currency").trim();
     let wrong = |field, code, message| Err(FieldErrors::one(field, code, message));

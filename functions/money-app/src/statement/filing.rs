@@ -218,7 +218,6 @@ async fn file(
 struct Outcome {
     filed: Vec<Pair>,
     refused: Vec<(Pair, NotFiled)>,
-    /// The pairs that the store failed to take, and those after.
     left: Vec<Pair>,
     failure: Option<Error>,
 }

@@ -88,7 +88,6 @@ fn date(Date { year, month, day, hour, minute, second }: Date) -> DateTime {
     day.hour(hour).minute(minute).second(second).utc_offset_hour(0).utc_offset_minute(0)
 }
 
-/// A drawn item, as the structure refers to it.
 struct Content {
     identifier: Identifier,
     /// The text in reading order, if different.

@@ -14,7 +14,6 @@ const LEADING: f32 = 1.4;
 /// From the top of a line to its baseline, relative to the font size.
 const ASCENT: f32 = 1.05;
 
-/// Red, green, blue.
 pub(super) type Color = [u8; 3];
 pub(super) const INK: Color = [27, 31, 36];
 /// Labels, and code points.
@@ -43,7 +42,6 @@ impl Look {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
     Root,
-    /// The level, and the text for the table of contents.
     Heading(u16, String),
     Paragraph,
     Table,
@@ -70,7 +68,6 @@ pub(super) struct Item {
 
 #[derive(Debug)]
 pub(super) enum Mark {
-    /// A line of text and where it begins.
     Text { x: f32, y: f32, line: Line, look: Look },
     Fill([f32; 4], Color),
     Frame([f32; 4], Color),
@@ -157,7 +154,6 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A heading, kept on one page with what follows.
     pub(super) fn heading(&mut self, level: u16, text: &str, look: Look, with: f32) {
         self.need(look.height() + with);
         let page = self.written.pages.len() - 1;
@@ -204,7 +200,6 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Repeats a text as mere decoration.
     pub(super) fn repeat(&mut self, cells: &[Cell], padding: f32) {
         let height = cells.iter().map(|cell| cell.look.height()).fold(0.0, f32::max);
         self.y += padding;
@@ -245,6 +240,5 @@ impl<'a> Sheet<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Boxed<'a> {
     Strokes(&'a [Vec<(f32, f32)>], (f32, f32)),
-    /// Text on one line.
     Text(&'a str, Look),
 }

@@ -99,7 +99,6 @@ impl<'a> Faces<'a> {
         run.text.chars().map(glyph).collect()
     }
 
-    /// Whether the character appears as itself, not as its code point.
     #[cfg(test)]
     pub(super) fn is_shown(&self, c: char) -> bool {
         self.having(c, Style::Text).is_some()
@@ -127,7 +126,6 @@ pub(super) struct Run {
     to_left: bool,
     /// Stands for a character, as its code point.
     pub(super) code: bool,
-    /// From the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
 }
@@ -199,7 +197,6 @@ impl Faces<'_> {
         }
     }
 
-    /// The width at each byte of the text: a cluster's whole width at its first byte.
     fn advances(&self, shown: &Shown, size: f32) -> Vec<Option<f32>> {
         let mut advances = vec![None; shown.text.len()];
         for part in &shown.parts {

@@ -252,7 +252,6 @@ fn mean_dash(dashes: &[f32]) -> f64 {
     dashes.iter().copied().map(f64::from).sum::<f64>() / f64::from(count)
 }
 
-/// The lengths of a path's lines and, roughly, curves.
 fn lines(path: &BezPath, at: Affine) -> impl Iterator<Item = f64> {
     let mut from = Point::ZERO;
     path.elements().iter().map(move |element| {

@@ -23,7 +23,6 @@ const PALETTE_SMALL: usize = 16;
 /// A color on at least one pixel in this many is the document's own, not the edge of a letter.
 const OWN_COLOR: usize = 200;
 
-/// Red, green, blue and an opacity that is always full.
 type Pixel = [u8; 4];
 type Palette = (HashMap<Pixel, u8>, Vec<Pixel>);
 

@@ -46,7 +46,6 @@ fn page(keys: &str, content: &str, further: &[Vec<u8>]) -> Vec<u8> {
 
 const LETTER: &str = "/MediaBox [0 0 612 792]";
 
-/// The pixels of a picture: width, height, and each pixel's red, green and blue.
 fn read(png: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
     if is_jpeg(png) {
         let decoder = JpegDecoder::new(std::io::Cursor::new(png)).unwrap();

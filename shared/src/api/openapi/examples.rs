@@ -98,7 +98,6 @@ fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     }
 }
 
-/// Composes a value from the examples of a schema's parts; `None` if one lacks an example.
 fn compose(types: &Map<String, Value>, schema: &Value) -> Option<Value> {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(TYPES)) {
         return compose(types, types.get(name)?);

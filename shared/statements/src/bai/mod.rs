@@ -302,7 +302,6 @@ fn type_code(text: &str) -> Result<u16, Problem> {
     is_code.then(|| text.parse().ok()).flatten().ok_or_else(malformed)
 }
 
-/// Reads an amount in minor units with an optional sign; `None` if blank.
 fn signed(text: &str) -> Result<Option<i64>, Problem> {
     if text.is_empty() {
         return Ok(None);

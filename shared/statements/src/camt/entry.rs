@@ -160,7 +160,6 @@ fn party<'a>(parties: &'a Element, name: &'static str) -> Option<&'a str> {
     party.first(&["Pty", "Nm"]).or_else(|| party.first(&["Nm"])).map(Element::value)
 }
 
-/// Fills in from the entry what its transactions leave open.
 fn add_entry_level(
     found: &mut Entry,
     entry: &Element,

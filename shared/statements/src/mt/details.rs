@@ -132,7 +132,6 @@ fn parts_behind_marks(text: &str) -> Vec<(&str, &str)> {
     cut(text, &starts)
 }
 
-/// Splits a text into parts, each with its code; empty unless the text begins with a code.
 fn parts_behind_codes(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, _) in text.match_indices('/') {

@@ -20,10 +20,8 @@ pub(super) struct Message<'a> {
 
 #[derive(Debug)]
 pub(super) struct Field<'a> {
-    /// The text between the colons: `60F`.
     pub tag: &'a str,
     pub line: usize,
-    /// Its lines without the tag: at least one, which may be empty.
     pub lines: Vec<&'a str>,
 }
 

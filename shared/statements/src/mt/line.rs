@@ -29,7 +29,6 @@ enum Kind {
     Expected,
 }
 
-/// Errors quote the wrong part.
 pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Collector) -> Result<Entry, Problem> {
     let malformed = |expected| Problem::Malformed { value: quoted(value), expected };
     let (day, rest) =

@@ -150,7 +150,6 @@ fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal>
     Ok((side, minor))
 }
 
-/// Removes the group separators of a number with two decimals.
 fn ungrouped(number: &str) -> Option<String> {
     let (whole, decimals) = number.split_at_checked(number.len().checked_sub(DECIMALS_BYTES)?)?;
     let mark = decimals.chars().next().filter(|mark| matches!(mark, '.' | ','))?;

@@ -44,7 +44,6 @@ const AGGREGATES: &[&str] = &[
     "STMTTRNP",
     "STMTTRNRS",
 ];
-/// Values that are read, sorted.
 const VALUES: &[&str] = &[
     "ACCTID",
     "BALAMT",

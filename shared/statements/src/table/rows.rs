@@ -11,7 +11,6 @@ use super::mapping::{Column, Delimiter};
 
 const SNIFFED_ROWS: usize = 60;
 
-/// A row that isn't blank.
 #[derive(Debug)]
 pub(super) struct Row {
     /// As spreadsheets count: from 1, with blank rows.
@@ -24,7 +23,6 @@ impl Row {
         self.record.len()
     }
 
-    /// A trimmed cell; empty if the row is too short.
     pub fn cell(&self, at: usize) -> &str {
         self.record.get(at).unwrap_or_default().trim()
     }
@@ -105,7 +103,6 @@ pub(super) struct Header {
     names: Vec<String>,
     /// Columns that a row must have: all but blank ones at the end.
     columns: usize,
-    /// All columns; a row must have nothing beyond.
     most: usize,
 }
 
@@ -127,7 +124,6 @@ impl Header {
         Err(MappingProblem::HeaderMissing { column: quoted(column) }.into())
     }
 
-    /// Stands in for a missing header.
     pub fn none(first: &Row) -> Self {
         Self { names: Vec::new(), columns: first.len(), most: first.len() }
     }

@@ -81,7 +81,6 @@ impl Drop for Run {
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     time: Duration,
-    /// The largest process's memory, in bytes.
     memory: u64,
 }
 

@@ -9,7 +9,6 @@ use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, Works
 use shared::store::{contacts, workspaces};
 use tests::Org;
 
-/// The API's default page size.
 pub const PAGE: usize = 50;
 
 /// Contacts built at a time: the largest list is never whole in memory.

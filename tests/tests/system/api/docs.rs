@@ -177,7 +177,6 @@ async fn prepared(program: &str) -> (Command, Fixture) {
         let name = if name == "item_ids" { "READY_ITEM_ID".to_owned() } else { name.to_uppercase() };
         command.env(name, id);
     }
-    // Takes part in nothing yet.
     let contact = fixture.org.person("Cleo").await;
     command.env("CONTACT_ID", contact["id"].as_str().expect("an id"));
     (command, fixture)

@@ -356,7 +356,6 @@ async fn expiry_is_decided_on_read_to_the_millisecond() {
     assert!(was_seen_before, "it was seen before its end, too");
 }
 
-/// Reads a proposal until after its expiry; returns how often all reads came before it.
 async fn reads_before_an_expiry(lifetime_ms: i64) -> u32 {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;

@@ -32,7 +32,6 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
     org.state().await.iter().filter_map(state).collect()
 }
 
-/// The described body, then one per protected member that an attacker might add.
 fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     let now = Timestamp::now();
     let decided = json!({"at": now, "by": {"type": "member", "id": unknown_id(), "display_name": "Maren"}});

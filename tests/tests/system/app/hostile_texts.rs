@@ -15,7 +15,6 @@ use tests::pages::{Form, Furnished, crawl, crawl_from, furnish, visit};
 use tests::pdf::pdf;
 
 const MARKUP: &str = "<script>alert(1)</script>\"'&{{7*7}}<img src=x onerror=alert(2)>";
-/// A name that reads as another, such as a file's.
 const RIGHT_TO_LEFT: &str = "Seed round \u{202E}fdp.exe";
 /// The widest character; 200 of them have no place to break a line.
 const WIDE: char = '\u{FDFD}';

@@ -28,7 +28,6 @@ fn cells(page: &Page, class: &str) -> Vec<Vec<String>> {
     body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(text).collect()).collect()
 }
 
-/// A file's records by RFC 4180.
 fn records(file: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let file = file.strip_prefix('\u{feff}').expect("a byte order mark, for spreadsheets");

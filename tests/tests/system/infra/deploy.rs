@@ -77,7 +77,6 @@ impl Aws {
         self.says("cloudformation describe-stacks", &json!({ "Stacks": [stack] }));
     }
 
-    /// Reports the state of a failed first deployment once, then a deployed stack.
     fn was(&self, status: &str) {
         let stack =
             json!({"StackStatus": status, "Parameters": [{"ParameterKey": "DomainName", "ParameterValue": "a"}]});

@@ -11,7 +11,6 @@ fn headers(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Sends a request with some headers replaced; an empty one is removed.
 async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)]) -> Reply {
     let (mut sent, body) = mcp.request(method, params);
     sent.retain(|(name, _)| changed.iter().all(|(changed, _)| changed != name));

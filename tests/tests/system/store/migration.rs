@@ -56,7 +56,6 @@ fn text<'a>(item: &'a Item, name: &str) -> &'a str {
     item[name].as_s().expect("a text")
 }
 
-/// The kind of a record that a step can change. None for other items.
 fn kind_of(item: &Item) -> Option<Kind> {
     let [_, _, what, _] = text(item, "pk").split('#').collect::<Vec<_>>()[..] else { return None };
     Kind::parse(what).filter(|_| text(item, "sk") == ".")

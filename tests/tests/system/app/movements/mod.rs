@@ -31,7 +31,6 @@ use tests::drafts::Drafted;
 use tests::payments::{READ_OUT, terms};
 use tests::pdf::pdf;
 
-/// An active agreement whose two steps wait for a payment, and two members.
 struct Deal {
     org: Org,
     people: [Person; 2],
@@ -212,7 +211,6 @@ impl Deal {
     }
 }
 
-/// The numbers of an account, as typed by a member who was read them.
 fn read_out<'a>(account: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let numbers = account.iter().copied().filter(|(name, _)| name.starts_with("number") || *name == "code");
     READ_OUT.into_iter().chain(numbers).collect()

@@ -16,7 +16,6 @@ pub(super) const LIST: &str = "/app/money/statements";
 /// The statements' account. Its number appears only in the files.
 pub(super) const ACCOUNT: &str = "DE89370400440532013000";
 
-/// A camt.053 entry: amount in US dollars, side, the bank's reference, the payer's text.
 pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
     format!(
         "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd><Sts>BOOK</Sts>\

@@ -153,7 +153,6 @@ impl Drawing<'_> {
                 add(vec![Act::Return(gate, who), Act::Decline(gate, 1 - who)]);
             }
         }
-        // Members' decisions on answers are rare.
         for (gate, who) in model.waiting.iter().copied() {
             for _ in 0..3 {
                 add(vec![Act::Accept(gate, who), Act::Return(gate, who)]);

@@ -33,7 +33,6 @@ pub(super) enum Act {
     TimePasses,
 }
 
-/// A member's step of the agreement's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Authorize,
@@ -102,7 +101,6 @@ impl Terms {
     }
 }
 
-/// What has been done. Acts on a condition count from when its step is current.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     signed: BTreeSet<usize>,

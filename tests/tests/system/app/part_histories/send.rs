@@ -70,7 +70,6 @@ impl History {
         (page.status == 303 && !page.location().contains("sign-in"), format!("{} {}", page.status, page.title()))
     }
 
-    /// An act's form, whether or not it is possible. Prepares what it needs.
     pub async fn prepare(&mut self, act: &Act) -> Form {
         self.forms += 1;
         // A unique text, so that no form repeats an earlier one.

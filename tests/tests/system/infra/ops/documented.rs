@@ -33,7 +33,6 @@ fn lines(block: &str) -> Vec<String> {
     block.lines().filter_map(|line| line.trim_start().strip_prefix("$ ")).map(str::to_owned).collect()
 }
 
-/// Splits a command line at blanks outside quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for letter in line.trim().chars() {

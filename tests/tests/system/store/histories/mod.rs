@@ -36,7 +36,6 @@ const DAY_S: i64 = 24 * 3600;
 enum Step {
     One(Command),
     Both([Command; 2]),
-    /// A member opens a pending proposal's review page, and leaves it open.
     Open(usize),
     /// A member sets up a draft's stages and expiry, bypassing the service.
     SetUp(usize, Vec<Stage>, Expiry),
@@ -102,7 +101,6 @@ struct History {
     seed: u64,
     rng: Rng,
     steps: Vec<String>,
-    /// Steps between checks of the table.
     stride: usize,
     model: Model,
     ours: Org,

@@ -78,9 +78,7 @@ pub struct Subscriber {
     pub troubles: usize,
     /// The service's clock when the last attempt was claimed. It may be set back before the attempt.
     pub claimed_at: i64,
-    /// Earliest time, by the service's clock.
     pub earliest: i64,
-    /// Latest true time.
     pub latest: i64,
 }
 

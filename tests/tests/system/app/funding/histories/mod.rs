@@ -25,7 +25,6 @@ use super::{id, item_page, submit};
 
 const COUNT: usize = 4;
 const STEPS: usize = 45;
-/// Steps between reads of the events, each a pass over the whole table.
 const EVENTS_EVERY: usize = 5;
 const HISTORIES: usize = 2;
 /// The most varied of so many candidates runs.

@@ -42,7 +42,6 @@ pub(super) struct Item {
     pub verb: Option<&'static str>,
     has_description: bool,
     has_reason: bool,
-    /// Whether it has trust and owner, which come together.
     is_assigned: bool,
     pub hold: Option<&'static str>,
     pub at: At,
@@ -351,7 +350,6 @@ impl World {
         })
     }
 
-    /// Counts of items. Only confirmed or closed ones are done.
     pub fn summary(&self) -> Value {
         let mut summary = Map::new();
         let count = |is: &dyn Fn(&Item) -> bool| self.items.iter().filter(|item| is(item)).count();

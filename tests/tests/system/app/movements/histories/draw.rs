@@ -74,7 +74,6 @@ pub(super) fn worth(seed: u64, acts: Acts) -> usize {
 }
 
 impl Drawing<'_> {
-    /// Usually something that is possible now, and who does it.
     pub fn draw(&mut self) -> Drawn {
         if self.rng.u8(..10) < 4 {
             return self.draw_next();

@@ -33,11 +33,9 @@ use crate::app::ledger::{Sums, shown, totals};
 use crate::unknown_id;
 
 const STEPS: usize = 55;
-/// Before these, ends are rare.
 const STEPS_UNTIL_ENDS: usize = 45;
 /// The candidate with the most different acts runs.
 const CANDIDATES: usize = 1000;
-/// Steps between reads of the totals.
 const TOTALS_EVERY: usize = 5;
 
 struct Deal {

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// Each payment's amount, in minor units.
 pub(super) const AMOUNT: i64 = 25_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +164,6 @@ impl Payment {
         accepted.map(|filed| filed.new.minor).sum()
     }
 
-    /// Does an act. `elsewhere`: the evidence to accept looks like evidence accepted for another payment.
     pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<Did, Refused> {
         if self.has_done(by, act) {
             return Ok(Did::Nothing);

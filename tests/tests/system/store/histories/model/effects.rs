@@ -156,7 +156,6 @@ impl Model {
         self.emit_proposal("proposal.expired", at);
     }
 
-    /// The service records an agreement's progress; true if there was any.
     fn advance(&mut self, at: usize) -> bool {
         let agreement = &mut self.agreements[at];
         let before = (agreement.lifecycle, agreement.done);

@@ -52,7 +52,6 @@ pub struct Agreement {
     pub id: String,
     name: String,
     workspace: usize,
-    /// As recorded.
     pub lifecycle: Lifecycle,
     was_published: bool,
     pub participants: Vec<usize>,
@@ -92,7 +91,6 @@ pub struct Proposal {
     decided: Option<(String, String)>,
 }
 
-/// An API write. Equal calls have equal bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
     Change { contact: usize, name: String, email: Option<String> },
