@@ -1,5 +1,4 @@
-//! The layers of the crate: each uses only those below it, and no two files use each other in a circle. Operations and
-//! pages use the store only by way of `service`.
+//! The layers of the crate: each uses only those below it, and no two files use each other in a circle.
 
 #![allow(clippy::expect_used, reason = "a test that can't read the sources fails there and then")]
 

@@ -1,5 +1,4 @@
-//! The statement entries that prove accepted payments, for an agreement's bundle. They are read from the files again,
-//! with apparent account numbers masked, as on pages.
+//! The statement entries that prove accepted payments, for an agreement's bundle, with apparent account numbers masked.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
-//! The columns of CSV files of funding items: exports have all of them, imports read those that define an item. Fact
-//! columns derive from the table of kinds, verbs and facts.
+//! The columns of CSV files of funding items: exports have all of them, imports read those that define an item.
 
 use shared::domain::funding::{AssetKind, Fact};
 use shared::domain::sentences::funding_words as words;

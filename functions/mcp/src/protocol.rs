@@ -174,10 +174,7 @@ pub(crate) enum Wanted {
     Discover,
     Ping,
     ListTools,
-    CallTool {
-        name: String,
-        arguments: Map<String, Value>,
-    },
+    CallTool { name: String, arguments: Map<String, Value> },
 }
 
 /// Parses a message and checks its headers against it. `bytes` is the text of `message`.

@@ -1,5 +1,4 @@
-//! The pages of participants: their tasks and what they did. Participants have no account: `link` opens a session, and
-//! all URLs of its pages begin with the participant's id.
+//! The pages of participants, who have no account: `link` opens a session; every URL begins with the participant's id.
 
 pub(crate) mod answers;
 pub(crate) mod condition;

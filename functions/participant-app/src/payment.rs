@@ -117,7 +117,9 @@ pub(super) enum PaymentForm {
     Report(u32),
     HandIn,
     /// The receiver reports the arrival; whether an earlier report is still undecided.
-    Arrived { is_again: bool },
+    Arrived {
+        is_again: bool,
+    },
 }
 
 impl PaymentForm {

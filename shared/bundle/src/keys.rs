@@ -133,9 +133,7 @@ impl CompromisedKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing<'a> {
     Trusted,
-    Compromised {
-        since: &'a str,
-    },
+    Compromised { since: &'a str },
     Unknown,
 }
 

@@ -1,5 +1,4 @@
-//! The pipeline for entrances of other protocols: they call the operations' own router, and answer calls that run no
-//! operation with the same authentication and audit.
+//! Entrances of other protocols: they call the operations' own router, with the same authentication and audit.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! What operators do without a call and without an audit row. It takes a [`Store`], and a caller only ever has an
-//! `OrgStore`, so no operation can do this.
+//! What operators do without a call or audit row. It takes a [`Store`]; operations only have an `OrgStore`.
 
 use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;

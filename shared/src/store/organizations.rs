@@ -1,5 +1,4 @@
-//! Organizations. Settings change in place, so that admins who change different ones at the same moment do not
-//! conflict, unless one renames the organization.
+//! Organizations. Settings change in place, so that admins who change different ones at once do not conflict.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 

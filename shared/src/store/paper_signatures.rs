@@ -1,5 +1,4 @@
-//! Recorded paper signatures: items in their agreement's partition, under their participant. Each is written together
-//! with the agreement, whose version guards it.
+//! Recorded paper signatures, in their agreement's partition. The agreement's version guards each.
 
 use super::agreements;
 use super::change::{Change, Changes};

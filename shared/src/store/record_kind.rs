@@ -1,5 +1,4 @@
-//! Tells from its key what an item of the table is. Only this module reads keys back; [`super::keys`] writes them. A
-//! test ensures that every written key is read as what it is.
+//! Tells from its key what an item is. Only this module reads keys back; [`super::keys`] writes them.
 
 use uuid::Uuid;
 

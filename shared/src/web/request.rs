@@ -1,5 +1,4 @@
-//! A request to the app. It authenticates the session, checks a form's CSRF token, and writes the audit row, as
-//! `api::pipeline` does for the API. The pages render the response.
+//! A request to the app: authenticates the session, checks a form's CSRF token, and writes the audit row.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,5 +1,4 @@
-//! Instructions: where the payer sends the money. A separate page takes them. Members' pages show only the last
-//! characters of the account number, even right after typing.
+//! Instructions: where the payer sends the money. Members' pages show only the last characters of the account number.
 
 use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};

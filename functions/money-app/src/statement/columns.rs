@@ -1,5 +1,4 @@
-//! The page that maps a CSV file's columns. It starts with the reader's suggestion; the member's choice is remembered
-//! for files with the same header, which are then read at once.
+//! The page that maps a CSV file's columns. The member's choice is remembered for files with the same header.
 
 use askama::Template;
 use axum::body::Bytes;

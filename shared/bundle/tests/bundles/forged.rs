@@ -1,5 +1,4 @@
-//! Bundles with a changed manifest, signature or key; and invalid manifests signed by the service's key, so that
-//! verifiers don't rely on the service alone.
+//! Bundles with a changed manifest, signature or key; and invalid manifests signed by the service's own key.
 
 use ed25519_dalek::{Signer, SigningKey};
 

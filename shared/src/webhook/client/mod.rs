@@ -1,5 +1,4 @@
-//! One attempt at a delivery: a POST to a guarded address on its own connection, without redirects, proxies,
-//! decompression, cookies or connection reuse.
+//! One attempt at a delivery: a POST to a guarded address, without redirects, proxies, cookies or connection reuse.
 
 mod connection;
 mod head;

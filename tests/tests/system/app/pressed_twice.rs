@@ -1,5 +1,4 @@
-//! Buttons pressed twice by a person who saw nothing happen: they create one thing, and one-time content is in the
-//! response to the second press, the only one that the browser receives.
+//! Buttons pressed twice create one thing; the browser gets only the second response, with all one-time content.
 
 use futures_util::future::join_all;
 use serde_json::json;

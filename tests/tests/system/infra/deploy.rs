@@ -1,5 +1,4 @@
-//! `scripts/stack` with a stand-in for the AWS command line: what it shows, asks and refuses. Its calls are checked
-//! against AWS's models. And `scripts/smoke`, the first session, against the local stack.
+//! `scripts/stack` with a stand-in for the AWS command line, and `scripts/smoke` against the local stack.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -326,9 +326,11 @@ const GIVEN_STORES: [(&str, &str, &str); 3] = [
 #[test]
 fn everything_follows_to_a_store_that_is_given() {
     let all = template::template();
-    let users = all["Resources"].as_object().expect("resources").iter().filter(|(id, _)| {
-        !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str())
-    });
+    let users = all["Resources"]
+        .as_object()
+        .expect("resources")
+        .iter()
+        .filter(|(id, _)| !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str()));
     let users: Vec<(&str, &Value)> = users
         .map(|(id, resource)| (id.as_str(), resource))
         .chain([("Globals", &all["Globals"]), ("Outputs", &all["Outputs"])])

@@ -1,5 +1,4 @@
-//! Papering that collides with other calls at a chosen moment, or whose response is lost: items belong to one agreement
-//! or none, and a call learns what has happened.
+//! Papering that collides with other calls at a chosen moment, or whose response is lost.
 
 use futures_util::future::join;
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! Functions without an HTTP entrance as Lambda runs them: processes that take events from the table's stream, the
-//! queues and the schedule, with a stand-in for SQS and Secrets Manager.
+//! Functions without an HTTP entrance, as Lambda runs them: from stream, queues and schedule, with stand-ins for AWS.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

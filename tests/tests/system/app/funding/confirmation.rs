@@ -1,5 +1,4 @@
-//! From an agreement's confirmation step to proof: a trustee's upload, accepted by a member, is filed from the item's
-//! page without a download. Proof that needs a decision is on Home.
+//! From an agreement's confirmation step to proof: a trustee's accepted upload is filed from the item's page.
 
 use serde_json::{Value, json};
 use shared::domain::ids::{AgreementId, ParticipantId};

@@ -1,5 +1,4 @@
-//! Decisions about items rest on what the page showed: an outdated page is refused with the changes, keeps what was
-//! typed, and shows the current state. Withdrawn claims, and kinds that drop facts.
+//! Decisions about items rest on what the page showed: an outdated page is refused, and keeps what was typed.
 
 use serde_json::{Value, json};
 use tests::app::Page;

@@ -1,5 +1,4 @@
-//! A statement proves an arrival on the account in the payment's instructions. Another account doesn't match, and
-//! counts only with a reason, as its bank's document.
+//! A statement proves an arrival on the account in the payment's instructions; another counts only with a reason.
 
 use serde_json::json;
 use tests::app::{Browser, Page};

@@ -1,5 +1,4 @@
-//! Ending an agreement with payments: it can't be cancelled while money is in flight, and the page that confirms a
-//! cancellation says what becomes of each payment.
+//! Ending an agreement with payments: not while money is in flight, and only after saying what becomes of each.
 
 use futures_util::future::join;
 use tests::app::{Browser, Page};

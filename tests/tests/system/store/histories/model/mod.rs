@@ -1,5 +1,4 @@
-//! A model of an organization, as far as the histories need it. It knows the response that a command must get, and
-//! applies the command. It knows nothing of how the service works.
+//! A model of an organization, as far as the histories need it. It knows nothing of how the service works.
 
 mod effects;
 mod views;
