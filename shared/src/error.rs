@@ -1,7 +1,6 @@
 //! Failures of calls: the part for the client, and the part for the log.
 //!
-//! [`Error`] is the error of operations. [`Envelope`] is its public part, the only one that is serialized: an internal cause
-//! never reaches it.
+//! [`Error`] is the error of operations. Only its public part, [`Envelope`], is serialized: no cause ever reaches it.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -20,10 +19,10 @@ pub enum Error {
     /// The token is missing, malformed, unknown, expired or revoked. The response does not tell which.
     #[error("unauthenticated")]
     Unauthenticated,
-    /// The token is valid, and its organization is suspended.
+    /// The token is valid, but its organization is suspended.
     ///
-    /// Decision: it is answered as 401 `unauthenticated`, the one answer that every operation has for a token that does not
-    /// work; 403 `forbidden` is for writes, and says that reads would do. Only who has a valid token is told more.
+    /// Decision: the response is 401 `unauthenticated`, the one answer of every operation to a token that does not
+    /// work; 403 `forbidden` is for writes, and implies that reads would work.
     #[error("suspended")]
     Suspended,
     /// A read-only token on a write.
@@ -38,7 +37,7 @@ pub enum Error {
     /// Only admins may do this.
     #[error("admins only")]
     AdminsOnly,
-    /// A request of a browser on another origin, or to a host that is not this one's name.
+    /// A browser's request from another origin, or to a host name that is not this service's.
     #[error("foreign origin")]
     ForeignOrigin,
     /// No such route.
@@ -53,7 +52,7 @@ pub enum Error {
     /// The organization has no such record. The fields are those of the body that name it; none if the path does.
     #[error("no such record")]
     NotFound(FieldErrors),
-    /// The request did not pass validation, or the record's state does not allow it.
+    /// The request is invalid, or the record's state does not allow it.
     #[error("invalid request")]
     Invalid(FieldErrors),
     /// `Idempotency-Key` was used for another request.
@@ -68,12 +67,10 @@ pub enum Error {
     /// The table throttled the call for too long. The cause is for the log.
     #[error("throttled: {0}")]
     Throttled(String),
-    /// A service that the call needs does not answer at the moment, such as the source of the encryption keys. The cause is
-    /// for the log.
+    /// A service that the call needs does not answer, such as the source of the keys. The log gets the cause.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// The call was handed on to another function of this service, and no answer came back: nobody knows here whether it took
-    /// effect. The cause is for the log.
+    /// Another function that got the call did not answer: it may or may not have taken effect. The log gets the cause.
     #[error("unanswered: {0}")]
     Unanswered(String),
     /// A failure of the service. The cause is for the log.

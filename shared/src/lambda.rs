@@ -25,21 +25,14 @@ use crate::webhook::guard::PublicOnly;
 use crate::webhook::resolve::SystemResolver;
 use crate::wire::path::{normalize, set_path_and_query};
 
-/// The stage that is not part of paths.
 const DEFAULT_STAGE: &str = "$default";
 
 /// Runs a function until Lambda ends it: settings from the environment, clients built once.
-///
-/// # Errors
-/// When a setting is missing, or the runtime's API fails.
 pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
     serve(|app| Ok(routes.into_router(Arc::new(app)))).await
 }
 
 /// Runs a function whose router is not made of operations: the app's.
-///
-/// # Errors
-/// Those of [`run`].
 pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
     let router = router(AppState::from_env()?)?;
     let front = Front::from_env()?;
@@ -73,29 +66,24 @@ impl IntoResponse for Answer {
     }
 }
 
-/// The beginnings of the content types that Lambda passes on as text. Everything else travels as base64.
+/// Lambda passes on content types with these prefixes as text, all others as base64.
 const TEXT_TYPES: [&str; 2] = ["text/", "application/json"];
 
 impl Webhooks {
-    /// The dependencies of a function on Lambda: public hosts only, and the keys that the environment names.
-    ///
-    /// # Errors
-    /// When a setting is missing.
+    /// A function's dependencies on Lambda: public hosts only, and the keys that the environment names.
     pub fn from_env() -> Result<Self, ConfigError> {
         let keys = SecretsManagerKeys::from_env()?;
         Ok(Self { keys, guard: Arc::new(PublicOnly), resolver: Arc::new(SystemResolver::new()) })
     }
 }
 
-/// The variable with the header in which a CDN or balancer before the gateway names the client's address.
+/// Names the header in which a CDN or balancer before the gateway gives the client's address.
 const ADDRESS_HEADER: &str = "CLIENT_ADDRESS_HEADER";
-/// The variable with what that CDN proves itself with.
+/// Holds the secret with which that CDN identifies itself.
 const ADDRESS_SECRET: &str = "CLIENT_ADDRESS_SECRET";
-/// The header in which it sends that.
 const SECRET_HEADER: HeaderName = HeaderName::from_static("x-client-address-secret");
 
-/// What stands before the gateway and tells the client's address. The gateway can be reached past it, so it sends a secret
-/// with each request that no client knows.
+/// The CDN or balancer before the gateway, identified by a secret: the gateway can be reached without it.
 struct Front {
     address: HeaderName,
     secret: String,
@@ -109,7 +97,6 @@ impl Front {
         Ok(Some(Self { address, secret: config::required(ADDRESS_SECRET)? }))
     }
 
-    /// The client's address, if a request came this way and names one.
     fn named(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let sent = headers.get(SECRET_HEADER)?;
         let is_proven = bool::from(sent.as_bytes().ct_eq(self.secret.as_bytes()));
@@ -117,8 +104,8 @@ impl Front {
     }
 }
 
-/// Adds the client's address: the one that what stands in front names where the settings say so, or else the one that the
-/// gateway saw. Without that setting no header counts, because clients can send any.
+/// Adds the client's address: the one given by the CDN if the settings name it, else the one that the gateway saw.
+/// Without that setting no header counts, because clients can send any.
 fn with_address(mut request: Request, front: Option<&Front>) -> Request {
     let seen = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV1(context)) => context.identity.source_ip.as_deref(),
@@ -133,11 +120,9 @@ fn with_address(mut request: Request, front: Option<&Front>) -> Request {
     request
 }
 
-/// The key of the route of an event that the agent endpoint's function made itself. The gateway writes its own keys, which
-/// begin with a method, or `$default`, and no client can choose one.
+/// The route key of events that the agent endpoint's function makes. No client can choose it.
 pub const MCP_ROUTE: &str = "mcp";
 
-/// Marks a call that the agent endpoint's function handed on.
 fn with_via(mut request: Request) -> Request {
     let route = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref(),
@@ -149,7 +134,7 @@ fn with_via(mut request: Request) -> Request {
     request
 }
 
-/// The only address in a header, with or without a port. A list of addresses is none: whoever is first in it wrote it.
+/// A header's only address, with or without a port. A list counts as none: anyone may have written its first entry.
 fn named_address(headers: &HeaderMap, header: &HeaderName) -> Option<IpAddr> {
     let mut values = headers.get_all(header).iter();
     let text = values.next()?.to_str().ok()?.trim();
@@ -157,15 +142,15 @@ fn named_address(headers: &HeaderMap, header: &HeaderName) -> Option<IpAddr> {
         return None;
     }
     let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());
-    // CloudFront writes the port of an IPv6 address behind it without brackets around the address.
+    // CloudFront appends the port to an IPv6 address without brackets.
     let behind_port = || text.rsplit_once(':').and_then(|(address, _)| address.parse().ok());
     text.parse().ok().or_else(with_port).or_else(behind_port)
 }
 
-/// Restores an event to what the client sent. Events of REST APIs have two maps of headers. `lambda_http` would prefer the
-/// one with a single value per name, so that a repeated header would pass as a single one; and it would add the stage to
-/// the path. Only `Accept-Encoding` is left out of them: a REST API hands a compressed body, which is base64 to Lambda, on
-/// as it is unless it is set up for binary types.
+/// Restores an event to what the client sent. REST API events have two maps of headers. `lambda_http` would prefer the
+/// one with a single value per name, so that a repeated header would pass as a single one; and it would add the stage
+/// to the path. Drops only `Accept-Encoding`: a REST API passes a compressed body, which is base64 to Lambda, on as it
+/// is unless configured for binary types.
 fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     if let LambdaRequest::ApiGatewayV1(request) = &mut event.payload {
         if !request.multi_value_headers.is_empty() {
@@ -178,8 +163,7 @@ fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> 
     event
 }
 
-/// Gives the request the path that routes are compared with: without the stage, which events of HTTP APIs have in theirs if
-/// it has a name, and in one spelling.
+/// In one spelling, and without the named stage that HTTP API events contain.
 fn with_one_path(mut request: Request) -> Request {
     let stage = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.stage.as_deref().filter(|stage| *stage != DEFAULT_STAGE),

@@ -1,15 +1,14 @@
 //! The one retry policy, for conflicts with other calls and for throttling.
 //!
-//! A conflict ends with the other call, so the pauses begin short and grow. Throttling means that the table is overloaded:
-//! the pauses are longer, and retries end sooner, because callers who pile up add to the load: so long after the call began,
-//! whatever it waited for until then. Each pause is drawn evenly between zero and its length, so that calls that conflicted
-//! once do not meet again.
+//! A conflict ends with the other call, so pauses begin short and grow. Throttling means that the table is overloaded:
+//! pauses are longer, and retries end sooner, counted from the call's beginning, because callers who pile up add to the
+//! load. Each pause is drawn evenly between zero and its length, so that calls that conflicted once do not meet again.
 
 use std::time::{Duration, Instant};
 
 use crate::limits;
 
-/// The reason why an attempt failed, if a retry may succeed.
+/// Why an attempt failed, if a retry may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     /// Another call changed the same records: read and decide again.
@@ -20,7 +19,7 @@ pub enum Obstacle {
 
 /// An error that tells whether a retry may succeed.
 pub trait Transient {
-    /// The obstacle. None if a retry would fail as well.
+    /// None if a retry would fail as well.
     fn obstacle(&self) -> Option<Obstacle>;
 }
 
@@ -46,7 +45,7 @@ impl Budget {
         Self { until: None, attempts_max: max, began: None }
     }
 
-    /// The same for a call that began earlier: the time for retries of what is throttled began with it.
+    /// The same for a call that began earlier, from which the time for throttled retries counts.
     #[must_use]
     pub fn of_call(self, began: Instant) -> Self {
         Self { began: Some(began), ..self }
@@ -93,10 +92,7 @@ impl Backoff {
     }
 }
 
-/// Attempts an operation until it succeeds, fails with an error that is not transient, or the budget is spent.
-///
-/// # Errors
-/// The last attempt's.
+/// Attempts an operation until it succeeds, its error is not transient, or the budget is spent.
 pub async fn retry_on_conflict<T, E: Transient, F>(budget: Budget, mut attempt: impl FnMut() -> F) -> Result<T, E>
 where
     F: Future<Output = Result<T, E>>,

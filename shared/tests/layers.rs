@@ -1,5 +1,4 @@
-//! The layers of the crate: each uses only those below it, and no two files use each other in a circle. Operations and
-//! pages use the store only by way of `service`.
+//! The layers of the crate: each uses only those below it, and no two files use each other in a circle.
 
 #![allow(clippy::expect_used, reason = "a test that can't read the sources fails there and then")]
 
@@ -106,7 +105,6 @@ fn upward(files: &BTreeMap<String, String>) -> Vec<String> {
     found
 }
 
-/// The files that can be reached from themselves.
 fn circles(files: &BTreeMap<String, String>) -> Vec<String> {
     let target = |path: &str| {
         let mut path = path;

@@ -44,10 +44,7 @@ impl Account {
         }
     }
 
-    /// Deletes the resources of some runs, and returns how many.
-    ///
-    /// # Errors
-    /// The first failure, after deleting everything else.
+    /// Deletes some runs' resources, and returns how many. Reports the first failure after deleting the rest.
     pub async fn delete(&self, is_wanted: impl Fn(&RunId) -> bool) -> Result<usize, String> {
         let found = [self.tables().await?, self.queues().await?, self.secrets().await?].concat();
         let wanted: Vec<Resource> = found
@@ -110,7 +107,6 @@ impl Account {
     }
 }
 
-/// A resource that outlives its process.
 #[derive(Debug, Clone)]
 enum Resource {
     Table(String),

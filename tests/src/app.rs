@@ -162,7 +162,6 @@ pub struct Seen {
 
 const BOUNDARY: &str = "----the-boundary";
 
-/// The fields of a multipart form, without its end.
 fn parts(fields: &[(&str, &str)]) -> Vec<u8> {
     let part = |(name, value): &(&str, &str)| {
         format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")

@@ -33,7 +33,6 @@ const UNCALLED: [(&str, &str, &str); 11] = [
     ),
 ];
 
-/// Each function's allowed actions.
 static ALLOWED: LazyLock<BTreeMap<String, BTreeSet<String>>> =
     LazyLock::new(|| template::functions().into_iter().map(|(name, function)| (name, function.actions())).collect());
 
@@ -51,7 +50,6 @@ pub fn heard() -> Calls {
     })
 }
 
-/// Appends a call to the file; a line this short is written atomically.
 fn keep(function: &str, action: &str) {
     let Some(path) = std::env::var_os(CALLS) else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);

@@ -159,9 +159,6 @@ impl Request {
     }
 
     /// Sends the call to a service that may be gone.
-    ///
-    /// # Errors
-    /// If there is no response.
     pub async fn try_send(self) -> Result<Answer, reqwest::Error> {
         let separator = if self.query.is_empty() { "" } else { "?" };
         let url = format!("{}{separator}{}", self.url, self.query.join("&"));
@@ -180,7 +177,6 @@ impl Request {
     }
 }
 
-/// Percent-encodes all but unreserved characters.
 pub(crate) fn encoded(text: &str) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     utf8_percent_encode(text, ENCODED).to_string()
@@ -199,12 +195,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Checks a response against the rules for all.
     pub(crate) fn checked(request: String, status: u16, headers: HeaderMap, bytes: Vec<u8>) -> Self {
         let answer = Self { request, status, headers, bytes };
         let request_id = answer.header("x-request-id");
         assert!(uuid::Uuid::try_parse(&request_id).is_ok(), "x-request-id is no uuid: {answer}");
-        // The documentation is for people.
         let is_page = answer.request.split(['?', ' ']).any(|part| part.ends_with("/docs")) && status < 400;
         let expected = if is_page { "text/html" } else { "application/json" };
         assert!(answer.header("content-type").starts_with(expected), "not {expected}: {answer}");

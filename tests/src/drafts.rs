@@ -114,7 +114,6 @@ pub async fn crowded(org: &Org, name: &str, people: impl IntoIterator<Item = &st
     json!({"id": workspace.id()})
 }
 
-/// Sets an attribute of an existing item.
 async fn set(org: &Org, partition: &str, sort: &str, name: &str, value: AttributeValue) {
     set_at(org, Key::from_parts(partition, sort), name, value).await;
 }

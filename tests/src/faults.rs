@@ -21,8 +21,8 @@ use crate::wait::PATIENCE;
 /// What happens to a call instead of passing on.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Another transaction holds an item: `TransactionCanceledException` with reasons, or
-    /// `TransactionConflictException` for a single call.
+    /// Another transaction holds an item: `TransactionCanceledException`, or for one call
+    /// `TransactionConflictException`.
     Conflict,
     /// `ThrottlingException`: the account's rate.
     Throttling,
@@ -171,7 +171,6 @@ impl Traffic {
 struct State {
     rules: Vec<ActiveRule>,
     traffic: Traffic,
-    /// The first response to each read, for stale reads.
     first_answers: Vec<(String, Value, Bytes)>,
 }
 
@@ -181,7 +180,6 @@ struct ActiveRule {
     fault: Fault,
     seen: usize,
     hits: usize,
-    /// Hit calls that the store has answered.
     passed: usize,
     is_ended: bool,
 }
@@ -193,7 +191,6 @@ impl ActiveRule {
 }
 
 impl State {
-    /// The fault that hits a call, and its rule's index.
     fn fault_for(&mut self, target: &str, body: &str) -> Option<(Fault, usize)> {
         for (index, active) in self.rules.iter_mut().enumerate() {
             if active.is_ended || active.hits >= active.rule.times || !active.rule.fits(target, body) {
@@ -414,7 +411,6 @@ fn conflict_response(target: &str, call: &Value) -> Response<Full<Bytes>> {
     response(StatusCode::BAD_REQUEST, conflict(target, call).to_string().into())
 }
 
-/// The first part of a read, and a batch's remaining keys.
 fn in_part(target: &str, mut call: Value) -> (Bytes, Option<Value>) {
     if target == "Query" {
         call["Limit"] = json!(1);

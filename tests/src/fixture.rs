@@ -27,7 +27,6 @@ pub struct Fixture {
     pub org: Org,
     /// The records that paths and bodies name. The agreement can be proposed for publication.
     pub ids: Ids,
-    /// The draft that gets payments.
     with_payments: AgreementId,
     operations: Vec<Operation>,
 }

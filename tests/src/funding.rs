@@ -100,9 +100,6 @@ impl Org {
     }
 
     /// Runs a member's act on an item.
-    ///
-    /// # Errors
-    /// The rules' refusal.
     pub async fn act_on_item(&self, person: &Person, item: &Value, act: FundingAct) -> Result<(), NotDone> {
         let id: FundingItemId = item["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
         self.as_member(person, "close_funding_item", async |call| {

@@ -39,7 +39,6 @@ pub fn large(bytes: usize, frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     with_table(&[head.as_bytes(), &packed, b"\nendstream endobj\n"].concat(), &[0], frame)
 }
 
-/// A compressed block that isn't the last.
 fn block(content: &[u8]) -> Vec<u8> {
     let level = CompressionLevel::DefaultLevel;
     let (mut compressor, mut block) =
@@ -62,7 +61,6 @@ pub fn hidden(objects: &[u8]) -> (usize, Vec<u8>) {
     (head.len(), [head.as_bytes(), objects, b"\nendstream endobj\n"].concat())
 }
 
-/// Each stream has one object; numbers start at 1.
 fn with_table(streams: &[u8], offsets: &[usize], frame: fn(&[u8]) -> (usize, Vec<u8>)) -> Vec<u8> {
     let (before, framed) = frame(streams);
     let mut file = b"%PDF-1.5\n".to_vec();

@@ -47,7 +47,6 @@ pub struct Deal {
     pub draft: (AgreementId, MovementId),
 }
 
-/// The states of an active agreement's payments.
 const STATES: [&str; 10] = [
     "authorized",
     "instructions_ready",
@@ -85,7 +84,6 @@ impl Deal {
     }
 }
 
-/// Brings a payment into a state with two members' acts.
 async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str), amount: i64) {
     let (first, note) = (members[0], || SafeNote::parse("As agreed by phone").expect("a note"));
     if state == "draft" {
@@ -123,7 +121,6 @@ async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str)
     org.act_on_movement(first, id, last).await;
 }
 
-/// Files evidence of a payment, and accepts it if `is_accepted`.
 async fn prove(org: &Org, [first, second]: [&Person; 2], id: MovementId, new: &NewEvidence, is_accepted: bool) {
     let filed = org
         .as_member(first, "file_evidence", async |call| {

@@ -33,7 +33,6 @@ struct Records {
     due: BTreeSet<(Timestamp, EventId, EndpointId)>,
     quarantined: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
-    /// Deliveries that became due since the last call.
     due_messages: Vec<DeliveryMessage>,
 }
 

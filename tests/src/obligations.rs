@@ -111,8 +111,8 @@ pub fn with_promises(draft: &Agreement, terms: Vec<PromiseTerms>) -> Agreement {
     draft
 }
 
-/// Publishes an agreement with these promises between two contacts some time ago, without anyone's decision. The step
-/// that activates the promises waits for a countdown that has passed; another step waits for an approval.
+/// Publishes an agreement with these promises some time ago, without anyone's decision. The step that activates the
+/// promises waits for a countdown that has passed; another step waits for an approval.
 pub async fn waiting(
     org: &Org,
     workspace: &Value,
@@ -139,10 +139,7 @@ pub async fn waiting(
     drafts::write(org, drafts::with_life(&draft, Life::Active { published_at: at })).await
 }
 
-/// Advances an agreement in time, as the clock does.
-///
-/// # Errors
-/// If the call fails because another came first.
+/// Advances an agreement in time, as the clock does. Fails if another call came first.
 pub async fn advance(org: &Org, agreement: &Drafted) -> Result<(), Error> {
     let (system, at) = (org.system(), agreement.agreement.created_at);
     let entry = DueEntry::of(keys::due(at, Due::Agreement, org.id, agreement.agreement.id().uuid()));
@@ -195,9 +192,6 @@ impl Org {
     }
 
     /// Runs a member's act on an obligation, with the retries of the app's forms.
-    ///
-    /// # Errors
-    /// If the call fails.
     pub async fn act_on(&self, by: &Person, id: ObligationId, doing: Doing) -> Result<Result<(), Refused>, Error> {
         let email = Email::parse(&by.email).expect("an address");
         let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
@@ -208,9 +202,6 @@ impl Org {
     }
 
     /// Runs a participant's act on an obligation.
-    ///
-    /// # Errors
-    /// If the call fails.
     pub async fn act_as(
         &self,
         (agreement, participant): (&Agreement, ParticipantId),

@@ -103,7 +103,6 @@ impl Form {
     }
 }
 
-/// A page's posted forms, one per button.
 fn forms(page: &Page) -> Vec<Form> {
     let mut forms = Vec::new();
     for rest in page.body.split("<form ").skip(1) {
@@ -213,7 +212,6 @@ pub async fn crawl_from(org: &Org, browser: &Browser, start: &str) -> Vec<Visit>
     visited
 }
 
-/// A path without its ids.
 fn kind(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
     path.split('/')
@@ -222,7 +220,6 @@ fn kind(path: &str) -> String {
         .join("/")
 }
 
-/// The app's pages that a page links to.
 fn links(page: &Page) -> Vec<String> {
     let targets = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let is_page = |target: &&str| *target == "/app" || target.starts_with("/app/") || target.starts_with("/app?");
@@ -256,7 +253,6 @@ pub async fn furnish(org: &Org) -> Furnished {
     Furnished { subscriber, document }
 }
 
-/// Creates an agreement of each state, with proposals; returns the path of the uploaded document.
 async fn deals(org: &Org, browser: &Browser) -> String {
     let token = browser.get("/app").await.hidden("form_token");
     let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();
@@ -317,7 +313,6 @@ async fn deals(org: &Org, browser: &Browser) -> String {
     path
 }
 
-/// Files evidence of a payment, without a file and not yet accepted.
 async fn prove(browser: &Browser, movement: &str) {
     let page = browser.get(movement).await;
     let action = format!("{movement}/evidence");

@@ -110,9 +110,6 @@ impl Org {
     }
 
     /// Commits a member's use case.
-    ///
-    /// # Errors
-    /// The rules' refusal.
     pub async fn as_member<T, R>(
         &self,
         person: &Person,
@@ -180,8 +177,7 @@ impl Org {
     }
 }
 
-/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from its first participant, Ada
-/// Okafor, to its second, Northwind Robotics.
+/// A published one-step agreement that waits for a payment of 250,000.00 US dollars from Ada to Northwind Robotics.
 #[derive(Debug)]
 pub struct Paying {
     /// The agreement and its organization.
@@ -270,9 +266,6 @@ impl Paying {
     }
 
     /// Judges evidence as the second member.
-    ///
-    /// # Errors
-    /// The rules' refusal.
     pub async fn judge(&self, evidence: EvidenceId, decision: EvidenceDecision) -> Result<(), NotMoved> {
         let judged = self.live.org.as_member(&self.people[1], "accept_evidence", async |call| {
             movements::judge_evidence(call.scope(), call.member(), (self.id, evidence), decision).await

@@ -56,7 +56,6 @@ impl Snapshot {
         rows
     }
 
-    /// The rows of partitions with this prefix.
     fn under(&self, prefix: &str) -> Vec<&Value> {
         self.0.iter().filter(|row| row["pk"].as_str().is_some_and(|pk| pk.starts_with(prefix))).collect()
     }
@@ -74,7 +73,6 @@ pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
     partition(&table.client(), table, &format!("ORG#{org}#AUDIT#1")).await
 }
 
-/// A partition's rows by sort key.
 async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     let pages = client
         .query()
@@ -272,7 +270,6 @@ pub async fn of_organization(table: &Table, org: OrgId) -> Vec<Value> {
     Snapshot::of(table).await.of_organization(org).into_iter().cloned().collect()
 }
 
-/// An item without the table's type marks.
 fn plain(item: std::collections::HashMap<String, AttributeValue>) -> Value {
     Value::Object(item.into_iter().map(|(name, value)| (name, plain_value(value))).collect())
 }

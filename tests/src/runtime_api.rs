@@ -55,9 +55,7 @@ pub fn program(function: &str) -> PathBuf {
     file
 }
 
-/// A function's environment from Lambda and the template.
-///
-/// `base_url` is the origin of its links.
+/// A function's environment from Lambda and the template. `base_url` is the origin of its links.
 #[must_use]
 pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
     let own = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_owned());
@@ -117,7 +115,6 @@ pub struct Function {
     runtime_api: JoinHandle<()>,
 }
 
-/// A function's result for an event.
 #[derive(Debug)]
 struct Outcome {
     at: Instant,
@@ -138,9 +135,6 @@ impl std::error::Error for NoReply {}
 
 impl Function {
     /// Starts a function with `first` waiting for it, and only Lambda's environment.
-    ///
-    /// # Errors
-    /// If the program can't be started.
     pub async fn start(program: &Path, environment: &[(String, String)], first: Option<String>) -> io::Result<Self> {
         let (events, waiting) = mpsc::unbounded_channel();
         let (report, outcomes) = mpsc::unbounded_channel();
@@ -178,18 +172,12 @@ impl Function {
     }
 
     /// Passes an event to the function and waits for the response.
-    ///
-    /// # Errors
-    /// If the function fails, ends or takes too long.
     pub async fn invoke(&mut self, event: String) -> Result<Answer, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
         Ok(Answer::checked("an event".to_owned(), status, headers, body))
     }
 
     /// Passes a browser's request to the function and waits for the page.
-    ///
-    /// # Errors
-    /// If the function fails, ends or takes too long.
     pub async fn open(&mut self, event: String) -> Result<Page, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
         let (body, bytes) = (String::from_utf8_lossy(&body).into_owned(), body);
@@ -204,9 +192,6 @@ impl Function {
     }
 
     /// Passes an event that isn't a call through the gateway, and waits for the result.
-    ///
-    /// # Errors
-    /// If the function fails, ends or takes too long.
     pub async fn call(&mut self, event: String) -> Result<Value, NoReply> {
         // An error means that the Runtime API is gone, which the wait for a response reports.
         let _ = self.events.send(event);
@@ -215,19 +200,13 @@ impl Function {
     }
 
     /// Waits for the response to the first event; returns its status, and the time since the start.
-    ///
-    /// # Errors
-    /// If the function fails, ends or takes too long.
     pub async fn first_answer(&mut self) -> Result<(u16, Duration), NoReply> {
         let (at, payload) = self.payload().await?;
         let (status, ..) = read(&payload).map_err(|fault| self.no_reply(&fault))?;
         Ok((status, at.duration_since(self.started)))
     }
 
-    /// The same for an event that isn't a call through the gateway: waits for any result.
-    ///
-    /// # Errors
-    /// If the function fails, ends or takes too long.
+    /// Waits for any result of the first event, if it isn't a call through the gateway.
     pub async fn first_return(&mut self) -> Result<Duration, NoReply> {
         let (at, _) = self.payload().await?;
         Ok(at.duration_since(self.started))
@@ -248,9 +227,6 @@ impl Function {
     }
 
     /// Waits for the end of a function that can't work; returns whether it failed, and its output.
-    ///
-    /// # Errors
-    /// If it doesn't end.
     pub async fn refusal(&mut self) -> Result<(bool, String), NoReply> {
         let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
         match ended {
@@ -291,7 +267,6 @@ impl Drop for Function {
     }
 }
 
-/// A pipe's output so far.
 #[derive(Debug)]
 struct Output {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -323,7 +298,6 @@ impl Output {
     }
 }
 
-/// The Runtime API's side of one function.
 struct Queue {
     waiting: tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>,
     report: mpsc::UnboundedSender<Outcome>,
@@ -347,7 +321,6 @@ fn router(queue: Arc<Queue>) -> Router {
         .with_state(queue)
 }
 
-/// Waits for an event, as Lambda does.
 async fn next(State(queue): State<Arc<Queue>>) -> Response {
     let Some(event) = queue.waiting.lock().await.recv().await else {
         return StatusCode::GONE.into_response();

@@ -40,8 +40,8 @@ impl Shaky {
         browser
     }
 
-    /// A request's outcome, with `done` run while the first of its calls that fit a rule is held. Their retries are
-    /// held too: on a busy machine the service may lose patience with the first.
+    /// Runs `done` while the first of the request's calls that fit a rule is held. Retries are held too: on a busy
+    /// machine the service may lose patience with the first.
     pub fn meanwhile<'a, T: 'a>(
         &'a self,
         calls: Rule,

@@ -10,7 +10,6 @@ use shared::wire::fields::FieldCode;
 
 use crate::client::{Client, Request};
 
-/// The methods that an `OpenAPI` path may have.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// An operation of the API.
@@ -216,8 +215,7 @@ pub fn assert_answer(operation: &Operation, status: u16, body: &Value) {
     assert_valid(&validator(&operation.document, schema), body);
 }
 
-/// Asserts that an operation declares a refusal: its status, and each code of a 422, except codes about any request's
-/// form. Ignores other paths than operations'.
+/// Asserts that an operation declares a refusal: its status, and each code of a 422 that isn't about form.
 #[track_caller]
 pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();
@@ -248,7 +246,6 @@ pub(crate) fn assert_declared(request: &str, status: u16, errors: &[Value]) {
     }
 }
 
-/// Validates against a schema of the document, and allows no other members.
 fn validator(document: &Value, schema: &Value) -> Validator {
     // References are to the document's components.
     let root = json!({"components": document["components"], "allOf": [schema], "unevaluatedProperties": false});

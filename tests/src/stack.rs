@@ -61,8 +61,7 @@ impl Needs {
     /// Its own stack, with an embedded store: for tests that sweep the table or scale time, which disturbs others.
     pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
 
-    /// With the table's stream, as events reach the relay in the cloud, unless the store is embedded. It makes writes
-    /// three times as slow, so only webhook tests ask for it.
+    /// With the table's stream, as in the cloud, unless the store is embedded. Writes take three times as long.
     pub const fn with_stream(self) -> Self {
         Self { has_stream: true, ..self }
     }
@@ -104,8 +103,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A client of the table that bypasses the service. Waits as long as a busy machine may take: the service's own
-    /// time-outs are tested elsewhere. Each test creates its own: connections end with the runtime that opened them.
+    /// A client of the table that bypasses the service, as patient as a busy machine requires. Each test creates its
+    /// own: connections end with the runtime that opened them.
     #[must_use]
     pub fn client(&self) -> Client {
         let timeouts = TimeoutConfig::builder()
@@ -141,8 +140,7 @@ impl Stack {
         stack
     }
 
-    /// A second stack on the same table whose store calls pass a breakable proxy. It stands for a second process of the
-    /// service: they share only the table. Without a clock, all store calls are the test's.
+    /// A second stack on the same table, without a clock, whose store calls pass a breakable proxy: a second process.
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
         self.beside(faults.url(), Options { has_background: false, ..Options::default() })
@@ -161,7 +159,6 @@ impl Stack {
         self.beside(&self.table.endpoint, Options { time_scale, ..Options::default() })
     }
 
-    /// Another stack on the same table, with the same keys.
     fn beside(&self, url: &str, options: Options) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: url.to_owned(), table: self.table.name.clone() };
         Arc::new(Self::in_new_dir(Options { store, keyring: Some(self.keyring.clone()), ..options }))
@@ -274,8 +271,7 @@ impl Stack {
     }
 }
 
-/// The program that reads PDFs. Test binaries can't: they use the stack's command line, built beside them. Other
-/// programs of this crate can, if their `main` calls the reader first.
+/// Test binaries can't read PDFs: they use the stack's command line. Others can, if `main` calls the reader first.
 fn pdf_program() -> PathBuf {
     let this = std::env::current_exe().expect("this program's own path");
     // The runners say where it is, even if tests are built elsewhere.
@@ -291,7 +287,6 @@ fn configured_endpoint() -> Option<String> {
     std::env::var(DYNAMODB).ok().filter(|url| !url.is_empty())
 }
 
-/// A new table for a stack, beside this run's other tables.
 fn new_table() -> StoreAt {
     match configured_endpoint() {
         Some(url) => StoreAt::Endpoint { url, table: resource_name("table") },

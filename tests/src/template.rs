@@ -151,7 +151,6 @@ fn collect_mentions(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The names between `${` and `}`, without attributes.
 fn substituted(text: &str) -> impl Iterator<Item = String> {
     let names = text.split("${").skip(1).filter_map(|rest| rest.split(['}', '.']).next());
     names.map(str::to_owned)

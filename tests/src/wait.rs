@@ -6,7 +6,6 @@ use std::time::Duration;
 /// When a test gives up waiting. It only ends waits that would never end.
 pub const PATIENCE: Duration = Duration::from_mins(3);
 
-/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Looks repeatedly until there is a result.

@@ -27,7 +27,6 @@ use uuid::Uuid;
 
 use crate::paper_rows::{PaperRow, links_to_record};
 
-/// A participant's link. None if its keys can't be read.
 async fn link_of(
     request: &Request,
     (agreement_id, participant_id): (AgreementId, ParticipantId),
@@ -40,7 +39,6 @@ async fn link_of(
     Some(format!("{}{LINKS}{}", request.app().base_url, link.reveal()))
 }
 
-/// A `mailto:` URL of a message with the link. None without an email address.
 fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement, link: &str) -> Option<String> {
     let email = contact.email.as_ref()?;
     let (organization, name) = (organization.name.as_str(), agreement.name.as_str());
@@ -76,10 +74,8 @@ struct AccessPage {
     verification: String,
     receipts: Vec<ReceiptRow>,
     code: Option<CodeCard>,
-    /// The paper signatures, newest first.
     papers: Vec<PaperRow>,
     to_record: Vec<Link>,
-    /// The paper signature whose rejection was refused.
     refused: Option<PaperSignatureId>,
     fields: Fields,
 }
@@ -135,13 +131,9 @@ impl ChangedContact {
 /// Decision: the link's holder can act as the participant, so showing it is recorded. Like all secrets it is shown for
 /// two minutes, and never just by opening a page.
 enum LinkCard {
-    /// It can be shown.
     Hidden,
-    /// The new or removed address must be confirmed first.
     Readdressed,
-    /// The link, and a message with it.
     Shown { link: String, mail: Option<String> },
-    /// It can't be shown right now.
     Unreadable,
 }
 
@@ -167,7 +159,6 @@ impl LinkCard {
 
 struct CodeCard {
     value: Option<String>,
-    /// The working code's end and remaining tries.
     current: Option<(DisplayTime, u32)>,
 }
 
@@ -268,7 +259,6 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
     }
 }
 
-/// Shows the link, so that the member can copy and send it.
 pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -318,7 +308,6 @@ pub(crate) async fn reissue(request: &mut Request) -> Result<PageResponse, Error
     Ok(redirect.into())
 }
 
-/// Makes a code for the link, for a member to read out.
 pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -367,7 +356,6 @@ pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error>
     let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
-        // Already reopened by another member or an earlier submission: the page shows it.
         Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
         Err(NotReopened::Unknown) => return Err(Error::not_found()),
         Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",

@@ -58,7 +58,6 @@ struct Query {
     payments: Offset,
 }
 
-/// The page of an agreement, or for a draft, the page that sets it up.
 pub(crate) async fn page(
     request: &Request,
     id: AgreementId,
@@ -76,8 +75,7 @@ pub(crate) async fn page(
     Ok(page.showing([id.uuid()]))
 }
 
-/// A link to the funding page, with the number of items papered. None without items, or once the agreement's end freed
-/// them.
+/// None without items, or once the agreement's end freed them.
 fn funding_link(agreement: &Agreement) -> Option<Link> {
     let text = match agreement.funding_item_ids.len() {
         0 => return None,
@@ -140,14 +138,11 @@ fn agreement_page(
 
 struct EvidenceLinks {
     bundle: String,
-    /// For a completed agreement.
     certificate: Option<String>,
-    /// Whether there may be more evidence later.
     is_active: bool,
 }
 
 impl EvidenceLinks {
-    /// None before publication: a draft binds nobody.
     fn of(agreement: &Agreement) -> Option<Self> {
         let base = format!("/app/evidence/agreements/{}", agreement.id());
         let is_completed = agreement.lifecycle() == Lifecycle::Completed;

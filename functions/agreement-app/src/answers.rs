@@ -36,7 +36,6 @@ struct AnswersPage {
     access: String,
     revisions: Vec<Revision>,
     fields: Fields,
-    /// The funding items whose requested confirmation was uploaded, to be filed as proof next.
     proofs: Vec<Link>,
 }
 
@@ -50,7 +49,6 @@ struct Revision {
     reason: Option<String>,
     rows: Vec<AnswerRow>,
     sha256: String,
-    /// Where to download the hashed text.
     hashed: String,
     changes: usize,
     is_open: bool,
@@ -91,7 +89,6 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
 }
 
-/// The papered items whose requested confirmation is a file of these answers.
 fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {
     let link = |question: &InformationField| {
         let item = agreement.funding_item_ids.iter().find(|item| item.uuid() == question.id.uuid())?;
@@ -192,7 +189,6 @@ pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse
             let is_sensitive = code == FieldCode::SensitiveValue;
             let errors = FieldErrors::one("reason", code, message);
             let fields = Fields::submitted(submitted.form(), errors);
-            // Don't show an account number again.
             let fields = fields.without(|name| is_sensitive && name == "reason");
             Ok(page(request, fields, None).await?.unprocessable())
         }
@@ -214,7 +210,6 @@ async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Er
     let line = match submitted.run(run).await? {
         Ok(()) => return Ok(redirect.into()),
         Err(NotJudged::Accepted(other)) => {
-            // The same form, sent twice.
             if judgment == Judgment::Accept && other == by.actor() {
                 return Ok(redirect.into());
             }

@@ -18,7 +18,6 @@ pub(crate) fn paper_url(agreement: AgreementId, participant: ParticipantId, docu
     format!("{}/participants/{participant}/paper/{document}", agreement_url(agreement))
 }
 
-/// Links to record a participant's paper signature, one per waiting document.
 pub(crate) fn links_to_record(agreement: &Agreement, participant: ParticipantId) -> Vec<Link> {
     let waits = |document: &&Document| {
         let blocks = agreement.blocks_to_sign(document, participant);
@@ -47,11 +46,9 @@ pub(crate) struct PaperRow {
 }
 
 pub(crate) struct Wait {
-    /// Why it can't be confirmed, or what confirming does.
     pub line: String,
     pub can_confirm: bool,
     pub can_reject: bool,
-    /// The path prefix of its forms.
     pub path: String,
 }
 

@@ -1,7 +1,6 @@
 //! Paper signatures: the page that records one, and what members then see and decide.
 //!
-//! Decision: the scan is for members and its signer. It is only offered as a download: the file is foreign, and only
-//! its format was checked.
+//! Decision: the scan is for members and its signer, and only a download: the file is foreign, only its format checked.
 
 use askama::Template;
 use pages::agreement_summary::size;
@@ -45,7 +44,6 @@ struct FormPage {
     blocks: String,
     /// Whether the participant is a person. Otherwise a person signed with their own name and title.
     is_person: bool,
-    /// Whether it counts at once, without a second member.
     at_once: Option<&'static str>,
     fields: Fields,
 }
@@ -144,7 +142,6 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
 
 const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
 
-/// The checkbox that confirms that a scan with the document's pages is signed.
 const IS_SIGNED: &str = "is_signed";
 const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
 
@@ -338,7 +335,6 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
 mod tests {
     use super::*;
 
-    /// Messages say what helps, and don't suggest decisions where those make no room.
     #[test]
     fn each_limit_says_what_helps() {
         let line = |refused| refusal(refused).lines.join(" ");

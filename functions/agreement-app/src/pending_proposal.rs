@@ -11,7 +11,6 @@ pub(crate) struct PendingProposal {
     pub verb: &'static str,
     pub created_by: String,
     pub time_left: String,
-    /// Whether the draft was edited since.
     pub is_older: bool,
 }
 

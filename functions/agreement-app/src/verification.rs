@@ -90,7 +90,6 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
 }
 
-/// Parses the form. The day is in the organization's time zone.
 fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<NewVerification, FieldErrors> {
     let label =
         |field: &str| Label::parse(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message));

@@ -1,5 +1,4 @@
-//! The evidence of an agreement as files: the bundle, for members, and the certificate of a completed agreement, for
-//! members and participants.
+//! The evidence of an agreement as files: the bundle, for members; a completed agreement's certificate, for all.
 //!
 //! Decision: they are links, not forms. An export changes nothing, is audited like every call, and yields the same
 //! bytes twice. And the pages' policy (`form-action 'self'`) would block a form's redirect to the file store.
@@ -45,7 +44,6 @@ pub(crate) async fn export_bundle(request: &mut Request) -> Result<PageResponse,
     }
 }
 
-/// Exports a part of the evidence of a long history.
 pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let number: NonZeroUsize = request.path_id("part")?;
@@ -92,12 +90,10 @@ impl PartsPage {
     }
 }
 
-/// The suffix of a bundle's file name after the agreement's name.
 fn kind(part: Option<HistoryPart>) -> String {
     part.map_or_else(|| "evidence".to_owned(), |part| format!("evidence part {} of {}", part.number, part.of))
 }
 
-/// The organization of the bundle, and the key that signs it.
 async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
     let keyring = request.app().webhooks()?.keys.keyring().await?;
     let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
@@ -189,7 +185,6 @@ enum ReadError {
     Other(Error),
 }
 
-/// The response with a file, or a redirect to the file store if it is too large.
 async fn hand_out(
     request: &Request,
     org: OrgId,

@@ -1,5 +1,4 @@
-//! The public keys that verify evidence bundles, for outsiders. Their URL is permanent: owners of bundles may need them
-//! years later.
+//! The public keys that verify evidence bundles. Their URL is permanent: outsiders may need them years later.
 //!
 //! Decision: they are read afresh, at most once a second, instead of from the cached keyring. Another instance may have
 //! signed with a key newer than this one's cache.
@@ -16,7 +15,6 @@ use shared::api::response::REQUEST_ID;
 use shared::domain::ids::RequestId;
 use shared::error::Error;
 
-/// The route, which is public and unaudited.
 pub(crate) fn route() -> MethodRouter<Arc<AppState>> {
     get(|State(app): State<Arc<AppState>>| async move { serve(&app).await })
 }

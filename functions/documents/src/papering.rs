@@ -32,7 +32,6 @@ struct PreviewPage {
     items: String,
     /// The id for the agreement: submitting twice drafts one.
     agreement_id: String,
-    /// The fingerprint of the page's content, for the form.
     shown: String,
     fields: Fields,
     people: Vec<(String, String)>,
@@ -124,7 +123,6 @@ async fn preview(
     Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
 }
 
-/// Why items can't be papered together, with the item concerned.
 fn problems(found: &PaperingPreview, items: &[FundingItemId]) -> Vec<(Option<Link>, String)> {
     let mut problems = Vec::new();
     if items.len() > limits::PAPERED_ITEMS_MAX {
@@ -146,7 +144,6 @@ fn problems(found: &PaperingPreview, items: &[FundingItemId]) -> Vec<(Option<Lin
     problems
 }
 
-/// Why an item can't be papered, completing a sentence that begins with it.
 fn said(reason: NotPapered) -> &'static str {
     match reason {
         NotPapered::NotReady => "is not ready: its page says what is missing.",

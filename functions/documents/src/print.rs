@@ -1,5 +1,4 @@
-//! The printed schedule of a workspace, phase by phase. Claims and proof have separate, labeled rows, so that they
-//! differ without color.
+//! A workspace's printed schedule by phase. Separate, labeled rows tell claims from proof without color.
 
 use pages::labels::{actor_label, names};
 use papering::{Part, Schedule};
@@ -40,7 +39,6 @@ pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day:
     }
 }
 
-/// The rows of an item: the item, the owner's claim, the receiving side's proof.
 fn rows(review: &WorkspaceFundingReview, item: &FundingItem) -> Vec<(String, String)> {
     let verb = item.verb().map_or("Not decided", words::verb);
     let mut about = vec![format!("{}, {}. {}", words::asset_kind(item.asset_kind()), verb, words::state(item))];

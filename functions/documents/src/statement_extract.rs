@@ -1,5 +1,4 @@
-//! The statement entries that prove accepted payments, for an agreement's bundle. They are read from the files again,
-//! with apparent account numbers masked, as on pages.
+//! The statement entries that prove accepted payments, for an agreement's bundle, with apparent account numbers masked.
 
 use std::collections::HashMap;
 
@@ -15,11 +14,9 @@ use shared::platform::files::FilesError;
 use shared::web::Request;
 use statements::{Account, ReferenceKind};
 
-/// The maximum length of an entry's text, as in the statement reader.
 const TEXT_CHARS_MAX: usize = statements::limits::TEXT_CHARS_MAX;
 
 pub(crate) enum Unread {
-    /// A statement's file is missing or damaged.
     File(FilesError),
     Other(Error),
 }
@@ -31,8 +28,7 @@ struct Wanted {
     money: Money,
 }
 
-/// The entries that prove an agreement's payments, ordered by payment. Statements may be large, so they are read one by
-/// one.
+/// Ordered by payment. Statements may be large, so they are read one by one.
 pub(crate) async fn extracts(request: &Request, org: OrgId, found: &Evidence) -> Result<Vec<StatementExtract>, Unread> {
     let store = request.app().files().map_err(Unread::Other)?;
     let mut extracts = HashMap::new();

@@ -58,8 +58,7 @@ async fn act(
     }
 }
 
-/// Whether an act is decided on what the page showed. Recorded or filed facts await a decision, and rejected ones don't
-/// change.
+/// Decisions follow what the page showed. Recorded or filed facts await one, and rejected ones don't change.
 fn is_decision(act: &FundingAct) -> bool {
     use FundingAct::{AcceptProof, CloseUnfunded, FileProof, RecordClaim, RejectProof, Reopen, WithdrawClaim};
 
@@ -80,7 +79,6 @@ async fn not_done(request: &Request, name: &str, form: &Form, refused: NotDone) 
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 
-/// Parses an optional note without account numbers.
 fn read_note(form: &Form, field: &str) -> Result<Option<Note>, FieldErrors> {
     let text = form.get(field);
     if text.trim().is_empty() {
@@ -241,7 +239,6 @@ pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, 
     act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
 }
 
-/// Withdraws a claim that is wrong or on the wrong item.
 pub(crate) async fn withdraw_claim(request: &mut Request) -> Result<PageResponse, Error> {
     let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
     let line = "The item is in progress again. The claim stays in its history.";
@@ -253,7 +250,6 @@ fn read_reason(form: &Form, field: &str) -> Result<SafeNote, FieldErrors> {
     reason.ok_or_else(|| FieldErrors::one(field, FieldCode::Required, "is missing"))
 }
 
-/// Files a participant's upload for the agreement, accepted by a member, as proof.
 pub(crate) async fn file_confirmation(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());

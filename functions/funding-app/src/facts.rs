@@ -54,7 +54,6 @@ impl Dropped {
         form.get(DROPS) == self.kind.as_str()
     }
 
-    /// What is dropped, in words.
     pub fn told(&self) -> String {
         let verb = self.verb.map(|verb| format!("the action “{}”", words::verb(verb)));
         let facts = self.facts.iter().map(|fact| format!("“{}”", fact.label()));
@@ -83,7 +82,6 @@ pub(super) struct SortForm {
 pub(super) struct FactField {
     pub name: String,
     pub label: &'static str,
-    /// The input type: `line`, `lines` or `flag`.
     pub input: &'static str,
     pub hint: &'static str,
     pub max: usize,
@@ -110,7 +108,6 @@ fn field_of(fact: Fact) -> String {
 }
 
 impl SortForm {
-    /// The form of an item, with the typed values if it was refused.
     pub fn new(
         item: &FundingItem,
         version: u64,
@@ -152,12 +149,10 @@ impl SortForm {
         self.fields.is_checked(&format!("{OWNER}{id}"))
     }
 
-    /// Whether one of the other facts has an error and so must be visible.
     pub fn other_is_wrong(&self) -> bool {
         self.others.iter().any(|fact| self.fields.error(&fact.name).is_some())
     }
 
-    /// The error of the owners.
     pub fn owners_error(&self) -> Option<&str> {
         let at = |at: usize| self.fields.error(&format!("owner_contact_ids[{at}]"));
         self.fields.error("owner_contact_ids").or_else(|| (0..limits::FUNDING_CONTACTS_MAX).find_map(at))
@@ -182,7 +177,6 @@ fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
     facts.chain(verb).collect()
 }
 
-/// The verb of a form. Changing the kind back restores the earlier verb.
 fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
     let before = form.get(VERB_BEFORE);
     let is_back = kind == item.asset_kind() && form.get("verb").is_empty();
@@ -265,7 +259,6 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
     {
         return Ok(Json::from(minor.clone()));
     }
-    // In the typed currency, or else the recorded one.
     let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();
     let typed = form.get(&field_of(Fact::Currency)).trim();
     let code = if typed.is_empty() { known.as_str() } else { typed };

@@ -4,8 +4,7 @@
 //! it is kept in the file store by content, and its preview has a URL with its own id.
 //!
 //! Decision: a thousand items exceed one transaction, so they are added in parts, each with an id derived from the
-//! preview's id and the row. Pressing twice, or continuing after a crash, adds each row once, and the preview always
-//! shows how many are added.
+//! preview's id and the row. Pressing twice, or after a crash, adds each row once.
 
 use std::time::{Duration, Instant};
 
@@ -39,10 +38,8 @@ use crate::import_rows::{NewRow, NotRead, Parsed, Row, item_id, parse, with_row}
 use crate::sheet::{self, KindHelp};
 
 const PROBLEMS_SHOWN: usize = 50;
-/// The maximum length of a row's facts in a preview.
 const FACTS_SHOWN_CHARS: usize = 160;
-/// How long one press adds items; the next press adds the rest. Less than half of `CALL_DEADLINE`, because transactions
-/// in progress must finish too.
+/// How long one press adds items. Less than half of `CALL_DEADLINE`, because transactions in progress must finish too.
 const ADDING_MAX: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 4;
 
@@ -164,7 +161,6 @@ struct PreviewRow {
     is_there: bool,
 }
 
-/// Shows what a file would add, and how much of it has been added.
 pub(crate) async fn show_preview(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(preview(request, notice).await?.with_cookie(cookie))
@@ -315,13 +311,11 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
 
 enum Outcome {
     All,
-    /// The time of one call ran out.
     Some,
     /// The rules refused some, because something has changed.
     Refused(String),
 }
 
-/// Adds items in concurrent transactions of several each.
 async fn add(
     submitted: &SubmittedForm<'_>,
     workspace: WorkspaceId,

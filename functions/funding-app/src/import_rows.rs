@@ -27,10 +27,8 @@ use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
-/// A row of a file: an item or its problems.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Its number, as in spreadsheets.
     pub number: usize,
     pub new: Result<NewRow, Vec<String>>,
     pub is_there: bool,
@@ -45,7 +43,6 @@ pub(super) struct NewRow {
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub rows: Vec<Row>,
-    /// Whether a row has a number that no page may show.
     pub is_sensitive: bool,
     pub left_out: Vec<&'static str>,
 }
@@ -97,9 +94,7 @@ impl Parsed {
 
 #[derive(Debug)]
 pub(super) struct NotRead {
-    /// Completes "The file …".
     pub message: String,
-    /// Whether it has a number that no page may show.
     pub is_sensitive: bool,
 }
 
@@ -212,7 +207,6 @@ impl<'a> RowReader<'a> {
         self.columns.iter().zip(self.cells).any(is_sensitive)
     }
 
-    /// Adds a problem about a cell with an unknown value.
     fn is_none_of(&mut self, column: Column, known: &str) {
         let cell = self.cell(column);
         let quoted = if sensitive::check(cell).is_ok() { format!(" “{cell}”") } else { String::new() };
@@ -243,7 +237,6 @@ impl<'a> RowReader<'a> {
         Some(NewRow { new, item })
     }
 
-    /// The parsed value, or none after adding its problems.
     fn or_problems<T>(&mut self, read: Result<T, FieldErrors>) -> Option<T> {
         match read {
             Ok(read) => Some(read),
@@ -259,7 +252,6 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Why the row's verb can't be chosen, in the file's terms.
     fn verb_not_possible(&self) -> String {
         let kind = self.cell(Column::AssetKind).to_lowercase();
         let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();
@@ -312,7 +304,6 @@ impl<'a> RowReader<'a> {
         detail
     }
 
-    /// A kind by its name in the API or app; `other` if blank.
     fn kind(&mut self) -> Option<AssetKind> {
         let text = self.cell(Column::AssetKind).to_lowercase();
         if text.is_empty() {
@@ -326,7 +317,6 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    /// A verb by its name in the API or app.
     fn verb(&mut self, kind: AssetKind) -> Option<Verb> {
         let text = self.cell(Column::Verb).to_lowercase();
         if text.is_empty() {
@@ -341,7 +331,6 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    /// A trust of the workspace by formal name or id.
     fn trust(&mut self) -> Option<&'a Trust> {
         let text = self.cell(Column::Trust);
         if text.is_empty() {
@@ -386,7 +375,6 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Whether a lower-case text names a kind, in the API or app.
 fn is_kind(kind: AssetKind, text: &str) -> bool {
     kind.as_str() == text || words::asset_kind(kind).to_lowercase() == text
 }

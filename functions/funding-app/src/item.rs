@@ -32,7 +32,6 @@ pub(super) const CLOSE: &str = "close";
 pub(super) const CLAIM: &str = "claim";
 pub(super) const WITHDRAW: &str = "withdraw";
 pub(super) const PROOF: &str = "proof";
-/// The prefix of the names of forms that file uploaded confirmations.
 pub(super) const CONFIRMATION: &str = "confirmation";
 
 #[derive(Template)]
@@ -43,7 +42,6 @@ struct ItemPage {
     has_errors: bool,
     title: String,
     path: String,
-    /// The fingerprint of the page, for the forms of decisions.
     shown: String,
     badge: Badge,
     on_hold: Option<String>,
@@ -84,7 +82,6 @@ struct Next {
     is_done: bool,
 }
 
-/// The owner's claim, and the receiving side's proof.
 struct Tracks {
     claim: Option<ClaimEntry>,
     withdrawn: Vec<Withdrawn>,
@@ -110,7 +107,6 @@ struct Uploaded {
     question: String,
     file: Link,
     sent_at: DisplayTime,
-    /// Who accepted the answers, and when. None while undecided.
     accepted: Option<(String, DisplayTime)>,
     answers: String,
     action: String,
@@ -162,7 +158,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A refused form keeps the typed values.
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::item(signed_in.scope(), id).await?;
@@ -234,7 +229,6 @@ fn can_be_proven(agreement: &Agreement) -> bool {
     agreement.was_published() && !agreement.has_ended_early()
 }
 
-/// Whether an agreement is a draft or active, so that items are neither closed as unfunded nor reopened.
 fn is_live(agreement: &Agreement) -> bool {
     matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active)
 }

@@ -4,11 +4,9 @@
 //! its form, `acts` members' acts on it; `trusts`, `trust` and `trust_form` have the trusts; `sheet` has the columns
 //! that `import` reads and `export` writes.
 //!
-//! Decision: these pages are a separate function, because `money-app` would exceed the size limit, and users of
-//! payments don't need them.
+//! Decision: these pages are a separate function: `money-app` would exceed the size limit.
 //!
-//! Decision: drafting agreements from items and printing schedules are under `/app/papers` in the function `documents`,
-//! which has the fonts for PDFs.
+//! Decision: drafting agreements from items and printing schedules are in `documents`, which has the fonts for PDFs.
 
 mod acts;
 mod export;
@@ -91,7 +89,6 @@ pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
 pub(crate) struct Choice {
     pub value: String,
     pub text: String,
-    /// Its meaning. Empty if the text says it.
     pub about: &'static str,
 }
 
@@ -121,7 +118,6 @@ pub(crate) fn facts_for_people(item: &FundingItem) -> Vec<(&'static str, String)
     item.detail().for_people(Fact::ALL).collect()
 }
 
-/// A refused form: its name and typed values, if any.
 #[derive(Debug, Default)]
 struct Typed {
     name: String,
@@ -129,7 +125,6 @@ struct Typed {
 }
 
 impl Typed {
-    /// A form's typed values and errors, without what no page may show.
     fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
         let refused = errors.clone().into_list();
         let is_left_out =
@@ -149,7 +144,6 @@ impl Typed {
         self.fields.has_errors()
     }
 
-    /// The values of a form: those typed, or else the initial ones.
     fn fields_of<N: Into<String>, V: Into<String>>(
         &self,
         name: &str,

@@ -15,12 +15,10 @@ pub(crate) struct ItemRow {
 pub(crate) struct Progress {
     pub done: u32,
     pub total: u32,
-    /// Done only according to a claim.
     pub claimed: u32,
 }
 
 impl Progress {
-    /// The progress in words.
     pub fn text(&self) -> String {
         format!("{} of {}", self.done, self.total)
     }

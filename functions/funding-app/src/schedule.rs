@@ -1,7 +1,6 @@
 //! The funding of a workspace: items by phase, progress, next steps, and the forms that add an item and act on several.
 //!
-//! Decision: a page has fifty items, ordered by phase; a thousand would be too large to load at once. The counts of
-//! phases include all filtered items.
+//! Decision: a page has fifty items by phase; a thousand would load too slowly. Phases count all filtered items.
 
 use std::collections::HashMap;
 
@@ -124,12 +123,10 @@ struct PhaseLink {
     is_current: bool,
 }
 
-/// A phase's items on the page.
 struct Group {
     phase: &'static str,
     title: &'static str,
     count: u32,
-    /// How claims of the phase count.
     about: &'static str,
     rows: Vec<Row>,
 }
@@ -152,7 +149,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A refused form keeps the typed values.
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;
@@ -324,7 +320,6 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Parses the form by the API's rules.
 fn read(form: &Form, workspace_id: WorkspaceId) -> Result<NewFundingItem, FieldErrors> {
     let sent = FIELDS.iter().filter(|name| !form.get(name).trim().is_empty());
     let mut body: serde_json::Map<String, serde_json::Value> =

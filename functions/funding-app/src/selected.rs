@@ -1,8 +1,7 @@
 //! Acts on several items of the funding page at once: sorting, or continuing to paper them.
 //!
 //! Decision: sorting several sets only the chosen verb, trust or owner. All are checked before the first changes, and
-//! each is sorted in its own transaction, so that members who sort other items don't block each other. Submitting twice
-//! changes nothing more.
+//! each is sorted in its own transaction, so that members who sort other items don't block each other.
 
 use pages::done::redirect_with;
 use pages::layout::Notice;
@@ -107,7 +106,6 @@ async fn sort(
 
 const PROBLEMS_SHOWN: usize = 8;
 
-/// Why items can't be sorted this way, one line each.
 fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &SubmittedForm<'_>) -> Vec<String> {
     let now = submitted.scope().now();
     let problem = |item: &&FundingItem| {

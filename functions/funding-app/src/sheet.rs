@@ -1,5 +1,4 @@
-//! The columns of CSV files of funding items: exports have all of them, imports read those that define an item. Fact
-//! columns derive from the table of kinds, verbs and facts.
+//! The columns of CSV files of funding items: exports have all of them, imports read those that define an item.
 
 use shared::domain::funding::{AssetKind, Fact};
 use shared::text::funding_words as words;
@@ -43,12 +42,10 @@ const OWN: [Column; 6] =
     [Column::Label, Column::AssetKind, Column::Verb, Column::Trust, Column::Owners, Column::Reference];
 
 impl Column {
-    /// All columns, in export order.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::imported().chain(TOLD.map(Self::Told))
     }
 
-    /// The columns that imports read.
     pub fn imported() -> impl Iterator<Item = Self> {
         OWN.into_iter().chain(Fact::ALL.map(Self::Fact))
     }

@@ -85,7 +85,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing([id.uuid(), workspace.id().uuid()]).with_cookie(cookie))
 }
 
-/// Contacts as links, in the record's order.
 fn links(ids: &[ContactId], people: &[Contact]) -> Vec<Link> {
     let contact = |id: &ContactId| people.iter().find(|contact| contact.id == *id);
     let found = ids.iter().filter_map(contact);

@@ -49,7 +49,6 @@ struct FormPage {
 
 struct Existing {
     trust: Link,
-    /// The number of items whose draft names it as it is.
     papered: usize,
 }
 
@@ -108,7 +107,6 @@ async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
     PageResponse::render(&page)
 }
 
-/// The form of a new trust.
 async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<PageResponse, Error> {
     let (workspace, people) = funding_review::people(request.signed_in()?.scope(), id).await?;
     let page = FormPage {
@@ -177,8 +175,7 @@ pub(crate) async fn edit(request: &mut Request) -> Result<PageResponse, Error> {
     edit_page(request, None, None).await
 }
 
-/// The form with the trust's values, or with typed ones and the version they apply to. Without a version, they apply to
-/// the current one.
+/// Shows the trust's values, or typed ones and the version they apply to: without one, the current version.
 async fn edit_page(
     request: &Request,
     typed: Option<(Fields, Option<u64>)>,
@@ -244,7 +241,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Err(Error::StaleMatch) => {
             let TrustEdit { trust, .. } = funding_review::trust_to_edit(submitted.scope(), id).await?;
             if trust.change(changes, request.now()) == *trust {
-                // The form was sent twice.
                 return Ok(redirect.into());
             }
             let title = "This trust has changed since you opened it";

@@ -53,7 +53,6 @@ impl Access {
         Self::of(base_url).with(&read(HOSTS), &read(ORIGINS))
     }
 
-    /// Whether a request's host, and its origin if any, are allowed.
     pub(crate) fn allows(&self, headers: &HeaderMap, uri: &Uri) -> bool {
         let (Ok(host), Ok(origin)) = (only(headers, HOST), only(headers, ORIGIN)) else { return false };
         let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
@@ -71,7 +70,6 @@ impl Access {
 
 /// Request headers that a page may send in addition: the token and the protocol's headers.
 const SENT: &str = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name";
-/// Response headers that a page may read in addition.
 const READ: &str = "x-request-id, www-authenticate";
 /// How long a browser caches a preflight's answer: a day, which browsers shorten.
 const REMEMBERED_S: &str = "86400";

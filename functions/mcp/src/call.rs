@@ -21,12 +21,10 @@ const HEADERS: [(&str, &str); 2] = [(IDEMPOTENCY_KEY, "idempotency-key"), (IF_MA
 /// The member that wraps lists, since results are objects.
 pub(crate) const LIST: &str = "data";
 
-/// The characters left unescaped in a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The request for a call, with the caller's token. The operation reports missing or invalid arguments as usual. It is
-/// told separately of errors that the request can't express: paths and headers are all text, and some operations take
-/// `null` for an absent value where the tool's schema doesn't.
+/// The request for a call, with the caller's token. The operation reports wrong arguments. It is told separately of
+/// errors that the request can't express: paths and headers are text, and `null` may pass where the schema forbids it.
 pub(crate) fn request(
     tool: &Tool,
     mut arguments: Map<String, Value>,
@@ -76,8 +74,7 @@ pub(crate) fn request(
     request.uri(path).extension(Via::Mcp).extension(misread).body(body)
 }
 
-/// Removes arguments that the operation would accept against the tool's schema: those of a wrong type with valid text,
-/// and `null` for an absent value.
+/// Removes what the operation would accept against the tool's schema: valid text of a wrong type, and `null`.
 fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut FieldErrors) {
     let schema = &tool.shown["inputSchema"];
     arguments.retain(|name, value| {
@@ -95,7 +92,6 @@ fn remove_misfits(tool: &Tool, arguments: &mut Map<String, Value>, misread: &mut
     });
 }
 
-/// Whether a value matches a schema's type and values.
 fn fits(schema: &Value, value: &Value) -> bool {
     let is = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "null" => value.is_null(),
@@ -135,7 +131,6 @@ fn text(value: Value) -> String {
     }
 }
 
-/// The query, with a short page by default.
 fn query(tool: &Tool, mut arguments: Map<String, Value>) -> String {
     if tool.takes("limit") {
         arguments.entry("limit").or_insert_with(|| json!(limits::AGENT_PAGE_LIMIT_DEFAULT));
@@ -151,7 +146,6 @@ pub(crate) struct Answered {
     body: Vec<u8>,
 }
 
-/// Response headers that are passed on with the result.
 const TOLD: [&str; 5] = ["x-request-id", "etag", "location", "ignored-fields", "idempotent-replayed"];
 
 impl Answered {
@@ -166,8 +160,7 @@ impl Answered {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The call's result. Its text repeats its structured content unless it has to be brief because that is large. A
-    /// revision without structured content can't be told a large result at all.
+    /// Its text repeats its structured content, unless large. Without structured content, a large result can't be told.
     pub(crate) fn result(&self, tool: &Tool, revision: Revision, is_brief: bool) -> Value {
         let value: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let told = TOLD.iter().filter_map(|name| Some(((*name).to_owned(), json!(self.header(name)?))));
@@ -194,7 +187,6 @@ impl Answered {
         json!({"content": content, "structuredContent": value, "isError": is_lost, "_meta": meta})
     }
 
-    /// The headers of a success in words, for agents that read only texts.
     fn note(&self) -> Option<String> {
         let etag = self
             .header(ETAG.as_str())
@@ -261,7 +253,6 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
     }
 }
 
-/// The tools that show whether a call took effect.
 fn where_to_look(name: &str) -> &'static str {
     match name {
         "paper_funding_items" => "`list_funding_items` or `get_funding_item` (`agreement_id` of the items)",

@@ -12,13 +12,11 @@ use shared::limits;
 
 use crate::call::{IDEMPOTENCY_KEY, IF_MATCH, LIST};
 
-/// Idempotent POST operations.
 const REPEATABLE: [&str; 3] = ["add_workspace_contact", "add_agreement_participant", "park_funding_item"];
 /// POST operations that may overwrite a value.
 const OVERWRITING: [&str; 2] = ["create_trust", "park_funding_item"];
 const DESCRIPTION_CHARS_MAX: usize = 110;
-/// The depth of a result's schema, below which only types are shown. Writing tools show less, since the reading tool
-/// shows the full record.
+/// Below this depth a result's schema shows only types. Writing tools show less: the reading tool shows all.
 const RESULT_DEPTH: usize = 2;
 const WRITTEN_DEPTH: usize = 1;
 const PART_MEMBERS_MAX: usize = 8;
@@ -74,7 +72,6 @@ fn description(spec: &OperationSpec, operation: &Value) -> String {
     format!("{}{pages}{scope}", spec.agent)
 }
 
-/// The tool's hints about its effects, which never leave the organization.
 fn annotations(spec: &OperationSpec) -> Value {
     if spec.method == Method::GET {
         return json!({"readOnlyHint": true, "openWorldHint": false});
@@ -93,7 +90,6 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The referenced schema, or the schema itself.
     fn resolved(&self, schema: &'a Value) -> &'a Value {
         match schema["$ref"].as_str() {
             Some(reference) => {
@@ -198,7 +194,6 @@ impl<'a> Reader<'a> {
         self.shape(schema, levels, false)
     }
 
-    /// The schema of a result or part, down to some levels.
     fn shape(&self, schema: &'a Value, levels: usize, is_part: bool) -> Value {
         let of = self.resolved(schema);
         if let Some((one, is_nullable)) = alternative(of) {

@@ -44,7 +44,6 @@ pub(crate) struct Function {
     connector: Connector,
 }
 
-/// Adds the handed-on operation to the routes of the others.
 pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Function) -> Router {
     let hand_on = |State((app, function)): State<(Arc<AppState>, Arc<Function>)>, request: Request<Body>| async move {
         let headers = request.headers().clone();
@@ -66,7 +65,6 @@ pub(crate) fn papering(operations: Router, app: Arc<AppState>, function: Functio
     Router::new().route(PATH, post(hand_on)).with_state((app, Arc::new(function))).fallback_service(operations)
 }
 
-/// Why a call has no answer, with the cause for the log.
 #[derive(Debug)]
 enum NoAnswer {
     NotRun(String),
@@ -94,8 +92,7 @@ impl Function {
         let call = async {
             let response = self.connector.call(signed).await.map_err(|error| lost(&error))?;
             let status = response.status();
-            // Lambda refuses with 4xx, such as 429, what it doesn't run. A function that failed may have committed
-            // first.
+            // Lambda refuses with 4xx, such as 429, what it doesn't run. A function that failed may have committed.
             if status.is_client_error() {
                 let cause = format!("documents could not be invoked: Lambda answered {}", status.as_u16());
                 return Err(NoAnswer::NotRun(cause));
@@ -134,7 +131,6 @@ impl Function {
     }
 }
 
-/// The event of a request, in the gateway's format 2.0.
 async fn event(request: Request<Body>) -> Result<Value, String> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(told)?.to_bytes();

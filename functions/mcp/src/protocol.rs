@@ -1,14 +1,13 @@
 //! The protocol, independent of HTTP and tools: messages, revisions, and the forms of answers.
 //!
-//! Decision: it stays by hand. The server of `rmcp` 3.11 would add 15 crates and 527 KB zipped (its types alone 5 crates
-//! and 251 KB); it shows every revision the newest's members, turns clients away that accept JSON only, and refuses
-//! malformed messages without JSON-RPC's codes.
+//! Decision: it is written by hand. The server of `rmcp` 3.11 would add 15 crates and 527 KB zipped (its types alone 5
+//! crates and 251 KB); it shows every revision the newest's members, turns away clients that accept only JSON, and
+//! refuses malformed messages without JSON-RPC's codes.
 //!
 //! 2026-07-28 has no handshake: every request states its revision in a header and in `_meta`, and repeats its method
-//! and tool in headers that must agree. The revisions before it begin with `initialize`, which settles on one; they
-//! are spoken without a session, which they leave to the server. So each request says again which it is of, and what
-//! its revision does not know yet is left out of the answer ([`ADDED`]). Batches, which only 2025-03-26 has, are
-//! refused.
+//! and tool in headers that must agree. Earlier revisions begin with `initialize`, which settles on one; this server
+//! speaks them without a session, which they leave to the server. So each request states its revision again, and the
+//! answer omits what that revision does not know yet ([`ADDED`]). Batches, which only 2025-03-26 has, are refused.
 
 use std::collections::BTreeMap;
 
@@ -26,22 +25,17 @@ pub(crate) struct Revision(&'static str);
 
 /// The revision without a handshake.
 const STATELESS: Revision = Revision("2026-07-28");
-/// The newest with one: the answer to a client that asks for a revision that is not supported.
+/// The newest with one: the answer to a client that asks for an unsupported revision.
 const HANDSHAKE: Revision = Revision("2025-11-25");
-/// The first with structured results, and with the header that names a revision.
+/// The first with structured results, and with the header that states a revision.
 const STRUCTURED: Revision = Revision("2025-06-18");
-/// The revision of requests that name none, as the standard says. To clients of [`FIRST`], which know no header either,
-/// it tells only `annotations` more.
+/// The standard's revision for requests that state none. To clients of [`FIRST`] it adds only `annotations`.
 const UNNAMED: Revision = Revision("2025-03-26");
-/// The first revision of the protocol.
 const FIRST: Revision = Revision("2024-11-05");
-/// All that are spoken, newest first.
 pub(crate) const REVISIONS: [Revision; 5] = [STATELESS, HANDSHAKE, STRUCTURED, UNNAMED, FIRST];
 
-/// The member of a result that repeats its text as JSON.
 const STRUCTURED_CONTENT: &str = "structuredContent";
-/// The members of this server's tools, results and description of itself that not all revisions know, each with the
-/// first that does.
+/// Members of tools, results and self-description that not all revisions know, each with the first that does.
 const ADDED: [(&str, Revision); 4] =
     [("annotations", UNNAMED), ("title", STRUCTURED), ("outputSchema", STRUCTURED), (STRUCTURED_CONTENT, STRUCTURED)];
 
@@ -54,17 +48,15 @@ impl Revision {
         self < STATELESS
     }
 
-    /// Whether a member of a tool or a result is of this revision.
     fn knows(self, member: &str) -> bool {
         ADDED.iter().all(|(added, since)| *added != member || self >= *since)
     }
 
-    /// Whether results have structured content.
     pub(crate) fn is_structured(self) -> bool {
         self.knows(STRUCTURED_CONTENT)
     }
 
-    /// What this revision knows of a tool, a result or the server's description.
+    /// The parts of a tool, a result or the server's description that this revision knows.
     fn known(self, mut value: Value) -> Value {
         if let Some(members) = value.as_object_mut() {
             members.retain(|name, _| self.knows(name));
@@ -104,7 +96,6 @@ impl Id {
         Self("null".to_owned())
     }
 
-    /// The id of a well-formed JSON message, if it has one.
     fn of(message: &[u8]) -> Option<Self> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_slice(message).ok()?;
         Some(Self(members.get("id")?.get().to_owned()))
@@ -134,7 +125,6 @@ impl Refusal {
         Self::new(status, -32700, message)
     }
 
-    /// The message is not a request of the protocol.
     pub(crate) fn invalid(status: StatusCode, message: impl Into<String>) -> Self {
         Self::new(status, -32600, message)
     }
@@ -181,14 +171,10 @@ pub(crate) struct Request {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Wanted {
     Initialize,
-    /// Asks for the server's revisions and capabilities.
     Discover,
     Ping,
     ListTools,
-    CallTool {
-        name: String,
-        arguments: Map<String, Value>,
-    },
+    CallTool { name: String, arguments: Map<String, Value> },
 }
 
 /// Parses a message and checks its headers against it. `bytes` is the text of `message`.
@@ -287,7 +273,6 @@ fn compare(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> Re
     }
 }
 
-/// A header's text, possibly wrapped in base64.
 fn decoded(text: &str) -> Option<String> {
     match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
@@ -319,12 +304,10 @@ fn wanted(revision: Revision, method: &str, params: &Map<String, Value>) -> Resu
 }
 
 impl Request {
-    /// Refuses a parsed request.
     pub(crate) fn refuse(&self, message: impl Into<String>) -> Refusal {
         Refusal::params(StatusCode::OK, message).of(&self.id)
     }
 
-    /// The response with a result.
     pub(crate) fn respond(&self, result: Value) -> String {
         let mut result = self.revision.known(result);
         if !self.revision.has_handshake() {

@@ -12,7 +12,6 @@ const TOOLS: &str = include_str!("../tools.json");
 pub(crate) struct Tool {
     pub name: &'static str,
     pub method: Method,
-    /// The operation's path, with parameters in braces.
     pub path: &'static str,
     pub shown: Value,
 }

@@ -43,7 +43,6 @@ struct OrganizationRow {
 struct SessionRow {
     id: String,
     device: String,
-    /// Its organization, if the account has several.
     organization: Option<String>,
     signed_in_at: DisplayTime,
     last_used_at: DisplayTime,
@@ -149,7 +148,6 @@ pub(crate) async fn change_password(request: &mut Request) -> Result<PageRespons
         PasswordChanged::Weak(weak) => ("new_password", weak.message()),
     };
     let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
-    // Passwords must be typed again.
     let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };
     Ok(account_page(request, shown).await?.unprocessable())
 }

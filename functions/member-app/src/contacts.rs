@@ -126,7 +126,6 @@ impl ContactForm {
     }
 }
 
-/// Shows the list.
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     Ok(contacts_page(request, ContactForm::empty(), notice).await?.with_cookie(cookie))
@@ -231,8 +230,7 @@ struct Pages {
     workspaces: Offset,
 }
 
-/// The page of a contact, with its own or the submitted values and the version they apply to. Without a version, they
-/// apply to the one shown.
+/// Shows the contact's or submitted values and the version they apply to: without one, the version shown.
 async fn contact_page(
     request: &Request,
     submitted: Option<(ContactForm, Option<u64>)>,

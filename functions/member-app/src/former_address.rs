@@ -5,7 +5,6 @@ use pages::urls::ORGANIZATION;
 use shared::error::Error;
 use shared::web::Request;
 
-/// Redirects to the organization's page, which has the list now.
 pub(crate) async fn former_address(request: &mut Request) -> Result<PageResponse, Error> {
     request.signed_in()?;
     Ok(PageResponse::see_other(ORGANIZATION))

@@ -34,7 +34,6 @@ use uuid::Uuid;
 
 /// How long before its end an item's badge turns red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
-/// The page with all agreements that need attention.
 const ALL_ATTENTION: &str = "/app?attention=all#attention";
 const BLOCKERS_MAX: usize = 2;
 const LOOKS_MAX: usize = 4;
@@ -64,11 +63,9 @@ struct Item {
     title: String,
     detail: String,
     blockers: Vec<BlockerRow>,
-    /// The number of further blockers, shown on the draft's page.
     more_blockers: usize,
     when: Option<(&'static str, DisplayTime)>,
     looks: Vec<(String, Option<DisplayTime>)>,
-    /// The number of further participants, shown on the agreement's page.
     more_looks: usize,
     badge: Option<(String, &'static str)>,
 }
@@ -90,7 +87,6 @@ pub(crate) struct ProposalRow {
     pub url: String,
     pub title: String,
     pub badge: Badge,
-    /// Who proposed or decided, or that it expired undecided.
     pub actor: String,
     pub at: DisplayTime,
 }
@@ -98,7 +94,6 @@ pub(crate) struct ProposalRow {
 pub(crate) const JOINED: &str = "/app?arrived=joined";
 pub(crate) const SWITCHED: &str = "/app?arrived=switched";
 
-/// What led to the page. A new session has no flash.
 fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Notice> {
     let name = organization.name.as_str();
     Some(match arrived? {
@@ -114,7 +109,6 @@ fn arrival(arrived: Option<Arrival>, organization: &Organization) -> Option<Noti
 struct Query {
     #[deserr(default)]
     arrived: Filter<Arrival>,
-    /// Whether to list everything that needs attention, or only the first.
     #[deserr(default)]
     attention: Filter<Attention>,
 }
@@ -308,12 +302,10 @@ fn attention(found: &Home, queue: &Queue<'_>) -> Section {
     }
 }
 
-/// The link to the full list, if a section is truncated.
 fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
     (list.more() > 0).then(|| (url.to_owned(), text)).into_iter().collect()
 }
 
-/// The link to all obligations, if a section is truncated.
 fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
     let more = total.saturating_sub(shown);
     (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()
@@ -438,7 +430,6 @@ impl Item {
         Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }.looked_at(queued, contacts)
     }
 
-    /// Adds when the agreement's participants last viewed it.
     fn looked_at(self, queued: &QueuedAgreement, contacts: &[Contact]) -> Self {
         let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
         let name = |id| name(id).map_or("A participant".to_owned(), |contact| contact.display_name.as_str().to_owned());

@@ -17,7 +17,6 @@ use crate::home;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 use crate::signed_in::signed_in;
 
-/// The path prefix before the secret.
 const PATH: &str = pages::urls::INVITATIONS;
 
 #[derive(Template)]
@@ -59,8 +58,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     invitation_page(request, Refused::default()).await
 }
 
-/// The page of the invitation, or of an invalid link. All invalid links look the same, so that only a valid one reveals
-/// the organization.
+/// All invalid links look the same, so that only a valid one reveals the organization.
 async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
     let Some(OpenInvitation { organization, email, role, needs, is_code_next }) =

@@ -1,5 +1,4 @@
-//! The pages for members' work on deals, signing in, and assets: everything under `/app` that is not in another
-//! function.
+//! The pages for members' work on deals, signing in, and assets: all under `/app` that no other function has.
 
 mod account;
 mod contacts;

@@ -11,7 +11,6 @@ use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::link_holder::{self, OpenPasswordLink, PasswordSet};
 
-/// The path prefix before the secret.
 const PATH: &str = pages::urls::PASSWORD_LINKS;
 
 #[derive(Template)]

@@ -50,16 +50,12 @@ struct ProposalPage {
     blockers: Vec<BlockerRow>,
     warnings: Vec<WarningGroup>,
     agreement_summary: AgreementSummary,
-    /// The payments of the draft to publish or the agreement to cancel.
     payments: PaymentList,
     is_pending: bool,
     is_too_late: bool,
-    /// The number of payments in flight, which prevent confirmation.
     in_flight: usize,
-    /// Whether the page shows the agreement as proposed instead of its current state.
     shows_snapshot: bool,
     decision: Option<DecisionView>,
-    /// The fingerprint of the page, which the form submits with the decision.
     fingerprint: String,
     submitted_note: String,
     note_error: Option<String>,
@@ -101,8 +97,7 @@ struct SessionEndedPage {
     sign_in_url: String,
 }
 
-/// The response to a decision after the session ended: the sign-in page, with the note sealed in a cookie for the
-/// return. A note too large for a cookie is shown, to be copied.
+/// After the session's end: the sign-in page, with the note in a sealed cookie, or shown to be copied if too large.
 async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     let ended = || Error::Unauthenticated;
     let id: ProposalId = request.path_id("id").map_err(|_| ended())?;
@@ -123,8 +118,7 @@ async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.refused(StatusCode::UNAUTHORIZED, "unauthenticated"))
 }
 
-/// The response to a decision from a page of an earlier session, after signing in again in another window: the page
-/// with the typed note.
+/// From a page of an earlier session, after signing in again in another window: the page with the typed note.
 async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let id: ProposalId = request.path_id("id")?;
@@ -191,10 +185,7 @@ async fn end_what_is_cancelled(submitted: &SubmittedForm<'_>, id: ProposalId) {
     }
 }
 
-/// The submitted note. `None` if blank.
-///
-/// # Errors
-/// The message for the field.
+/// `None` if blank. The error is the field's message.
 fn parse_note(text: &str) -> Result<Option<Note>, String> {
     match text.trim() {
         "" => Ok(None),
@@ -210,7 +201,6 @@ fn parse_choice(text: &str) -> Option<Choice> {
     }
 }
 
-/// The status, code and notice for a refused decision.
 fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static str, Notice) {
     let participle = match choice {
         Choice::Confirm => "confirmed",
@@ -266,7 +256,6 @@ fn sentence(message: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The submitted note with its error, and the refused form's notice.
 #[derive(Default)]
 struct Submitted {
     note: String,
@@ -292,7 +281,6 @@ impl Submitted {
     }
 }
 
-/// The blockers of the confirmation, with links to resolve them.
 fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
     if review.is_too_late {
         let text = too_late(review.current.lifecycle()).to_owned();

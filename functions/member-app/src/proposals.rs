@@ -76,7 +76,6 @@ impl Query {
         if pairs.is_empty() { PATH.to_owned() } else { format!("{PATH}?{}", pairs.join("&")) }
     }
 
-    /// The page's title, such as `Proposals to cancel, declined`.
     fn title(&self, agreement_name: Option<&str>) -> String {
         let mut title = "Proposals".to_owned();
         if let Some(action) = self.action.get() {
@@ -94,7 +93,6 @@ impl Query {
     }
 }
 
-/// The options of a filter, starting with none.
 fn options<T: Copy + PartialEq, const N: usize>(
     all: [T; N],
     selected: Option<T>,

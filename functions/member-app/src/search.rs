@@ -40,7 +40,6 @@ use crate::home::ProposalRow;
 struct SearchPage {
     layout: Layout,
     search: String,
-    /// The results. None without a search.
     groups: Option<Vec<Group>>,
 }
 
@@ -51,7 +50,6 @@ struct Group {
     about: &'static str,
     badge: &'static str,
     rows: Vec<Row>,
-    /// The full list, if the group is truncated.
     all: Option<String>,
     /// The text of the link, if it doesn't lead to the full list.
     all_text: &'static str,

@@ -42,7 +42,6 @@ enum State {
 }
 
 struct SetUp {
-    /// The key in groups, for typing.
     key: String,
     qr: Option<Qr>,
 }
@@ -131,8 +130,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-/// The response to an act: the redirect, or the page with the errors. `wrong_code` is the error of a wrong code in its
-/// field.
 async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)) -> Result<PageResponse, Error> {
     let (notice, fields) = match done {
         Done::Done(redirect) => return Ok(redirect.into()),
@@ -149,7 +146,6 @@ async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)
     Ok(second_factor_page(request, notice, fields).await?.unprocessable())
 }
 
-/// The cookie with the notice, in addition to the one with recovery codes.
 async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Result<Option<HeaderValue>, Error> {
     let submitted = request.submitted_form()?;
     Ok(with_notice(&submitted, PATH.to_owned(), &Notice::good(title, line)).await.cookie)
@@ -221,7 +217,6 @@ mod tests {
         assert_eq!((qr.size - 2 * Qr::QUIET - 17) % 4, 0);
         let reach = |command: &str| command.split(' ').next().and_then(|x| x.parse::<i32>().ok()).unwrap_or_default();
         assert!(qr.path.split('M').all(|run| reach(run) < qr.size - Qr::QUIET));
-        // The longest address fits too.
         assert!(Qr::new(&secret.expose_as_address(&format!("{}@b.example", "é".repeat(120)))).is_some());
     }
 }

@@ -18,11 +18,9 @@ use crate::signed_in::{next_page, no_session, signed_in};
 
 const PATH: &str = "/app/sign-in/code";
 
-/// The error of a wrong or used code, as the end of a sentence.
 pub(crate) const WRONG_CODE: &str =
     "is incorrect or was used already. Wait for the next one; after several tries, wait a few minutes";
 
-/// The error of a text that is neither an app code nor a recovery code.
 pub(crate) const NO_CODE: &str = "must have 6 digits, or be a recovery code";
 
 const WRONG_RECOVERY_CODE: &str = "is incorrect or was used already. After several tries, wait a few minutes";

@@ -9,7 +9,6 @@ use shared::web::{Flash, Request};
 
 const HOME: &str = "/app";
 
-/// The notice for a person who proved their identity but has no organization to enter.
 pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
     match nowhere {
         Nowhere::NoOrganization => Notice::bad(

@@ -31,7 +31,6 @@ struct PeoplePage {
     workspace_url: String,
     workspace: String,
     path: String,
-    /// The path with search and offset, to which the forms return.
     form_action: String,
     search: String,
     contacts: Vec<ContactOption>,
@@ -109,7 +108,6 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Removes a contact from the people. It remains a contact.
 pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, contact_id): (WorkspaceId, ContactId) = (request.path_id("id")?, request.path_id("contact")?);

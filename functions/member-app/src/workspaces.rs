@@ -142,7 +142,6 @@ struct PersonRow {
     url: String,
     name: String,
     email: Option<String>,
-    /// The path of the form that removes them. None for participants of an agreement.
     remove_action: Option<String>,
 }
 
@@ -171,7 +170,6 @@ struct Pages {
     agreements: Offset,
 }
 
-/// The page of a workspace, with the reason why a person was not removed, if any.
 pub(crate) async fn workspace_page(
     request: &Request,
     notice: Option<Notice>,

@@ -1,7 +1,6 @@
 //! The ledger page: who owes whom what and when, overdue first, with totals.
 //!
-//! Decision: claims and proof have separate columns in rows and totals, and no sum mixes them. Claimed money still
-//! counts as owed.
+//! Decision: claims and proof have separate columns, and no sum mixes them. Claimed money still counts as owed.
 
 use askama::Template;
 use pages::labels::Badge;
@@ -49,7 +48,6 @@ struct Choice {
     is_selected: bool,
 }
 
-/// The organization's own contacts: the first, and the number of others.
 struct Us {
     first: Link,
     more: usize,
@@ -93,7 +91,6 @@ struct RowView {
 }
 
 enum Who {
-    /// The counterparties of an agreement, which binds all.
     All(Names),
     Owing(Names, Names),
 }
@@ -151,7 +148,6 @@ impl RowView {
     }
 }
 
-/// Whether a row's sentence says more than its badge and columns.
 fn adds_to(row: &LedgerRow, status: &str, badge: &str) -> bool {
     match row.thing.row_type() {
         LedgerRowType::Movement => row.state == LedgerState::Exception,

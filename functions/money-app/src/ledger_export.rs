@@ -1,5 +1,4 @@
-//! The ledger as a streamed file. It has as many rows as one response can carry; its last record says where the next
-//! file continues.
+//! The ledger as a streamed file, as long as one response can be; its last record says where the next file continues.
 //!
 //! Decision: a row's figures are its share of the page's totals, so that a file's columns add up to them.
 
@@ -68,7 +67,6 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
 
 struct File {
     rows: LedgerExport,
-    /// The position after the last row.
     end: u64,
     bytes: usize,
     is_begun: bool,

@@ -39,7 +39,6 @@ struct ObligationPage {
     triggers: Vec<TriggerRow>,
     is_standing: bool,
     record: OccurrenceList,
-    /// The default of the field for the day it was done.
     today: String,
     is_live: bool,
     can_be_cancelled: bool,
@@ -138,7 +137,6 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
 
 type Asked = (Doing, [String; 2]);
 
-/// Parses the requested act, without the content of its file.
 fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
     let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
     let occurrence = || form.get("occurrence").parse::<OccurrenceId>().map_err(|_| Error::not_found());
@@ -174,7 +172,6 @@ enum NotKept {
     Wrong(FieldErrors),
 }
 
-/// Keeps the file of a satisfaction, if any. Doesn't store a file for a form that records nothing.
 async fn keep(
     submitted: &SubmittedForm<'_>,
     id: ObligationId,

@@ -3,7 +3,6 @@
 use pages::layout::Notice;
 use shared::domain::delivery::{Attempt, FailureClass, Outcome};
 
-/// How an attempt without a response failed, for a table cell.
 pub(crate) fn failure_label(class: FailureClass) -> &'static str {
     match class {
         FailureClass::DnsError => "Name not found",

@@ -59,7 +59,6 @@ struct RowView {
     at: DisplayTime,
     request_id: String,
     caller: String,
-    /// The log of only this caller, if the caller has an id.
     of_caller: Option<String>,
     did: String,
     operation: String,
@@ -85,8 +84,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     PageResponse::render(&log_page(request, typed, &query, &found))
 }
 
-/// The response to a filter by part of a name. The object is found in a separate step, so that neither page waits for
-/// both; and the log's URL has the id, which survives renaming.
+/// The object is found in a separate step, so that neither page waits for both, and the log's URL has the lasting id.
 async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let (found, total) = search::objects_named(signed_in.scope(), signed_in.member(), name).await?;

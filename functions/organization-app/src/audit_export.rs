@@ -1,5 +1,4 @@
-//! The audit log as a file. It has as many rows as one response can carry; its last record says where the next file
-//! continues.
+//! The audit log as a file, as long as one response can be; its last record says where the next file continues.
 
 use pages::audit_rows::caller_of;
 use pages::csv::Csv;

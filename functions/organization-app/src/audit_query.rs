@@ -43,7 +43,6 @@ pub(crate) struct Errors {
     pub from: Option<&'static str>,
     pub to: Option<&'static str>,
     pub object: Option<&'static str>,
-    /// In a field that only offers choices.
     pub choice: bool,
 }
 
@@ -65,7 +64,6 @@ pub(crate) struct AuditQuery {
 
 const NO_DAY: &str = "must be a day such as 2026-03-14";
 
-/// The error of an object text that can't be in any name.
 const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
 
 enum ObjectText {
@@ -74,10 +72,7 @@ enum ObjectText {
 }
 
 impl Typed {
-    /// Reads a request's URL, trimming its fields.
-    ///
-    /// # Errors
-    /// Unknown or repeated parameters, and an invalid position.
+    /// Reads a request's URL, trimming its fields. Fails for unknown or repeated parameters, and an invalid position.
     pub fn read(request: &Request) -> Result<Self, Error> {
         let mut typed: Self = request.read_query()?;
         let fields = [&mut typed.from, &mut typed.to, &mut typed.actor, &mut typed.operation, &mut typed.object];
@@ -87,11 +82,7 @@ impl Typed {
         Ok(typed)
     }
 
-    /// The requested rows, with days in a zone. Fills in missing days (the last seven, or for an object, since its
-    /// creation), and replaces a link with its object's id.
-    ///
-    /// # Errors
-    /// The URL's errors.
+    /// Fills in missing days (the last seven, or an object's life), and replaces a link with its object's id.
     pub fn check(&mut self, now: Timestamp, zone: &TimeZone) -> Result<AuditQuery, Errors> {
         let mut errors = Errors::default();
         let object = parsed(&self.object, object, || errors.object = Some(NO_NAME));
@@ -132,7 +123,6 @@ impl Typed {
         Err(errors)
     }
 
-    /// This URL's query, optionally at a position.
     pub fn to_query(&self, before: Option<RequestId>) -> String {
         let pair =
             |(name, value): (&str, &str)| (!value.is_empty()).then(|| format!("{name}={}", encode_query_value(value)));
@@ -148,12 +138,10 @@ impl Typed {
         fields.into_iter().chain([("before", before.as_str())]).filter_map(pair).collect::<Vec<_>>().join("&")
     }
 
-    /// The URL of the log for these fields.
     pub fn url(&self, before: Option<RequestId>) -> String {
         format!("{PATH}?{}", self.to_query(before))
     }
 
-    /// The week before a day, with the same filters.
     pub fn week_before(&self, day: Day) -> Self {
         let (from, to) = (day.plus_days(-limits::AUDIT_DAYS), day.plus_days(-1));
         Self { from: from.to_string(), to: to.to_string(), ..self.clone() }
@@ -161,10 +149,6 @@ impl Typed {
 }
 
 impl AuditQuery {
-    /// Reads the URL of a member's request.
-    ///
-    /// # Errors
-    /// Without a session, or with errors in the URL.
     pub fn read(request: &Request, typed: &mut Typed) -> Result<Result<Self, Errors>, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         let query = typed.check(request.now(), zone);
@@ -208,7 +192,6 @@ fn operation(text: &str) -> Option<String> {
     is_id.then(|| text.to_owned())
 }
 
-/// When an object was created, from its id.
 fn created_at(id: Uuid) -> Option<Timestamp> {
     let (seconds, _) = id.get_timestamp()?.to_unix();
     Timestamp::from_unix_ms(i64::try_from(seconds).ok()?.checked_mul(1000)?).ok()

@@ -40,7 +40,6 @@ struct DeliveryPage {
 }
 
 struct Round {
-    /// What began it. None if the delivery was never replayed.
     title: Option<String>,
     attempts: Vec<AttemptRow>,
 }
@@ -54,7 +53,6 @@ struct AttemptRow {
     duration_ms: u64,
     dialled: Option<String>,
     excerpt: Option<String>,
-    /// Whether it is the latest attempt, whose response is open.
     is_latest: bool,
 }
 
@@ -143,7 +141,6 @@ fn delivery_page(
 const QUARANTINED_EXPLANATION: &str =
     "We could not process it. That is our fault. Nothing is lost: replay it once it’s fixed.";
 
-/// The number of scheduled attempts: the first, and one per wait.
 const ATTEMPTS: usize = 1 + limits::RETRY_WAITS_S.len();
 
 fn explanation(delivery: &Delivery) -> String {

@@ -58,7 +58,6 @@ impl EndpointRow {
 pub(crate) struct EndpointForm {
     pub url: String,
     pub url_error: Option<String>,
-    /// Whether all events are chosen, including future types.
     pub is_all: bool,
     pub events_error: Option<&'static str>,
     pub event_types: Vec<EventTypeOption>,
@@ -94,10 +93,7 @@ impl EndpointForm {
         }
     }
 
-    /// Parses a submitted form's URL and subscription.
-    ///
-    /// # Errors
-    /// The form with its values and errors.
+    /// Parses a submitted form's URL and subscription. The error is the form with its values and errors.
     pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
         let url = match EndpointUrl::parse(form.get("url"), &*webhooks.guard) {
             Ok(url) => check_address(&url, webhooks).await.map(|()| url).map_err(|error| error.to_string()),
@@ -139,7 +135,6 @@ impl Choice {
         Self { is_all, types }
     }
 
-    /// The subscription. None if no type is selected.
     fn subscription(self) -> Option<Subscription> {
         match (self.is_all, self.types.is_empty()) {
             (true, _) => Some(Subscription::All),
@@ -149,8 +144,7 @@ impl Choice {
     }
 }
 
-/// Checks that the address guard currently allows the host. A failing name server is no error, because every attempt
-/// resolves the host again.
+/// A failing name server is no error, because every attempt resolves the host again.
 pub(crate) async fn check_address(url: &EndpointUrl, webhooks: &Webhooks) -> Result<(), AddressError> {
     match check(url, &*webhooks.guard, &*webhooks.resolver).await {
         Err(AddressError::Unresolved(ResolveError::TimedOut | ResolveError::Failed(_))) | Ok(_) => Ok(()),
@@ -213,10 +207,6 @@ pub(crate) async fn add_endpoint(request: &mut Request) -> Result<PageResponse, 
     Ok(developers_page(request, Some(form), Some(notice)).await?.unprocessable())
 }
 
-/// A new endpoint, and the redirect to its page, which shows the signing secret.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the secret's encryption keys can't be read.
 async fn new_endpoint(
     submitted: &SubmittedForm<'_, Admin<'_>>,
     url: EndpointUrl,

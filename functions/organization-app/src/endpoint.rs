@@ -42,10 +42,8 @@ struct EndpointPage {
     notice: Option<Notice>,
     new_secret: Option<NewSecret>,
     events: String,
-    /// The consecutive failures, if the endpoint is failing because of them.
     failing: Option<u32>,
     paused_at: Option<DisplayTime>,
-    /// When each replaced secret that still signs ends.
     previous_ends: Vec<DisplayTime>,
     last_success_at: Option<DisplayTime>,
     last_failure_at: Option<DisplayTime>,
@@ -85,7 +83,6 @@ struct DeliveryRow {
     badge: Badge,
     created_at: DisplayTime,
     attempted: u32,
-    /// The outcome of the last attempt, such as `204`, and its duration.
     last: Option<(String, u64)>,
     due_at: Option<DisplayTime>,
 }
@@ -114,21 +111,18 @@ pub(crate) fn delivery_url(endpoint: EndpointId, event: EventId) -> String {
     format!("{}/deliveries/{event}", endpoint_url(endpoint))
 }
 
-/// The documentation's code for subscribers to verify deliveries.
 pub(crate) const VERIFIERS: [Verifier; 3] = [
     Verifier { id: "verify-py", language: "Python", code: include_str!("../../../events/verify/verify.py") },
     Verifier { id: "verify-ts", language: "TypeScript", code: include_str!("../../../events/verify/verify.ts") },
     Verifier { id: "verify-rs", language: "Rust", code: include_str!("../../../events/verify/verify.rs") },
 ];
 
-/// The code that verifies deliveries, in one language.
 pub(crate) struct Verifier {
     pub id: &'static str,
     pub language: &'static str,
     pub code: &'static str,
 }
 
-/// An endpoint's new signing secret, shown on its pages for two minutes.
 pub(crate) enum NewSecret {
     Shown(String),
     Unavailable,
@@ -161,7 +155,6 @@ struct Query {
     state: Filter<DeliveryState>,
     #[deserr(default, rename = "type")]
     event_type: Filter<EventType>,
-    /// The page of deliveries to show.
     #[deserr(default)]
     before: Filter<EventId>,
     #[deserr(default)]
@@ -239,8 +232,7 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
     EventType::ALL.into_iter().map(option).collect()
 }
 
-/// The replay form with the number of events it would replay since a requested time or the beginning. `None` without
-/// events and without a requested time.
+/// Counts the events since a requested time or the beginning. `None` without events and without a requested time.
 async fn replay_form(
     request: &Request,
     since: Option<String>,
@@ -364,7 +356,6 @@ async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageRespons
     Ok(redirect.into())
 }
 
-/// Generates a new signing secret, shown on the endpoint's pages for two minutes.
 async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let replace_now = submitted.form().get("old") == "replace";
     let rotation = if replace_now { Rotation::AtOnce } else { Rotation::Overlapping };
@@ -399,7 +390,6 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
     }
 }
 
-/// A new secret, its encryption keys, and the redirect to the page that shows it.
 async fn next_secret(
     submitted: &AdminForm<'_>,
     id: EndpointId,

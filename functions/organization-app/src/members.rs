@@ -1,5 +1,4 @@
-//! Admins' acts on members, from the organization's page: removing them, changing roles, making password links,
-//! resetting second factors.
+//! Admins' acts on members: removing them, changing roles, making password links, resetting second factors.
 
 use http::StatusCode;
 use pages::done::{redirect_with_notice, shown_once};
@@ -20,7 +19,6 @@ use shared::web::{Flash, Redirect, Request};
 
 use crate::organization::{back_url, organization_page, own_password_error, refused_to_member};
 
-/// The status, code, title and line of a refusal.
 type Refusal = (StatusCode, &'static str, &'static str, &'static str);
 
 const UNKNOWN: Refusal = (
@@ -37,7 +35,6 @@ const WRONG_PASSWORD: Refusal = (
     "Nothing was changed. Enter the password that you sign in with. After several tries, wait a few minutes.",
 );
 
-/// The page with a refusal. The audit row has the member's id.
 async fn refused(request: &Request, id: Option<MemberId>, refusal: Refusal) -> Result<PageResponse, Error> {
     let (status, code, title, line) = refusal;
     let page = organization_page(request, Notice::bad(title, line).into()).await?;
@@ -62,7 +59,6 @@ pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error>
         Err(Error::AdminsOnly) => return admins_only().await,
         submitted => submitted?,
     };
-    // An invalid id is unknown.
     let Some(member) = id else { return refused(request, None, UNKNOWN).await };
     let back = back_url(request);
     submitted.redirect_if_committed(&Redirect { location: back.clone(), cookie: None });

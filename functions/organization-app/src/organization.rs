@@ -1,5 +1,4 @@
-//! The page of the organization: settings, own contacts, members and invitations. Admins change them; other members see
-//! the settings and members.
+//! The organization's page: settings, own contacts, members and invitations. Other members see settings and members.
 
 use std::collections::HashSet;
 
@@ -36,17 +35,14 @@ struct Query {
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
     #[deserr(default)]
     offset: Offset,
-    /// The invitation whose link is shown.
     #[deserr(default)]
     invited: Filter<InvitationId>,
-    /// The member whose password link is shown.
     #[deserr(default)]
     linked: Filter<MemberId>,
 }
 
 const OWN_PASSWORD: &str = "own_password";
 
-/// The error of the admin's own password, as the end of a sentence.
 pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result<Option<&'static str>, Error> {
     let typed = form.get(OWN_PASSWORD);
     if typed.is_empty() {
@@ -89,12 +85,10 @@ impl OrganizationPage {
         self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.error.is_some()
     }
 
-    /// Whether there are enough members to search.
     fn has_search(&self) -> bool {
         self.pager.is_some() || !self.search.is_empty()
     }
 
-    /// The columns of the members. Only admins see second factors.
     fn member_columns(&self) -> &'static [(&'static str, &'static str)] {
         if self.is_admin {
             &[("Member", ""), ("Second factor", ""), ("Since", ""), ("Role", "")]
@@ -372,7 +366,6 @@ async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<
     Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())
 }
 
-/// The page that refuses a non-admin's form.
 pub(crate) async fn refused_to_member(request: &Request, title: &str, line: &str) -> Result<PageResponse, Error> {
     let page = organization_page(request, Notice::bad(title, line).into()).await?;
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))

@@ -13,7 +13,6 @@ use shared::service::second_members;
 
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
-    /// What is wrong with the account that was typed.
     pub error: Option<&'static str>,
 }
 
@@ -26,7 +25,6 @@ pub(crate) struct Row {
 }
 
 impl OwnAccounts {
-    /// The own accounts, as the member sees them.
     pub async fn load(
         scope: &Scope,
         organization: &Organization,
@@ -60,7 +58,6 @@ impl Row {
     }
 }
 
-/// Whether a member may agree to a waiting account, or else who can.
 fn waiting(own: &OwnAccount, seconds: &SecondMembers, by: MemberId, zone: &TimeZone) -> (String, bool) {
     let first = own.said_by_member();
     match (seconds.counting(by, first), first) {

@@ -24,7 +24,6 @@ struct OwnContactsPage {
     layout: Layout,
     notice: Option<Notice>,
     organization: String,
-    /// The path with search and offset, to which the forms return.
     form_action: String,
     search: String,
     contacts: Vec<ContactOption>,
@@ -100,7 +99,6 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// Removes an own contact. It remains a contact.
 pub(crate) async fn remove(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let id: ContactId = request.path_id("id")?;

@@ -10,7 +10,6 @@ use shared::error::Error;
 use shared::web::Request;
 
 pub(crate) const PATH: &str = "/app/developers/reference";
-/// The name of the page about errors, in place of an operation's.
 const ERRORS: &str = "errors";
 
 #[derive(Template)]
@@ -34,9 +33,7 @@ struct Group {
 
 struct Row {
     link: String,
-    /// The method. Empty for events.
     method: String,
-    /// The path, or an event's type.
     name: String,
     summary: String,
 }
@@ -85,7 +82,6 @@ struct EntryPage {
     answers: Vec<Answer>,
     errors: String,
     types: Vec<Part>,
-    /// The other types: single values.
     values: Vec<Part>,
 }
 

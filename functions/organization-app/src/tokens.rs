@@ -63,7 +63,6 @@ struct TokenRow {
     id: String,
     name: String,
     scope: &'static str,
-    /// Its state, unless the heading says it: valid.
     badge: Option<Badge>,
     created_by: String,
     created_at: DisplayTime,

@@ -47,7 +47,6 @@ struct AnswersPage {
     agreement: String,
     step: String,
     is_open: bool,
-    /// Whether a participant declined it, so that it waits for a member.
     is_declined: bool,
     questions: Vec<Question>,
     answered: usize,
@@ -64,7 +63,6 @@ struct Question {
     is_required: bool,
     choices: Vec<Choice>,
     parts: Vec<Part>,
-    /// The draft's file or account number.
     saved: Option<String>,
     remove: String,
 }
@@ -80,7 +78,6 @@ impl AnswersPage {
 }
 
 impl Question {
-    /// Whether its inputs are a group named by the question.
     fn is_group(&self) -> bool {
         !self.choices.is_empty() || !self.parts.is_empty() || self.kind == FieldType::File
     }
@@ -255,12 +252,10 @@ fn sent(agreement: &Agreement, (_, gate): (&Stage, &Gate), last: &Submission) ->
     }
 }
 
-/// A submitted form of answers, its sealing keys, and its files' errors.
 struct Submitted {
     form: AnswerForm,
     keys: Arc<Keyring>,
     wrong_files: FieldErrors,
-    /// The errors of the answers if they were sent.
     wrong_answers: FieldErrors,
 }
 
@@ -278,8 +273,7 @@ impl Submitted {
     }
 }
 
-/// Reads a form of answers, and stores its files, if they are to be saved or sent. Files are stored before a draft names them,
-/// and count as the participant's whatever becomes of the form.
+/// Stores the files if the answers are to be saved or sent: before a draft names them, and counted whatever happens.
 async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Result<Submitted, NotActed>, Error> {
     let (attending, view) = load(request).await?;
     let by = attending.participant().id();
@@ -318,7 +312,6 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
 
 type ChosenFiles<'a> = BTreeMap<FieldId, Checked<'a>>;
 
-/// The files of a form that may be stored, and the others' errors.
 fn check_files<'a>(submitted: &'a PartForm<'_>, questions: &[InformationField]) -> (ChosenFiles<'a>, FieldErrors) {
     let (mut chosen, mut wrong) = (ChosenFiles::new(), FieldErrors::default());
     for field in questions.iter().filter(|field| field.field_type == FieldType::File) {
@@ -385,7 +378,6 @@ async fn refused(
     Ok(again(request, submitted, (gate, FieldErrors::default()), Notice::bad(title, line)).await?.conflicting())
 }
 
-/// The notice for answers saved but not sent.
 fn incomplete(errors: &FieldErrors) -> Notice {
     let count = errors.clone().into_list().len();
     let title = if count == 1 { "One answer needs another look" } else { "Some answers need another look" };
@@ -426,7 +418,6 @@ pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Er
     Ok(save(request, &submitted, &typed).await?.unwrap_or_else(|| redirect.into()))
 }
 
-/// Sends the answers.
 pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let gate: GateId = request.path_id("condition")?;

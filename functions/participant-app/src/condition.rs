@@ -36,7 +36,6 @@ struct ConditionPage {
     agreement: String,
     step: String,
     task: GateTask,
-    /// Whether the condition waits for the participant. Otherwise its page shows the outcome.
     is_open: bool,
     can_upload: bool,
     documents: Vec<DocumentRow>,
@@ -44,7 +43,6 @@ struct ConditionPage {
     uploads: Vec<(Link, String)>,
     promises: Vec<PromiseRow>,
     statement: String,
-    /// Whether a participant has declined it, so that it waits for a member.
     is_declined: bool,
     fields: Fields,
 }
@@ -147,7 +145,6 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
     }
 }
 
-/// Why a file isn't taken for a condition that asks for one.
 async fn no_room(request: &Request, id: GateId, bytes: usize) -> Result<Option<NotActed>, Error> {
     let (_, view) = load(request).await?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);

@@ -84,7 +84,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
-    /// The number of the first page shown.
     #[deserr(default)]
     from: Option<Offset>,
 }
@@ -137,7 +136,6 @@ fn joined(blocks: &BTreeSet<SignatureBlockId>) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The position of a document among those that the participant signs, including signed ones.
 fn place(view: &ParticipantView, by: ParticipantId, id: DocumentId) -> Option<TaskPlace> {
     let to_sign = view.agreement.tasks_of(by);
     let is_own =
@@ -173,7 +171,6 @@ fn blocks(view: &ParticipantView, document: &Document, by: ParticipantId) -> Vec
     document.blocks.iter().map(row).collect()
 }
 
-/// The receipt of the participant's last signature in a document.
 fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
     let mut receipts = view.receipts.iter().rev();
     receipts.find_map(|receipt| match &receipt.act {
@@ -182,7 +179,6 @@ fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
     })
 }
 
-/// The participant's counting paper signatures in a document: day and scan.
 fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<(String, String)> {
     let own = view.papers.iter().filter(|paper| paper.document_id == id && paper.counts_since().is_some());
     let scan = |paper: PaperSignatureId| format!("{}/papers/{paper}/scan", part_url(by));
@@ -252,7 +248,6 @@ fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) 
     }
 }
 
-/// Parses a signature, and the signatory of a participant that is not a person.
 fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature, Option<Signatory>), FieldErrors> {
     match (read_signatory(form, entity), read_signature(form)) {
         (Ok(signatory), Ok(signature)) => {
@@ -267,7 +262,6 @@ fn read_signing(form: &Form, entity: Option<&DisplayName>) -> Result<(Signature,
     }
 }
 
-/// Checks that a signatory types their own name.
 fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Result<(), FieldErrors> {
     match (signature, signatory) {
         (Signature::Typed { name: typed }, Some(Signatory { name, .. })) if !typed.is_like(name) => {
@@ -278,7 +272,6 @@ fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Resul
     }
 }
 
-/// Parses a drawing, or else a typed name.
 fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
     let drawn = form.get("drawing").trim();
     if !drawn.is_empty() && !form.get("signature").trim().is_empty() {

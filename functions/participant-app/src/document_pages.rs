@@ -11,15 +11,12 @@ use shared::limits;
 use shared::platform::pdf_reader::PdfReader;
 
 const FROM: &str = "from";
-/// The number of links on each side of the current pages.
 const LINKS_AROUND: usize = 2;
 
 #[derive(Default)]
 pub(super) struct ShownPages {
     pub pictures: Vec<PagePicture>,
-    /// The document's number of pages. None if it can't be shown.
     pub count: usize,
-    /// The links to all its pages. None if all are shown.
     pub links: Vec<PagesLink>,
 }
 
@@ -51,13 +48,11 @@ impl ShownPages {
         Ok(Self { pictures: numbered.map(picture).collect(), count: sizes.len(), links })
     }
 
-    /// The range shown, unless everything is.
     pub fn range(&self) -> Option<String> {
         let current = self.links.iter().find(|link| link.is_current)?;
         Some(format!("{} of {}", current.text, self.count))
     }
 
-    /// The link to the pages after those shown.
     pub fn next(&self) -> Option<&PagesLink> {
         let current = self.links.iter().position(|link| link.is_current)?;
         self.links.get(current + 1)

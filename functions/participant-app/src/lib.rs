@@ -1,5 +1,4 @@
-//! The pages of participants: their tasks and what they did. Participants have no account: `link` opens a session, and
-//! all URLs of its pages begin with the participant's id.
+//! The pages of participants, who have no account: `link` opens a session; every URL begins with the participant's id.
 
 pub(crate) mod answers;
 pub(crate) mod condition;
@@ -92,7 +91,6 @@ pub fn routes() -> Pages {
 
 type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
 
-/// The data of a participant's pages, whether or not they have consented.
 async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
     let attending = request.attending()?;
     let view = participants::view(attending.scope(), attending.participant()).await?;
@@ -125,10 +123,8 @@ fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: Part
     contact.map_or("Someone", |contact| contact.display_name.as_str())
 }
 
-/// The redirect to an act's receipt, or the typed values and the refusal for the act's page.
 type Answer = Result<PageResponse, (Fields, Notice)>;
 
-/// Does an act and redirects to its receipt.
 async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
     let by = submitted.submitter();
     let id: ReceiptId = submitted.new_id();

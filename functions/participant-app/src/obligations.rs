@@ -62,13 +62,11 @@ fn about(view: &ParticipantView, obligation: &Obligation) -> String {
     }
 }
 
-/// Whether an obligation can still be acted on: neither it nor the agreement has ended.
 fn is_live(view: &ParticipantView, obligation: &Obligation) -> bool {
     let goes_on = matches!(view.agreement.lifecycle(), Lifecycle::Active | Lifecycle::Completed);
     goes_on && obligation.cancellation().is_none()
 }
 
-/// The act for which an obligation waits for a participant, if any.
 fn waiting(obligation: &Obligation, by: ParticipantId, now: Timestamp) -> Option<&'static str> {
     let occurrences = obligation.occurrences(now);
     let is_asked = |found: &&Occurrence| found.state != OccurrenceState::Upcoming;
@@ -103,19 +101,16 @@ struct ObligationPage {
     status: String,
     facts: Vec<(&'static str, String)>,
     is_standing: bool,
-    /// What the participant can do now, with the sentences above the buttons.
     acts: Vec<OwnAct>,
     can_satisfy: bool,
     more_acts: usize,
     fields: Fields,
     declared: Vec<TriggerRow>,
     record: OccurrenceList,
-    /// The default of the field for the day it was done.
     today: String,
 }
 
 struct OwnAct {
-    /// The field that names what the act is about, and its value.
     field: &'static str,
     about: String,
     act: &'static str,
@@ -126,7 +121,6 @@ struct OwnAct {
 
 struct Claim {
     by: String,
-    /// How it was done, according to the claim.
     said: Option<SaidDone>,
 }
 
@@ -146,7 +140,6 @@ fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> Str
     }
 }
 
-/// What a participant can do about an obligation, by occurrence.
 fn own_acts(
     view: &ParticipantView,
     obligation: &Obligation,

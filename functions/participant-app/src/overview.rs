@@ -38,14 +38,12 @@ struct OverviewPage {
     payments: Vec<PaymentRow>,
     more_payments: usize,
     obligations: Vec<ObligationRow>,
-    /// The participant's promises, both ways, until obligations replace them.
     promises: Vec<PromiseRow>,
     others: Vec<Other>,
     documents: Vec<DocumentRow>,
     certificate: Option<String>,
     terms: Vec<(&'static str, String)>,
     receipts: Vec<ReceiptRow>,
-    /// The counting paper signatures, with links to their documents.
     papers: Vec<Link>,
     has_consent: bool,
 }
@@ -132,7 +130,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))
 }
 
-/// The other participants named by conditions, and whether they have done their part.
 fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     let agreement = &view.agreement;
     let is_active = agreement.lifecycle() == Lifecycle::Active;
@@ -159,7 +156,6 @@ fn others(view: &ParticipantView, by: ParticipantId) -> Vec<Other> {
     others.filter_map(|id| Some(Other { name: name_of(view, id).to_owned(), badge: badge(id)? })).collect()
 }
 
-/// The participant's counting paper signatures, with links to their documents, newest first.
 fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     let counted = view.papers.iter().rev().filter(|paper| paper.counts_since().is_some());
     let link = |paper: &PaperSignature| Link {
@@ -169,7 +165,6 @@ fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     counted.map(link).collect()
 }
 
-/// The documents and their state for the participant.
 pub(super) fn documents(view: &ParticipantView, by: ParticipantId) -> Vec<DocumentRow> {
     let agreement = &view.agreement;
     let with_file = agreement.documents.iter().filter(|document| document.content.is_some());

@@ -43,8 +43,7 @@ pub(crate) async fn keep_own_file(
     store_file(submitted, counted).await
 }
 
-/// Counts a file that a participant is about to store, if their link has room. Files of drafts and refused forms count
-/// too.
+/// Counts a file to be stored, if the link has room. Files of drafts and refused forms count too.
 pub(crate) async fn count_file(
     submitted: &PartForm<'_>,
     checked: &Checked<'_>,

@@ -4,8 +4,7 @@
 //! Decision: the full instructions are only on the sender's page, and only when it is opened: after a refused form it
 //! shows the account number's ending. So each full view is a separate call in the audit log, `read_instructions`.
 //!
-//! Decision: each side sees its own filings, and of the other side only the payment's state: a sender's bank document
-//! has the sender's account in it.
+//! Decision: each side sees only the other's payment state: a sender's bank document has the sender's account in it.
 
 use askama::Template;
 use pages::agreement_summary::size;
@@ -52,7 +51,6 @@ struct PaymentPage {
     sender: String,
     receiver: String,
     is_sender: bool,
-    /// What the sender writes on the transfer, if anything.
     reference: Option<String>,
     method: &'static str,
     standing: Standing,
@@ -76,7 +74,6 @@ struct Standing {
 }
 
 enum Instructions {
-    /// The participant may not see them now.
     None,
     Full(FullInstructions),
     /// The account number's ending and a link to the full ones, on a page that answers a form.
@@ -86,7 +83,6 @@ enum Instructions {
 
 struct FullInstructions {
     lines: Vec<(&'static str, String)>,
-    /// How they were checked before the release.
     checked: String,
     released_at: Option<DisplayTime>,
     shown_at: DisplayTime,
@@ -118,16 +114,15 @@ struct EvidenceRow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaymentForm {
-    /// The sender claims to have sent it, by this revision of the instructions.
     Report(u32),
-    /// The sender hands in a bank document.
     HandIn,
     /// The receiver reports the arrival; whether an earlier report is still undecided.
-    Arrived { is_again: bool },
+    Arrived {
+        is_again: bool,
+    },
 }
 
 impl PaymentForm {
-    /// The form that a participant may send now, if any.
     pub fn of(own: &OwnPayment, by: ParticipantId) -> Option<Self> {
         let (movement, state) = (&own.movement, own.movement.state());
         if is_sender(movement, by) && state == MovementState::InstructionsReady {
@@ -140,7 +135,6 @@ impl PaymentForm {
     }
 }
 
-/// The page after a refused form, with the typed values and the refusal.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     pub fields: Fields,
@@ -184,8 +178,7 @@ pub(super) async fn load(request: &Request) -> Result<OwnPayment, Error> {
     own_movements::page(attending.scope(), attending.participant(), id).await
 }
 
-/// Whether the participant must first consent to electronic records: acting on a payment requires it, even after the
-/// agreement, for money that comes late.
+/// Acting on a payment requires consent, even after the agreement, for money that comes late.
 fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     let is_active = own.view.agreement.lifecycle() == Lifecycle::Active;
     let attending = request.attending()?;
@@ -255,7 +248,6 @@ fn page(
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-/// A change of the instructions, in words, with only last characters.
 fn changed(change: &InstructionsChange) -> String {
     let account = |ending: &str| {
         if ending.is_empty() { "another account".to_owned() } else { format!("the account ending in {ending}") }
@@ -264,7 +256,6 @@ fn changed(change: &InstructionsChange) -> String {
     format!("On {}, they changed from {before} to {after}.", change.at.for_people())
 }
 
-/// The types of references, starting with none.
 fn reference_types() -> Vec<Choice> {
     let none = Choice { value: String::new(), text: "No reference".to_owned() };
     let choice = |kind: ReferenceType| Choice {

@@ -31,7 +31,6 @@ use crate::own_files::keep_own_file;
 use crate::payment::{Refused, again, load};
 use crate::{PartForm, refusal};
 
-/// The sender claims to have sent it.
 pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (MovementId, _) = (request.path_id("movement")?, submitted.form());
@@ -45,14 +44,12 @@ pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, E
     act(request, &submitted, (id, PartyAct::ReportSent(shown, claim)), notice).await
 }
 
-/// The sender hands in a bank document.
 pub(crate) async fn hand_in(request: &mut Request) -> Result<PageResponse, Error> {
     let line = "It is on file. It shows what your bank says was sent, and proves nothing about the arrival.";
     let notice = Notice::plain("You handed in a document of your bank", line);
     file(request, EvidenceSource::Sender(SenderSource::SenderBankDocument), notice).await
 }
 
-/// The receiver reports that it has arrived.
 pub(crate) async fn report_arrival(request: &mut Request) -> Result<PageResponse, Error> {
     let organization = request.attending()?.organization().name.as_str();
     let line = format!("Next: {organization} decides whether to accept it. Until then the payment isn’t confirmed.");
@@ -243,7 +240,6 @@ fn of_refusal(refused: NotMoved, organization: &str) -> Notice {
     }
 }
 
-/// The notice for a recipient who reports an arrival in a member's browser.
 fn in_members_browser(organization: &str) -> Notice {
     let line = format!(
         "It has a session of a member of {organization}, so what you report here can’t count as your own word. Nothing was recorded. Open your link in your own browser."
@@ -251,7 +247,6 @@ fn in_members_browser(organization: &str) -> Notice {
     Notice::bad("This isn’t your own browser", line)
 }
 
-/// The notice for a sender who reports by outdated instructions.
 fn instructions_changed(organization: &str) -> Notice {
     Notice::new(
         "bad",
@@ -265,7 +260,6 @@ fn instructions_changed(organization: &str) -> Notice {
     )
 }
 
-/// Parses the sender's report. `today` is in the organization's zone.
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     // Checked here too, to report it together with the reference's errors.
     let is_past = |day: Day| NewClaim::checked(day, today, Vec::new()).map(|_| day);

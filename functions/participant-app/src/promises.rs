@@ -1,5 +1,4 @@
-//! A participant's promises, both ways, on the pages for consent, approval and signing. Once in force,
-//! [`obligations`](crate::obligations) shows them.
+//! A participant's promises, both ways, on the pages for consent, approval and signing, until they are in force.
 
 use shared::domain::agreement::promise::{Promise, Side};
 use shared::domain::ids::ParticipantId;
@@ -8,7 +7,6 @@ use shared::text;
 
 pub(super) struct PromiseRow {
     pub name: String,
-    /// Whether the participant owes it, rather than being owed it.
     pub is_own: bool,
     pub parties: String,
     pub due: String,

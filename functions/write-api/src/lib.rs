@@ -1,5 +1,4 @@
-//! The write operations except those on proposals and papering, `POST` and `PATCH /api/v1/**`, with a file per
-//! resource.
+//! The write operations except proposals and papering, `POST` and `PATCH /api/v1/**`, with a file per resource.
 
 mod agreements;
 mod contacts;

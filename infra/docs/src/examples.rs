@@ -1,34 +1,25 @@
 //! Examples that call each operation: for a shell, in Python and in TypeScript.
 //!
-//! Decision: address, token and ids come from the environment. A test runs what the page shows, letter for letter, and so
-//! does a reader who sets a few variables.
+//! Decision: address, token and ids come from the environment, so tests and readers run exactly what the page shows.
 
 use std::fmt::Write;
 
 use pages::api_description::Operation;
 use serde_json::{Map, Value};
 
-/// The variable with the address of the API, without a slash at its end.
+/// The variable with the API's address, without a final slash.
 const URL: &str = "COUNTERSIGN_URL";
-/// The variable with the access token.
 const TOKEN: &str = "COUNTERSIGN_TOKEN";
-/// The page size in examples of lists.
 const ROWS: u32 = 10;
-/// The longest list that stands in one line.
 const LINE_CHARS_MAX: usize = 60;
 
-/// An example.
 #[derive(Debug)]
 pub struct Example {
-    /// The language, as the class of a block of code has it.
     pub language: &'static str,
-    /// The language's name for people.
     pub name: &'static str,
-    /// The code.
     pub code: String,
 }
 
-/// The examples of an operation.
 pub(crate) fn of(operation: Operation<'_>) -> Vec<Example> {
     let call = Call::of(operation);
     vec![
@@ -38,7 +29,7 @@ pub(crate) fn of(operation: Operation<'_>) -> Vec<Example> {
     ]
 }
 
-/// The variables that the examples read besides address and token: each with the name of the id that it stands for.
+/// The variables that the examples read besides address and token, each with the name of its id.
 pub(crate) fn variables(operation: Operation<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let _ = path_with(operation.path, |name| {
@@ -60,7 +51,6 @@ fn variables_in(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a member of a body has ids of records.
 fn is_id(name: &str) -> bool {
     name.ends_with("_id") || name.ends_with("_ids")
 }
@@ -68,20 +58,18 @@ fn is_id(name: &str) -> bool {
 /// The variable with an id: `CONTACT_ID` for `contact_id` and `owner_contact_ids`.
 fn variable(name: &str) -> String {
     match name.trim_end_matches('s') {
-        // What is papered has to be ready.
+        // Papering needs ready items.
         "item_id" if name.ends_with('s') => "READY_ITEM_ID".to_owned(),
         one if one.ends_with("contact_id") => "CONTACT_ID".to_owned(),
         one => one.to_uppercase(),
     }
 }
 
-/// A path with something in the place of each parameter.
 fn path_with(path: &str, mut of: impl FnMut(&str) -> String) -> String {
     let parts = path.split(['{', '}']).enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { of(part) } else { part.to_owned() }).collect()
 }
 
-/// A call.
 struct Call<'a> {
     method: String,
     path: String,
@@ -91,15 +79,11 @@ struct Call<'a> {
     is_public: bool,
 }
 
-/// How a language writes values.
 struct Syntax {
     null: &'static str,
     flags: [&'static str; 2],
-    /// Whether the language writes names of members without quotation marks.
     has_plain_names: bool,
-    /// Whether a comma follows the last member.
     ends_with_comma: bool,
-    /// One step of indentation.
     step: &'static str,
     variable: fn(&str) -> String,
 }
@@ -151,13 +135,13 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The path and the query, with ids as a language writes them into a text.
+    /// The path and query, with ids as the language writes them into a text.
     fn target(&self, of: impl Fn(&str) -> String) -> String {
         path_with(&self.path, |name| of(&variable(name))) + &self.query
     }
 
     fn in_shell(&self) -> String {
-        // With a body, the method is POST unless it is said.
+        // With a body, the method is POST unless stated.
         let method = if self.method == "PATCH" { " -X PATCH" } else { "" };
         let target = self.target(|name| format!("${name}"));
         let mut lines = vec![format!("curl -sS{method} \"${URL}{target}\"")];
@@ -217,13 +201,13 @@ impl<'a> Call<'a> {
 }
 
 impl Syntax {
-    /// A value, whose first line stands where it stands, and whose others are indented by so many steps.
+    /// A value whose first line is in place, and whose others are indented by this many steps.
     fn write(&self, value: &Value, depth: usize) -> String {
         match value {
             Value::Null => self.null.to_owned(),
             Value::Bool(flag) => self.flags[usize::from(*flag)].to_owned(),
             Value::Number(number) => number.to_string(),
-            // A text in JSON is one in Python and in TypeScript, too.
+            // A JSON text is also one in Python and TypeScript.
             Value::String(_) => value.to_string(),
             Value::Array(values) => {
                 let items: Vec<String> = values.iter().map(|value| self.write(value, depth + 1)).collect();

@@ -2,18 +2,14 @@
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-/// A guide on the page.
 #[derive(Debug)]
 pub struct Guide {
-    /// Its id on the page.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Its text.
     pub html: String,
 }
 
-/// A page of `docs/`.
 struct Source {
     file: &'static str,
     text: &'static str,
@@ -21,7 +17,6 @@ struct Source {
     without: &'static [&'static str],
 }
 
-/// The guides, in their order.
 const SOURCES: [Source; 4] = [
     Source { file: "idempotency.md", text: include_str!("../../../docs/idempotency.md"), without: &[] },
     Source {
@@ -33,12 +28,10 @@ const SOURCES: [Source; 4] = [
     Source { file: "agents.md", text: include_str!("../../../docs/agents.md"), without: &["A session", "Decisions"] },
 ];
 
-/// The guides.
 pub(crate) fn all() -> Vec<Guide> {
     SOURCES.iter().map(Source::read).collect()
 }
 
-/// The id of a guide, by the name of its file.
 fn id_of(file: &str) -> Option<String> {
     let source = SOURCES.iter().find(|source| source.file == file)?;
     Some(format!("guide-{}", source.file.trim_end_matches(".md")))
@@ -63,7 +56,7 @@ impl Source {
                     is_left_out = self.without.contains(&text.as_str());
                 }
                 if !is_left_out {
-                    // On the page, a guide is a part of a part.
+                    // A guide's headings are two levels deeper on the page.
                     let level = level as usize + 2;
                     kept.push(raw(format!("<h{level} id=\"{id}-{}\">", slug(&text))));
                     kept.extend(inside);
@@ -79,9 +72,8 @@ impl Source {
     }
 }
 
-/// Rewrites links so that they lead somewhere on the page, and blocks of code to the page's markup.
+/// Rewrites links to lead somewhere on the page, and code blocks to the page's markup.
 fn with_links<'a>(events: Vec<Event<'a>>, id: &str) -> Vec<Event<'a>> {
-    // Whether each link that is open is kept.
     let mut open = Vec::new();
     let mut kept = Vec::new();
     for event in events {

@@ -1,7 +1,7 @@
 //! The documentation for people at `/docs`: one page, made from the API document, with guides, examples and a search.
 //!
-//! Decision: `make generate` writes the page to a file, because it is the same for everyone. The function that serves the
-//! file needs neither templates nor guides.
+//! Decision: `make generate` writes the page to a file, because it is the same for everyone. The function that serves
+//! the file needs neither templates nor guides.
 
 mod examples;
 mod guides;
@@ -21,7 +21,7 @@ use guides::Guide;
 
 /// The script for search and copying. The page works without it.
 const SCRIPT: &str = include_str!("../assets/docs.js");
-/// The page's own styles, behind the beginning of the app's stylesheet.
+/// Follows the beginning of the app's stylesheet.
 const STYLE: &str = include_str!("../assets/docs.css");
 
 /// The page, as its files are kept.
@@ -34,9 +34,6 @@ pub struct Files {
 }
 
 /// Renders the page about an API document.
-///
-/// # Errors
-/// [`Error::Internal`] if the document can't be read or the page can't be rendered.
 pub fn files(document: &str) -> Result<Files, Error> {
     let description = Description::parse(document.as_bytes())?;
     let style = pages::style_head() + STYLE;
@@ -50,7 +47,6 @@ pub fn files(document: &str) -> Result<Files, Error> {
     Ok(Files { page, policy })
 }
 
-/// The hash of a part of the page, as a policy has it.
 fn hash(content: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(content)))
 }
@@ -65,16 +61,13 @@ struct Page<'a> {
     variables: Vec<String>,
     guides: Vec<Guide>,
     groups: Vec<Group>,
-    /// The fields of every event's delivery.
     deliveries: Deliveries,
     events: Vec<Entry>,
     errors: Vec<Answer>,
     types: Vec<Part>,
-    /// The types that are one value.
     values: Vec<Part>,
 }
 
-/// The operations on a kind of record.
 struct Group {
     id: String,
     name: String,
@@ -82,14 +75,12 @@ struct Group {
     entries: Vec<Entry>,
 }
 
-/// What all events have in common.
 struct Deliveries {
     about: Prose,
     headers: Vec<Field>,
     answers: Vec<Answer>,
 }
 
-/// An operation, or an event.
 struct Entry {
     id: String,
     title: String,
@@ -98,7 +89,6 @@ struct Entry {
     about: Prose,
     request: Vec<Part>,
     examples: Vec<Example>,
-    /// The status of the answer to the examples.
     status: String,
     answers: Vec<Answer>,
     /// The answer to the examples, or the body of an event's delivery.
@@ -148,13 +138,13 @@ fn headers(event: &Operation<'_>) -> Vec<Field> {
 
 fn entry(operation: Operation<'_>) -> Entry {
     let answers = operation.answers();
-    // Of an operation that creates or finds a record, the example creates it.
+    // If an operation creates or finds a record, the example creates it.
     let successes = answers.iter().filter(|answer| answer.status.starts_with('2')).map(|answer| answer.status.clone());
     let status = successes.max().unwrap_or_default();
     let is_event = operation.is_event();
     let body = if is_event { operation.body_example() } else { operation.answer_example(&status) };
     let mut request = operation.request();
-    // The headers of events are the same for all, and stand in front of them.
+    // All events have the same headers, shown before them.
     request.retain(|part| !is_event || part.id != "header");
     Entry {
         id: operation.id().to_owned(),
@@ -170,7 +160,6 @@ fn entry(operation: Operation<'_>) -> Entry {
     }
 }
 
-/// Formats a value as indented text.
 fn indented(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -22,19 +22,13 @@ pub enum NoAwsSettings {
     Config(#[from] ConfigError),
 }
 
-/// Settings for an endpoint or AWS itself, with region and credentials from the SDK's chain. A local emulator gets the
-/// environment's credentials or placeholders: a profile's credentials are for AWS.
-///
-/// # Errors
-/// [`NoAwsSettings`], before anything reaches the endpoint.
+/// Settings for an endpoint or AWS itself, with region and credentials from the SDK's chain, checked first. A local
+/// emulator gets the environment's credentials or placeholders: a profile's credentials are for AWS.
 pub async fn settings(endpoint_url: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
     settings_in(endpoint_url, None).await
 }
 
 /// Like [`settings`], in another region if one is given.
-///
-/// # Errors
-/// [`NoAwsSettings`], before anything reaches the endpoint.
 pub async fn settings_in(endpoint_url: Option<&str>, region: Option<&str>) -> Result<AwsSettings, NoAwsSettings> {
     let endpoint_url = match endpoint_url.map(|url| (url, EndpointKind::of(url))) {
         Some((url, EndpointKind::Loopback)) => return Ok(AwsSettings::at(url)?.in_region(region)),

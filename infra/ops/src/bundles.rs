@@ -30,10 +30,7 @@ pub enum BundleError {
     },
 }
 
-/// Verifies a bundle with a key document.
-///
-/// # Errors
-/// [`BundleError`] if a file can't be read. A damaged bundle is no error but a report with problems.
+/// Verifies a bundle with a key document. A damaged bundle is no error but a report with problems.
 pub fn verify(bundle: &Path, keys: &Path) -> Result<Report, BundleError> {
     let document = KeyDocument::parse(&read(keys, KEYS_BYTES_MAX)?);
     let document = document.map_err(|reason| BundleError::Keys { path: keys.to_owned(), reason })?;
@@ -83,7 +80,6 @@ mod tests {
         assert!(error.contains("none.zip can't be read"), "{error}");
     }
 
-    /// The test's key, as the service publishes it.
     fn public_key() -> &'static str {
         r#"{"id":"2026-11","public_key":"66be7e332c7a453332bd9d0a7f7db055f5c5ef1a06ada66d98b39fb6810c473a"}"#
     }

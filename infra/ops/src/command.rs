@@ -28,7 +28,6 @@ use crate::reencrypt::{self, Reencrypted};
 use crate::verify::{self, Verification, Verified};
 use crate::{create_organization_with_invitation, organizations};
 
-/// The local stack's table.
 const LOCAL_TABLE: &str = "countersign";
 
 /// Runs this process's command line.
@@ -96,7 +95,6 @@ async fn create_password_link(options: &CreatePasswordLink) -> Result<(), String
     Ok(())
 }
 
-/// Prints one line per organization on standard output.
 async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
     match command {
         OrganizationsCommand::List(options) => {
@@ -120,7 +118,6 @@ async fn organizations(command: &OrganizationsCommand) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the export's folder on standard output.
 async fn export(options: &Export) -> Result<(), String> {
     let (store, files) = (store(&options.store).await?, files(&options.files, &options.store).await?);
     let exported =
@@ -134,7 +131,6 @@ async fn export(options: &Export) -> Result<(), String> {
     Err(format!("{} files that records name are missing or damaged: the manifest has their hashes", missing.len()))
 }
 
-/// The file store, if the options name one.
 async fn files(options: &FilesOptions, of: &StoreOptions) -> Result<Option<Files>, String> {
     if let Some(folder) = &options.dir {
         if !folder.is_dir() {
@@ -224,7 +220,6 @@ async fn verify(options: &Verify) -> Result<(), String> {
     Err(format!("{found} things are wrong in {items} items{put_right}{can_be}"))
 }
 
-/// Prints the counts on standard output.
 async fn migrate(options: &Migrate) -> Result<(), String> {
     let store = store(&options.store).await?;
     let migrated = crate::migration::rewrite(&store, options.dry_run, options.resume.resume.as_deref()).await;
@@ -273,7 +268,6 @@ fn standard_input() -> Result<String, String> {
     Ok(text)
 }
 
-/// Reports the state of a key, and what is lost.
 fn tell(name: &str, RetiredKey { evidence_key, compromised_since, opens, .. }: &RetiredKey) {
     eprintln!("The key {name} is retired. Participants' links and codes that it made no longer work: copy new links.");
     let key = evidence_key.id();

@@ -1,7 +1,6 @@
 //! Exports an organization: its records as newline-delimited JSON, its files, and a manifest with the hash of each.
 //!
-//! Decision: an export is no snapshot. Records may change meanwhile; where that matters, suspend the organization
-//! first.
+//! Decision: an export is no snapshot. Where changes meanwhile matter, suspend the organization first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -27,7 +26,6 @@ pub const RECORDS: &str = "records.ndjson";
 pub const FILES: &str = "files";
 /// The manifest, written last: without it, an export is incomplete.
 pub const MANIFEST: &str = "manifest.json";
-/// The position of an unfinished export.
 const POSITION: &str = "position.json";
 
 /// Why an export failed.
@@ -66,12 +64,10 @@ pub struct Exported {
     pub missing: Vec<String>,
 }
 
-/// The counts in a walk's file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Counts {
     /// Bytes written so far. The next run truncates what a crash left after them.
     bytes: u64,
-    /// Records by kind.
     kinds: BTreeMap<String, u64>,
 }
 
@@ -170,10 +166,8 @@ fn named_files(records: &Path) -> Result<BTreeSet<(String, u64)>, ExportError> {
     Ok(named)
 }
 
-/// The exported files, by hash and size, and the hashes of missing ones.
 type Copied = (BTreeSet<(String, u64)>, Vec<String>);
 
-/// Copies the files that don't exist yet.
 async fn copy_files(
     files: Option<&dyn FileStore>,
     org: OrgId,

@@ -63,8 +63,7 @@ pub struct RetiredKey {
     pub opens: bool,
 }
 
-/// Retires a key of the keyring with this value: from now on, its links and signatures are invalid. Retiring it again
-/// changes nothing, unless to add that it leaked, or leaked earlier.
+/// Retires a key: its links and signatures are now invalid. Repeating this only adds that it leaked, or leaked earlier.
 pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, RetireError> {
     let keyring = Keyring::parse(value.trim())?;
     if !keyring.has(name) {
@@ -86,17 +85,11 @@ pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, Re
 }
 
 /// Creates a new installation's keyring, with one key named after the day. [`Keyring::reveal`] is the secret's value.
-///
-/// # Errors
-/// [`SealError::NoRandomness`] if the system provides none.
 pub fn create(now: Timestamp) -> Result<Keyring, SealError> {
     Keyring::new(&now.day())
 }
 
 /// Adds a new current key to the keyring with this value. The other keys stay.
-///
-/// # Errors
-/// [`SealError::NoKeys`] if the text isn't a keyring.
 pub fn rotate(value: &str, now: Timestamp) -> Result<Keyring, SealError> {
     let keyring = Keyring::parse(value.trim())?;
     let day = now.day();
@@ -121,7 +114,6 @@ mod tests {
         let now = Timestamp::now();
         let mut keyring = create(now).unwrap();
         let mut sealed = Vec::new();
-        // Three rotations in one day.
         for round in 0..3 {
             sealed.push(keyring.seal(&format!("secret {round}"), "a place").unwrap());
             keyring = rotate(&format!("{}\n", keyring.reveal()), now).unwrap();
@@ -133,7 +125,6 @@ mod tests {
         assert!(keyring.is_current(&keyring.seal("another", "a place").unwrap()));
     }
 
-    /// A bundle signed with the current key.
     fn signed(keyring: &Keyring) -> Vec<u8> {
         let about = bundle::About { service: "s", organization_id: "o", agreement_id: "a", created_at: "t" };
         bundle::write(&about, &[], &evidence::signing_key(keyring).unwrap()).unwrap()
@@ -157,10 +148,8 @@ mod tests {
             assert!(verdict(&old, &retired.keyring).contains(retired.evidence_key.id()));
             assert_eq!(retired.keyring.open(&sealed, "a place").is_ok(), !loses_sealed);
             assert!(verdict(&signed(&retired.keyring), &retired.keyring).starts_with("VERIFIED: "));
-            // Retired again without the option: nothing changes.
             let again = retire(&retired.keyring.reveal(), &name, Retirement::default()).unwrap();
             assert_eq!((again.keyring.reveal(), again.opens), (retired.keyring.reveal(), !loses_sealed));
-            // It turns out later that it leaked, and when.
             let leaked = Retirement { compromised_since: since("2026-11-20T09:00:00Z"), loses_sealed };
             let leaked = retire(&retired.keyring.reveal(), &name, leaked).unwrap().keyring.reveal();
             for (told, said) in [

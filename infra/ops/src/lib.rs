@@ -91,9 +91,6 @@ fn name(field: &'static str, text: &str) -> Result<DisplayName, OpsError> {
 }
 
 /// Creates an organization.
-///
-/// # Errors
-/// [`OpsError::Invalid`] for an invalid name.
 pub async fn create_organization(store: &Store, organization_name: &str) -> Result<OrgId, OpsError> {
     let name = name("organization's name", organization_name)?;
     let organization = Organization::create(name, Timestamp::now());
@@ -116,9 +113,6 @@ impl fmt::Debug for InvitedOrganization {
 }
 
 /// Creates an organization without members and invites its first admin, atomically.
-///
-/// # Errors
-/// [`OpsError::Invalid`] for an invalid name or address.
 pub async fn create_organization_with_invitation(
     store: &Store,
     organization_name: &str,
@@ -149,9 +143,6 @@ pub struct NewMember<'a> {
 }
 
 /// Creates a member with a new account.
-///
-/// # Errors
-/// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::EmailTaken`] if the address has an account.
 pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Result<MemberId, OpsError> {
     let name = name("member's name", new.name)?;
     let email = Email::parse(new.email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
@@ -169,9 +160,6 @@ pub async fn create_member(store: &Store, org: OrgId, new: NewMember<'_>) -> Res
 }
 
 /// Adds a member who has an account in another organization. They sign in as before, and switch between the two.
-///
-/// # Errors
-/// [`OpsError::Invalid`] for an invalid name or address, [`OpsError::NoSuchAccount`] if the address has no account.
 pub async fn add_membership(
     store: &Store,
     org: OrgId,
@@ -186,22 +174,16 @@ pub async fn add_membership(
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Removes a member. Their sessions in the organization end at once; their account stays, and so does their name in
-/// records of their acts. The audit log shows it as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NotRemoved`] if the organization has no such member or no other admin.
+/// Removes a member, unless they are the only admin. Their sessions in the organization end; their account stays, and
+/// their name in records of their acts. The audit log shows it as the service's own act.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
     let system = SystemContext::begin(store, org, "remove_member", TimeScale::default());
     let removed = system.run(limits::OPERATOR_ATTEMPTS_MAX, || members::remove_as_operator(&system, member)).await;
     Ok(removed.map_err(OpsError::of_store)??)
 }
 
-/// Resets the second factor of a person without phone and recovery codes whom no admin can help. All their sessions
-/// end, and the password alone signs them in. Their first organization's audit log shows it as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NoSuchAccount`], and [`OpsError::NoSecondFactor`] if none is on.
+/// Resets the second factor of a person whom no admin can help. All their sessions end, and the password alone signs
+/// them in. Their first organization's audit log shows it as the service's own act.
 pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsError> {
     let (system, email) = begin_for(store, email, "reset_second_factor").await?;
     let reset = || second_factors::reset_as_operator(&system, &email);
@@ -209,11 +191,8 @@ pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsEr
     if was_on { Ok(()) } else { Err(OpsError::NoSecondFactor) }
 }
 
-/// Creates a link for setting a new password, and returns its path. It works once, within 24 hours, and only until the
-/// password changes. The account's first organization has it in the audit log as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NoSuchAccount`].
+/// Returns the path of a link for setting a new password. It works once, within 24 hours, until the password changes.
+/// The account's first organization has it in the audit log as the service's own act.
 pub async fn create_password_link(store: &Store, email: &str) -> Result<String, OpsError> {
     let (system, email) = begin_for(store, email, "create_password_link").await?;
     let secret = LinkSecret::new()?;
@@ -222,7 +201,6 @@ pub async fn create_password_link(store: &Store, email: &str) -> Result<String, 
     if is_made { Ok(format!("/app/password-links/{}", secret.reveal())) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Begins an act on the account with this address, in the account's first organization.
 async fn begin_for(store: &Store, email: &str, act: &'static str) -> Result<(SystemContext, Email), OpsError> {
     let email = Email::parse(email).map_err(|(_, why)| OpsError::Invalid { field: "email address", why })?;
     let organizations = Operator::new(store).organizations_of(&email).await?;
@@ -256,9 +234,6 @@ impl fmt::Debug for IssuedToken {
 }
 
 /// Issues a token.
-///
-/// # Errors
-/// [`OpsError::Invalid`] for an invalid label.
 pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Result<IssuedToken, OpsError> {
     let label = name("token's name", new.name)?;
     let value = crypto::new_token()?;
@@ -269,9 +244,6 @@ pub async fn create_token(store: &Store, org: OrgId, new: NewToken<'_>) -> Resul
 }
 
 /// Revokes a token permanently.
-///
-/// # Errors
-/// [`OpsError::NoSuchToken`] if the organization has no such token.
 pub async fn revoke_token(store: &Store, org: OrgId, token: TokenId, at: Timestamp) -> Result<(), OpsError> {
     let revoked = Operator::new(store).revoke_token(org, token, at).await?;
     if revoked { Ok(()) } else { Err(OpsError::NoSuchToken) }

@@ -9,10 +9,7 @@ use shared::store::operator::Operator;
 
 use crate::walk::{Walk, WalkError};
 
-/// Rewrites or counts records of older versions. Resumes an interrupted walk if `resume` names its file.
-///
-/// # Errors
-/// [`WalkError`]. Rewritten records stay so; the next run repeats the interrupted page.
+/// Rewrites or counts older records. Resumes an interrupted walk from the file, repeating the interrupted page.
 pub async fn rewrite(store: &Store, is_dry: bool, resume: Option<&Path>) -> Result<Migrated, WalkError> {
     let does = if is_dry { "migrate --dry-run" } else { "migrate" };
     let mut walk = Walk::<Migrated>::begin(store, does, resume).await?;

@@ -13,9 +13,6 @@ use crate::OpsError;
 use crate::walk::{Walk, WalkError};
 
 /// Lists all organizations, oldest first. Walks the whole table: the service keeps no such list, since it needs none.
-///
-/// # Errors
-/// [`WalkError::Store`].
 pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
     let mut walk = Walk::<()>::begin(store, "list", None).await?;
     let mut found = Vec::new();
@@ -28,11 +25,7 @@ pub async fn list(store: &Store) -> Result<Vec<Organization>, WalkError> {
     Ok(found)
 }
 
-/// Suspends an organization: nobody gets in and nothing leaves it until it is resumed. No effect if already suspended.
-/// The audit log shows it as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NoSuchOrganization`].
+/// Suspends an organization: nobody gets in and nothing leaves it until it is resumed. The audit log shows it.
 pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
     check_exists(store, org).await?;
     loop {
@@ -44,11 +37,7 @@ pub async fn suspend(store: &Store, org: OrgId) -> Result<(), OpsError> {
     }
 }
 
-/// Resumes an organization: unexpired sessions continue, and held deliveries are sent. No effect unless suspended. The
-/// audit log shows it as the service's own act.
-///
-/// # Errors
-/// [`OpsError::NoSuchOrganization`].
+/// Resumes an organization: unexpired sessions continue, and held deliveries are sent. The audit log shows it.
 pub async fn resume(store: &Store, org: OrgId) -> Result<(), OpsError> {
     check_exists(store, org).await?;
     loop {

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use shared::store::Store;
 
-/// A progress bar for a table's items.
 pub async fn of_table(store: &Store) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

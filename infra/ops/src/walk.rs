@@ -51,11 +51,9 @@ pub struct Walk<'a, C> {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct State<C> {
-    /// Action and table of the walk.
     walk: String,
     /// The end of the last finished page; none before the first.
     behind: Option<Position>,
-    /// Items seen so far.
     items: u64,
     counts: C,
 }
@@ -75,9 +73,6 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
     }
 
     /// The items of the next page; none at the end. Finish the work on them before [`Walk::note`].
-    ///
-    /// # Errors
-    /// [`WalkError::Store`].
     pub async fn next_page(&mut self) -> Result<Option<Vec<Item>>, WalkError> {
         if self.is_over {
             return Ok(None);
@@ -106,9 +101,6 @@ impl<'a, C: Clone + Default + Serialize + DeserializeOwned> Walk<'a, C> {
     }
 
     /// Records that a page is done, in the file too. At the end, removes the file.
-    ///
-    /// # Errors
-    /// [`WalkError::File`].
     pub fn note(&mut self, items: u64) -> Result<(), WalkError> {
         self.state.items += items;
         self.bar.set_position(self.state.items);

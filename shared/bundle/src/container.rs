@@ -1,6 +1,5 @@
 //! The zip format in its single allowed form: consecutive entries from the first byte, stored, with fixed flags and
-//! dates, then the directory, and nothing else. Numbers are little-endian. Comments use the terms of APPNOTE, the zip
-//! specification.
+//! dates, then the directory, and nothing else. Numbers are little-endian. Terms are APPNOTE's.
 
 use crate::FILES_MAX;
 
@@ -19,8 +18,7 @@ const VERSION: u8 = 20;
 const MADE_BY: [u8; 2] = [VERSION, 3];
 /// The external attributes of each entry: a regular file, writable by its owner and readable by all.
 const ATTRIBUTES: [u8; 4] = [0, 0, 0xa4, 0x81];
-/// The common part of both headers: version 2.0 needed to extract, the flag for UTF-8 names, stored, 00:00 on January
-/// 1, 1980, the earliest date in a zip.
+/// Version 2.0 to extract, the flag for UTF-8 names, stored, and 00:00 on January 1, 1980, a zip's earliest date.
 const FIXED: [u8; 10] = [VERSION, 0, 0x00, 0x08, 0, 0, 0, 0, 0x21, 0x00];
 
 #[derive(Debug, Clone, Copy)]
@@ -28,15 +26,11 @@ pub(crate) struct Entry<'a> {
     pub(crate) name: &'a str,
     pub(crate) content: &'a [u8],
     crc: u32,
-    /// The header with the name, as read. Empty when writing.
     header: &'a [u8],
 }
 
-/// The contents of a zip: entries, then the directory.
 pub(crate) struct Walked<'a> {
-    /// The consecutive entries from the first byte.
     pub(crate) entries: Vec<Entry<'a>>,
-    /// Everything after them.
     rest: &'a [u8],
 }
 
@@ -49,12 +43,10 @@ impl<'a> Entry<'a> {
         LOCAL_BYTES + CENTRAL_BYTES + 2 * self.name.len() + self.content.len()
     }
 
-    /// Whether the content matches the header's CRC-32.
     pub(crate) fn has_its_crc(&self) -> bool {
         crc32fast::hash(self.content) == self.crc
     }
 
-    /// Whether the header as read is the only allowed one.
     pub(crate) fn has_its_header(&self) -> bool {
         self.header == self.local_header()
     }
@@ -78,7 +70,6 @@ impl<'a> Entry<'a> {
         header.extend(LOCAL_SIGNATURE);
         header.extend(FIXED);
         header.extend(self.crc_and_sizes());
-        // Extra field length.
         header.extend([0; 2]);
         header.extend(self.name.as_bytes());
         header
@@ -98,7 +89,6 @@ impl<'a> Entry<'a> {
         header
     }
 
-    /// CRC-32, compressed size, uncompressed size, file name length.
     fn crc_and_sizes(&self) -> Vec<u8> {
         let size = u32_of(self.content.len());
         [&self.crc.to_le_bytes()[..], &size, &size, &u16_of(self.name.len())].concat()
@@ -120,7 +110,6 @@ pub(crate) fn write(entries: &[Entry<'_>]) -> Vec<u8> {
     zip
 }
 
-/// The central directory and its end, derived from the entries.
 fn directory(entries: &[Entry<'_>]) -> Vec<u8> {
     let (mut directory, mut offset) = (Vec::new(), 0);
     for entry in entries {
@@ -152,7 +141,6 @@ pub(crate) fn walk(zip: &[u8]) -> Walked<'_> {
 }
 
 impl Walked<'_> {
-    /// Whether exactly the entries' full directory follows them.
     pub(crate) fn ends_with_its_directory(&self) -> bool {
         self.rest == directory(&self.entries)
     }
@@ -171,12 +159,11 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// A number kept below 65,535 by a bundle's limits.
+/// A bundle's limits keep these numbers below 65,535 and 4 GiB.
 fn u16_of(number: usize) -> [u8; 2] {
     u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes()
 }
 
-/// A number kept far below 4 GiB by a bundle's limits.
 fn u32_of(number: usize) -> [u8; 4] {
     u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()
 }

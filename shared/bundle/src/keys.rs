@@ -38,7 +38,6 @@ pub struct PublicKey {
     bytes: [u8; 32],
 }
 
-/// A public key in JSON.
 #[derive(Serialize, Deserialize)]
 struct Spelled {
     id: String,
@@ -62,9 +61,6 @@ impl From<PublicKey> for Spelled {
 
 impl PublicKey {
     /// A public key of 32 bytes, as encoded by RFC 8032.
-    ///
-    /// # Errors
-    /// [`KeyError::Id`].
     pub fn new(id: impl Into<String>, bytes: [u8; 32]) -> Result<Self, KeyError> {
         let id = id.into();
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
@@ -102,7 +98,6 @@ pub struct CompromisedKey {
     since: String,
 }
 
-/// A compromised key in JSON.
 #[derive(Serialize, Deserialize)]
 struct SpelledCompromised {
     id: String,
@@ -127,9 +122,6 @@ impl From<CompromisedKey> for SpelledCompromised {
 
 impl CompromisedKey {
     /// A key that others may have had since a time: RFC 3339 in UTC, with milliseconds.
-    ///
-    /// # Errors
-    /// [`KeyError::Since`].
     pub fn new(key: PublicKey, since: impl Into<String>) -> Result<Self, KeyError> {
         let since = since.into();
         let shape = since.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter });
@@ -140,14 +132,8 @@ impl CompromisedKey {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing<'a> {
-    /// Its signatures count.
     Trusted,
-    /// Others may have had it.
-    Compromised {
-        /// Since when.
-        since: &'a str,
-    },
-    /// The document doesn't have it under its id.
+    Compromised { since: &'a str },
     Unknown,
 }
 
@@ -157,7 +143,6 @@ pub struct SigningKey {
     key: ed25519_dalek::SigningKey,
 }
 
-/// Hides the secret.
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
@@ -165,11 +150,7 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// The key derived from 32 secret bytes, the seed of RFC 8032; the same bytes give the same key. Ids must never be
-    /// reused: bundles name their key by it.
-    ///
-    /// # Errors
-    /// [`KeyError::Id`].
+    /// The key whose seed (RFC 8032) is these bytes. Ids must never be reused: bundles name their key by it.
     pub fn new(id: impl Into<String>, secret: &[u8; 32]) -> Result<Self, KeyError> {
         let key = ed25519_dalek::SigningKey::from_bytes(secret);
         let PublicKey { id, .. } = PublicKey::new(id, key.verifying_key().to_bytes())?;
@@ -206,17 +187,11 @@ pub struct KeyDocument {
 
 impl KeyDocument {
     /// The document with these keys, in this order.
-    ///
-    /// # Errors
-    /// [`KeyError::SameId`].
     pub fn new(keys: Vec<PublicKey>) -> Result<Self, KeyError> {
         Self { keys, compromised_keys: Vec::new() }.checked()
     }
 
-    /// Adds compromised keys.
-    ///
-    /// # Errors
-    /// [`KeyError::SameId`], also for one that is among the valid keys.
+    /// Adds compromised keys, none of which may be among the valid ones.
     pub fn with_compromised(self, compromised_keys: Vec<CompromisedKey>) -> Result<Self, KeyError> {
         Self { compromised_keys, ..self }.checked()
     }
@@ -230,10 +205,7 @@ impl KeyDocument {
         }
     }
 
-    /// Parses the document.
-    ///
-    /// # Errors
-    /// [`KeyError::Document`], which says what is wrong and where, and [`KeyError::SameId`].
+    /// Parses the document. An error says what is wrong and where.
     pub fn parse(json: &[u8]) -> Result<Self, KeyError> {
         #[derive(Deserialize)]
         struct Document {
@@ -262,7 +234,6 @@ mod tests {
         SigningKey::new(id, &[7; 32]).unwrap().public()
     }
 
-    /// The first test of RFC 8032: keys follow the standard.
     #[test]
     fn the_key_is_that_of_the_standard() {
         let secret = hex::decode(b"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").unwrap();

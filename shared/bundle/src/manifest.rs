@@ -53,7 +53,6 @@ impl Manifest {
         Some(json)
     }
 
-    /// Parses a manifest. None unless the bytes are exactly what the service would write.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let manifest: Self = serde_json::from_slice(bytes).ok()?;
         let is_valid = manifest.format_version == FORMAT_VERSION

@@ -23,8 +23,7 @@ pub(crate) fn is_forbidden(letter: char) -> bool {
         | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The first path that can't be extracted along with the others, the manifest and the signature on a case-insensitive
-/// system: it names two files, or a file and a folder.
+/// The first path that, on a case-insensitive system, names the same file as another, or a folder of one.
 pub(crate) fn collision<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let mut files = HashSet::from([MANIFEST_PATH.to_owned(), SIGNATURE_PATH.to_owned()]);
     let twice = paths.clone().find(|path| !files.insert(path.to_ascii_lowercase()));

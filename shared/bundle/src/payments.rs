@@ -17,7 +17,6 @@ const PAYMENTS: &str = "movements.jsonl";
 const PROOFS: [&str; 3] = ["recipient_confirmed", "bank_documented", "bank_verified"];
 
 const DATA: &str = "bank_verified";
-/// The standings of accounts known to be the payee's.
 const KNOWN: [&str; 2] = ["instructed", "own"];
 
 struct Side {
@@ -29,7 +28,6 @@ struct Side {
 const SENDER: Side = Side { name: "sender", records: "sender_evidence.jsonl", folder: "sender_evidence/" };
 const RECEIVER: Side = Side { name: "receiver", records: "receiver_evidence.jsonl", folder: "receiver_evidence/" };
 
-/// A disagreement: the file's path, and the problem.
 pub(crate) type Disagreement = (String, String);
 
 /// Finds disagreements in a bundle whose files all match its manifest.
@@ -76,7 +74,6 @@ pub(crate) fn disagreements<'a>(
     found
 }
 
-/// The compared part of a line of `movements.jsonl`.
 #[derive(Deserialize)]
 struct PaymentLine {
     movement_id: String,
@@ -95,7 +92,6 @@ struct Surplus {
     amount_minor: i64,
 }
 
-/// The compared part of an evidence line.
 #[derive(Deserialize)]
 struct EvidenceLine {
     movement_id: String,
@@ -109,7 +105,6 @@ struct EvidenceLine {
     account: Option<Account>,
 }
 
-/// The compared part of evidence's account.
 #[derive(Deserialize)]
 struct Account {
     standing: String,
@@ -122,7 +117,6 @@ struct Amount {
 }
 
 impl PaymentLine {
-    /// The payment's problem, given all evidence that the bundle calls accepted.
     fn wrong(&self, accepted: &[EvidenceLine]) -> Option<&'static str> {
         let confirmation = [&self.confirmed_at, &self.confirmed_by, &self.confirmation_basis];
         let is_confirmed = |count: usize| confirmation.iter().filter(|part| part.is_some()).count() == count;
@@ -152,7 +146,6 @@ impl PaymentLine {
     }
 }
 
-/// An evidence line's problem. Adds the document that it names.
 fn wrong_with<'a>(
     line: &'a EvidenceLine,
     side: &Side,

@@ -47,8 +47,8 @@ impl fmt::Display for ProblemKind {
 pub struct Problem {
     /// Its kind.
     pub kind: ProblemKind,
-    /// The path of the file concerned. None for the whole bundle. The bundle's maker chose it, so it may be anything; a
-    /// displayed [`Report`] escapes it.
+    /// The path of the file concerned, chosen by the bundle's maker; none for the whole bundle. A [`Report`] escapes
+    /// it.
     pub path: Option<String>,
     /// Details beyond the kind: a sentence without its period, possibly empty.
     pub detail: Cow<'static, str>,
@@ -58,8 +58,7 @@ pub struct Problem {
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Report {
-    /// The manifest, if signed by a known, uncompromised key. Otherwise none, so that nobody relies on unproven
-    /// content.
+    /// The manifest, if signed by a known, uncompromised key: nobody must rely on unproven content.
     pub manifest: Option<Manifest>,
     /// The paths of the files that match the manifest, in its order. Proves nothing without [`Report::manifest`].
     pub matching: Vec<String>,
@@ -104,7 +103,6 @@ fn write_verdict(f: &mut fmt::Formatter<'_>, manifest: &Manifest) -> fmt::Result
     write!(f, "Organization {organization_id}, agreement {agreement_id}, as of {created_at}")
 }
 
-/// A path with misleading or terminal control characters escaped.
 fn visible(path: &str) -> String {
     let shown = |letter: char| {
         if path::is_forbidden(letter) { letter.escape_unicode().to_string() } else { letter.to_string() }

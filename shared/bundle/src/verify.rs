@@ -9,8 +9,7 @@ use crate::payments;
 use crate::report::{ProblemKind, Report};
 use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
 
-/// Verifies a bundle. Trusts only the key document's keys, against which the bundle's own is compared. Takes linear
-/// time for any input, and unpacks nothing.
+/// Verifies a bundle against the document's keys only. Takes linear time for any input, and unpacks nothing.
 pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     let mut report = Report::default();
     if bundle.len() > BUNDLE_BYTES_MAX {
@@ -34,7 +33,6 @@ pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     report
 }
 
-/// Checks the zip's form: headers, order, directory.
 fn check_container(report: &mut Report, walked: &Walked<'_>) {
     for entry in &walked.entries {
         if !entry.has_its_header() {
@@ -51,7 +49,6 @@ fn check_container(report: &mut Report, walked: &Walked<'_>) {
     }
 }
 
-/// An entry's sort key: manifest, signature, then paths by bytes.
 fn rank(name: &str) -> (u8, &str) {
     match name {
         MANIFEST_PATH => (0, ""),

@@ -7,7 +7,6 @@ use crate::keys::SigningKey;
 use crate::manifest::{Manifest, ManifestFile};
 use crate::{BUNDLE_BYTES_MAX, FILES_MAX, FORMAT_VERSION, MANIFEST_PATH, SIGNATURE_PATH, path};
 
-/// The maximum size of each text about a bundle.
 const TEXT_BYTES_MAX: usize = 255;
 
 /// What a bundle is about. Each text has 1 to 255 bytes, without control or invisible characters.
@@ -55,11 +54,7 @@ pub enum WriteError {
     Manifest,
 }
 
-/// Writes and signs a bundle with these files, in any order. The same input gives the same bytes. Uses as much
-/// additional memory as the files have.
-///
-/// # Errors
-/// [`WriteError`], which says which input is invalid.
+/// Writes and signs a bundle of these files, in any order: the same input gives the same bytes. Copies the files once.
 pub fn write(about: &About<'_>, files: &[File<'_>], key: &SigningKey) -> Result<Vec<u8>, WriteError> {
     check(about)?;
     let files = sorted(files)?;
@@ -96,7 +91,6 @@ fn check(about: &About<'_>) -> Result<(), WriteError> {
     texts.iter().find(|(_, text)| !is_text(text)).map_or(Ok(()), |(name, _)| Err(WriteError::Text(name)))
 }
 
-/// The files ordered by the bytes of their paths, if they fit in one bundle.
 fn sorted<'a>(files: &[File<'a>]) -> Result<BTreeMap<&'a str, &'a [u8]>, WriteError> {
     if files.len() > FILES_MAX {
         return Err(WriteError::TooMany);

@@ -21,17 +21,13 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::{EvidenceError, paths};
 
-/// The bundle's files about answers, by path.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// The bundle's files about answers, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let mut contents = BTreeMap::new();
     let kept = record.answer_files();
     for (n, kept) in kept.iter().enumerate() {
         contents.insert(path(n, kept), file(files, &kept.content)?);
     }
-    // Each file once, in the order of the answers.
     let mut next = 0;
     let mut place = |answered: &AnswerFile| {
         let is_kept = kept.get(next).is_some_and(|kept| std::ptr::eq(*kept, answered));
@@ -49,7 +45,6 @@ fn path(n: usize, file: &AnswerFile) -> String {
     paths::numbered("answers", n + 1, file.shown_name().unwrap_or("File"), file.file_type.extension())
 }
 
-/// A line of `answers.jsonl`.
 #[derive(Serialize)]
 struct SubmissionLine<'a> {
     submission_id: SubmissionId,
@@ -71,9 +66,7 @@ struct AnswerLine<'a> {
     question: Option<&'a str>,
     #[serde(rename = "type")]
     kind: &'static str,
-    /// Null if omitted.
     answer: Value,
-    /// Why it is omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<&'static str>,
 }
@@ -218,7 +211,6 @@ mod tests {
         }
     }
 
-    /// The bundle omits whatever the API omits.
     #[test]
     fn answers_with_numbers_of_accounts_or_cards_are_left_out() {
         let field = |n: u8| format!("019a0000-0000-7000-8000-3000000000{n:02}");

@@ -24,11 +24,7 @@ use crate::lines::{
 use crate::satisfactions::satisfaction_paths;
 use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
-/// Makes the bundle of an agreement's evidence, with the files named by its record and the statement entries that prove
-/// payments.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. All must exist.
 pub fn bundle(
     evidence: &Evidence,
     extracts: &[StatementExtract],
@@ -133,7 +129,6 @@ fn uploads(record: &AgreementRecord) -> BTreeMap<ReceiptId, (String, &DocumentCo
     numbered.collect()
 }
 
-/// The scans of paper signatures, in the order of the records, and their paths.
 fn scans(record: &AgreementRecord) -> Vec<(String, &DocumentContent)> {
     let scans = record.papers.iter().map(|paper| &paper.scan).enumerate();
     let numbered = scans.map(|(n, scan)| {
@@ -169,8 +164,7 @@ fn agreement_file<'a>(
 
 /// The texts that participants consented to, matched to receipts by SHA-256.
 ///
-/// Decision: a missing text is an error. Without it nobody can say what was consented to; a release that lost one must
-/// restore it.
+/// Decision: a missing text is an error. Nobody could say what was consented to; the release must restore it.
 fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let given = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Consented { sha256, .. } => Some(sha256),
@@ -189,7 +183,6 @@ mod tests {
     use super::*;
     use crate::tests::{consented, record};
 
-    /// Earlier consents were given to the earlier text.
     #[test]
     fn every_text_that_a_receipt_names_is_there() {
         let texts = [

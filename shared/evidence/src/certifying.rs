@@ -14,8 +14,7 @@
 //! Decision: a certificate never changes. So it has the organization's name as of completion, and not the service's
 //! URL, which may change and is in the bundle's manifest and README.
 //!
-//! Decision: a certificate has no email addresses. Contacts may change, and since the service sends no email, it has
-//! never seen an address work.
+//! Decision: a certificate has no email addresses: contacts change, and the service has never seen an address work.
 
 use std::collections::BTreeSet;
 
@@ -53,9 +52,6 @@ pub enum Audience {
 }
 
 /// Makes the certificate. The same record and audience give the same file.
-///
-/// # Errors
-/// [`EvidenceError::Certificate`].
 pub fn certificate(
     completed: &CompletedRecord,
     organization: &Organization,
@@ -131,7 +127,6 @@ fn signer(record: &AgreementRecord, receipt: &Receipt) -> Option<Signer> {
     })
 }
 
-/// An act, noting a member's browser.
 fn marked(what: String, receipt: &Receipt) -> String {
     match &receipt.origin.in_person {
         Some(host) => format!("{what}, {host}"),
@@ -139,8 +134,7 @@ fn marked(what: String, receipt: &Receipt) -> String {
     }
 }
 
-/// A signer on paper did nothing electronically: there is no consent, statement, address or browser, and nothing was
-/// shown to them.
+/// Nothing was electronic: there is no consent, statement, address or browser, and nothing was shown.
 fn signer_on_paper(paper: &PaperSignature) -> Signer {
     let recorded = format!(
         "On paper, on a copy of the document with the SHA-256 {}. {} recorded a scan (SHA-256 {}) on {}. How it came: {}.",
@@ -178,7 +172,6 @@ fn consent_of(record: &AgreementRecord, id: ReceiptId) -> Option<Consent> {
     Some(Consent { version, sha256, given_at: receipt.at.for_people_to_the_second() })
 }
 
-/// The lines of a drawn signature, centered in the higher field.
 pub(crate) fn strokes(drawing: &Drawing) -> Vec<Vec<(f32, f32)>> {
     let above = f32::from((FIELD_HEIGHT - Drawing::HEIGHT) / 2);
     let lines = drawing.path().split('M').filter(|line| !line.is_empty());
@@ -232,7 +225,6 @@ fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
     all.into_iter().map(act).collect()
 }
 
-/// The amount of a payment, if the audience may see it.
 fn amount_of(record: &AgreementRecord, id: MovementId, audience: Audience) -> Option<Money> {
     let movement = &record.payments.iter().find(|payment| payment.movement.id() == id)?.movement;
     let terms = movement.terms();
@@ -256,11 +248,9 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
         ReceiptAct::Answered { revision, sha256, .. } => {
             format!("Sent answers, revision {revision}, SHA-256 {sha256}")
         }
-        // A claim, worded as such.
         ReceiptAct::ReportedSent { movement_id, .. } => {
             format!("Reported {} as sent", payment(amount_of(record, *movement_id, audience)))
         }
-        // The amount in the evidence, which need not be the whole payment.
         ReceiptAct::FiledEvidence { movement_id, money, .. } => {
             let own = amount_of(record, *movement_id, audience).map(|of| (of, *money));
             let part = own.filter(|(of, money)| of != money).map(|(_, money)| format!(", for {}", money.for_people()));
@@ -275,7 +265,6 @@ fn what(receipt: &Receipt, record: &AgreementRecord, audience: Audience) -> Opti
     })
 }
 
-/// The name under which a participant last acted, or else their contact's.
 fn name_of(record: &AgreementRecord, id: ParticipantId) -> &str {
     let acted = record.receipts.iter().rev().find(|receipt| receipt.participant_id == id);
     let contact = || {

@@ -10,10 +10,6 @@ use crate::EvidenceError;
 /// File contents by SHA-256.
 pub type Files = BTreeMap<String, Bytes>;
 
-/// The content of a file of the record.
-///
-/// # Errors
-/// [`EvidenceError::NoFile`] when it is missing from `files`.
 pub(crate) fn file(files: &Files, content: &DocumentContent) -> Result<Bytes, EvidenceError> {
     files.get(&content.sha256).cloned().ok_or_else(|| EvidenceError::NoFile(content.sha256.clone()))
 }

@@ -5,7 +5,6 @@ use shared::domain::organization::Organization;
 use shared::limits;
 use shared::platform::config::BaseUrl;
 
-/// The README of a bundle.
 pub(crate) fn text(
     record: &AgreementRecord,
     organization: &Organization,

@@ -1,5 +1,4 @@
-//! The keys that sign bundles. Each is derived from a key of the service's keyring, so there is nothing more to store,
-//! and rotating the keyring rotates them.
+//! The keys that sign bundles, each derived from a key of the service's keyring: nothing more to store or rotate.
 //!
 //! Decision: a key's id is the beginning of the SHA-256 of its public half. It reveals nothing about the keyring, not
 //! even its keys' names, and no two keys share one.
@@ -12,23 +11,15 @@ use crate::EvidenceError;
 
 /// The purpose in the derivation of signing keys. Changing it would invalidate all earlier bundles.
 const PLACE: &str = "evidence bundles, ed25519";
-/// The length of a key's id: 64 bits.
 const ID_CHARS: usize = 16;
 
-/// The current signing key.
-///
-/// # Errors
-/// [`EvidenceError`], which no keyring causes.
+/// The current signing key. No keyring causes an error.
 pub fn signing_key(keyring: &Keyring) -> Result<SigningKey, EvidenceError> {
     let secret = keyring.derive(PLACE)?;
     key(&secret)
 }
 
-/// The public keys of all current and former keys of the keyring, so that bundles stay verifiable permanently. Leaked
-/// ones are separate, because others can sign with them.
-///
-/// # Errors
-/// [`EvidenceError`], which no keyring causes.
+/// The public keys of all current and former keys: bundles stay verifiable. Leaked ones are separate. Always succeeds.
 pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
     let keys = keyring.derive_with_each(PLACE);
     let mut public = Vec::new();
@@ -47,9 +38,6 @@ pub fn key_document(keyring: &Keyring) -> Result<KeyDocument, EvidenceError> {
 }
 
 /// The public key derived from a named key, which stays known after that key's retirement.
-///
-/// # Errors
-/// [`EvidenceError::Keyring`] if the keyring doesn't have that key (anymore).
 pub fn public_key(keyring: &Keyring, name: &str) -> Result<PublicKey, EvidenceError> {
     let secret = match keyring.retired(name) {
         Some(Retired { evidence_key, .. }) => return Ok(PublicKey::new(id(evidence_key), *evidence_key)?),

@@ -32,7 +32,6 @@ use shared::text;
 
 use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
 
-/// `agreement.json`.
 #[derive(Serialize)]
 pub(crate) struct AgreementFile<'a> {
     pub organization: Named<'a>,
@@ -47,7 +46,6 @@ pub(crate) struct Named<'a> {
     pub name: &'a str,
 }
 
-/// The current email address of a participant's contact.
 #[derive(Serialize)]
 pub(crate) struct Addressee<'a> {
     pub participant_id: ParticipantId,
@@ -84,7 +82,6 @@ pub(crate) struct DocumentPath<'a> {
     pub path: &'a str,
 }
 
-/// A line of `timeline.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct ActLine<'a> {
     at: Timestamp,
@@ -113,7 +110,6 @@ impl<'a> From<&'a TimelineEntry> for ActLine<'a> {
     }
 }
 
-/// A line of `receipts.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct ReceiptLine<'a> {
     id: ReceiptId,
@@ -210,7 +206,6 @@ enum ActFields<'a> {
 }
 
 impl<'a> ReceiptLine<'a> {
-    /// The line of a receipt, with the paths of its file and of proof of obligations.
     pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
         Self {
             id: receipt.id,
@@ -316,7 +311,6 @@ impl<'a> ActFields<'a> {
     }
 }
 
-/// A line of `verifications.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct VerificationLine<'a> {
     id: VerificationId,
@@ -342,7 +336,6 @@ impl<'a> From<&'a Verification> for VerificationLine<'a> {
     }
 }
 
-/// A line of `paper_signatures.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct PaperLine<'a> {
     id: PaperSignatureId,
@@ -367,7 +360,6 @@ pub(crate) struct PaperLine<'a> {
 }
 
 impl<'a> PaperLine<'a> {
-    /// The line of a paper signature, with the path of its scan.
     pub(crate) fn new(paper: &'a PaperSignature, path: &'a str) -> Self {
         let (state, decided_by, decided_at, reason) = match &paper.state {
             PaperState::Pending => ("pending", None, None, None),
@@ -398,7 +390,6 @@ impl<'a> PaperLine<'a> {
     }
 }
 
-/// A line of `audit.jsonl`.
 #[derive(Serialize)]
 pub(crate) struct AuditLine<'a> {
     request_id: RequestId,
@@ -430,7 +421,6 @@ impl<'a> From<&'a AuditRow> for AuditLine<'a> {
     }
 }
 
-/// One JSON object per line.
 pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = Vec::new();
     for record in records {
@@ -440,7 +430,6 @@ pub(crate) fn lines<T: Serialize>(records: impl Iterator<Item = T>) -> Result<Ve
     Ok(bytes)
 }
 
-/// Indented JSON with a final line break.
 pub(crate) fn object(record: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec_pretty(record)?;
     bytes.push(b'\n');

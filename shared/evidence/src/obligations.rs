@@ -1,7 +1,6 @@
 //! The obligations in a bundle: what is owed, what people said about it, and the files.
 //!
-//! Decision: an obligation has the occurrences with kept claims or confirmations. What is still to be done follows from
-//! the promise in `agreement.json`.
+//! Decision: an obligation has the occurrences with claims or confirmations. `agreement.json` implies the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +19,7 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::satisfactions::{HowLine, SatisfactionPaths};
 
-/// The bundle's files about obligations, by path.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// The bundle's files about obligations, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(
     record: &AgreementRecord,
     paths: &SatisfactionPaths,
@@ -40,7 +36,6 @@ pub(crate) fn contents(
     Ok(contents)
 }
 
-/// A line of `obligations.jsonl`.
 #[derive(Serialize)]
 struct ObligationLine<'a> {
     obligation_id: ObligationId,

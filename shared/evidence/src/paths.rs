@@ -1,10 +1,8 @@
-//! The paths of a bundle's files. People chose the names, so each gets a number, and loses characters not allowed in
-//! paths.
+//! The paths of a bundle's files. People chose the names: each gets a number, and loses forbidden characters.
 
 /// The maximum size of a name in a path, which keeps paths far below the bundle's limit.
 const NAME_BYTES_MAX: usize = 120;
 
-/// The path of the file at a position in a folder, from 1, with an extension.
 pub(crate) fn numbered(folder: &str, place: usize, name: &str, ending: &str) -> String {
     let name = name.strip_suffix(&format!(".{ending}")).unwrap_or(name);
     let kept: String = name.chars().map(|letter| if is_kept(letter) { letter } else { '_' }).collect();

@@ -38,10 +38,7 @@ use crate::files::{Files, file};
 use crate::lines::lines;
 use crate::{EvidenceError, paths};
 
-/// The bundle's files about payments, by path.
-///
-/// # Errors
-/// [`EvidenceError`], also when a file is missing from `files`.
+/// The bundle's files about payments, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
     let movements = || record.payments.iter().map(|payment| &payment.movement);
     let mut contents = BTreeMap::new();
@@ -65,7 +62,6 @@ pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeM
     Ok(contents)
 }
 
-/// A line of `movements.jsonl`, without claims.
 #[derive(Serialize)]
 struct MovementLine<'a> {
     movement_id: MovementId,
@@ -83,7 +79,6 @@ struct MovementLine<'a> {
     received_minor: i64,
     /// The part that came after the payment ended with its agreement.
     late_minor: i64,
-    /// What became of a surplus, as a member last stated it.
     surplus: Option<&'a Surplus>,
     reconciled: bool,
     confirmed_at: Option<Timestamp>,
@@ -125,8 +120,7 @@ impl<'a> From<&'a Movement> for MovementLine<'a> {
     }
 }
 
-/// Who entered, verified and released a payment's instructions, and whom they called; nothing of the instructions
-/// themselves.
+/// Who entered, verified and released instructions, and whom they called; nothing of the instructions themselves.
 #[derive(Serialize)]
 struct InstructionsLine<'a> {
     revision: u32,
@@ -134,7 +128,6 @@ struct InstructionsLine<'a> {
     entered_at: Timestamp,
     #[serde(flatten)]
     course: InstructionsCourse<'a>,
-    /// The previous revisions, oldest first.
     replaced: Vec<ReplacedInstructions<'a>>,
 }
 
@@ -202,11 +195,9 @@ struct ClaimLine<'a> {
     movement_id: MovementId,
     /// Counted from 1 per payment.
     attempt: usize,
-    /// Whether it belongs to the current attempt.
     is_current: bool,
     participant_id: ParticipantId,
     reported_by: &'a Actor,
-    /// The member whose browser the sender used.
     reported_in_person: Option<&'a InPerson>,
     reported_at: Timestamp,
     sent_on: Day,
@@ -236,7 +227,6 @@ impl<'a> ClaimLine<'a> {
     }
 }
 
-/// A line of `sender_evidence.jsonl` or `receiver_evidence.jsonl`.
 #[derive(Serialize)]
 struct EvidenceLine<'a> {
     id: EvidenceId,
@@ -254,10 +244,8 @@ struct EvidenceLine<'a> {
     path: Option<String>,
     account: Option<AccountLine<'a>>,
     filed_by: &'a Actor,
-    /// The member whose browser the filing participant used.
     filed_in_person: Option<&'a InPerson>,
     filed_at: Timestamp,
-    /// Whether it was filed after the payment ended with its agreement.
     is_late: bool,
     /// Whether the accepting member called it a separate arrival from one that looks like it.
     is_another: bool,

@@ -13,10 +13,8 @@ use shared::domain::satisfaction::{Satisfaction, SatisfactionNote};
 
 use crate::paths;
 
-/// The paths of the files that show satisfied obligations, by SHA-256.
 pub(crate) type SatisfactionPaths = BTreeMap<String, String>;
 
-/// The paths of those files, without duplicate content.
 pub(crate) fn satisfaction_paths(record: &AgreementRecord) -> SatisfactionPaths {
     let mut found = SatisfactionPaths::new();
     for EvidenceFile { name, content, file_type } in record.satisfaction_files() {

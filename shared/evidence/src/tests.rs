@@ -126,7 +126,6 @@ fn keyring(current: &str) -> Keyring {
     Keyring::parse(&json!({"current": current, "keys": keys}).to_string()).unwrap()
 }
 
-/// Bundles are kept for years: a keyring must always yield the same signing key.
 #[test]
 fn the_keys_of_a_keyring_never_change() {
     let document = serde_json::to_value(key_document(&keyring("2026")).unwrap()).unwrap();

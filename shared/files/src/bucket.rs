@@ -28,7 +28,6 @@ use crate::{Files, Place};
 
 #[derive(Debug)]
 struct Bucket {
-    /// The URL to prefix to a file's path.
     url: String,
     settings: AwsSettings,
     connector: Connector,
@@ -214,7 +213,6 @@ mod tests {
 
     use super::*;
 
-    /// A server that returns these responses in turn and records the requests.
     async fn server(responses: Vec<String>) -> (Files, Arc<Mutex<Vec<String>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());

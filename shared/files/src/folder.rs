@@ -14,9 +14,6 @@ use crate::{Files, Place};
 
 impl Files {
     /// Opens the store in a folder, creating a missing one for its owner only. Writes survive a crash.
-    ///
-    /// # Errors
-    /// [`FilesError::Store`] if the folder can't be created.
     pub fn in_folder(folder: &FilePath) -> Result<Self, FilesError> {
         create(folder).map_err(|error| FilesError::Store(error.to_string()))?;
         let store = LocalFileSystem::new_with_prefix(folder).map_err(failed)?.with_fsync(true);

@@ -29,19 +29,15 @@ use shared::limits;
 use shared::platform::files::{FileStore, FilesError};
 use shared::store::files::Upload;
 
-/// A place for files: a folder or a bucket.
 trait Place: fmt::Debug + Send + Sync {
     /// Writes a file atomically, even over an existing one.
     fn put<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Reads a file of this size.
     fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 
-    /// Removes a file, if it exists.
     fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
-    /// Writes a file, and returns a link that downloads it with a `Content-Disposition`. Writes nothing and returns
-    /// none if a response can carry the file itself.
+    /// Writes a file, and returns a link to it with a `Content-Disposition`. None if a response can carry the file.
     fn hand_out(
         &self,
         path: String,
@@ -62,11 +58,7 @@ impl Files {
         Self { place: Arc::new(place) }
     }
 
-    /// Writes a file, and returns its hash and size for a record. Repeating a write changes nothing. Only for operators
-    /// and tests: functions note each upload first.
-    ///
-    /// # Errors
-    /// [`FilesError::TooLarge`].
+    /// Writes a file once, and returns its hash and size. For operators and tests: functions note each upload first.
     pub async fn put(&self, org: OrgId, file: impl Into<Bytes> + Send) -> Result<DocumentContent, FilesError> {
         let file: Bytes = file.into();
         if file.len() > limits::FILE_BYTES_MAX {
@@ -79,9 +71,6 @@ impl Files {
     }
 
     /// Reads a record's file, and verifies its hash and size.
-    ///
-    /// # Errors
-    /// [`FilesError::NotThere`], [`FilesError::Damaged`].
     pub async fn get(&self, org: OrgId, content: &DocumentContent) -> Result<Bytes, FilesError> {
         let path = path_of(org, &content.sha256).ok_or(FilesError::NotThere)?;
         if !fits(content.size_bytes) {
@@ -92,9 +81,6 @@ impl Files {
     }
 
     /// Writes a file of any size and returns a link to it, if responses are limited.
-    ///
-    /// # Errors
-    /// [`FilesError::Store`].
     pub async fn hand_out(&self, org: OrgId, file: Bytes, name: &str) -> Result<Option<String>, FilesError> {
         let path = path_of(org, &DocumentContent::of(&file).sha256).ok_or(FilesError::Damaged)?;
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " -_.()".contains(letter);
@@ -118,7 +104,6 @@ impl FileStore for Files {
 
     fn remove<'a>(&'a self, org: OrgId, sha256: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
         Box::pin(async move {
-            // A file without a path was never stored.
             let Some(path) = path_of(org, sha256) else { return Ok(()) };
             self.place.remove(&path).await
         })
@@ -138,7 +123,6 @@ fn fits(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| bytes <= limits::FILE_BYTES_MAX)
 }
 
-/// A file's path, or `None` if the hash isn't a valid SHA-256.
 fn path_of(org: OrgId, sha256: &str) -> Option<String> {
     const SHA256_DIGITS: usize = 64;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -269,7 +253,6 @@ mod tests {
         }
     }
 
-    /// The process dies between file and record, or while writing the file.
     #[tokio::test]
     async fn a_retry_after_a_crash_writes_the_same_file() {
         let place = Place::new();

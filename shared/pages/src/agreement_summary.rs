@@ -289,7 +289,6 @@ impl AgreementSummary {
     }
 }
 
-/// The participant's address at publication, who changed it last, and when.
 fn readdressed(changed: &ChangedIdentity<'_>) -> Option<(String, String, DisplayTime)> {
     let before = changed.before.and_then(|before| before.email.as_ref()).map_or("another address", Email::as_str);
     let last = changed.changes.last()?;
@@ -303,12 +302,10 @@ fn verification_line(verification: &Verification) -> String {
     format!("Verified on {day}: {method}{reference}. Recorded by {}", actor_label(&verification.recorded_by))
 }
 
-/// What the parts of a summary derive from.
 struct Source<'a> {
     agreement: &'a Agreement,
     contacts: &'a [Contact],
     is_draft: bool,
-    /// Whether the agreement is completed, cancelled or expired: its open parts stay undone.
     has_ended: bool,
 }
 
@@ -395,7 +392,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What an open gate of an active agreement waits for.
     fn next(&self, view: &GateView, gate: &Gate) -> Option<String> {
         let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
         is_open.then(|| match &gate.rule {
@@ -500,8 +496,7 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
-    /// Adds a published agreement's payments and the links of conditions to them. `today` is in the organization's
-    /// zone.
+    /// Adds a published agreement's payments and their links from conditions. `today` is in the organization's zone.
     #[must_use]
     pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
         let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);
@@ -535,7 +530,6 @@ impl AgreementSummary {
     }
 }
 
-/// Names and links the payment that a condition waits for.
 fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment: Link) {
     let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
     row.requirement = match rule {

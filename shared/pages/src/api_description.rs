@@ -8,11 +8,8 @@ use shared::error::Error;
 
 use crate::prose::Prose;
 
-/// Prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
-/// The type of all errors; it has its own page.
 const ENVELOPE: &str = "Envelope";
-/// The type of the gateway's own errors.
 const GATEWAY_ERROR: &str = "GatewayError";
 
 /// The document.
@@ -115,17 +112,11 @@ fn example_of(value: &Value) -> Option<&Value> {
 
 impl Description {
     /// The document that the API serves.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] if it is damaged.
     pub fn read() -> Result<Self, Error> {
         Self::parse(&openapi::description()?)
     }
 
     /// Parses a document.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] if it isn't one.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
         serde_json::from_slice(document).map(Self).map_err(|error| Error::Internal(error.to_string()))
     }
@@ -184,7 +175,6 @@ impl Description {
         self.types([ENVELOPE, GATEWAY_ERROR].map(str::to_owned).into())
     }
 
-    /// Follows a reference; returns any other value itself.
     fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.0.pointer(pointer)).unwrap_or(value)
@@ -244,7 +234,6 @@ fn in_one_line(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An object's fields, or an enum's values.
 fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
     let is_required = |name: &str| items(&schema["required"]).any(|required| required == name);
     let mark = |name: &str| (is_sent && is_required(name)).then_some("required");
@@ -260,7 +249,6 @@ fn fields(schema: &Value, is_sent: bool) -> Vec<Field> {
     fields.chain(values).collect()
 }
 
-/// Describes a scalar type in a sentence.
 fn scalar(schema: &Value) -> String {
     let kind = Kind::of(schema).text;
     let mut letters = kind.chars();
@@ -268,7 +256,6 @@ fn scalar(schema: &Value) -> String {
     with_bounds(&format!("{first}{}.", letters.as_str()), schema)
 }
 
-/// Adds bounds that the type doesn't state.
 fn with_bounds(about: &str, schema: &Value) -> String {
     let length = match (schema["minLength"].as_u64(), schema["maxLength"].as_u64()) {
         (Some(min), Some(max)) => format!(" {min} to {max} characters."),
@@ -283,7 +270,6 @@ fn with_bounds(about: &str, schema: &Value) -> String {
     format!("{about}{length}{default}")
 }
 
-/// Names of the types that a schema refers to, except that of errors.
 fn names_in(value: &Value) -> Vec<String> {
     match value {
         Value::Object(members) => members

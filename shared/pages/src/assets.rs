@@ -21,7 +21,6 @@ pub struct Asset {
     pub path: &'static str,
     content_type: &'static str,
     content: Bytes,
-    /// A hash of the content.
     version: String,
 }
 

@@ -95,18 +95,15 @@ fn blocker_row(
     BlockerRow { url, text }
 }
 
-/// A payment's page, and the payment if known.
 fn payment(agreement: AgreementId, id: MovementId, payments: &[Movement]) -> (String, Option<&Movement>) {
     (payment_url(agreement, id), payments.iter().find(|payment| payment.id() == id))
 }
 
-/// Which of `these` a payment lacks.
 fn lacking_of(terms: &PaymentTerms, agreement: &Agreement, these: &[&str]) -> String {
     let lacks = lacking_terms(terms, agreement).into_iter().filter(|name| these.contains(name));
     lacks.collect::<Vec<_>>().join(" and ")
 }
 
-/// Where to complete a condition, and what it lacks.
 fn incomplete(agreement: &Agreement, stage: StageId, gate: GateId) -> (String, String) {
     let (id, place) = (agreement.id(), place(agreement, stage, gate));
     let own = condition_url(id, gate);
@@ -134,7 +131,6 @@ fn incomplete(agreement: &Agreement, stage: StageId, gate: GateId) -> (String, S
         Some(GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. }) => {
             (own, format!("Choose the payment of {place}"))
         }
-        // The others lack only who must act.
         _ => (own, format!("Complete {place}")),
     }
 }

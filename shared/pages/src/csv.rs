@@ -7,7 +7,6 @@
 //! Decision: formulas are neutralized wherever a spreadsheet may begin a cell: at the beginning of a field, after
 //! blanks or not, and after possible separators (`;`, a tab, a line break), which take effect even in quotes.
 
-/// Marks the file as UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 /// A spreadsheet begins a formula with these.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];

@@ -6,8 +6,8 @@ use shared::web::{Flash, Redirect, Request, SubmittedForm, Submitter};
 use crate::layout::Notice;
 use crate::response::PageResponse;
 
-/// Redirects to the page that shows a form's result, with a notice. Make it before the act: it also answers the form if
-/// the act takes effect although it seems to fail. Omits the notice if the keys that seal it can't be read.
+/// Redirects to the page of a form's result, with a notice. Make it before the act: it also answers the form if the act
+/// takes effect although it seems to fail. Omits the notice if the keys that seal it can't be read.
 pub async fn redirect_with_notice<S: Submitter>(
     submitted: &SubmittedForm<'_, S>,
     location: String,

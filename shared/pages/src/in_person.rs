@@ -18,9 +18,7 @@ struct QuestionPage {
     path: String,
     organization: String,
     name: String,
-    /// Whose browser it is.
     host: String,
-    /// The page to continue with.
     next: String,
 }
 

@@ -103,7 +103,6 @@ impl<'a> DisplayUrl<'a> {
         Self { url }
     }
 
-    /// Splits after each delimiter.
     fn parts(&self) -> impl Iterator<Item = &str> {
         self.url.split_inclusive(['/', '.', '?', '&', '='])
     }

@@ -109,7 +109,6 @@ impl Layout {
     }
 }
 
-/// The navigation's page for a path, such as the list for a record.
 fn section_of(path: &str) -> &'static str {
     match path.trim_end_matches('/').strip_prefix("/app").map(|rest| rest.split('/').nth(1).unwrap_or_default()) {
         Some("") => "home",
@@ -197,5 +196,5 @@ pub struct Link {
     pub text: String,
 }
 
-/// What the search form of a page keeps besides the search, where it keeps nothing.
+/// For a page whose search form keeps nothing but the search.
 pub const NOTHING_KEPT: [(&str, &str); 0] = [];

@@ -5,7 +5,6 @@
 
 use shared::domain::sensitive::has_account_number;
 
-/// Characters kept of a number.
 const ENDING_CHARS: usize = 4;
 /// Fewest characters of a number whose ending may be kept.
 const NUMBER_CHARS_MIN: usize = 6;
@@ -17,14 +16,13 @@ const DONE: &str = "\u{e000}";
 /// A run of letters and digits, or one other character.
 struct Piece {
     shown: String,
-    /// Its text for finding numbers.
     seen: String,
 }
 
 /// Shortens a text to `most` characters and hides account and card numbers, except in the references `kept`.
 #[must_use]
 pub fn masked(text: &str, most: usize, kept: &[String]) -> String {
-    // Looks at long texts only as far as they show, and a number more: one cut in two at the end is left out.
+    // Looks at a long text only as far as it shows, plus one number, which a cut at the end might split.
     let looked_at = most.saturating_mul(2).saturating_add(NUMBER_CHARS_MAX);
     let is_long = text.chars().nth(looked_at).is_some();
     let begins: String = text.chars().take(looked_at).collect();
@@ -71,7 +69,6 @@ fn has_number(pieces: &[Piece]) -> bool {
     has_account_number(&pieces.iter().map(|piece| piece.seen.as_str()).collect::<String>())
 }
 
-/// Hides a number, and maybe the word before it that says what it is.
 fn hide(found: &mut [Piece], kept: &[String]) {
     let has_digit = |piece: &Piece| piece.seen.chars().any(|letter| letter.is_ascii_digit());
     let start = found.iter().position(has_digit).unwrap_or_default();

@@ -146,7 +146,6 @@ fn counted(count: &mut usize, max: usize) -> bool {
     *count <= max
 }
 
-/// A mere claim is never green.
 fn occurrence_badge(state: OccurrenceState) -> Badge {
     match state {
         OccurrenceState::Upcoming => Badge { text: "Upcoming", class: "quiet" },

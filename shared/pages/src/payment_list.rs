@@ -13,7 +13,6 @@ use crate::agreement_summary::participant_name;
 use crate::labels::{Badge, movement_badge};
 use crate::urls::{agreement_url, movement_url, payment_url, payments_url};
 
-/// Most payments in the section.
 const SHOWN_MAX: usize = 30;
 
 /// A payment's title.

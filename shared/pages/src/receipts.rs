@@ -48,13 +48,11 @@ pub fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&s
     who.map_or_else(|| sentence(&did), |who| format!("{who} {did}"))
 }
 
-/// Capitalizes the first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Further facts in the receipt of an act on an obligation.
 fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
     let ObligationAct::Satisfied { how, .. } = did else { return Vec::new() };
     let mut facts = vec![("Done on", how.done_on.for_people())];

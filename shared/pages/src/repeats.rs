@@ -1,5 +1,5 @@
-//! Forms that are submitted again: a repeat with the same content is answered as the first was, and changes nothing. With
-//! other content, what was typed is kept, and the next press submits it as a copy of its own.
+//! Forms that are submitted again. A repeat with the same content gets the first answer and changes nothing. With other
+//! content, what was typed is kept, and the next press submits it as a copy of its own.
 
 use http::StatusCode;
 use shared::error::{Error, ErrorCode};
@@ -19,8 +19,7 @@ pub(crate) fn answered(request: &mut Request, route: RouteKind) -> Result<Option
     Ok(answer)
 }
 
-/// The result of a form; or, if it was refused because another request has used its copy meanwhile, the answer to a repeat.
-/// Keeps the answer of an act for its repeats.
+/// The form's result; or a repeat's answer if another request has used the copy meanwhile. Keeps an act's answer.
 pub(crate) async fn or_answered(
     request: &Request,
     route: RouteKind,
@@ -38,7 +37,7 @@ pub(crate) async fn or_answered(
     result
 }
 
-/// The answer to a repeat. None if nothing was typed: then another button was pressed, and the state of the record decides.
+/// The answer to a repeat. None if nothing was typed: then another button was pressed, and the record's state decides.
 fn answer(request: &Request, route: RouteKind, repeat: Repeat) -> Result<Option<PageResponse>, Error> {
     let back = page_of(request, route).unwrap_or("/app").to_owned();
     if let Repeat::Same(first) = repeat {

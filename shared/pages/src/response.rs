@@ -23,13 +23,10 @@ pub struct PageResponse {
     status: StatusCode,
     code: &'static str,
     body: String,
-    /// A file, instead of a page.
     file: Option<File>,
     location: Option<String>,
     cookies: Vec<HeaderValue>,
-    /// Ids of the records shown, for the audit row.
     objects: Vec<Uuid>,
-    /// The cause of a failure, only for the log.
     cause: Option<String>,
 }
 
@@ -109,13 +106,11 @@ impl PageResponse {
         !self.status.is_success() && !self.status.is_redirection()
     }
 
-    /// The answer to a form that it is, if it is a redirect.
     pub(crate) fn as_answer(&self) -> Option<FormAnswer> {
         let cookies = self.cookies.iter().filter_map(|cookie| cookie.to_str().ok()).map(str::to_owned).collect();
         Some(FormAnswer { location: self.location.clone()?, cookies })
     }
 
-    /// The same answer to a repeat of a form.
     pub(crate) fn repeated(FormAnswer { location, cookies }: FormAnswer) -> Self {
         let cookies = cookies.iter().filter_map(|cookie| HeaderValue::from_str(cookie).ok()).collect();
         Self { cookies, ..Self::see_other(location) }.with_status(StatusCode::SEE_OTHER, "replayed")
@@ -166,7 +161,6 @@ impl From<Redirect> for PageResponse {
     }
 }
 
-/// Begins the title of a page with a failed form.
 const ERROR_TITLE: &str = "Error: ";
 
 /// A page with just a message.
@@ -221,7 +215,6 @@ fn failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     PageResponse { cause: error.cause(), ..response.with_status(status, code.as_str()) }
 }
 
-/// The error page of a participant's request.
 fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageResponse {
     let (status, code) = error.status();
     let (title, text) = match error {
@@ -260,7 +253,7 @@ pub fn to_sign_in(request: &Request, url: String) -> PageResponse {
     PageResponse::see_other(url).with_status(StatusCode::SEE_OTHER, code).with_cookie(ended)
 }
 
-/// Title and text for an error, of a page or a form.
+/// `is_page` tells a page's error from a form's.
 fn failure_message(error: &Error, is_page: bool) -> (&'static str, Cow<'static, str>) {
     if let Error::Invalid(errors) = error
         && is_page
@@ -307,7 +300,6 @@ fn failure_text(error: &Error) -> (&'static str, &'static str) {
     }
 }
 
-/// The sign-in page, which leads back to the requested page.
 fn sign_in_url(request: &Request, route: RouteKind) -> String {
     match page_of(request, route).filter(|page| *page != "/app") {
         Some(page) => format!("/app/sign-in?next={}", encode_query_value(page)),
@@ -339,14 +331,12 @@ fn encode_file_name(name: &str) -> String {
     encode_query_value(name).replace('/', "%2F")
 }
 
-/// The page's referrer policy. An address with a secret is sent nowhere, not even to this origin, and not after a
-/// failure either. `no-referrer` would also remove the origin from form submissions.
+/// An address with a secret is sent nowhere, not even to this origin. `no-referrer` would hide forms' origin too.
 fn referrer_policy(request: &Request) -> HeaderValue {
     let is_secret = SECRET_ADDRESSES.iter().any(|prefix| request.uri().path().starts_with(prefix));
     HeaderValue::from_static(if is_secret { "strict-origin" } else { "same-origin" })
 }
 
-/// Beginnings of addresses with a secret.
 const SECRET_ADDRESSES: [&str; 3] = ["/app/invitations/", "/app/links/", "/app/password-links/"];
 
 fn into_http(request: &Request, page: PageResponse) -> Response {

@@ -19,7 +19,6 @@ use crate::response::{self, PageResponse, RouteKind};
 use crate::urls::LINKS;
 use crate::{in_person, repeats, unsent};
 
-/// Beginnings of participants' pages, which their link opens.
 const PART_ADDRESSES: [&str; 3] = ["/app/evidence/parts/", "/app/parts/", "/app/pictures/"];
 
 const HOME: &str = "/app";
@@ -74,7 +73,6 @@ impl Operation {
         }
     }
 
-    /// All names it may have.
     fn names(self) -> Vec<&'static str> {
         match self {
             Self::Named(name) => vec![name],
@@ -255,7 +253,6 @@ impl Served {
     }
 }
 
-/// Includes participants' links.
 fn is_of_participant(path: &str) -> bool {
     PART_ADDRESSES.iter().chain([&LINKS]).any(|at| path.starts_with(at))
 }

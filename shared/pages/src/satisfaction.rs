@@ -126,10 +126,7 @@ pub fn in_words(file: &EvidenceFile) -> String {
     format!("{}, {}", file.name.as_str(), size(file.content.size_bytes))
 }
 
-/// The file of an occurrence's claim.
-///
-/// # Errors
-/// [`Error::NotFound`] if there is none.
+/// The file of an occurrence's claim. [`Error::NotFound`] without one.
 pub async fn download(request: &Request, obligation: &Obligation, org: OrgId) -> Result<PageResponse, Error> {
     let id: OccurrenceId = request.path_id("occurrence")?;
     let found = obligation.occurrences(request.now()).into_iter().find(|found| found.id == id);

@@ -28,7 +28,6 @@ pub fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), 
     format!("{why}, so until {until} you two count as one person. {}", who_can(seconds, first))
 }
 
-/// What one of the two members did for the other.
 fn tied(seconds: &SecondMembers, tie: &Tie, (by, first): (MemberId, MemberId)) -> String {
     let other = name(seconds, first, "the other member");
     let (who, whom, whose) = if tie.by == by {

@@ -185,7 +185,6 @@ fn said(Numbered { entry, account, .. }: Numbered<'_>) -> Vec<String> {
     said
 }
 
-/// The entry's references: those that identify it, and the others.
 fn references(all: &[Numbered<'_>], entry: &Entry) -> (Vec<BankReference>, Vec<BankReference>) {
     let shares = |reference: &Reference| {
         let has_it = |other: &&Numbered<'_>| is_arrival(other.entry) && other.entry.references.contains(reference);
@@ -209,7 +208,6 @@ fn is_of_a_bank(kind: ReferenceKind) -> bool {
     )
 }
 
-/// The references that evidence keeps, without account numbers.
 fn kept(references: Vec<&Reference>) -> Vec<BankReference> {
     let mut kept: Vec<BankReference> = Vec::new();
     for found in references.into_iter().filter_map(|found| BankReference::parse(&found.value).ok()) {

@@ -37,18 +37,13 @@ const NOT_TYPED: [&str; 9] = ["act", "decision", "id", "member", "seen", "statem
 /// Fields of a signature's form that nobody types: the shown document, and the drawing, which is shown as a picture.
 const NOT_TYPED_TO_SIGN: [&str; 3] = ["blocks", "drawing", "sha256"];
 
-/// A form as it was typed.
 struct Unsent {
-    /// The path that receives the form.
     path: String,
-    /// The form's page.
     back: String,
     fields: Vec<(String, String)>,
-    /// Whether a file was chosen, which isn't kept.
     had_file: bool,
 }
 
-/// The value of a checked box.
 const CHECKED: &str = "on";
 
 /// The typed name: only a signature's form has this field.
@@ -73,7 +68,6 @@ impl Unsent {
         self.fields.iter().any(|(name, _)| is_secret(name))
     }
 
-    /// Whether a person typed, chose or drew anything.
     fn has_content(&self) -> bool {
         self.typed().next().is_some() || self.drawing().is_some()
     }
@@ -82,7 +76,7 @@ impl Unsent {
         self.fields.iter().any(|(name, _)| name == SIGNATURE)
     }
 
-    /// The drawn signature, as the `d` of an SVG path.
+    /// As the `d` of an SVG path.
     fn drawing(&self) -> Option<Drawing> {
         let (_, drawn) = self.fields.iter().find(|(name, _)| name == "drawing").filter(|_| self.is_signature())?;
         Drawing::parse(drawn).ok()
@@ -97,7 +91,6 @@ impl Unsent {
         Some(Self { path: safe_next(&path)?.to_owned(), back: safe_next(&back)?.to_owned(), fields, had_file })
     }
 
-    /// What a person typed or chose, with its label.
     fn typed(&self) -> impl Iterator<Item = (String, &str)> {
         let of_page: &[&str] = if self.is_signature() { &NOT_TYPED_TO_SIGN } else { &[] };
         let is_typed = move |(name, value): &&(String, String)| {
@@ -142,9 +135,7 @@ struct UnsentPage {
     typed: Vec<(String, String)>,
     drawing: Option<Drawing>,
     had_file: bool,
-    /// The form to submit again. None on the page to copy from.
     again: Option<Again>,
-    /// Where to continue from the page to copy from.
     link: Link,
 }
 
@@ -152,7 +143,6 @@ struct Again {
     path: String,
     fields: Vec<(String, String)>,
     button: &'static str,
-    /// The form's page. None if it can't be opened yet.
     back: Option<String>,
 }
 
@@ -193,17 +183,15 @@ impl UnsentPage {
         Self { lead, again, ..page }
     }
 
-    /// The page of a form whose copy was used with other content.
     fn to_add_again(layout: Layout, unsent: Unsent) -> Self {
         let page = Self::new(layout, unsent);
-        // A file has to be chosen again, where the form is.
+        // A file has to be chosen again in the form itself.
         let again = page.again.filter(|_| !page.had_file).map(|again| Again { button: "Add it again", ..again });
         let link = Link { text: "Open the form again".to_owned(), ..page.link };
         let lead = "What was sent with it first is recorded. What you typed since isn’t.";
         Self { title: "This form was already used. Add it again?", lead, again, link, ..page }
     }
 
-    /// The page of a text that can't be kept.
     fn to_copy(layout: Layout, unsent: Unsent) -> Self {
         let sign_in_url = format!("/app/sign-in?next={}", encode_query_value(&unsent.back));
         let lead = "What you typed can’t be kept. Copy it, then sign in and enter it again.";
@@ -230,17 +218,13 @@ pub fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -
     kept.map_or(result, Ok)
 }
 
-/// What becomes of a form whose copy was used with other content.
 pub(crate) enum UsedForm {
     /// The page that keeps what was typed, to submit it as a new copy.
     Kept(PageResponse),
-    /// It has what no page shows again.
     HasSecrets,
-    /// Nothing was typed.
     Empty,
 }
 
-/// Keeps a form whose copy was used with other content.
 pub(crate) fn keep_used(request: &Request, layout: Layout, back: &str) -> Result<UsedForm, Error> {
     let form = request.unverified_form();
     let unsent = Unsent::shown(request, &form, back);

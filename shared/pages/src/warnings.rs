@@ -13,7 +13,6 @@ use crate::layout::Notice;
 use crate::payment_list::name;
 use crate::urls::{agreement_url, document_url, payments_url, promise_url, step_url};
 
-/// The prefix of the boxes.
 const ALTHOUGH: &str = "although.";
 /// The most warnings of a kind that a page lists, and that a box names.
 const LISTED_MAX: usize = 20;

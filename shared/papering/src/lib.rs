@@ -12,14 +12,10 @@ use shared::platform::files::{self, FileStore};
 use shared::service::Scope;
 use shared::service::papering::Prepared;
 
-/// Writes the documents of what was prepared into the file store, and returns what names them, in their order. A repeat
-/// writes the same files again.
-///
-/// # Errors
-/// [`Error::Internal`] when a document can't be written, and those of the file store.
+/// Writes prepared documents into the file store, and returns their names and hashes in order. Repeatable.
 pub async fn write(scope: &Scope, prepared: &Prepared, to: &dyn FileStore) -> Result<Vec<DocumentContent>, Error> {
     let letters: Vec<Letter> = prepared.papers().iter().map(|paper| letter(prepared, paper)).collect();
-    // It takes the processor for some milliseconds each, and other calls should go on.
+    // Each takes the processor some milliseconds; other calls should go on.
     let written = tokio::task::spawn_blocking(move || letter::write_all(&letters, &fonts::all()));
     let written = written.await.map_err(|error| Error::Internal(format!("writing documents: {error}")))?;
     let written = written.map_err(|error: Unwritable| Error::Internal(format!("writing documents: {error}")))?;
@@ -29,24 +25,21 @@ pub async fn write(scope: &Scope, prepared: &Prepared, to: &dyn FileStore) -> Re
 /// A schedule to be printed.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// What identifies it, on each page.
+    /// Identifies it, on each page.
     pub id: String,
-    /// Whose it is, above the title.
+    /// The owner, above the title.
     pub organization: String,
     /// Its title.
     pub title: String,
-    /// What it is about, on each page.
+    /// The subject, on each page.
     pub about: String,
     /// Its day.
     pub day: Day,
-    /// What it says, in order.
+    /// The content, in order.
     pub parts: Vec<Part>,
 }
 
-/// Writes a schedule as a PDF. The same schedule is the same file.
-///
-/// # Errors
-/// [`Error::Internal`] when it can't be written.
+/// Writes a schedule as a PDF. The same schedule gives the same file.
 pub async fn print(schedule: Schedule) -> Result<Vec<u8>, Error> {
     let Schedule { id, organization, title, about, day, parts } = schedule;
     let letter = Letter { id, organization, title, about, date: date_of(day), parts };
@@ -63,7 +56,7 @@ fn letter(prepared: &Prepared, paper: &Paper) -> Letter {
         Block::Signatures(names) => Part::Signatures(names.clone()),
     };
     Letter {
-        // The item, and not the agreement: each attempt at papering drafts another, and writes the same file.
+        // The item, not the agreement: each attempt at papering drafts another agreement, and writes the same file.
         id: paper.item_id.to_string(),
         organization: prepared.trust().formal_name.as_str().to_owned(),
         title: paper.title.clone(),
@@ -73,7 +66,6 @@ fn letter(prepared: &Prepared, paper: &Paper) -> Letter {
     }
 }
 
-/// The day of the documents, as the properties of the files have it.
 fn date_of(day: Day) -> Date {
     let mut parts = day.to_string().splitn(3, '-').map(str::to_owned).collect::<Vec<_>>().into_iter();
     let mut next = || parts.next().unwrap_or_default();

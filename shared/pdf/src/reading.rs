@@ -30,7 +30,6 @@ pub fn text(file: &[u8]) -> Option<String> {
 #[derive(Default)]
 struct Reader {
     text: String,
-    /// The text of the line's glyphs, from left to right.
     line: Vec<String>,
     /// Whether each open part has an `ActualText`.
     parts: Vec<bool>,

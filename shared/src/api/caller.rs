@@ -50,15 +50,11 @@ impl Caller {
         &self.base_url
     }
 
-    /// The file store.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] in a function that isn't set up for files.
+    /// The file store. Fails in a function that isn't set up for files.
     pub fn files(&self) -> Result<&dyn FileStore, Error> {
         self.files.as_deref().ok_or_else(|| Error::Internal("this function is not set up for files".to_owned()))
     }
 
-    /// Adds the records named in the body to those of the call.
     pub(super) fn name(&mut self, ids: &[Uuid]) {
         self.scope.call_mut().name(ids);
     }
@@ -106,7 +102,6 @@ impl Writer for WriteCaller {
 }
 
 impl WriteCaller {
-    /// Requires a token that may write.
     pub(super) fn new(caller: Caller, attempts: Attempts) -> Result<Self, Error> {
         match caller.token.scope {
             TokenScope::ReadWrite => Ok(Self { caller, key: None, expected: ExpectedVersion::Any, attempts }),
@@ -114,7 +109,6 @@ impl WriteCaller {
         }
     }
 
-    /// Adds the headers' preconditions, and the records named in the body.
     pub(super) fn with_input(mut self, key: Option<IdempotencyKey>, expected: ExpectedVersion, named: &[Uuid]) -> Self {
         self.caller.name(named);
         Self { key, expected, ..self }
@@ -130,10 +124,7 @@ impl WriteCaller {
         &self.expected
     }
 
-    /// Commits a use case's plan; `answer` makes the response of its output.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect, and the pipeline retries.
+    /// Commits a plan; `answer` makes the response. On [`Error::Conflict`] nothing took effect; the pipeline retries.
     pub async fn respond<T, O: Output>(
         &self,
         plan: Plan<T>,

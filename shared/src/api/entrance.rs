@@ -1,5 +1,4 @@
-//! The pipeline for entrances of other protocols: they call the operations' own router, and answer calls that run no
-//! operation with the same authentication and audit.
+//! Entrances of other protocols: they call the operations' own router, with the same authentication and audit.
 
 use std::sync::Arc;
 
@@ -81,8 +80,7 @@ pub fn fits_a_response(body: &[u8]) -> bool {
     !is_too_large(body)
 }
 
-/// Authenticates and answers a call that runs no operation, and writes its audit row. Refuses a foreign origin from any
-/// caller; records the refusal if the token is known.
+/// Answers and audits a call that runs no operation. Refuses a foreign origin; audits that too if the token is known.
 pub async fn answer(
     app: Arc<AppState>,
     operation: &'static str,

@@ -8,17 +8,13 @@ use http::{HeaderMap, header};
 
 use crate::limits;
 
-/// Compresses a text, for `make generate`.
-///
-/// # Errors
-/// Those of reading, which a text in memory doesn't have.
+/// Compresses a text, for `make generate`. A text in memory causes no error.
 pub fn compressed(text: &str) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
     GzEncoder::new(text.as_bytes(), Compression::best()).read_to_end(&mut file)?;
     Ok(file)
 }
 
-/// Decompresses a file, or `None` if it is damaged.
 pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let bytes_max = u64::try_from(limits::RESPONSE_BYTES_MAX).ok()?;

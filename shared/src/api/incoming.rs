@@ -13,19 +13,15 @@ use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
 
-/// Errors that an entrance found while converting its protocol's message to a request. The pipeline reads them from the
-/// request's extensions and reports them with its own.
+/// Errors found while converting another protocol's message to a request. The pipeline reports them with its own.
 #[derive(Debug, Clone)]
 pub struct Misread(pub FieldErrors);
 
-/// A request without its body.
 pub(super) struct Incoming {
     pub parts: request::Parts,
-    /// The path's parameters, unless one isn't UTF-8.
     path: Option<Vec<(String, String)>>,
 }
 
-/// A body, or why it wasn't received.
 pub(super) struct ReceivedBody(Result<Vec<u8>, FieldErrors>);
 
 impl ReceivedBody {
@@ -42,7 +38,6 @@ impl ReceivedBody {
 }
 
 impl Incoming {
-    /// Splits off the body, which isn't received yet.
     pub(super) async fn split(request: Request<Body>) -> (Self, Body) {
         let (mut parts, body) = request.into_parts();
         let parameters = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
@@ -50,7 +45,6 @@ impl Incoming {
         (Self { path: parameters.map(|found| found.iter().map(owned).collect()), parts }, body)
     }
 
-    /// Ids in the path, 16 bytes each.
     pub(super) fn named(&self) -> Vec<u8> {
         let values = self.path.iter().flatten().map(|(_, value)| value);
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
@@ -65,7 +59,6 @@ impl Incoming {
         Err(FieldErrors::one(format!("path.{name}"), FieldCode::InvalidFormat, "must be percent-encoded UTF-8"))
     }
 
-    /// The errors that another entrance found in its request.
     pub(super) fn misread(&self) -> Result<(), FieldErrors> {
         match self.parts.extensions.get() {
             Some(Misread(errors)) if !errors.is_empty() => Err(errors.clone()),

@@ -32,10 +32,7 @@ pub const OPERATION: &str = "get_openapi";
 /// Compressed by [`gzip::compressed`](crate::api::gzip::compressed).
 const COMPRESSED: &[u8] = include_bytes!("../../openapi.json.gz");
 
-/// The description's body and headers, compressed or not.
-///
-/// # Errors
-/// [`Error::Internal`] if the stored bytes are damaged.
+/// The description's body and headers, compressed or not. Fails if the stored bytes are damaged.
 pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Error> {
     let mut headers = HeaderMap::new();
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -46,10 +43,7 @@ pub(super) fn document(is_compressed: bool) -> Result<(Vec<u8>, HeaderMap), Erro
     Ok((description()?, headers))
 }
 
-/// The description as JSON.
-///
-/// # Errors
-/// [`Error::Internal`] if the stored bytes are damaged.
+/// The description as JSON. Fails if the stored bytes are damaged.
 pub fn description() -> Result<Vec<u8>, Error> {
     decompressed(COMPRESSED).ok_or_else(|| Error::Internal("the description is damaged".to_owned()))
 }
@@ -95,7 +89,6 @@ pub struct Description {
     paths: Map<String, Value>,
     webhooks: Map<String, Value>,
     schemas: Map<String, Value>,
-    /// Members that are null in list rows, by the row's type.
     null_in_rows: Vec<(String, &'static [&'static str])>,
 }
 
@@ -332,13 +325,11 @@ impl Description {
         self.schemas.get(name).unwrap_or(&Value::Null)
     }
 
-    /// Whether a body may name records, which must exist.
     fn names_records(&self, body: &Value) -> bool {
         let properties = self.body_schema(body)["properties"].as_object();
         properties.into_iter().flatten().any(|(name, _)| name.ends_with("_id") || name.ends_with("_ids"))
     }
 
-    /// An operation's 422: its rules, and an example.
     fn invalid_request(&self, parameters: &[Value], body: Option<&Value>, rules: &[Rule]) -> Value {
         let required = body.and_then(|body| self.body_schema(body)["required"][0].as_str());
         let in_path =
@@ -374,7 +365,6 @@ impl Description {
     }
 }
 
-/// Sets members of the rows in a page's example to null.
 fn without_members(page: &mut Value, members: &[&str]) {
     let rows = page.pointer_mut("/examples/0/data").and_then(Value::as_array_mut);
     for row in rows.into_iter().flatten() {
@@ -409,8 +399,8 @@ fn without_sources(value: &mut Value) {
     }
 }
 
-/// Moves a nullable property's description from its alternatives, where tools lose it, to the property. Alternatives
-/// that are references get none: some client generators would create another type.
+/// Moves a nullable property's description from its alternatives, where tools lose it, to the property. References get
+/// none: some client generators would create another type.
 fn with_descriptions_in_front(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(with_descriptions_in_front),
@@ -445,13 +435,11 @@ fn with_unseen_escaped(json: &str) -> String {
     escaped
 }
 
-/// Gives a reference its own description.
 fn described(mut reference: Value, description: &str) -> Value {
     reference["description"] = json!(description);
     reference
 }
 
-/// Response headers: name, component, description and schema.
 fn headers() -> Value {
     let text = |example: &str| json!({"type": "string", "examples": [example]});
     let all = [
@@ -564,18 +552,14 @@ whatever its case or composition.\n\n\
 Unknown query parameters and body fields are refused, so that a typo never widens a result. An absent value is `null`.\n\n\
 413, 429 and 503 are answers of the gateway in front of the service, with a body of its own.";
 
-/// The operations that return an error.
 #[derive(Debug, Clone, Copy)]
 enum GivenBy {
     /// Each.
     All,
     /// `get_openapi` itself. The others describe the error with their rules.
     Undescribed,
-    /// Operations that change something.
     Writes,
-    /// Operations that take an `Idempotency-Key`.
     Posts,
-    /// Operations that take an `If-Match`.
     Patches,
     /// Operations that name records in path or body. An unknown record in a list's filter just finds nothing.
     WhatNamesRecords,
@@ -632,12 +616,10 @@ const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
     ),
 ];
 
-/// A reference to a shared response.
 fn response_reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/responses/{name}")})
 }
 
-/// An error response with an example.
 fn error_response(status: u16, when: &str, example: Error) -> Value {
     let own = match status {
         401 => Some("www-authenticate"),

@@ -36,7 +36,6 @@ use crate::store::idempotency::StoredResponse;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{self, Empty};
 
-/// Marks a repeated response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// The routes of a function's operations.
@@ -99,7 +98,6 @@ fn only_allow_with_405(mut response: Response) -> Response {
     response
 }
 
-/// The successful end of a call.
 pub(super) enum Answer {
     /// Changed nothing; the audit row isn't written yet.
     Read(StoredResponse),
@@ -107,15 +105,12 @@ pub(super) enum Answer {
     Refused(StoredResponse),
     /// Repeats an earlier call; the audit row isn't written yet.
     Replayed(StoredResponse),
-    /// Took effect, with its audit row.
     Written(StoredResponse),
 }
 
-/// One call of the API, from request to response.
 pub(super) struct Exchange {
     app: Arc<AppState>,
     record: CallRecord,
-    /// Set once authenticated.
     caller: Option<Caller>,
     attempts: Attempts,
     /// The token and hour to record its use.
@@ -123,7 +118,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Begins a call, maybe through an entrance other than HTTP.
+    /// Begins a call, possibly through an entrance other than HTTP.
     pub(super) fn begin(app: Arc<AppState>, operation: &'static str, via: Option<Via>) -> Self {
         Self {
             record: CallRecord::begin(&app, operation).through(via),
@@ -157,7 +152,6 @@ impl Exchange {
         }
     }
 
-    /// Writes the call's audit row and log line, and makes the response.
     pub(super) async fn finish(self, ended: Result<Answer, Error>) -> Response {
         let (audited, ()) = tokio::join!(self.audit(&ended), self.record_use());
         let ended = match audited {
@@ -173,8 +167,7 @@ impl Exchange {
         respond(ended, self.record.request_id())
     }
 
-    /// Records the hour of the token's last use: one round trip at the first call in an hour. Best effort: the response
-    /// waits only briefly, since nothing can run after it on Lambda.
+    /// One round trip at the first call in an hour. The response waits briefly: nothing can run after it on Lambda.
     async fn record_use(&self) {
         if let Some((hash, hour)) = self.used {
             let _ = tokio::time::timeout(limits::TOKEN_USE_WAIT, self.record.store().record_use(hash, hour)).await;
@@ -210,7 +203,6 @@ fn outcome(ended: &Result<Answer, Error>) -> (StatusCode, &'static str) {
     }
 }
 
-/// Returns the token's hash if the headers may have a token.
 pub(super) fn token_hash(headers: &HeaderMap) -> Option<TokenHash> {
     bearer_token(headers).and_then(TokenHash::of)
 }
@@ -290,10 +282,7 @@ async fn run_write<O: WriteOperation>(exchange: &mut Exchange, request: Request<
     }
 }
 
-/// The response to an earlier request with the call's key.
-///
-/// # Errors
-/// [`Error::KeyReused`] if that request was different.
+/// The response to an earlier request with the call's key. Fails if that request was different.
 async fn replay(caller: &WriteCaller) -> Result<Option<StoredResponse>, Error> {
     let Some(key) = caller.key() else { return Ok(None) };
     match caller.store().first_response(&key.key, caller.now()).await? {
@@ -330,7 +319,6 @@ fn describe(app: &AppState, request: &Request<Body>) -> Response {
     respond(ended, record.request_id())
 }
 
-/// Both results, or all errors.
 fn both<A, B>(left: Result<A, FieldErrors>, right: Result<B, FieldErrors>) -> Result<(A, B), FieldErrors> {
     match (left, right) {
         (Ok(left), Ok(right)) => Ok((left, right)),

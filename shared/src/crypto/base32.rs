@@ -14,7 +14,6 @@ pub(super) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     BASE32_NOPAD_NOCASE.decode(&digits).ok()?.try_into().ok()
 }
 
-/// Splits a text into groups of four characters.
 pub(super) fn grouped(text: &str, separator: char) -> String {
     let mut grouped = String::with_capacity(text.len() * 5 / 4);
     for (position, character) in text.chars().enumerate() {

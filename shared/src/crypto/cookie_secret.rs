@@ -83,8 +83,7 @@ impl CookieSecret {
         Some(format!("{id}.{}", hex(&mac[..16])))
     }
 
-    /// What is alike for the same content only, and tells nothing of it to whoever lacks the secret. The parts can't run into
-    /// each other.
+    /// Equal for equal content only, and meaningless without the secret. The parts can't run into each other.
     #[must_use]
     pub fn fingerprint<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
         let mut content = Vec::new();

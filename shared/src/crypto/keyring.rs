@@ -35,7 +35,6 @@ pub enum SealError {
 /// An encrypted value, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// The key's name.
     key: String,
     /// Nonce and ciphertext, in base64.
     text: String,
@@ -104,10 +103,7 @@ impl Keyring {
         Ok(Self { current: name.to_owned(), ..self })
     }
 
-    /// Reads a keyring.
-    ///
-    /// # Errors
-    /// If the text isn't a keyring. The error doesn't quote it.
+    /// Reads a keyring. An error doesn't quote the text.
     pub fn parse(text: &str) -> Result<Self, SealError> {
         let wrong =
             || SealError::NoKeys("a keyring is {\"current\": name, \"keys\": {name: base64 of 32 bytes}}".into());
@@ -124,8 +120,7 @@ impl Keyring {
         if has_current { Ok(Self { current: written.current, keys, retired }) } else { Err(wrong()) }
     }
 
-    /// Retires a key: it derives nothing anymore. If it still `opens`, it stays to open what it sealed; otherwise it is
-    /// dropped, and nobody opens that again. A dropped key stays dropped.
+    /// Retires a key: it derives nothing anymore. If it `opens`, it opens what it sealed; otherwise it is dropped.
     pub fn retire(mut self, name: &str, retired: Retired, opens: bool) -> Result<Self, NotRetired> {
         if name == self.current {
             return Err(NotRetired::Current);
@@ -173,9 +168,6 @@ impl Keyring {
     }
 
     /// Opens a value sealed for a place.
-    ///
-    /// # Errors
-    /// If the value's key is gone, or the value was changed or sealed for another place.
     pub fn open(&self, sealed: &Sealed, place: &str) -> Result<String, SealError> {
         let bytes = STANDARD.decode(&sealed.text).map_err(|_| SealError::Broken)?;
         let (nonce, text) = bytes.split_first_chunk::<{ Self::NONCE_BYTES }>().ok_or(SealError::Broken)?;
@@ -186,9 +178,6 @@ impl Keyring {
     }
 
     /// Reseals a value with the current key. `None` if it already is.
-    ///
-    /// # Errors
-    /// Those of [`Self::open`] and [`Self::seal`].
     pub fn reseal(&self, sealed: &Sealed, place: &str) -> Result<Option<Sealed>, SealError> {
         if self.is_current(sealed) {
             return Ok(None);
@@ -202,18 +191,12 @@ impl Keyring {
         &self.current
     }
 
-    /// Derives secret bytes for a place from the current key (HKDF-SHA256): stable until the next rotation.
-    ///
-    /// # Errors
-    /// Never for up to 8,160 bytes, HKDF's maximum.
+    /// Derives secret bytes for a place from the current key (HKDF-SHA256, at most 8,160), stable until a rotation.
     pub fn derive<const N: usize>(&self, place: &str) -> Result<[u8; N], SealError> {
         self.derive_with(&self.current, place)
     }
 
     /// Derives secret bytes for a place from a named key, even a retired one.
-    ///
-    /// # Errors
-    /// [`SealError::NoSuchKey`], and as [`Self::derive`].
     pub fn derive_with<const N: usize>(&self, name: &str, place: &str) -> Result<[u8; N], SealError> {
         let key = self.keys.get(name).ok_or_else(|| SealError::NoSuchKey(name.to_owned()))?;
         derive_with(key, place).ok_or(SealError::Broken)
@@ -256,7 +239,6 @@ impl Keyring {
     }
 }
 
-/// Decodes base64; `None` unless it has a key's length.
 fn decode(key: &str) -> Option<[u8; Keyring::KEY_BYTES]> {
     STANDARD.decode(key).ok()?.try_into().ok()
 }

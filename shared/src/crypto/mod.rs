@@ -25,9 +25,6 @@ pub use totp::{TotpCode, TotpSecret};
 pub struct NoRandomness;
 
 /// Random bytes of the operating system.
-///
-/// # Errors
-/// When it has none.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;

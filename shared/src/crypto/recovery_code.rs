@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::{base32, fingerprint, hex};
 
-/// A recovery code: 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. Shown once; the store has its hash, which for so
-/// many bits needs no salt and no work factor.
+/// 80 bits in base32, such as `k7qf-2mzx-tjca-5wne`. Shown once; so many bits need no salt and no work factor.
 #[derive(Clone)]
 pub struct RecoveryCode([u8; RecoveryCode::BYTES]);
 

@@ -21,7 +21,6 @@ pub struct SigningSecret([u8; BYTES]);
 pub struct InvalidSecret;
 
 impl From<[u8; BYTES]> for SigningSecret {
-    /// The secret of random bytes.
     fn from(bytes: [u8; BYTES]) -> Self {
         Self(bytes)
     }
@@ -34,9 +33,6 @@ impl SigningSecret {
     }
 
     /// Reads a secret only in its displayed form, because that spelling is the signature's key.
-    ///
-    /// # Errors
-    /// If the text isn't a signing secret.
     pub fn parse(text: &str) -> Result<Self, InvalidSecret> {
         let encoded = text.strip_prefix(PREFIX).ok_or(InvalidSecret)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| InvalidSecret)?;
@@ -49,7 +45,7 @@ impl SigningSecret {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
     }
 
-    /// The random bytes, which Standard Webhooks signs with.
+    /// Standard Webhooks signs with these.
     pub(crate) fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
@@ -104,7 +100,6 @@ mod tests {
             &format!("{good}\n"),
             good.trim_end_matches('='),
             &good.replace('+', "-"),
-            // 31 and 33 bytes.
             &format!("{PREFIX}{}", STANDARD.encode([1; 31])),
             &format!("{PREFIX}{}", STANDARD.encode([1; 33])),
             // The last character has unused bits.

@@ -17,18 +17,12 @@ const TOKEN_CHECKSUM_CHARS: usize = 6;
 const TOKEN_BYTES: usize = 160;
 
 /// A new access token, to be shown once.
-///
-/// # Errors
-/// If there is no randomness.
 pub fn new_token() -> Result<String, NoRandomness> {
     token_of(&random_bytes()?)
 }
 
-/// Makes an access token of random bytes: `cs_`, 40 random base62 characters, and 6 of their CRC-32, which identifies
-/// tokens to scanners and reveals typing errors without a look-up.
-///
-/// # Errors
-/// If too many bytes are too high, which random ones never are.
+/// Makes an access token: `cs_`, 40 random base62 characters, and 6 of their CRC-32, which identifies tokens to
+/// scanners and reveals typing errors without a look-up. Random bytes are never all too high.
 fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
     /// The largest multiple of 62 in a byte. Larger bytes would favor the first digits.
     const FAIR: u8 = 248;

@@ -1,6 +1,5 @@
-//! The history of an agreement: an item for each call that changed the agreement or a proposal for it, written in the
-//! transaction of the change. Unlike audit rows, which hold ids only, it names the actor and the part of a draft that was
-//! edited as they were called then.
+//! The history of an agreement: one item for each call that changed the agreement or a proposal for it, written in the
+//! transaction of the change. It stores the names of actor and edited part as they were then; audit rows hold ids only.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use crate::domain::ids::AgreementId;
 use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 
-/// The changes that add a call to the histories of the agreements that it changes, once to each.
+/// Adds the call to the history of each agreement that it changes, once to each.
 pub(super) fn of_call<'a>(
     call: &CallContext,
     at: Timestamp,
@@ -45,30 +44,23 @@ pub(super) fn of_call<'a>(
     about.into_iter().map(change).collect()
 }
 
-/// Which acts of a history are read.
 #[derive(Clone, Copy)]
 pub(crate) struct WantedActs<'a> {
-    /// Of calls that began by then, if a moment is given.
+    /// Only calls that began by this moment.
     pub until: Option<Timestamp>,
-    /// Those that are wanted at all.
     pub is_told: &'a (dyn Fn(&Act) -> bool + Sync),
-    /// So many of those are left out, from the oldest on.
     pub skip: usize,
-    /// So many are read at most.
     pub most: usize,
 }
 
-/// Acts of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Timeline {
-    /// The acts, the oldest first.
+    /// Oldest first.
     pub acts: Vec<TimelineEntry>,
-    /// Whether there are later ones that are wanted.
     pub has_more: bool,
 }
 
 impl OrgStore {
-    /// The newest acts of an agreement, the newest first.
     pub(crate) async fn acts(&self, agreement: AgreementId, limit: i32) -> Result<Vec<Act>, StoreError> {
         let partition = keys::acts(self.org, agreement);
         let last = format!("{ACT}~");
@@ -78,7 +70,7 @@ impl OrgStore {
         items.into_iter().map(from_item).collect()
     }
 
-    /// Acts of an agreement with the calls that did them, the oldest first.
+    /// Acts with the calls that did them, oldest first.
     pub(crate) async fn timeline(
         &self,
         agreement: AgreementId,
@@ -122,7 +114,6 @@ impl OrgStore {
         Ok(Timeline { acts, has_more })
     }
 
-    /// How many acts an agreement has.
     pub(crate) async fn count_acts(&self, agreement: AgreementId) -> Result<usize, StoreError> {
         let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
         let (mut count, mut start) = (0, None);

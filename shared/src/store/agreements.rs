@@ -1,5 +1,5 @@
-//! Agreements: one versioned record each, with its stages, gates, participants and documents; a row in the list; a row with
-//! the names of its documents, if it has any; and an entry of the due index for the next moment at which a countdown or its term ends.
+//! Agreements. Each is one versioned record with its stages, gates, participants and documents, a row in the list, a
+//! row with the names of its documents if it has any, and a due entry for the next end of a countdown or of its term.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -35,32 +35,24 @@ list_query! {
     }
 }
 
-/// The attribute of a row that holds the workspace.
 pub(super) const WORKSPACE: Attribute<WorkspaceId> = Attribute::named("w");
-/// The attribute of a row that holds the lifecycle.
 pub(super) const LIFECYCLE: Attribute<Lifecycle> = Attribute::named("l");
-/// The attribute of a row that holds the contacts that take part.
 pub(super) const CONTACTS: &str = "p";
-/// The attribute of a row that holds the kind.
 pub(super) const KIND: Attribute<AgreementKind> = Attribute::named("k");
-/// The attribute of a row that holds the participants, in the order of their contacts, if payments or promises name some.
+/// The participants in the order of their contacts, if payments or promises name some.
 pub(super) const PARTICIPANTS: &str = "r";
-/// The attribute of a row that holds since when a draft is as it is, or an active agreement's step is open, in milliseconds
-/// since 1970.
+/// Since when a draft is unchanged or an active agreement's step is open, in milliseconds since 1970.
 const SINCE: &str = "t";
-/// The attribute of a row that holds the contacts for whom the current step of an active agreement waits.
 const WAITED_FOR: &str = "q";
-/// The attribute of a row that is there, with any number, if a participant of an active agreement has declined.
 const DECLINED: &str = "d";
-/// The attribute of a row that holds how many answers wait for a member, if any do.
+/// How many answers wait for a member; absent if none.
 const ANSWERS: &str = "n";
-/// The attribute of a row that holds how many open conditions wait for a member to authorize a payment, if any do.
+/// How many open conditions wait for a member to authorize a payment; absent if none.
 const AUTHORIZES: &str = "az";
-/// The attribute of a row that holds the first payments that members can authorize, as many as Home shows.
+/// The first payments that members can authorize, as many as Home shows.
 const TO_AUTHORIZE: &str = "ta";
-/// The attribute of a row that holds who recorded the signatures on paper that wait for a second member, if there are any.
 const PAPERS: &str = "g";
-/// The attribute of a row that holds when the agreement expires, in milliseconds since 1970.
+/// When the agreement expires, in milliseconds since 1970.
 pub(super) const EXPIRES: &str = "x";
 
 impl Record for Agreement {
@@ -128,7 +120,6 @@ impl OrgStore {
 }
 
 impl OrgStore {
-    /// A page of the agreements that have a document whose name contains the folded needle.
     pub(crate) async fn agreements_with_document(
         &self,
         needle: &str,
@@ -141,18 +132,15 @@ impl OrgStore {
     }
 }
 
-/// What the lists of movements and of obligations need to know of agreements.
 #[derive(Debug, Default)]
 pub(super) struct KnownAgreements {
-    /// Those whose names have the needle.
     pub named: HashSet<AgreementId>,
-    /// Those that were cancelled or have expired: what ends with them is told as ended, recorded or not.
+    /// Cancelled or expired agreements: their movements and obligations show as ended, recorded or not.
     pub ended: HashSet<AgreementId>,
 }
 
 impl OrgStore {
-    /// The agreements whose names have the folded needle, and those that have ended, from one pass over the rows. Nothing is
-    /// read if neither is asked for.
+    /// Finds agreements by the folded needle and those that have ended, in one pass over the rows, if needed.
     pub(super) async fn known_agreements(
         &self,
         needle: Option<&str>,
@@ -182,19 +170,16 @@ impl OrgStore {
     }
 }
 
-/// An agreement of a workspace, as its row has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgreementOfWorkspace {
     /// The agreement.
     pub id: AgreementId,
-    /// Whether it is cancelled: a draft that was discarded, or an agreement that was.
+    /// Whether it is a discarded draft or a cancelled agreement.
     pub is_cancelled: bool,
-    /// The contacts that take part.
     pub contacts: Vec<ContactId>,
 }
 
 impl OrgStore {
-    /// A page of the agreements in which a contact takes part.
     pub(crate) async fn agreements_of_contact(
         &self,
         contact: ContactId,
@@ -205,7 +190,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::default().matching(&[CONTACTS], takes_part), page).await
     }
 
-    /// All agreements of a workspace, from one pass over the rows.
     pub(crate) async fn agreements_of_workspace(
         &self,
         workspace: WorkspaceId,
@@ -232,44 +216,32 @@ impl OrgStore {
     }
 }
 
-/// A draft or an active agreement, as its row has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenAgreement {
     /// The agreement.
     pub id: AgreementId,
-    /// Whether it is active. Otherwise it is a draft.
     pub is_active: bool,
-    /// The contacts that take part.
     pub contacts: Vec<ContactId>,
-    /// The contacts for whom the current step of an active agreement waits.
+    /// The contacts for whom an active agreement's current step waits.
     pub waited_for: BTreeSet<ContactId>,
-    /// Whether a participant of an active agreement has declined.
     pub is_declined: bool,
-    /// Whether answers of participants wait for a member to read them.
     pub has_answers: bool,
-    /// How many open conditions wait for a member to authorize a payment.
     pub authorizations: usize,
-    /// The first payments that members can authorize.
     pub to_authorize: Vec<MovementId>,
-    /// Who recorded the signatures on paper of an active agreement that wait for a second member, each once for each.
+    /// Who recorded each paper signature of an active agreement that waits for a second member.
     pub papers: Vec<MemberId>,
-    /// Since when a draft is as it is, or an active agreement's step is open, in milliseconds since 1970.
+    /// Since when a draft is unchanged or an active agreement's step is open, in milliseconds since 1970.
     pub since_ms: i64,
-    /// When it expires, in milliseconds since 1970.
     pub expires_ms: Option<i64>,
 }
 
-/// The agreements of an organization as Home counts them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenAgreements {
-    /// The drafts and the active agreements, the oldest first.
     pub open: Vec<OpenAgreement>,
-    /// How many have ended.
     pub ended: usize,
 }
 
 impl OrgStore {
-    /// The drafts and the active agreements, from one pass over the rows.
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
         let attributes = [
@@ -295,7 +267,6 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// The agreements with these ids. Missing ones are left out.
     pub(crate) async fn agreements(
         &self,
         ids: impl IntoIterator<Item = AgreementId>,
@@ -304,7 +275,7 @@ impl OrgStore {
     }
 }
 
-/// The agreement of a row, unless it has ended.
+/// None if the agreement of the row has ended.
 fn open_agreement(row: &Item) -> Option<OpenAgreement> {
     let is_active = match Lifecycle::parse(text(row, LIFECYCLE.name)?)? {
         Lifecycle::Draft => false,
@@ -333,10 +304,7 @@ pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> 
     Ok(Changes::of(call, created).about(draft.id(), None))
 }
 
-/// The changes from one state of a draft to the next.
-///
-/// # Errors
-/// When the record before is another agreement, or not a draft.
+/// The changes from one state of a draft to the next. The record before must be a draft of the same agreement.
 pub fn edit(call: &CallContext, before: &Versioned<Agreement>, after: &Draft) -> Result<Changes, StoreError> {
     if before.lifecycle() != Lifecycle::Draft {
         return Err(StoreError::Failed("an edit of what is not a draft".to_owned()));
@@ -353,7 +321,7 @@ pub fn execute(
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about(after.id(), None))
 }
 
-/// The same of what the agreement's history does not tell.
+/// Like [`execute`], for what the agreement's history does not show.
 pub(super) fn execute_untold(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -362,7 +330,6 @@ pub(super) fn execute_untold(
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?))
 }
 
-/// The changes that record what a member recorded about a participant of an active agreement.
 pub(super) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -373,13 +340,11 @@ pub(super) fn record(
     Ok(Changes::decided_by_member(call, after, next_version(call, before, after)?).about_part(after.id(), part))
 }
 
-/// A participant, as the history of their agreement names them.
 pub(super) fn participant_part(agreement: &Agreement, participant: ParticipantId) -> Option<EditedPart> {
     let participant = agreement.participant(participant)?;
     Some(EditedPart::Participant { contact_id: participant.contact_id })
 }
 
-/// The changes that record what a participant did.
 pub(super) fn record_act(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -397,8 +362,7 @@ pub fn advance(
     Ok(Changes::decided(call, after.moment(), next_version(call, before, after)?).about(after.id(), None))
 }
 
-/// The next version of an agreement: the one way in which an agreement is written after it was drafted. With the version
-/// in which its promises came into force, whatever brought that about, it writes the obligations that they became.
+/// Every write after drafting passes here. The version that brings promises into force also writes their obligations.
 fn next_version(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -415,8 +379,8 @@ fn next_version(
         changes.extend(was_due.map(|at| Change::Delete(due(org, after.id(), at))));
         changes.extend(is_due.map(|at| Change::Put(due(org, after.id(), at).into_item())));
     }
-    // Whatever ends an agreement, its open movements and its obligations end with it, each in a transaction of its own. The
-    // items that it papers are opened in this one as far as it has room, and what they leave behind is removed later.
+    // An agreement's end also ends its open movements and obligations, each in a transaction of its own. This
+    // transaction opens as many of its papered items as fit; the clock removes later what they leave behind.
     let ends = after.has_ended_early() && !before.has_ended_early();
     let has_obligations = !after.promises.is_empty() && obligation::projected_at(after).is_some();
     let has_items = !after.funding_item_ids.is_empty();
@@ -426,33 +390,31 @@ fn next_version(
     Ok(changes)
 }
 
-/// The change that leaves to the clock what an act on an agreement has not changed yet of what changes with it.
+/// Leaves the rest of an act's consequences to the clock.
 fn leave_rest(call: &CallContext, agreement: &Agreement) -> Change {
     Change::Put(keys::due(call.now(), Due::Ending, call.org(), agreement.id().uuid()).into_item())
 }
 
-/// The same for participants who have yet to become people of the workspace.
+/// Like `leave_rest`, for participants who have yet to become people of the workspace.
 pub fn leave_people(call: &CallContext, draft: &Draft) -> Changes {
     Changes::of(call, [leave_rest(call, draft)])
 }
 
-/// The same for items that the publication of their agreement has yet to set in progress.
+/// Like `leave_rest`, for items that the publication has yet to set in progress.
 pub fn leave_items(call: &CallContext, published: &ByMember<Agreement>) -> Changes {
     Changes::decided_by_member(call, published, [leave_rest(call, published)])
 }
 
-/// The change that writes the row with the names of an agreement's documents, if it has any.
 pub(super) fn rows_beside(org: OrgId, agreement: &Agreement) -> Option<Change> {
     change_documents_row(org, None, agreement)
 }
 
-/// The row with the names of an agreement's documents; none without documents.
+/// The row with the names of an agreement's documents. None without documents.
 pub(super) fn documents_row(org: OrgId, agreement: &Agreement) -> Option<Item> {
     let change = change_documents_row(org, None, agreement);
     change.and_then(|change| if let Change::Put(row) = change { Some(row) } else { None })
 }
 
-/// The change of the row with the names of an agreement's documents, if they change.
 fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreement) -> Option<Change> {
     let names = |agreement: &Agreement| {
         Folded::join(agreement.documents.iter().map(|document| document.name.as_str())).as_str().to_owned()

@@ -1,8 +1,8 @@
-//! What was accepted as arrived, by currency, amount and day: an item for each piece of evidence. One arrival that was filed
-//! for two payments, in two shapes, is noticed by them.
+//! What was accepted as arrived, by currency, amount and day: one item for each piece of evidence. They reveal one
+//! arrival that was filed for two payments in two shapes.
 //!
-//! Decision: these items claim nothing. Payments of one amount are ordinary, so whoever accepts the second arrival says that
-//! it is one. Evidence that is undecided again keeps its item; its record says whether it counts.
+//! Decision: these items claim nothing. Payments often have equal amounts, so the member who accepts the second arrival
+//! confirms that it is one. Evidence that is undecided again keeps its item; its record says whether it counts.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -16,10 +16,8 @@ use crate::domain::movement::evidence::{Evidence, EvidenceState};
 use crate::domain::movement::source::Side;
 use crate::limits;
 
-/// The attribute with the statement of which the evidence is an entry.
 const STATEMENT: &str = "statement_id";
 
-/// The item of evidence. None for the sender's side, which never proves an arrival.
 pub(super) fn item(org: OrgId, evidence: &Evidence) -> Option<Item> {
     if evidence.source().side() == Side::Sender {
         return None;
@@ -32,7 +30,6 @@ pub(super) fn item(org: OrgId, evidence: &Evidence) -> Option<Item> {
     Some(item)
 }
 
-/// The change of the item of evidence that a member decided about.
 pub(super) fn change(org: OrgId, evidence: &Evidence) -> Option<Change> {
     let item = item(org, evidence)?;
     match evidence.state() {
@@ -43,8 +40,7 @@ pub(super) fn change(org: OrgId, evidence: &Evidence) -> Option<Change> {
 }
 
 impl OrgStore {
-    /// What was accepted for other movements and may be about the arrival that evidence is about: at most
-    /// [`limits::SAME_ARRIVALS_MAX`], the oldest first.
+    /// Accepted evidence that may be about the same arrival: at most [`limits::SAME_ARRIVALS_MAX`], oldest first.
     pub(crate) async fn accepted_elsewhere(&self, evidence: &Evidence) -> Result<Vec<Evidence>, StoreError> {
         let partition = keys::arrivals(self.org, evidence.facts().money);
         let [from, to] = evidence.facts().days_around().map(|day| day.to_string());

@@ -1,8 +1,8 @@
-//! Audit rows: one per call, kept for good. They hold ids, codes and times, and no text of a user.
+//! Audit rows: one for each call, kept for good, with ids, codes and times but no user's text.
 //!
-//! An organization's row is written in the transaction of the change that it records, or, for a read or a refusal, before
-//! the response is sent. It can be written once per call, which makes it a fence: a call that was answered as failed can't
-//! take effect later, because its transaction would find the row.
+//! The transaction of a change writes its row; for a read or a refusal, the row precedes the response. A row can be
+//! written once per call, which makes it a fence: a call that was answered as failed can't take effect later, because
+//! its transaction would find the row.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,15 +23,13 @@ use crate::domain::ids::{AgreementId, RequestId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The attribute that holds the number of the attempt that took effect, counted from 0.
+/// The number of the attempt that took effect, counted from 0.
 const ATTEMPT: &str = "attempt";
 
-/// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome<'a> {
     /// The HTTP status.
     pub status: u16,
-    /// `ok`, `replayed`, or the error's code.
     pub code: &'a str,
     /// The ids of the objects that the call named, showed or changed, 16 bytes each.
     pub objects: &'a [u8],
@@ -54,7 +52,7 @@ fn of_call(call: &CallContext, outcome: Outcome<'_>) -> Item {
     if let Some(via) = call.via() {
         item.insert(VIA.to_owned(), AttributeValue::S(via.as_str().to_owned()));
     }
-    // The actor by id only, because people chose the names.
+    // Only the actor's id, because people choose the names.
     let attribute = match call.actor().actor_type {
         ActorType::Token => TOKEN,
         ActorType::Member => MEMBER,
@@ -71,11 +69,9 @@ fn key(call: &CallContext) -> Key {
     keys::audit(call.org(), call.request_id())
 }
 
-/// The code of a call that did what was asked.
 pub(super) const OK: &str = "ok";
 
-/// The row of a call that takes effect, for its transaction, with its status and code, and the number of the attempt that it
-/// belongs to.
+/// The row of a call that takes effect, for its transaction, with its status, code and attempt number.
 pub(super) fn of_commit(call: &CallContext, (status, code): (StatusCode, &str), shown: &[u8], attempt: usize) -> Item {
     let objects = call.objects_with(shown);
     let mut item = of_call(call, Outcome { status: status.as_u16(), code, objects: &objects });
@@ -83,23 +79,18 @@ pub(super) fn of_commit(call: &CallContext, (status, code): (StatusCode, &str), 
     item
 }
 
-/// Whether a row is that of a call that took effect.
 pub(super) fn took_effect(row: &Item) -> bool {
     row.contains_key(ATTEMPT) && text(row, "code") == Some(OK)
 }
 
 impl OrgStore {
-    /// The number of the attempt of a call that took effect.
     pub(super) async fn attempt_of(&self, call: &CallContext) -> Result<Option<usize>, StoreError> {
         let row = self.store.get(key(call)).await?;
         Ok(row.as_ref().and_then(|row| number(row, ATTEMPT)))
     }
 
-    /// Writes the row of a call that changed nothing, or failed. If the row exists, an attempt of the call took effect after
-    /// all: the row stays, and the attempt's number is returned.
-    ///
-    /// # Errors
-    /// When the row can't be written. The call must fail then.
+    /// Writes the row of a call that changed nothing or failed. If the row exists, an attempt took effect after all:
+    /// the row stays, and its attempt number is returned. If the row can't be written, the call must fail.
     pub(crate) async fn record_call(
         &self,
         call: &CallContext,
@@ -112,17 +103,14 @@ impl OrgStore {
     }
 }
 
-/// A part of the audit rows, as one query reads it.
 #[derive(Debug)]
 pub(crate) struct AuditRows {
-    /// The rows, the newest first.
     pub rows: Vec<AuditRow>,
-    /// Whether the range may have more rows before these.
+    /// Whether the range may have older rows.
     pub has_more: bool,
 }
 
 impl OrgStore {
-    /// The newest rows of a range of days before a call, at most `limit` and 1 MB of them.
     pub(crate) async fn audit_rows(
         &self,
         days: DayRange,
@@ -149,7 +137,7 @@ impl OrgStore {
         Ok(AuditRows { rows, has_more: more.is_some() })
     }
 
-    /// The rows of these calls, in their order. A call without a row is left out.
+    /// The rows of these calls, in order. Skips calls without a row.
     pub(crate) async fn audit_rows_of(
         &self,
         calls: impl IntoIterator<Item = RequestId>,
@@ -158,8 +146,8 @@ impl OrgStore {
         self.store.get_all(&keys).await?.iter().map(read_row).collect()
     }
 
-    /// The names of callers and objects by their ids, with what each object is, and the acts that calls were in the histories of agreements. What does
-    /// not exist, or no longer, is left out, except for former members.
+    /// The names of callers and objects, the kind of each object, and the acts of calls in the histories of agreements.
+    /// Skips what no longer exists, except former members.
     pub(crate) async fn names_and_acts(
         &self,
         of: &[(ObjectKind, Uuid)],
@@ -168,7 +156,7 @@ impl OrgStore {
         let act_keys: HashMap<Key, RequestId> =
             calls.iter().map(|(agreement, call)| (keys::act(self.org, *agreement, *call), *call)).collect();
         let of_names = of.iter().flat_map(|(kind, id)| self.named_by(*kind, *id)).map(|(_, key)| key);
-        // An object may be wanted as one of two kinds and as one of them, and a batch has each key once.
+        // An id may be wanted both as one of two kinds and as one of them, but a batch must have each key once.
         let keys: HashSet<Key> = of_names.chain(act_keys.keys().cloned()).collect();
         let keys: Vec<Key> = keys.into_iter().collect();
         let mut names: HashMap<Key, String> = HashMap::new();
@@ -191,7 +179,6 @@ impl OrgStore {
         Ok((of.iter().filter_map(name).collect(), acts))
     }
 
-    /// The keys of the items that may have the name of an object, and what it is if one has.
     fn named_by(&self, kind: ObjectKind, id: Uuid) -> Vec<(ObjectKind, Key)> {
         let org = self.org;
         let key = match kind {
@@ -217,7 +204,7 @@ impl OrgStore {
     }
 }
 
-/// The smallest id that a call at a moment, or later, can have: ids begin with the milliseconds since 1970.
+/// The smallest id of a call at or after a moment: ids begin with milliseconds since 1970.
 fn first_id_at(at: Timestamp) -> u128 {
     const BITS_BELOW_THE_TIME: u32 = 80;
     u128::from(u64::try_from(at.unix_ms()).unwrap_or_default()) << BITS_BELOW_THE_TIME
@@ -247,22 +234,18 @@ fn read_row(item: &Item) -> Result<AuditRow, StoreError> {
     row().ok_or_else(|| StoreError::Unreadable("decoding an audit row".to_owned()))
 }
 
-/// The attribute that holds the entrance beside HTTP that the call came through. Calls of HTTP have none.
+/// The entrance through which a call came, if it was not HTTP.
 const VIA: &str = "via";
-/// The attributes that hold the caller's id, one for each kind of caller.
+/// The caller's id has an attribute for each kind of caller.
 const TOKEN: &str = "token_id";
-/// See [`TOKEN`].
 const MEMBER: &str = "member_id";
-/// See [`TOKEN`].
 const PARTICIPANT: &str = "participant_id";
-/// The attribute of an item by which records are named whose own attributes have no such name.
 pub(super) const NAME: &str = "name";
-/// The length of an object's id, in bytes.
+/// The length of an object's id in bytes.
 const ID_BYTES: usize = 16;
 
 impl Store {
-    /// Writes an entry of the service-level trail, for a call whose token is missing, malformed or unknown. The trail is best
-    /// effort: the caller is answered even if the entry can't be written.
+    /// Adds a call with a missing, malformed or unknown token to the service-level trail, best effort.
     pub(crate) async fn record_unknown_caller(
         &self,
         request_id: RequestId,

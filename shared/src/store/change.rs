@@ -19,40 +19,31 @@ use crate::domain::moment::Moment;
 use crate::domain::participant::ByParticipant;
 use crate::domain::proposal::ProposalAction;
 
-/// A change to one item in a transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Puts a new item. Its key must be free.
     Create(Item),
-    /// Puts a record's next version. The record at its key must have this version.
+    /// The stored record must have this version, the one before.
     Replace(Item, u64),
-    /// Changes a record in place, whatever its version.
     Update(Update),
-    /// Puts an item without a condition: the condition of its record, in the same transaction, guards it too.
+    /// Puts an item without a condition: its record's condition in the same transaction guards it too.
     Put(Item),
-    /// Puts an item. Its key must be free, or the item there must have expired.
     PutIfExpired(Item, Expiry),
-    /// Checks that a record still has this version.
     CheckVersion(Key, u64),
-    /// Checks a condition of a record, whatever its version.
     Check(Condition),
-    /// Deletes a record, which must have this version.
     DeleteVersion(Key, u64),
-    /// Deletes a record, whatever its version. It must exist.
+    /// Whatever its version. It must exist.
     DeleteExisting(Key),
-    /// Deletes an item, if it exists.
     Delete(Key),
 }
 
-/// The expiry of an item: it has expired when its attribute is at most `now`, in the attribute's unit.
+/// An item has expired when this attribute is at most `now`, in the attribute's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expiry {
     pub attribute: &'static str,
     pub now: i64,
 }
 
-/// A change in place. The expressions refer to attributes as `#name` and to values as `:value`. An empty condition is
-/// none.
+/// Expressions refer to attributes as `#name` and to values as `:value`. An empty condition is none.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Update {
     pub key: Key,
@@ -71,9 +62,9 @@ pub(super) struct Condition {
     pub values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a commit
-/// takes only the changes of its own call. So no call changes another organization, decides at a moment that is not its
-/// own, or acts as a member who is not its caller.
+/// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a
+/// commit takes only the changes of its own call. So no call changes another organization, decides at a moment that is
+/// not its own, or acts as a member who is not its caller.
 ///
 /// ```
 /// use shared::domain::call_context::CallContext;
@@ -114,16 +105,14 @@ pub(super) struct Condition {
 pub struct Changes {
     org: OrgId,
     call: RequestId,
-    /// The member or participant who must be the caller, if the changes are theirs.
+    /// The member or participant who must be the caller.
     by: Option<(ActorType, Uuid)>,
     list: Vec<Change>,
-    /// The agreement whose history shows the changes, if any.
     subject: Option<Subject>,
-    /// Who joins, stays in or leaves a workspace by them.
     moving: Option<Moving>,
 }
 
-/// One of a workspace's people who joins, stays or leaves. What lists show of it follows after the commit.
+/// A person who joins, stays in or leaves a workspace. Lists show it after the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moving {
     pub workspace: WorkspaceId,
@@ -131,16 +120,14 @@ pub(super) struct Moving {
     pub step: Step,
 }
 
-/// What one of a workspace's people does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Joins,
-    /// They were there when they were read, and stay even if a removal comes first.
+    /// The person was there when read, and stays even if a removal comes first.
     Stays,
     Leaves,
 }
 
-/// The agreement that changes are about, with the proposal for it, or the part of it, that they change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
     pub agreement: AgreementId,
@@ -149,58 +136,49 @@ pub(super) struct Subject {
 }
 
 impl Changes {
-    /// The changes of a call.
     pub(super) fn of(call: &CallContext, list: impl IntoIterator<Item = Change>) -> Self {
         let list = list.into_iter().collect();
         Self { org: call.org(), call: call.request_id(), by: None, list, subject: None, moving: None }
     }
 
-    /// The same changes, by which one of a workspace's people joins, stays or leaves.
     pub(super) fn by_which(self, moving: Moving) -> Self {
         Self { moving: Some(moving), ..self }
     }
 
-    /// Who joins, stays in or leaves a workspace by them.
     pub(super) fn moving(&self) -> Option<Moving> {
         self.moving
     }
 
-    /// The same changes, which the history of an agreement shows.
     pub(super) fn about(self, agreement: AgreementId, proposed: Option<ProposalAction>) -> Self {
         Self { subject: Some(Subject { agreement, proposed, part: None }), ..self }
     }
 
-    /// The same changes, which the history of an agreement shows as an edit of a part of it.
     pub(super) fn about_part(self, agreement: AgreementId, part: Option<EditedPart>) -> Self {
         Self { subject: Some(Subject { agreement, proposed: None, part }), ..self }
     }
 
-    /// How many items of a transaction they take.
     pub(crate) fn items(&self) -> usize {
         self.list.len()
     }
 
-    /// The agreement whose history shows the changes, if any.
     pub(super) fn subject(&self) -> Option<&Subject> {
         self.subject.as_ref()
     }
 
-    /// The changes of a protected transition, which was decided at a moment of the call.
+    /// A protected transition that was decided at a moment of the call.
     pub(super) fn decided(call: &CallContext, moment: Moment, list: impl IntoIterator<Item = Change>) -> Self {
         Self { call: moment.call(), ..Self::of(call, list) }
     }
 
-    /// The changes of a member, who must be the caller.
     pub(super) fn by_member(call: &CallContext, member: &Member, list: impl IntoIterator<Item = Change>) -> Self {
         Self { org: member.org(), by: Some((ActorType::Member, member.id().uuid())), ..Self::of(call, list) }
     }
 
-    /// The changes of an admin, who must be the caller.
     pub(super) fn by_admin(call: &CallContext, admin: Admin<'_>, list: impl IntoIterator<Item = Change>) -> Self {
         Self::by_member(call, admin.member(), list)
     }
 
-    /// The changes of a protected transition, which a member, who must be the caller, decided at a moment of the call.
+    /// A protected transition that a member decided at a moment of the call; the member must be the caller.
     pub(super) fn decided_by_member<T>(
         call: &CallContext,
         after: &ByMember<T>,
@@ -209,7 +187,7 @@ impl Changes {
         Self { call: after.moment().call(), ..Self::by_member(call, after.by(), list) }
     }
 
-    /// The changes of an act that a participant, who must be the caller, decided at a moment of the call.
+    /// An act that a participant decided at a moment of the call; the participant must be the caller.
     pub(super) fn by_participant<T>(
         call: &CallContext,
         after: &ByParticipant<T>,
@@ -220,7 +198,7 @@ impl Changes {
         Self { org: by.org(), call: call_id, by: Some(by_id), ..Self::of(call, list) }
     }
 
-    /// The changes, if they are those of this call.
+    /// Fails unless the changes belong to this call.
     pub(super) fn for_call(self, call: &CallContext) -> Result<Vec<Change>, StoreError> {
         let is_by_its_caller = self.by.is_none_or(|(actor_type, id)| call.actor().is(actor_type, id));
         if self.org == call.org() && self.call == call.request_id() && is_by_its_caller {
@@ -230,14 +208,14 @@ impl Changes {
         }
     }
 
-    /// The changes, for operators, who write without a call.
+    /// For operators, who write without a call.
     pub(super) fn into_list(self) -> Vec<Change> {
         self.list
     }
 }
 
 impl Change {
-    /// Whether it is a change in place that meets the condition of a check of the same item.
+    /// Whether this change in place also meets the other's check of the same item.
     pub(super) fn makes_check(&self, check: &Self) -> bool {
         let (Self::Update(change), Self::Check(check)) = (self, check) else { return false };
         change.key == check.key
@@ -266,7 +244,7 @@ impl Change {
     }
 }
 
-/// A condition in the SDK's form. Its parts are absent where there is no condition.
+/// A condition in the SDK's form, with absent parts if there is none.
 struct Expression {
     text: Option<String>,
     names: Option<HashMap<String, String>>,

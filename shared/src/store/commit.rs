@@ -1,9 +1,9 @@
-//! The one way to change an organization's records: a transaction of the changes, their events, the call's audit row, and
-//! the response to its idempotency key. An acknowledged change exists, took effect once, and is on record.
+//! Commits the changes to an organization's records. One transaction holds the changes, their events, the call's audit
+//! row, and the response to its idempotency key, so an acknowledged change exists, took effect once, and is on record.
 //!
-//! The audit row is the fence of its call, because it can be written once. A call that was answered as failed can't take
-//! effect later: its transaction would find the row. And an attempt whose response was lost is found by the next attempt:
-//! the row has the attempt's number, and the call is answered with that attempt's response.
+//! The audit row can be written once, which makes it the call's fence. A call that was answered as failed can't take
+//! effect later: its transaction would find the row. If an attempt's response was lost, the next attempt finds the row,
+//! which has the attempt's number, and answers with that attempt's response.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +22,6 @@ use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 
-/// The changes of a call, all or none of which take effect, with its audit row.
 #[derive(Debug)]
 #[must_use = "nothing changes before it is committed"]
 pub struct Commit<'a> {
@@ -38,34 +37,29 @@ pub struct Commit<'a> {
     copy: Option<Change>,
 }
 
-/// The responses of a call's attempts to commit, in their order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attempts(Arc<Mutex<Vec<StoredResponse>>>);
 
 impl Attempts {
-    /// Keeps the response of an attempt, and returns the attempt's number.
+    /// Keeps the response, and returns the attempt's number.
     fn remember(&self, response: &StoredResponse) -> usize {
         let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         attempts.push(response.clone());
         attempts.len() - 1
     }
 
-    /// The response of an attempt.
     pub(crate) fn recall(&self, attempt: usize) -> Option<StoredResponse> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
     }
 }
 
-/// The outcome of an attempt to commit.
 enum AttemptOutcome {
-    /// It took effect.
     Committed,
-    /// An earlier attempt of the same call took effect, and its response was lost or late.
+    /// An earlier attempt of the call took effect, and its response was lost or late.
     CommittedBefore,
 }
 
 impl<'a> Commit<'a> {
-    /// An empty commit of a call.
     pub(crate) fn new(store: &'a OrgStore, call: &'a CallContext) -> Self {
         Self {
             store,
@@ -81,63 +75,57 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Sets the moment of the attempt, where it is later than the call's: events that are added from here on happen then.
-    /// The audit row keeps the call's own time, under which every attempt finds it.
+    /// Sets the moment of later events if it is later than the call's. The audit row keeps the call's own time, under
+    /// which every attempt finds it.
     pub(crate) fn at(mut self, now: Timestamp) -> Self {
         self.now = now;
         self
     }
 
-    /// Adds changes.
     pub(crate) fn with(mut self, changes: impl IntoIterator<Item = Changes>) -> Self {
         self.changes.extend(changes);
         self
     }
 
-    /// Adds version checks, the most important ones first: the transaction makes as many as fit beside the rest.
+    /// Adds version checks, most important first: the transaction makes as many as fit beside the rest.
     pub(crate) fn checking(mut self, checks: impl IntoIterator<Item = Changes>) -> Self {
         self.checks.extend(checks);
         self
     }
 
-    /// Adds changes of single items that are made right after the transaction, once it has taken effect. Something has to do
-    /// them again if they are not: nobody hears of it here.
+    /// Adds single-item changes to make right after the transaction takes effect. Their failure is not reported, so
+    /// something else must be able to repeat them.
     pub(crate) fn afterwards(mut self, changes: impl IntoIterator<Item = Changes>) -> Self {
         self.afterwards.extend(changes);
         self
     }
 
-    /// Emits events, in the order given.
     pub(crate) fn emit(mut self, events: impl IntoIterator<Item = EventKind>) -> Self {
         let now = self.now;
         self.events.extend(events.into_iter().map(|kind| Event::new(kind, now)));
         self
     }
 
-    /// Emits an event to one endpoint alone, whatever it subscribes to: a test.
+    /// Emits a test event to one endpoint, whatever it subscribes to.
     pub(crate) fn emit_to(mut self, endpoint: EndpointId, event: Event) -> Self {
         self.test = Some((endpoint, event));
         self
     }
 
-    /// Commits a call that is refused, with the status and the code of its audit row: what it changes counts the refusal.
+    /// Commits a refused call, with the status and code of its audit row: its changes count the refusal.
     pub(crate) fn refused(mut self, refusal: Option<(StatusCode, &'static str)>) -> Self {
         self.refusal = refusal;
         self
     }
 
-    /// Records that a copy of a form is used, and how the form is answered if that is known. The commit fails if something
-    /// else has used the copy.
+    /// Records that a form copy is used, with its answer if known. Fails if something else has used the copy.
     pub(crate) fn using(mut self, copy: FormCopy, answer: Option<&FormAnswer>) -> Self {
         self.copy = Some(form_copies::record(self.call, copy, answer));
         self
     }
 
-    /// Commits a call of the API, and returns the response to answer with: this attempt's, or that of an earlier attempt of
-    /// the same call that took effect although its response was lost.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
+    /// Commits a call of the API and returns the response: this attempt's, or that of an earlier attempt that took
+    /// effect although its response was lost. On [`Error::Conflict`] nothing took effect; decide again.
     pub(crate) async fn respond(
         self,
         response: StoredResponse,
@@ -157,10 +145,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Commits a call that has no stored response, with its status and the ids of the records that it changed.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
+    /// Commits a call without a stored response. On [`Error::Conflict`] nothing took effect; decide again.
     pub(crate) async fn done(mut self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
         let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let (status, code) = self.refusal.unwrap_or((status, audit::OK));
@@ -182,7 +167,7 @@ impl<'a> Commit<'a> {
                 store.finish_joining(joining, &movings, now).await;
                 Ok(AttemptOutcome::Committed)
             }
-            // The audit row of this call exists only if an attempt of it took effect.
+            // The audit row exists only if an attempt of this call took effect.
             TransactionOutcome::ConditionsFailed(at) if at.contains(&AUDIT_ROW_AT) => {
                 Ok(AttemptOutcome::CommittedBefore)
             }
@@ -190,7 +175,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// The changes of the transaction: the audit row first, and as many version checks as fit.
+    /// Orders the transaction: the audit row first, and last as many version checks as fit.
     fn into_transaction(self, row: Item, record: Option<Change>) -> Result<Vec<Change>, Error> {
         let call = self.call;
         let mut transaction = vec![Change::Create(row)];
@@ -199,7 +184,7 @@ impl<'a> Commit<'a> {
         for changes in self.changes {
             transaction.extend(changes.for_call(call)?);
         }
-        // DynamoDB takes one change of an item: a member who changes their own record needs no check of it beside the change.
+        // DynamoDB allows one change per item: a member's change of their own record already checks it.
         let is_made_by_change = |check: &Change| transaction.iter().any(|change| change.makes_check(check));
         let repeated: Vec<bool> = transaction.iter().map(is_made_by_change).collect();
         let mut repeated = repeated.into_iter();
@@ -224,7 +209,6 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// The index of the audit row in its transaction.
 const AUDIT_ROW_AT: usize = 0;
 
 #[cfg(test)]
@@ -265,7 +249,6 @@ mod tests {
         assert_eq!(transaction.len(), limits::TRANSACTION_ITEMS_MAX);
         assert_eq!(transaction[AUDIT_ROW_AT], Change::Create(row()));
         assert!(transaction.contains(&record));
-        // The audit row, and the event with its due entry.
         assert_eq!(with_checks(7).into_transaction(row(), None).unwrap().len(), 3 + 7);
         assert_eq!(with_checks(97).into_transaction(row(), None).unwrap().len(), 3 + 97);
 
@@ -281,7 +264,6 @@ mod tests {
         let commits = [
             Commit::new(&store, &call).with(checks(&other, 1)),
             Commit::new(&store, &call).checking(checks(&other, 1)),
-            // The check would not fit either.
             Commit::new(&store, &call).with(checks(&call, 99)).checking(checks(&other, 1)),
         ];
         for commit in commits {

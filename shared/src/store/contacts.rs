@@ -14,7 +14,6 @@ use crate::domain::ids::{ContactId, OrgId};
 use crate::limits;
 use crate::wire::page::{Page, Search, list_query};
 
-/// The attribute of a reference's item that holds the contact's id.
 pub(super) const CONTACT: &str = "contact_id";
 
 impl Record for Contact {
@@ -58,7 +57,7 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// Contacts, in the order of the ids. Missing ones are left out.
+    /// Contacts in the order of the ids. Skips missing ones.
     pub async fn contacts(
         &self,
         ids: impl IntoIterator<Item = ContactId>,
@@ -73,7 +72,7 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no contact_id".to_owned()))
     }
 
-    /// A page of the contacts that a query asks for. By reference it takes two reads, however many contacts there are.
+    /// A page of matching contacts. A search by reference takes two reads, however many contacts exist.
     pub async fn list_contacts(&self, query: &ContactQuery) -> Result<Page<Contact>, StoreError> {
         let needle = query.search.needle();
         let Some(reference) = &query.external_reference else {
@@ -84,7 +83,7 @@ impl OrgStore {
             None => None,
         };
         let fits = |contact: &Contact| {
-            // The contact may have been given another reference between the two reads.
+            // The contact may have got another reference between the two reads.
             contact.external_reference.as_ref() == Some(reference)
                 && needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
         };
@@ -120,7 +119,6 @@ fn claim(org: OrgId, reference: &ExternalReference, contact: ContactId) -> Chang
     Change::Create(reference_item(org, reference, contact))
 }
 
-/// The item of a contact's external reference.
 pub(super) fn reference_item(org: OrgId, reference: &ExternalReference, contact: ContactId) -> Item {
     let mut item = keys::contact_reference(org, reference).into_item();
     item.insert(CONTACT.to_owned(), AttributeValue::S(contact.to_string()));

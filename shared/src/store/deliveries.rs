@@ -1,4 +1,4 @@
-//! Deliveries: a partition per endpoint, sorted by event. A delivery is named by its endpoint and its event.
+//! Deliveries: one partition per endpoint, sorted by event. An endpoint and an event name a delivery.
 
 use std::collections::BTreeSet;
 
@@ -23,13 +23,10 @@ use crate::limits;
 use crate::store::endpoints::Quarantined;
 use crate::store::events::StoredEvent;
 
-/// The attribute of a delivery that holds its state.
 const STATE: &str = "state";
-/// The attribute of a delivery that holds when its next attempt is due.
 const DUE_AT: &str = "due_at";
-/// The attribute of a delivery that holds the type of its event.
 const TYPE: &str = "event_type";
-/// The attribute of a delivery that says that it is quarantined.
+/// Marks a quarantined delivery.
 const IS_QUARANTINED: &str = "is_quarantined";
 
 /// What names a delivery.
@@ -76,7 +73,7 @@ impl Store {
         let encoded = serde_dynamo::to_attribute_value(claim)
             .map_err(|error| StoreError::Failed(format!("encoding a claim: {error}")))?;
         let string = |text: &str| AttributeValue::S(text.to_owned());
-        // The texts of timestamps sort in the order of time.
+        // Timestamps sort as text in the order of time.
         let update = Update {
             key: key.key(),
             expression: "SET #claim = :claim ADD #version :one",
@@ -121,8 +118,7 @@ impl Store {
         Ok((endpoint, event))
     }
 
-    /// Writes a delivery's next state. False if the delivery has changed since it was read, or the endpoint that the state
-    /// was decided from.
+    /// Writes a delivery's next state. False if it has changed since it was read, or its endpoint since the decision.
     pub async fn settle_delivery(
         &self,
         org: OrgId,
@@ -138,7 +134,7 @@ impl Store {
         self.change(changes).await
     }
 
-    /// Deletes a delivery whose endpoint is deleted, whatever its state.
+    /// Deletes a delivery of a deleted endpoint, whatever its state.
     pub async fn delete_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let row = keys::undelivered_row(key.org, key.endpoint, key.event);
         let mut changes = vec![Change::Delete(key.key()), Change::Delete(row)];
@@ -151,7 +147,7 @@ impl Store {
         self.delete(key.due(due_at)).await
     }
 
-    /// Takes a delivery out of quarantine, and makes it due again.
+    /// Takes a delivery out of quarantine and makes it due again.
     pub async fn release_delivery(&self, key: DeliveryKey, due_at: Timestamp) -> Result<(), StoreError> {
         let is_open = |state| !matches!(state, DeliveryState::Delivered | DeliveryState::Held);
         let changes = match self.delivery(key).await?.filter(|before| is_open(before.state())) {
@@ -161,12 +157,11 @@ impl Store {
         self.change(changes).await.map(|_| ())
     }
 
-    /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due. Its message shows
-    /// again a few times; what is written of the delivery then takes it out of quarantine.
+    /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due. Its message
+    /// returns a few more times; any later write of the delivery takes it out of quarantine.
     ///
-    /// Nothing happens if the message is not about what the record waits for: it was delivered, held, replayed or attempted
-    /// meanwhile. The record's state, time and version are looked at as they are stored, since it may be the record that
-    /// can't be read.
+    /// Does nothing if the record no longer waits for what the message is about. Compares state, time and version as
+    /// stored, since the record itself may be unreadable.
     pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,
@@ -199,8 +194,7 @@ impl Store {
         self.change(changes).await.map(|_| ())
     }
 
-    /// The next undelivered deliveries of an endpoint that are in some states, from an event on, in the order of the events.
-    /// With the event to go on from, if there may be more.
+    /// An endpoint's next undelivered deliveries in some states, in events' order, and the event to continue from.
     pub async fn open_deliveries_from(
         &self,
         org: OrgId,
@@ -222,12 +216,12 @@ impl Store {
         let (rows, more) = self.items_between(query).await?;
         let events = rows.iter().filter_map(event_of);
         let keys: Vec<_> = events.map(|event| keys::delivery(org, endpoint, event)).collect();
-        // A delivery that can't be read is skipped, so that the others are found.
+        // Skips an unreadable delivery so that the others are found.
         let found = self.get_all(&keys).await?.into_iter().filter_map(|item| from_versioned_item(item).ok());
         Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
-    /// When the delivery before that of an event is due, if it is queued.
+    /// When the delivery before that of an event is due, if queued.
     pub async fn queued_before(
         &self,
         org: OrgId,
@@ -240,7 +234,6 @@ impl Store {
             from: &first,
             to: &last,
             backward: true,
-            // The event's own, and the one before.
             limit: Some(2),
             ..PartitionQuery::default()
         };
@@ -250,7 +243,7 @@ impl Store {
         Ok(before.filter(|before| before.state() == DeliveryState::Queued).and_then(|before| before.due_at()))
     }
 
-    /// The keys of the next deliveries of an endpoint, from an event on, with the moment at which each is due.
+    /// The keys and due times of an endpoint's next deliveries, from an event on.
     pub async fn delivery_keys_from(
         &self,
         org: OrgId,
@@ -300,7 +293,7 @@ impl Store {
         }
     }
 
-    /// Makes changes without an audit row. Only for deliveries, which derive from a change that has one.
+    /// Makes changes without an audit row: deliveries derive from a change that has one.
     async fn change(&self, changes: Vec<Change>) -> Result<bool, StoreError> {
         Ok(self.transact(changes).await? == TransactionOutcome::Committed)
     }
@@ -334,8 +327,7 @@ impl OrgStore {
         self.store.delivery(DeliveryKey { org: self.org, endpoint, event }).await
     }
 
-    /// A page of the deliveries of an endpoint that match, the newest first, from before an event on. The number of queries
-    /// is bounded, so a page can have fewer than `count` although more follow.
+    /// An endpoint's matching deliveries, newest first, before an event: maybe fewer than `count` although more follow.
     pub async fn deliveries(
         &self,
         endpoint: EndpointId,
@@ -368,7 +360,7 @@ impl OrgStore {
                     page.next = page.deliveries.last().map(|last: &Delivery| last.event_id);
                     return Ok(page);
                 }
-                // A delivery that can't be read is skipped, so that the page is shown.
+                // Skips an unreadable delivery so that the page is shown.
                 page.deliveries.extend(from_item::<Delivery>(item).ok());
             }
             if more.is_none() {
@@ -381,7 +373,7 @@ impl OrgStore {
         Ok(page)
     }
 
-    /// The events since a moment that an endpoint has not received: their deliveries failed, or are quarantined.
+    /// Events since a moment that an endpoint has not received: their deliveries failed or are quarantined.
     pub async fn undelivered(
         &self,
         endpoint: EndpointId,
@@ -435,7 +427,6 @@ pub struct Undelivered {
     pub earliest: Option<Timestamp>,
 }
 
-/// The states that a replay of undelivered events covers.
 pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {
     DeliveryState::ALL.into_iter().filter(|state| state.is_undelivered())
 }
@@ -454,7 +445,7 @@ fn out_of_quarantine(key: DeliveryKey) -> Change {
     Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event))
 }
 
-/// The changes that give a delivery its next state, move its entry of the due index, and take it out of quarantine.
+/// Gives a delivery its next state, moves its due entry, and takes it out of quarantine.
 fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
     let key = key_of(org, after);
     let after = &Delivery { is_quarantined: false, ..after.clone() };
@@ -473,7 +464,7 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
     if before.is_quarantined {
         changes.push(out_of_quarantine(key));
     }
-    // The entry of what is quarantined is gone.
+    // A quarantined delivery has no due entry.
     let (was_due, is_due) = (before.due_at().filter(|_| !before.is_quarantined), after.due_at());
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(key.due(at))));
@@ -482,14 +473,12 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
     Ok(changes)
 }
 
-/// The row of a delivery among the undelivered ones.
 pub(super) fn open_row(key: DeliveryKey, state: DeliveryState) -> Item {
     let mut row = keys::undelivered_row(key.org, key.endpoint, key.event).into_item();
     row.insert(STATE.to_owned(), AttributeValue::S(state.as_str().to_owned()));
     row
 }
 
-/// The event of a row.
 fn event_of(row: &Item) -> Option<EventId> {
     row.get(SORT)?.as_s().ok()?.parse().ok()
 }
@@ -498,17 +487,15 @@ fn key_of(org: OrgId, delivery: &Delivery) -> DeliveryKey {
     DeliveryKey { org, endpoint: delivery.endpoint_id, event: delivery.event_id }
 }
 
-/// Texts that sort before and after every id.
+/// These texts sort before and after every id.
 const FIRST: &str = "0";
 const LAST: &str = "g";
 
-/// The smallest id of a moment: ids begin with their time.
 pub(crate) fn first_id_at(at: Timestamp) -> Uuid {
     let ms = u64::try_from(at.unix_ms()).unwrap_or_default();
     Uuid::from_u128(u128::from(ms) << 80)
 }
 
-/// The moment of an id.
 fn moment_of(id: Uuid) -> Option<Timestamp> {
     let ms = i64::try_from(id.as_u128() >> 80).ok()?;
     Timestamp::from_unix_ms(ms).ok()

@@ -1,5 +1,4 @@
-//! The due index, which the clock reads: entries in partitions that are sorted by time. An entry is written in the
-//! transaction that causes it.
+//! The due index, which the clock reads: partitions of entries sorted by time, written in the causing transaction.
 
 use uuid::Uuid;
 
@@ -26,7 +25,6 @@ pub struct DueEntry {
 }
 
 impl DueEntry {
-    /// Its key.
     pub(super) fn key(&self) -> &Key {
         &self.key
     }
@@ -46,8 +44,7 @@ impl DueEntry {
     }
 }
 
-/// A cursor over the due entries of one kind in one shard, the earliest first. It never returns to an entry, so an entry
-/// that stays does not block those behind it.
+/// Reads the due entries of one kind in one shard, earliest first, each once: one that stays does not block the rest.
 #[derive(Debug)]
 pub struct DueCursor<'a> {
     store: &'a Store,
@@ -65,22 +62,21 @@ impl Store {
         DueCursor { store: self, partition, from, to: keys::due_after(now, what), is_over: false }
     }
 
-    /// Deletes an entry whose work is done. An entry of a record is deleted in the transaction that settles the record, and
-    /// here only when it is stale.
+    /// Deletes a stale entry, or one whose work is done. A record's entry goes in the transaction that settles it.
     pub async fn delete_due_entry(&self, entry: DueEntry) -> Result<(), StoreError> {
         self.delete(entry.key).await
     }
 }
 
 impl DueCursor<'_> {
-    /// The next entries; none at the end.
+    /// The next entries; empty at the end.
     pub async fn next_page(&mut self) -> Result<Vec<DueEntry>, StoreError> {
         let mut entries = Vec::new();
         while entries.is_empty() && !self.is_over {
             let keys =
                 self.store.keys_between(&self.partition, &self.from, &self.to, limits::SWEEP_ENTRIES_MAX).await?;
             match keys.last() {
-                // No key sorts between another and that one with a blank behind it.
+                // No key sorts between a key and the same key followed by a blank.
                 Some(last) => self.from = format!("{} ", last.sort()),
                 None => self.is_over = true,
             }

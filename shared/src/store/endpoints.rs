@@ -1,4 +1,4 @@
-//! Endpoints: an organization has few, so they share one partition, with the health of each beside it.
+//! Endpoints. An organization has few, so they share one partition with their health.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,6 @@ use crate::domain::member::Admin;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The attribute of the set of endpoints.
 pub(super) const IDS: &str = "ids";
 
 /// An endpoint with its health.
@@ -32,7 +31,7 @@ pub struct EndpointState {
 }
 
 impl EndpointState {
-    /// Whether the endpoint needs attention: it is not paused, and its last attempt failed or a delivery is quarantined.
+    /// Whether it needs attention: it is not paused, and its last attempt failed or a delivery is quarantined.
     #[must_use]
     pub fn is_failing(&self) -> bool {
         let has_trouble = self.health.failures_in_a_row > 0 || !self.quarantined.is_empty();
@@ -50,7 +49,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The version of its item: it tells the replay from a later one.
+    /// The item's version, which tells this replay from a later one.
     fn version(&self) -> u64 {
         u64::try_from(self.asked_at.unix_ms()).unwrap_or_default()
     }
@@ -89,7 +88,7 @@ impl Store {
         self.transact(vec![ended]).await.map(|_| ())
     }
 
-    /// Records how an attempt ended. It is outside the delivery's transaction, so that attempts do not conflict.
+    /// Records how an attempt ended, outside the delivery's transaction so that attempts don't conflict.
     pub async fn note_health(
         &self,
         org: OrgId,
@@ -122,14 +121,13 @@ impl Store {
 }
 
 impl OrgStore {
-    /// The organization's endpoints with their health, the oldest first.
+    /// The organization's endpoints with their health, oldest first.
     pub async fn endpoints(&self) -> Result<Vec<EndpointState>, StoreError> {
         self.store.endpoints(self.org).await
     }
 }
 
-/// Groups the items of the partition by endpoint. In the order of their keys each endpoint precedes its other items. Items
-/// without an endpoint, such as the health that an attempt recorded after its endpoint was deleted, are left out.
+/// Groups the partition's items by endpoint. Skips those without one, such as the health of a late attempt.
 fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {
@@ -152,8 +150,7 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     Ok(found)
 }
 
-/// The changes that add an endpoint. They hold only while the organization has fewer than the limit, and is
-/// not suspended.
+/// Adds an endpoint, if the organization is below the limit and not suspended.
 pub fn create(call: &CallContext, admin: Admin<'_>, endpoint: &Endpoint) -> Result<Changes, StoreError> {
     let org = call.org();
     let item = to_versioned_item(keys::endpoint(org, endpoint.id()), endpoint, 1)?;
@@ -161,7 +158,7 @@ pub fn create(call: &CallContext, admin: Admin<'_>, endpoint: &Endpoint) -> Resu
     Ok(Changes::by_admin(call, admin, added))
 }
 
-/// The changes that give an endpoint its next state. Its deliveries are updated afterwards.
+/// Gives an endpoint its next state. Its deliveries are updated afterwards.
 pub fn replace(
     call: &CallContext,
     admin: Admin<'_>,
@@ -177,8 +174,7 @@ pub fn replace(
     Ok(Changes::by_admin(call, admin, changes))
 }
 
-/// The changes that copy to an endpoint what its organization says about being suspended. Its deliveries are updated
-/// afterwards, unless they stay held.
+/// Copies the organization's suspension to an endpoint. Its deliveries are updated afterwards, unless they stay held.
 pub(crate) fn suspend(
     call: &CallContext,
     before: &Versioned<Endpoint>,
@@ -187,7 +183,6 @@ pub(crate) fn suspend(
     Ok(Changes::of(call, copy_suspension((call.org(), call.now()), before, after)?))
 }
 
-/// The same changes, of an organization at a moment.
 pub(super) fn copy_suspension(
     (org, now): (OrgId, Timestamp),
     before: &Versioned<Endpoint>,
@@ -198,15 +193,14 @@ pub(super) fn copy_suspension(
     Ok([Change::Replace(item, before.version())].into_iter().chain(follow_up).collect())
 }
 
-/// The changes that delete an endpoint. Its deliveries are deleted afterwards.
+/// Deletes an endpoint. Its deliveries are deleted afterwards.
 pub fn delete(call: &CallContext, admin: Admin<'_>, before: &Versioned<Endpoint>) -> Changes {
     let (org, id) = (call.org(), before.id());
     let deleted = Change::DeleteVersion(keys::endpoint(org, id), before.version());
     Changes::by_admin(call, admin, [deleted, remove_id(org, id), follow_up(org, id, call.now())])
 }
 
-/// The change that adds an endpoint's id to the set of ids, which holds the limit: additions at the same moment conflict
-/// there.
+/// Adds an id to the set that holds the limit: concurrent additions conflict there.
 fn add_id(org: OrgId, id: EndpointId) -> Change {
     Change::Update(Update {
         key: keys::endpoint_ids(org),
@@ -220,7 +214,6 @@ fn add_id(org: OrgId, id: EndpointId) -> Change {
     })
 }
 
-/// The change that removes an endpoint's id from the set.
 fn remove_id(org: OrgId, id: EndpointId) -> Change {
     Change::Update(Update {
         key: keys::endpoint_ids(org),
@@ -243,7 +236,7 @@ pub fn request_replay(
     Ok(Changes::by_admin(call, admin, [Change::Put(item), follow_up(org, id, replay.asked_at)]))
 }
 
-/// The change that puts an entry into the due index, until the endpoint's deliveries have been updated.
+/// Adds a due entry that stays until the endpoint's deliveries have been updated.
 fn follow_up(org: OrgId, id: EndpointId, now: Timestamp) -> Change {
     Change::Put(keys::due_unique(now, Due::Endpoint, org, id.uuid()).into_item())
 }

@@ -1,4 +1,4 @@
-//! The outbox: an event is written in the transaction of its change, and is on the due index until it is relayed. The body
+//! The outbox: the transaction of a change writes its event, which stays on the due index until it is relayed. The body
 //! is serialized here, once: every attempt at every endpoint sends these bytes.
 
 use serde::{Deserialize, Serialize};
@@ -59,14 +59,13 @@ impl OrgStore {
         Ok(self.store.get(due).await?.is_some())
     }
 
-    /// The events with these ids. Missing ones are left out.
+    /// The events with these ids. Skips missing ones.
     pub async fn events(&self, ids: impl IntoIterator<Item = EventId>) -> Result<Vec<StoredEvent>, StoreError> {
         let keys: Vec<_> = ids.into_iter().map(|id| keys::event(self.org, id)).collect();
         self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
     }
 }
 
-/// The changes that emit an event: to every endpoint that subscribes to it, or to one alone.
 pub(super) fn emit(org: OrgId, event: &Event, only: Option<EndpointId>) -> Result<[Change; 2], StoreError> {
     let body =
         serde_json::to_string(event).map_err(|error| StoreError::Failed(format!("encoding an event: {error}")))?;

@@ -1,4 +1,4 @@
-//! The records of an organization as an export has them: without what is secret, and without what derives from records.
+//! An organization's records as exported: without secrets, and without what derives from records.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,10 @@ use super::record_kind::{Place, RecordKind};
 use crate::domain::ids::OrgId;
 use crate::limits;
 
-/// What an export has of a kind of items.
 enum Part {
-    /// All of it.
     All,
-    /// All but these attributes.
     Without(&'static [&'static str]),
-    /// Nothing: it is secret, or derives from other records.
+    /// Secret, or derived from other records.
     Nothing,
 }
 
@@ -108,8 +105,7 @@ pub const LEFT_OUT: [&str; 6] = [
     "what derives from records: rows of lists, pointers, unique items, counters, and entries of the due index",
 ];
 
-/// An item as a line of an organization's export: what it is, its place among those of its kind, and its attributes. None if
-/// it is another organization's, or has no part in an export.
+/// An item as a line of an organization's export: its kind, its place, and its attributes. None if it is not exported.
 #[must_use]
 pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
     let key = Key::of(item)?;
@@ -138,12 +134,12 @@ pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
         }
         _ => {}
     }
-    // A token's key is its hash. Its record has its id.
+    // A token's key is its hash; its record has its id.
     let ids = place.ids.iter().map(Uuid::to_string).collect::<Vec<_>>();
     Some((place.kind, json!({"kind": place.kind.as_str(), "ids": ids, "record": record})))
 }
 
-/// An attribute as JSON. What is sealed, wherever it is, is left out: also the digests of accounts.
+/// Leaves out everything sealed, wherever it is, and the digests of accounts.
 fn json_of(value: &AttributeValue) -> Value {
     match value {
         AttributeValue::S(text) => json!(text),
@@ -161,7 +157,7 @@ fn json_of(value: &AttributeValue) -> Value {
     }
 }
 
-/// The files that a record names: each has the SHA-256 of its content and its size beside each other.
+/// The files that a record names: the SHA-256 and size of each stand beside each other.
 #[must_use]
 pub fn files_of(record: &Value) -> BTreeSet<(String, u64)> {
     let mut found = BTreeSet::new();

@@ -1,24 +1,19 @@
-//! The meaning of DynamoDB's refusals: a conflict with another call, throttling, or a failure.
+//! The meaning of `DynamoDB`'s refusals: a conflict with another call, throttling, or a failure.
 
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::CancellationReason;
 
 use super::StoreError;
 
-/// The codes of calls that met a transaction: one with the same request token, or, for a write of one item, any that
-/// holds the item.
+/// Another transaction has the same request token, or holds the item of a single write.
 const CONFLICT: [&str; 2] = ["TransactionInProgressException", "TransactionConflictException"];
 
-/// The codes of calls that DynamoDB had no capacity for.
 const THROTTLED: [&str; 4] =
     ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException"];
 
-/// The outcome of a transaction.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TransactionOutcome {
-    /// It took effect.
     Committed,
-    /// It had no effect: the conditions of these items did not hold.
     ConditionsFailed(Vec<usize>),
 }
 
@@ -42,7 +37,7 @@ pub(super) fn outcome_of_canceled(reasons: &[CancellationReason]) -> Result<Tran
     Err(throttled.map_or(StoreError::Conflict, |code| StoreError::Throttled(format!("TransactWriteItems: {code}"))))
 }
 
-// The log gets the code, or the kind of failure. Messages can quote values, so they are left out.
+// Logs the code or the kind of failure: messages can quote values.
 impl<E: ProvideErrorMetadata, R> From<SdkError<E, R>> for StoreError {
     fn from(error: SdkError<E, R>) -> Self {
         let kind = match &error {

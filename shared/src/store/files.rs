@@ -1,17 +1,17 @@
-//! The files that an organization has stored, by content: which calls uploaded one, and whether a record names it.
+//! An organization's stored files, by content: which calls uploaded each, and whether a record names it.
 //!
-//! A call notes its upload before the file is stored, with an entry of the due index. A day later the clock removes the file,
-//! unless one of the calls that uploaded it took effect.
+//! A call notes its upload, with a due entry, before it stores the file. A day later the clock removes the file, unless
+//! a call that uploaded it took effect.
 //!
-//! Decision: a call that takes effect names what it uploaded, and its audit row says whether it did. So no record has to say
-//! which files it names, none can forget it, and the files of a call take no room in its transaction: a papering has 25 of
-//! them. The row is also the fence of its call: one that was refused can't name its file later.
+//! Decision: a committed call names what it uploaded, and its audit row says whether it committed. So records need no
+//! list of their files, none can forget one, and the files take no room in the call's transaction: a papering has 25.
+//! The row is also the call's fence: a refused call can't name its file later.
 //!
-//! Decision: what was named once is kept. A record that was copied, a proposal's snapshot and a bundle may have the same file,
-//! and no count of them could drift.
+//! Decision: a file once named stays. A copied record, a proposal's snapshot and a bundle may share it, and a count of
+//! references could drift.
 //!
-//! Decision: while the clock removes a file, no call can note another upload of it, and waits for the end: a file that is
-//! stored is never one whose removal has begun. A clock that was interrupted is followed by another one when its time is over.
+//! Decision: while the clock removes a file, a call that uploads it again waits for the end, so no stored file is under
+//! removal. When an interrupted clock's time is over, another clock takes over.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -30,16 +30,16 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 
-/// The attribute with the calls that uploaded a file and of which it isn't known yet whether they took effect.
+/// The calls that uploaded a file and may yet take effect.
 const UPLOADS: &str = "uploads";
-/// The attribute that says that a record names a file, or named it once.
+/// A record names the file or once did.
 const NAMED: &str = "named";
-/// The attribute with the moment at which a clock began to remove a file, in milliseconds since 1970.
+/// When a clock began to remove the file, in milliseconds since 1970.
 const REMOVING: &str = "removing";
-/// The attribute of a due entry with the hashes of the files that its call uploaded.
+/// In a due entry: the hashes of the files that its call uploaded.
 const FILES: &str = "files";
 
-/// A file that a call is about to store, and that is noted as its upload. Only that lets a file be stored.
+/// A file that a call is about to store and has noted as its upload. Storing a file requires one.
 ///
 /// ```compile_fail,E0451
 /// use shared::domain::agreement::DocumentContent;
@@ -70,16 +70,12 @@ impl Upload {
     }
 }
 
-/// What is known of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Known {
-    /// Nothing: it isn't stored.
     Nothing,
-    /// A record names it, or named it once.
     Named,
-    /// Calls uploaded it, and none is known to have taken effect.
+    /// Calls uploaded it; none is known to have taken effect.
     Uploaded(BTreeSet<RequestId>),
-    /// A clock began to remove it, in milliseconds since 1970.
     Removing(i64),
 }
 
@@ -108,7 +104,6 @@ pub enum Removal {
 }
 
 impl Store {
-    /// The hashes of the files that the call of a due entry uploaded.
     pub(crate) async fn uploads_of(&self, entry: &DueEntry) -> Result<Vec<String>, StoreError> {
         let item = self.get(entry.key().clone()).await?.unwrap_or_default();
         Ok(item.get(FILES).and_then(|files| files.as_ss().ok()).cloned().unwrap_or_default())
@@ -116,10 +111,8 @@ impl Store {
 }
 
 impl OrgStore {
-    /// Notes that a call uploads files, each of which is to be looked at again at a moment. It comes before they are stored.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] when one is just being removed, or too many calls upload it at once.
+    /// Notes a call's uploads, each to be checked again at a moment. It must precede storing them. Conflicts while one
+    /// is being removed, or too many calls upload it.
     pub(crate) async fn begin_uploads(
         &self,
         call: &CallContext,
@@ -133,7 +126,7 @@ impl OrgStore {
         let new = contents.iter().filter(|content| !named.contains(&key(content)));
         let new: BTreeSet<&str> = new.map(|content| content.sha256.as_str()).collect();
         if !new.is_empty() {
-            // First, so that no upload is noted that nobody looks at again.
+            // The due entry comes first, so that every noted upload is checked again.
             let due = Update {
                 key: keys::due(until, Due::Upload, self.org, call.request_id().uuid()),
                 expression: "ADD #files :files",
@@ -147,7 +140,7 @@ impl OrgStore {
         Ok(contents.into_iter().map(|content| Upload { org: self.org, content }).collect())
     }
 
-    /// Notes that a call uploads a file. It waits for a removal that is under way.
+    /// Notes one upload. Waits for a removal that is under way.
     async fn note_upload(&self, call: &CallContext, sha256: &str) -> Result<(), StoreError> {
         retry_on_conflict(Budget::attempts(limits::UPLOAD_ATTEMPTS_MAX), || async move {
             let id = call.request_id().to_string();
@@ -182,7 +175,7 @@ impl OrgStore {
         Ok(item.as_ref().map_or(Known::Nothing, Known::of))
     }
 
-    /// Says of a file that it is named if one of its calls took effect, and else forgets those that have ended.
+    /// Marks a file as named if one of its calls took effect; otherwise forgets the calls that have ended.
     async fn settle(&self, sha256: &str, calls: BTreeSet<RequestId>, now: Timestamp) -> Result<Known, StoreError> {
         let rows: Vec<Key> = calls.iter().map(|call| keys::audit(self.org, *call)).collect();
         let rows = self.store.get_all(&rows).await?;
@@ -253,13 +246,12 @@ impl OrgStore {
         Ok(if self.store.update(begun).await?.is_some() { Removal::Begun } else { Removal::Later })
     }
 
-    /// Says that a file is removed. Whoever waits for that may store it again.
     pub(crate) async fn end_removal(&self, sha256: &str) -> Result<(), StoreError> {
         self.store.delete(keys::stored_file(self.org, sha256)).await
     }
 }
 
-/// Whether a call has ended by now, whatever became of it.
+/// Whether a call has ended by now, whatever its outcome.
 fn is_over(call: RequestId, now: Timestamp) -> bool {
     const BITS_BELOW_THE_TIME: u32 = 80;
     let began = i64::try_from(call.uuid().as_u128() >> BITS_BELOW_THE_TIME).unwrap_or(i64::MAX);

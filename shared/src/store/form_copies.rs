@@ -1,6 +1,6 @@
-//! Copies of the app's forms. Each showing of a form is a copy of its own, which is used once: the transaction of the form's
-//! act records the copy with a fingerprint of what was submitted, as an idempotency key is recorded. A repeat is answered as
-//! the first was; a copy with other content does nothing.
+//! Copies of the app's forms. Each display of a form is a copy that can be used once: the transaction of the form's act
+//! records it with a fingerprint of the submission, like an idempotency key. A repeat gets the first answer; the same
+//! copy with other content does nothing.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -18,19 +18,16 @@ const FINGERPRINT: &str = "fingerprint";
 const LOCATION: &str = "location";
 const COOKIES: &str = "cookies";
 
-/// A copy of a form as it was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FormCopy {
-    /// Its id, which only the session that was shown the form can name. Records that the form makes take it.
+    /// Only the session that was shown the form can name it. Records that the form makes take it as their id.
     pub id: Uuid,
     /// HMAC of path and content, under the session's secret.
     pub fingerprint: [u8; 32],
 }
 
-/// How a form was answered: with a redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormAnswer {
-    /// Where it leads.
     pub location: String,
     /// The `Set-Cookie` headers of what that page shows once, each sealed for the session.
     pub cookies: Vec<String>,
@@ -43,17 +40,13 @@ impl FormAnswer {
     }
 }
 
-/// A copy whose act took effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsedCopy {
-    /// The fingerprint of what was submitted.
     pub fingerprint: [u8; 32],
-    /// The answer, if it is known.
     pub answer: Option<FormAnswer>,
 }
 
 impl Store {
-    /// The record of a copy, if it was used.
     pub(crate) async fn used_copy(&self, id: Uuid, now: Timestamp) -> Result<Option<UsedCopy>, StoreError> {
         let Some(item) = self.get(keys::form_copy(id)).await? else { return Ok(None) };
         let used = read(&item).ok_or_else(|| StoreError::Unreadable("decoding a form's copy".to_owned()))?;
@@ -61,7 +54,7 @@ impl Store {
         Ok(number(&item, DROP_AT).is_none_or(|drop_at: i64| now.unix_s() < drop_at).then_some(used))
     }
 
-    /// Keeps the answer of a used copy that became known after its act took effect.
+    /// Adds the answer of a used copy that became known after its act took effect.
     pub(crate) async fn keep_answer(&self, id: Uuid, answer: &FormAnswer) -> Result<(), StoreError> {
         let [(_, location), (_, cookies)] = answer.attributes();
         let update = Update {
@@ -82,7 +75,6 @@ fn read(item: &Item) -> Option<UsedCopy> {
     Some(UsedCopy { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, answer })
 }
 
-/// The change that records a copy as used. It holds only while nothing else has used the copy.
 pub(super) fn record(call: &CallContext, copy: FormCopy, answer: Option<&FormAnswer>) -> Change {
     let mut item = keys::form_copy(copy.id).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(copy.fingerprint)));

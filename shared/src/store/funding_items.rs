@@ -1,11 +1,9 @@
-//! Funding items: a record among those of its workspace, which is its own row in lists; a pointer from its id; and the item
-//! of its external reference.
+//! Funding items: a record that is its own list row, a pointer from its id, and the item of its external reference.
 //!
-//! Decision: an item has no compact row beside it, as other records have. Papering 25 items writes 83 items in its
-//! transaction, and 25 rows more would exceed the 100 that DynamoDB takes; the same holds for the end of their agreement,
-//! which opens them again. So lists read the records: of a workspace no more than its items, which are 1,000 at most; of a
-//! whole organization, and for the counts in the list of its trusts, all of them. That is one read unit per item with the
-//! most facts that it may have, 4 KiB, and less with fewer.
+//! Decision: an item has no compact row, unlike other records. Papering 25 items writes 83 items in one transaction,
+//! and 25 rows more would exceed `DynamoDB`'s 100; the same holds for the end of their agreement, which reopens them.
+//! So lists read the records: a workspace's, 1,000 at most, or all of an organization for its whole list and for the
+//! counts in the list of trusts. An item with all facts takes one read unit, 4 KiB; others less.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,13 +26,9 @@ use crate::domain::trust::Trust;
 use crate::limits;
 use crate::wire::page::{Filter, Page, Search, list_query};
 
-/// The attribute that holds the trust, for filters.
 const TRUST: Attribute<TrustId> = Attribute::named("tr");
-/// The attribute that holds the phase, for filters.
 const PHASE: Attribute<Phase> = Attribute::named("ph");
-/// The attribute of a pointer that holds the sort key of the item.
 pub(super) const AT: &str = "at";
-/// The attribute of a reference's item that holds the item's id.
 pub(super) const ITEM: &str = "funding_item_id";
 
 list_query! {
@@ -57,11 +51,9 @@ fn key(org: OrgId, item: &FundingItem) -> Key {
     keys::funding_item(org, item.workspace_id(), item.place())
 }
 
-/// The attributes that make a record its own row: the text that is searched, and what filters look at. The last one may be
-/// missing.
+/// What makes a record its own row: the searched text and the filtered attributes. The last may be missing.
 pub(super) const LISTED: [&str; 3] = [TEXT, PHASE.name, TRUST.name];
 
-/// An item as it is stored.
 pub(super) fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<Item, StoreError> {
     let mut encoded = to_versioned_item(key(org, item), item, version)?;
     encoded.insert(TEXT.to_owned(), AttributeValue::S(item.search_text().as_str().to_owned()));
@@ -75,12 +67,9 @@ fn decoded(item: Item) -> Result<FundingItem, StoreError> {
     from_versioned_item::<FundingItem>(item).map(Versioned::into_inner)
 }
 
-/// Ids and external references that funding items have.
 #[derive(Debug, Default)]
 pub(crate) struct KnownItems {
-    /// The ids.
     pub ids: HashSet<FundingItemId>,
-    /// The references.
     pub references: HashSet<String>,
 }
 
@@ -93,7 +82,6 @@ pub struct WorkspaceFunding {
     pub items: Vec<FundingItem>,
 }
 
-/// The same, with the versions.
 #[derive(Debug, Default)]
 pub(crate) struct VersionedFunding {
     /// Its trusts.
@@ -108,7 +96,7 @@ impl OrgStore {
         Ok(self.funding_items([id]).await?.pop())
     }
 
-    /// The funding items with these ids, in their order. Missing ones are left out. Nothing is read where there are none.
+    /// The funding items with these ids, in order. Skips missing ones; reads nothing without ids.
     pub(crate) async fn funding_items(
         &self,
         ids: impl IntoIterator<Item = FundingItemId>,
@@ -125,7 +113,6 @@ impl OrgStore {
         self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
     }
 
-    /// The id of the funding item that has an external reference.
     pub(crate) async fn funding_item_with_reference(
         &self,
         reference: &ExternalReference,
@@ -136,7 +123,6 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no funding_item_id".to_owned()))
     }
 
-    /// Which of some ids and of some external references have a funding item already, in one read.
     pub(crate) async fn known_funding_items<'a>(
         &self,
         ids: impl IntoIterator<Item = FundingItemId>,
@@ -157,7 +143,7 @@ impl OrgStore {
         Ok(known)
     }
 
-    /// A page of the funding items that a query asks for. By reference it takes three reads, however many items there are.
+    /// A page of matching funding items. A search by reference takes three reads, however many items exist.
     pub(crate) async fn list_funding_items(&self, query: &FundingItemQuery) -> Result<Page<FundingItem>, StoreError> {
         let needle = query.search.needle();
         if let Some(reference) = &query.external_reference {
@@ -182,7 +168,7 @@ impl OrgStore {
         Ok(Page::new(found, total, query.page()))
     }
 
-    /// The funding of a workspace, strongly consistent, in two waits at most.
+    /// A workspace's funding, strongly consistent, in at most two round trips.
     pub(crate) async fn funding_of(&self, workspace: WorkspaceId) -> Result<WorkspaceFunding, StoreError> {
         let VersionedFunding { trusts, items } = self.versioned_funding_of(workspace).await?;
         Ok(WorkspaceFunding {
@@ -191,7 +177,6 @@ impl OrgStore {
         })
     }
 
-    /// The same, with the versions.
     pub(crate) async fn versioned_funding_of(&self, workspace: WorkspaceId) -> Result<VersionedFunding, StoreError> {
         let items = async {
             let found = self.items_of(workspace).await?;
@@ -203,8 +188,7 @@ impl OrgStore {
         Ok(VersionedFunding { trusts, items })
     }
 
-    /// The items of a workspace. A response has a megabyte of them, and what it leaves is read in ranges of places, all at the
-    /// same time: a thousand items take two waits, even with as many facts as they may have.
+    /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two waits.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
         let (mut items, next) = self.items_in(workspace, (1, last), None).await?;
@@ -226,7 +210,7 @@ impl OrgStore {
         Ok(items)
     }
 
-    /// One response's items between two places, both included, and the key behind which to go on.
+    /// One response's items between two places, inclusive, and the key to continue after.
     async fn items_in(
         &self,
         workspace: WorkspaceId,
@@ -239,7 +223,6 @@ impl OrgStore {
         self.store.items_between(query).await
     }
 
-    /// How many items each trust has, of one workspace or of all.
     pub(crate) async fn item_counts(
         &self,
         workspace: Option<WorkspaceId>,
@@ -255,8 +238,7 @@ impl OrgStore {
         Ok(counts)
     }
 
-    /// So many places of a workspace that are free, or as many as are left. Another call may take one first: the transaction
-    /// then fails, and the next attempt gets others.
+    /// Free places, as many as wanted or left. If another call takes one first, the next attempt gets others.
     pub(crate) async fn free_places(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
         let numbers = self.store.next_numbers(keys::funding_place_counter(self.org, workspace), count).await?;
         let places: Option<Vec<Place>> = numbers.map(Place::new).collect();
@@ -266,8 +248,7 @@ impl OrgStore {
         }
     }
 
-    /// Places that no item has, drawn at random, so that calls at the same moment rarely want the same one. Attempts that
-    /// failed have left gaps, or none is left.
+    /// Unused places, left by failed attempts, drawn at random so that concurrent calls rarely want the same one.
     async fn places_left(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
         let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
         let mut taken = HashSet::new();
@@ -278,14 +259,13 @@ impl OrgStore {
     }
 }
 
-/// So many of some numbers, drawn at random, or all of them.
 fn drawn(mut numbers: Vec<u16>, count: usize) -> Vec<u16> {
     fastrand::shuffle(&mut numbers);
     numbers.truncate(count);
     numbers
 }
 
-/// The pointer from an item's id to its place. It has its name too, so that the audit log finds it in one read.
+/// The pointer from an item's id to its place. It has the item's name so that the audit log finds it in one read.
 pub(super) fn pointer(org: OrgId, item: &FundingItem) -> Item {
     let mut pointer = keys::funding_item_pointer(org, item.id()).into_item();
     pointer.insert(AT.to_owned(), AttributeValue::S(key(org, item).sort().to_owned()));
@@ -293,7 +273,7 @@ pub(super) fn pointer(org: OrgId, item: &FundingItem) -> Item {
     pointer
 }
 
-/// The changes that create a funding item. Its place, its id and its reference must be free.
+/// Creates a funding item. Its place, id and reference must be free.
 pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, StoreError> {
     let org = call.org();
     let reference = created.external_reference().map(|reference| reference_item(org, reference, created.id()));
@@ -301,7 +281,6 @@ pub fn create(call: &CallContext, created: &ItemChange) -> Result<Changes, Store
     Ok(Changes::of(call, created.into_iter().chain(reference).map(Change::Create)))
 }
 
-/// The item of an external reference.
 pub(super) fn reference_item(org: OrgId, reference: &ExternalReference, item: FundingItemId) -> Item {
     let mut unique = keys::funding_item_reference(org, reference).into_item();
     unique.insert(ITEM.to_owned(), AttributeValue::S(item.to_string()));
@@ -322,7 +301,6 @@ pub fn act(
     Ok(Changes::decided_by_member(call, after, next(call, before, after)?))
 }
 
-/// The changes with which the publication of its agreement sets an item in progress.
 pub(crate) fn start(
     call: &CallContext,
     before: &Versioned<FundingItem>,
@@ -331,7 +309,7 @@ pub(crate) fn start(
     Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
-/// The changes with which the end of its agreement opens an item again, alone.
+/// Opens an item again because its agreement ended, in a transaction of its own.
 pub(crate) fn reopen(
     call: &CallContext,
     before: &Versioned<FundingItem>,
@@ -340,8 +318,7 @@ pub(crate) fn reopen(
     Ok(Changes::decided(call, after.moment(), next(call, before, after)?))
 }
 
-/// The same in the transaction that ends the agreement. It leaves the row of proof to review behind, which
-/// [`forget`](funding_to_review::forget) removes.
+/// Like `reopen`, in the ending transaction. [`forget`](funding_to_review::forget) removes the row of proof later.
 pub(crate) fn reopen_together(
     call: &CallContext,
     before: &Versioned<FundingItem>,
@@ -350,7 +327,6 @@ pub(crate) fn reopen_together(
     Ok(Changes::decided(call, after.moment(), [replacement(call, before, after)?]))
 }
 
-/// What writes the next version of an item, with what goes with it.
 fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Vec<Change>, StoreError> {
     let record = replacement(call, before, after)?;
     let renamed = (before.label() != after.label()).then(|| Change::Put(pointer(call.org(), after)));
@@ -358,7 +334,7 @@ fn next(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem
     Ok(std::iter::once(record).chain(renamed).chain(to_review).collect())
 }
 
-/// The next version of an item: the one way in which an item is written after it was added.
+/// An item's next version: every write after its creation passes here.
 fn replacement(call: &CallContext, before: &Versioned<FundingItem>, after: &FundingItem) -> Result<Change, StoreError> {
     if before.id() != after.id() || key(call.org(), before) != key(call.org(), after) {
         return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));

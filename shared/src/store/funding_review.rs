@@ -1,5 +1,5 @@
-//! What pages about funding read besides items and trusts: from an id alone in two waits, and the figures of all workspaces
-//! in one pass over compact attributes.
+//! What pages about funding read besides items and trusts: from an id alone in two round trips, and the figures of all
+//! workspaces in one pass over compact attributes.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::domain::contact::ExternalReference;
 use crate::domain::funding::{FundingItem, Phase};
 use crate::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 
-/// Where a funding item is: its workspace, and its sort key within the organization's items.
+/// A funding item's workspace, and its sort key within the organization's items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemPlace {
     /// The workspace.
@@ -19,11 +19,9 @@ pub(crate) struct ItemPlace {
     sort: String,
 }
 
-/// How many items of a workspace are in each phase.
 pub(crate) type PhaseCounts = HashMap<Phase, u32>;
 
 impl OrgStore {
-    /// Where a funding item is, from the pointer of its id.
     pub(crate) async fn funding_item_place(&self, id: FundingItemId) -> Result<Option<ItemPlace>, StoreError> {
         let Some(pointer) = self.store.get(keys::funding_item_pointer(self.org, id)).await? else { return Ok(None) };
         let sort = text(&pointer, "at").unwrap_or_default().to_owned();
@@ -32,7 +30,6 @@ impl OrgStore {
         Ok(Some(ItemPlace { workspace: workspace.ok_or_else(unreadable)?, sort }))
     }
 
-    /// The funding item at a place.
     pub(crate) async fn funding_item_at(
         &self,
         place: &ItemPlace,
@@ -41,14 +38,13 @@ impl OrgStore {
         self.store.get(key).await?.map(from_versioned_item).transpose()
     }
 
-    /// The workspace of a trust, from the pointer of its id.
     pub(crate) async fn workspace_of_trust(&self, id: TrustId) -> Result<Option<WorkspaceId>, StoreError> {
         let Some(pointer) = self.store.get(keys::trust_pointer(self.org, id)).await? else { return Ok(None) };
         let workspace = text(&pointer, "workspace_id").and_then(|id| id.parse().ok());
         workspace.map(Some).ok_or_else(|| StoreError::Unreadable("decoding the pointer of a trust".to_owned()))
     }
 
-    /// How many items of each workspace are in which phase, from one pass over the phases of all items.
+    /// The items of each workspace by phase, in one pass over all items' phases.
     pub(crate) async fn funding_phases(&self) -> Result<HashMap<WorkspaceId, PhaseCounts>, StoreError> {
         let partition = keys::funding_items(self.org);
         let mut counts: HashMap<WorkspaceId, PhaseCounts> = HashMap::new();
@@ -63,7 +59,6 @@ impl OrgStore {
         Ok(counts)
     }
 
-    /// Which of some external references have a funding item already, with its id.
     pub(crate) async fn funding_references<'a>(
         &self,
         references: impl IntoIterator<Item = &'a ExternalReference>,

@@ -1,8 +1,8 @@
-//! The rows of funding items with proof that waits for a decision: one for each such item, and none for any other. They are
-//! written and removed with the item, so that Home finds what waits in one read, however many items there are.
+//! Rows of funding items with proof that waits for a decision: one for each such item. They change with the item, so
+//! Home finds what waits in one read, however many items exist.
 //!
-//! Decision: when an agreement ends, its 25 items at most are opened in one transaction, which has no room for the removal of
-//! 25 rows besides. They are removed with what else ends after the agreement, and until then Home leaves them out.
+//! Decision: an agreement's end opens its items, 25 at most, in one transaction, which has no room to remove 25 rows
+//! too. Those rows are removed with what else ends after the agreement; until then Home skips them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,14 +18,11 @@ use crate::domain::funding::FundingItem;
 use crate::domain::funding::proof::Proof;
 use crate::domain::ids::{AgreementId, FundingItemId, OrgId, WorkspaceId};
 
-/// The attribute with the sort key of the item.
 pub(super) const AT: &str = "at";
-/// The attribute with the agreement.
 const AGREEMENT: &str = "a";
-/// The attribute with the time since when the oldest proof waits.
 const SINCE: &str = "n";
 
-/// A funding item with proof that waits for a decision, as its row says.
+/// A row: a funding item with proof that waits for a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemToReview {
     /// The item.
@@ -34,12 +31,11 @@ pub(crate) struct ItemToReview {
     pub workspace: WorkspaceId,
     /// The agreement that papers it.
     pub agreement: AgreementId,
-    /// Since when the oldest such proof waits, in milliseconds since 1970.
     pub since_ms: i64,
     sort: String,
 }
 
-/// The row of an item, if proof of it waits for a decision.
+/// None unless proof of the item waits for a decision.
 pub(super) fn row(org: OrgId, item: &FundingItem) -> Option<Item> {
     let waits = item.proofs().iter().filter(|proof| proof.is_undecided());
     let since = waits.map(Proof::filed_at).min().filter(|_| item.has_proof_to_review())?;
@@ -51,7 +47,6 @@ pub(super) fn row(org: OrgId, item: &FundingItem) -> Option<Item> {
     Some(row)
 }
 
-/// The change of an item's row, if there is one.
 pub(super) fn change(org: OrgId, before: &FundingItem, after: &FundingItem) -> Option<Change> {
     match (row(org, before), row(org, after)) {
         (before, Some(after)) => (before.as_ref() != Some(&after)).then_some(Change::Put(after)),
@@ -60,7 +55,7 @@ pub(super) fn change(org: OrgId, before: &FundingItem, after: &FundingItem) -> O
     }
 }
 
-/// The changes that remove the row that an item left behind when its agreement ended, while the item is as it was read.
+/// Removes the row that an item left behind when its agreement ended, if the item is as it was read.
 pub(crate) fn forget(call: &CallContext, item: &Versioned<FundingItem>) -> Changes {
     let (org, id) = (call.org(), item.id());
     let record = keys::funding_item(org, item.workspace_id(), item.place());
@@ -68,7 +63,6 @@ pub(crate) fn forget(call: &CallContext, item: &Versioned<FundingItem>) -> Chang
     Changes::of(call, [Change::CheckVersion(record, item.version()), row])
 }
 
-/// The agreement under which the proof of a row was filed.
 pub(super) fn agreement_of(row: &Item) -> Option<AgreementId> {
     text(row, AGREEMENT)?.parse().ok()
 }
@@ -85,7 +79,7 @@ fn read(row: &Item) -> Option<ItemToReview> {
 }
 
 impl OrgStore {
-    /// The funding items with proof that waits for a decision, those that wait longest first.
+    /// Those that have waited longest come first.
     pub(crate) async fn funding_to_review(&self) -> Result<Vec<ItemToReview>, StoreError> {
         let partition = keys::funding_to_review(self.org);
         let mut found = Vec::new();
@@ -95,7 +89,7 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// Which of some items have a row although no proof of them waits for a decision.
+    /// Which items have a row although none of their proof waits.
     pub(crate) async fn left_to_review<'a>(
         &self,
         items: impl IntoIterator<Item = &'a FundingItem>,
@@ -110,7 +104,6 @@ impl OrgStore {
         Ok(found.iter().filter_map(Key::of).filter_map(|key| without.get(&key).copied()).collect())
     }
 
-    /// The funding items of some rows, in one read. Missing ones are left out.
     pub(crate) async fn reviewed_funding_items(
         &self,
         rows: &[ItemToReview],

@@ -1,4 +1,4 @@
-//! Idempotency keys: the first response to each is kept for seven days, and answers every repeat.
+//! Idempotency keys: each key's first response is kept for seven days and answers every repeat.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -17,19 +17,15 @@ const STATUS: &str = "status";
 const BODY: &str = "body";
 const OBJECTS: &str = "objects";
 
-/// An idempotency key, with a fingerprint of its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
-    /// The key, without quotes.
     pub key: String,
     /// SHA-256 of method, path and body.
     pub fingerprint: [u8; 32],
 }
 
-/// The header that names the fields of an upsert whose values were not stored.
 pub(crate) const IGNORED_FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
 
-/// The headers that belong to a response, and are stored with it.
 const KEPT_HEADERS: [HeaderName; 3] = [header::ETAG, header::LOCATION, IGNORED_FIELDS];
 
 /// A successful response, ready to be sent, stored and repeated.
@@ -37,18 +33,14 @@ const KEPT_HEADERS: [HeaderName; 3] = [header::ETAG, header::LOCATION, IGNORED_F
 pub(crate) struct StoredResponse {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
-    /// The headers of [`KEPT_HEADERS`] that it has.
     pub(crate) headers: HeaderMap,
     /// The ids of the records that it shows, 16 bytes each.
     pub(crate) objects: Vec<u8>,
 }
 
-/// The first response to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FirstResponse {
-    /// SHA-256 of the request's method, path and body.
     pub fingerprint: [u8; 32],
-    /// The response.
     pub response: StoredResponse,
 }
 
@@ -78,7 +70,7 @@ fn kept_header(item: &Item, name: &HeaderName) -> Option<HeaderValue> {
     HeaderValue::from_str(text(item, name.as_str())?).ok()
 }
 
-/// The change that records a response under its key. It holds only while the key is free, or its record has expired.
+/// Records a response under its key if the key is free or its record has expired.
 pub(super) fn record(call: &CallContext, key: &IdempotencyKey, response: &StoredResponse) -> Change {
     let mut item = keys::idempotency(call.org(), &key.key).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(key.fingerprint)));

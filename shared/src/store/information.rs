@@ -1,8 +1,8 @@
-//! Answers to information requests: the sealed draft of each participant, and the submissions, items beside their agreement.
+//! Answers to information requests: each participant's sealed draft, and the submissions, items beside their agreement.
 //!
-//! Decision: a draft has a version of its own, apart from the agreement's, so that saving it conflicts with no act of
-//! another participant. It stays when it is sent, for the case that it is returned, and is deleted
-//! when it is accepted, or half a year after it was saved: an account number is not kept for good where nobody sends it.
+//! Decision: a draft has its own version, apart from the agreement's, so that saving it conflicts with no other
+//! participant's act. It outlives sending, in case the answers are returned, and is deleted on acceptance or half a
+//! year after it was last saved: an unsent account number is not kept for good.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
@@ -24,17 +24,13 @@ use crate::domain::participant::{ActingParticipant, Sent};
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// A draft of answers, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerDraft {
-    /// The typed answers, sealed.
     pub sealed: Sealed,
-    /// When the participant saved it.
     pub saved_at: Timestamp,
 }
 
 impl OrgStore {
-    /// The draft of a participant's answers to an information request.
     pub(crate) async fn answer_draft(
         &self,
         agreement: AgreementId,
@@ -53,7 +49,7 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// What a participant sent to an information request, the oldest first.
+    /// What a participant sent to an information request, oldest first.
     pub(crate) async fn submissions_of(
         &self,
         agreement: AgreementId,
@@ -65,7 +61,7 @@ impl OrgStore {
     }
 }
 
-/// The change of a draft from one version to the next. 0 is the version of a draft that is not there yet.
+/// Takes a draft from one version to the next. Version 0 means that no draft exists yet.
 fn put_draft(by: &ActingParticipant, gate: GateId, draft: &AnswerDraft, before: u64) -> Result<Change, StoreError> {
     let mut item = to_versioned_item(keys::answer_draft(part_of(by), gate), draft, before + 1)?;
     let drop_at = draft.saved_at.plus_seconds(limits::ANSWER_DRAFT_LIFETIME_S).unix_s();
@@ -73,7 +69,7 @@ fn put_draft(by: &ActingParticipant, gate: GateId, draft: &AnswerDraft, before: 
     Ok(if before == 0 { Change::Create(item) } else { Change::Replace(item, before) })
 }
 
-/// The changes that save a draft. The participant's link and consent must still be those of the call.
+/// Saves a draft. The participant's link and consent must still be those of the call.
 pub(crate) fn save_draft(
     call: &CallContext,
     by: &ActingParticipant,
@@ -83,7 +79,6 @@ pub(crate) fn save_draft(
     Ok(Changes::of(call, [put_draft(by, gate, draft, before)?, stands(by)]))
 }
 
-/// The changes that send answers: the submission, its receipt, the draft that was sent, and the agreement.
 pub(crate) fn send(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -100,7 +95,7 @@ pub(crate) fn send(
     Ok(changes)
 }
 
-/// The changes with which a member accepts or returns answers. The agreement's version guards the submission.
+/// Accepts or returns answers. The agreement's version guards the submission.
 pub(crate) fn judge(
     call: &CallContext,
     before: &Versioned<Agreement>,

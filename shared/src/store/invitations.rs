@@ -1,5 +1,4 @@
-//! Invitations: a record under the address, and a pointer to it under the hash of the secret. DynamoDB deletes both when
-//! the invitation has ended.
+//! Invitations: a record under the address, and a pointer under the secret's hash. `DynamoDB` deletes both at the end.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,40 +15,33 @@ use crate::domain::invitation::Invitation;
 use crate::domain::member::Admin;
 use aws_sdk_dynamodb::types::AttributeValue;
 
-/// What the hash of a secret leads to. It stays when the invitation is accepted, so that a form that is sent twice is
-/// recognized.
+/// What the hash of a secret leads to. It outlives acceptance so that a repeated form is recognized.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct InvitedAddress {
     /// The organization.
     pub organization_id: OrgId,
-    /// The address.
     pub email: Email,
 }
 
-/// An invitation with the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredInvitation {
-    /// The invitation.
     #[serde(flatten)]
     pub invitation: Invitation,
-    /// The hash, in hexadecimal.
     secret_hash: String,
 }
 
 impl StoredInvitation {
-    /// The key of the pointer to it.
     pub(super) fn pointer(&self) -> keys::Key {
         keys::invitation_by_stored_hash(&self.secret_hash)
     }
 }
 
 impl Store {
-    /// The organization and the address that the hash of a secret leads to, whether or not the invitation is still there.
+    /// The organization and address behind the hash of a secret, even if the invitation is gone.
     pub(crate) async fn invited_address(&self, hash: SecretHash) -> Result<Option<InvitedAddress>, StoreError> {
         self.get(keys::invitation_by_hash(hash)).await?.map(from_item).transpose()
     }
 
-    /// The organization's invitation of an address, if it has this secret.
     pub(crate) async fn invitation(
         &self,
         address: &InvitedAddress,
@@ -62,7 +54,6 @@ impl Store {
 }
 
 impl OrgStore {
-    /// The organization's invitations, ended ones included.
     pub(crate) async fn invitations(&self) -> Result<Vec<Versioned<StoredInvitation>>, StoreError> {
         let mut items = Vec::new();
         let partition = keys::invitations(self.org);
@@ -71,7 +62,7 @@ impl OrgStore {
     }
 }
 
-/// The changes that add an invitation, in the place of the one that the address has, if any: that one's link stops working.
+/// Adds an invitation, replacing the address's earlier one: that link stops working.
 pub(crate) fn put(
     call: &CallContext,
     admin: Admin<'_>,
@@ -87,17 +78,16 @@ pub(crate) fn put(
     Ok(Changes::by_admin(call, admin, changes))
 }
 
-/// The changes that revoke an invitation. They hold only while it is as it was read.
+/// Revokes an invitation, if it is as it was read.
 pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, before: &Versioned<StoredInvitation>) -> Changes {
     Changes::by_admin(call, admin, [delete(before), delete_pointer(before)])
 }
 
-/// The change that ends an invitation which is accepted. It holds only while the invitation is as it was read.
+/// Ends an accepted invitation, if it is as it was read.
 pub(crate) fn accept(call: &CallContext, before: &Versioned<StoredInvitation>) -> Changes {
     Changes::of(call, [delete(before)])
 }
 
-/// The record of an invitation, and the pointer to it.
 pub(super) fn items(invitation: &Invitation, hash: SecretHash, version: u64) -> Result<[Item; 2], StoreError> {
     let (org, email) = (invitation.organization_id, &invitation.email);
     let stored = StoredInvitation { invitation: invitation.clone(), secret_hash: hash.to_string() };

@@ -14,7 +14,6 @@ use super::{StoreError, versions};
 use crate::domain::delivery::Delivery;
 use crate::domain::endpoint::Endpoint;
 
-/// The attribute that holds a record's version.
 pub(super) const VERSION: &str = "v";
 
 /// A record as it was read, with the version that its next change must name. Only the store makes one of a record with
@@ -84,7 +83,6 @@ impl<T: Unprotected> Versioned<T> {
     }
 }
 
-/// A record as an item, with the schema version in which it is written.
 pub(super) fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreError> {
     let mut item: Item =
         serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))?;
@@ -93,64 +91,57 @@ pub(super) fn to_item<T: Serialize>(key: Key, record: &T) -> Result<Item, StoreE
     Ok(item)
 }
 
-/// A value as an attribute.
 pub(super) fn to_attribute<T: Serialize>(value: &T) -> Result<AttributeValue, StoreError> {
     serde_dynamo::to_attribute_value(value)
         .map_err(|error| StoreError::Failed(format!("encoding an attribute: {error}")))
 }
 
-/// A record at a version as an item.
 pub(super) fn to_versioned_item<T: Serialize>(key: Key, record: &T, version: u64) -> Result<Item, StoreError> {
     let mut item = to_item(key, record)?;
     item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
     Ok(item)
 }
 
-/// An item as a record, of whatever schema version up to this release's. Attributes that the record does not have are
-/// ignored.
+/// Reads a record of any schema version up to this release's. Ignores unknown attributes.
 pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError> {
     // serde's message can quote a value.
     serde_dynamo::from_item(versions::upgraded(item)?)
         .map_err(|_| StoreError::Unreadable(format!("decoding a {}", std::any::type_name::<T>())))
 }
 
-/// An item as a record at its version.
 pub(super) fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
     Ok(Versioned { value: from_item(item)?, version })
 }
 
-/// The text of an attribute.
 pub(super) fn text<'a>(item: &'a Item, name: &str) -> Option<&'a str> {
     item.get(name)?.as_s().ok().map(String::as_str)
 }
 
-/// The number of an attribute.
 pub(super) fn number<N: std::str::FromStr>(item: &Item, name: &str) -> Option<N> {
     item.get(name)?.as_n().ok()?.parse().ok()
 }
 
-/// The bytes of an attribute.
 pub(super) fn bytes<'a>(item: &'a Item, name: &str) -> Option<&'a [u8]> {
     Some(item.get(name)?.as_b().ok()?.as_ref())
 }
 
-/// The ids of an attribute that has 16 bytes of each. None if there is no such attribute.
+/// The ids in an attribute of 16 bytes each. None without the attribute.
 pub(super) fn ids(item: &Item, name: &str) -> Option<Vec<Uuid>> {
     let bytes = bytes(item, name)?.chunks_exact(size_of::<Uuid>());
     Some(bytes.filter_map(|id| Uuid::from_slice(id).ok()).collect())
 }
 
-/// The compression level, of 10.
+/// The compression level, out of 10.
 const COMPRESSION: u8 = 6;
 
-/// Bytes as a compressed attribute: large ones would cost many units, and the largest would not fit into an item.
+/// Compresses large values, which would cost many units or exceed an item's size.
 pub(super) fn compressed(bytes: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(miniz_oxide::deflate::compress_to_vec(bytes, COMPRESSION)))
 }
 
-/// The bytes of a compressed attribute. None if there are more than `bytes_max`.
+/// None if the value decompresses to more than `bytes_max`.
 pub(super) fn decompressed(item: &Item, name: &str, bytes_max: usize) -> Option<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_with_limit(bytes(item, name)?, bytes_max).ok()
 }

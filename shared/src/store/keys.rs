@@ -1,56 +1,53 @@
-//! Every key of the table. Keys start with the organization, except for the few look-ups without one, which come first.
+//! Every key of the table. Keys start with the organization, except a few look-ups without one, which come first.
 //!
-//! Decision: a token is stored once, under its hash, and its id only points there. Revoking it changes one item, so no
-//! second copy can go on working.
+//! Decision: a token is stored once, under its hash; its id only points there. So revoking it changes one item.
 //!
-//! Decision: the people of a workspace are items of their own beside its record, so that those who join at the same moment
-//! share no item: on AWS, transactions that do conflict. One query reads the workspace with all of them, and the limit of 500
-//! is checked by it. Each agreement that begins to refer to a contact makes a new version of the person, and a removal holds
-//! only for the version that was looked at.
+//! Decision: each person of a workspace is an item beside its record, so that those who join at the same moment share
+//! no item: on AWS, transactions that do conflict. One query reads the workspace with all of them and checks the limit
+//! of 500. Each agreement that begins to refer to a contact makes a new version of the person, and a removal holds only
+//! for the version that it saw.
 //!
-//! Decision: what lists need of people is kept outside of transactions: their number in the workspace's record, and the set of
-//! them in a row of a kind of its own, through which the workspaces of a contact are found. Both are changed in place after
-//! the commit. An entry of the due index, which the transaction writes, has the clock count again what an interruption
-//! left, once the call is long over. So lists cost no query per workspace, and their rows stay small however many take part.
+//! Decision: what lists need of people is kept outside of transactions: their number in the workspace's record, and
+//! their set in a row of its own kind, which finds the workspaces of a contact. Both change in place after the commit.
+//! The transaction also writes a due entry, by which the clock counts again what an interruption left, once the call is
+//! long over. So lists cost no query per workspace, and their rows stay small.
 //!
 //! Decision: an organization's endpoints are such a set too, with room for 20, beside their records. The limit is exact
-//! even when several are added at once; a count could drift, and in the partition of the endpoints every event would
-//! read the set.
+//! even for concurrent additions; a count could drift, and in the endpoints' partition every event would read the set.
 //!
 //! Decision: the snapshot of what was proposed (agreement and people) is an item beside its proposal, written once. The
-//! page of a decision shows what has changed since, whatever the change; lists, decisions and the clock read only the
-//! proposal, which has the name and the size of the agreement.
+//! page of a decision compares with it; lists, decisions and the clock read only the proposal, which has the
+//! agreement's name and size.
 //!
-//! Decision: an invitation is stored under its e-mail address, so there is one for each, and removing a member deletes it
+//! Decision: an invitation is stored under its email address, so each address has one, and removing a member deletes it
 //! without reading it. The hash of its secret only points there.
 //!
-//! Decision: the audit rows of an organization are one partition, sorted by request id, which is the order of time. Any
-//! range of days is then one query, and a page of the log costs one round trip. A partition for each day would spread
-//! no load, since all calls of a moment would still write to one, and a week would cost seven queries.
+//! Decision: an organization's audit rows are one partition, sorted by request id, which is the order of time. So one
+//! query reads any range of days, and a page of the log costs one round trip. A partition for each day would spread no
+//! load, since all calls of a moment would still write to one, and a week would cost seven queries.
 //!
-//! Decision: an agreement keeps its own acts: an item for each call that changed it, in its partition, for two write units.
-//! Its page then shows years in one query, which the audit rows could not. No other record has such an index: the log
-//! filters its rows by object within a range of days.
+//! Decision: an agreement keeps its own acts: an item for each call that changed it, in its partition, for two write
+//! units. One query then shows years of its history, which the audit rows could not. No other record has such an index:
+//! the log filters its rows by object within a range of days.
 //!
-//! Decision: a movement is a record of its own, in a partition of its own with its evidence and its sealed instructions, so
-//! that one query reads all evidence of a movement and nothing else. Its agreement names it with its state: an agreement
-//! without payments costs no further read, and the movements of another are found by their keys.
+//! Decision: a movement has a partition of its own with its evidence and sealed instructions, so that one query reads
+//! all evidence of a movement and nothing else. Its agreement stores its id and state: an agreement without payments
+//! costs no further read, and the movements of another are found by their keys.
 //!
-//! Decision: the unique item of a document names the movement that the document counts for, under a hash: no bank's
+//! Decision: the unique item of a document names the movement for which the document counts, under a hash: no bank's
 //! reference is part of a key.
 //!
-//! Decision: a funding item and a trust are in one partition of the organization each, sorted by workspace: the record is its
-//! own row, with its facts. Papering, publishing and cancelling then write one item for each of 25, and fit into a
-//! transaction with their events; the funding of a workspace is one range. A pointer from the id to the place is written
-//! once. Lists of the whole organization read the partition; they sort by id, since its order is by workspace.
+//! Decision: an organization's funding items share a partition, its trusts another, both sorted by workspace. The
+//! record is its own row, with its facts. So papering, publishing and cancelling write one item for each of 25 and fit
+//! into a transaction with their events, and a workspace's funding is one range. A pointer from the id to the place is
+//! written once. Lists of the whole organization read the partition and sort by id.
 //!
-//! Decision: the sort key of a funding item has one of the workspace's 1,000 places, and no two items can have one. So the
-//! limit is exact, and no item is shared by those who add at the same time. A counter, which is changed outside of
-//! transactions, proposes the place. Calls that fail leave gaps: once it has passed the last place, a place that is free is
-//! looked for.
+//! Decision: the sort key of a funding item has one of the workspace's 1,000 places, and no two items can have the
+//! same. So the limit is exact, and concurrent additions share no item. A counter, changed outside of transactions,
+//! proposes the place. Failed calls leave gaps: once it has passed the last place, a free place is searched for.
 //!
-//! Decision: an agreement has one entry on the due index, for the next moment among all its countdowns and its end. Each
-//! change of the agreement moves the entry in the same transaction, so none is left behind.
+//! Decision: an agreement has one entry on the due index, for the earliest of its countdowns and its end. Each change
+//! of the agreement moves the entry in the same transaction, so none is left behind.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -81,7 +78,7 @@ pub type Item = HashMap<String, AttributeValue>;
 pub const PARTITION: &str = "pk";
 /// The attribute of the sort key.
 pub const SORT: &str = "sk";
-/// The attribute of an item about a document of evidence that holds the movement for which it counts.
+/// The movement for which a document counts.
 pub(super) const HELD_BY: &str = "movement_id";
 /// The attribute that holds when `DynamoDB` may delete an item, in seconds since 1970.
 pub const DROP_AT: &str = "ttl";
@@ -89,7 +86,6 @@ pub const DROP_AT: &str = "ttl";
 /// The sort key of an item that is alone in its partition.
 pub(super) const ALONE: &str = ".";
 
-/// Whether a sort key is that of an item that is alone in its partition, or that the partition is named after.
 pub(super) fn is_alone(sort: &str) -> bool {
     sort == ALONE
 }
@@ -136,7 +132,6 @@ impl Key {
         &self.partition
     }
 
-    /// Whether its item is alone in its partition, or the one that the partition is named after.
     pub(super) fn is_alone(&self) -> bool {
         is_alone(&self.sort)
     }
@@ -147,7 +142,6 @@ impl Key {
         Self { partition: partition.to_owned(), sort: sort.to_owned() }
     }
 
-    /// Whether it is a key of the due index.
     #[must_use]
     pub(super) fn is_due(&self) -> bool {
         self.partition.starts_with("DUE#")
@@ -161,17 +155,15 @@ impl Key {
     }
 }
 
-/// The parts of the key of an organization's record that is alone with its id, such as an agreement. Others have none.
+/// The parts of the key of an organization's record that is alone with its id, such as an agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordKey<'a> {
-    /// Its organization.
     pub org: OrgId,
     /// What it is.
     pub what: &'a str,
 }
 
 impl<'a> RecordKey<'a> {
-    /// The parts of a key.
     pub(super) fn of(key: &'a Key) -> Option<Self> {
         let mut parts = key.partition.strip_prefix("ORG#")?.split('#');
         let (org, what, id) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
@@ -186,7 +178,7 @@ impl fmt::Display for Key {
     }
 }
 
-// Look-ups without an organization.
+// These keys have no organization.
 
 /// The token with this hash.
 #[must_use]
@@ -206,7 +198,6 @@ pub fn second_factor(email: &Email) -> Key {
     Key::alone(format!("SECONDFACTOR#{}", Folded::new(email.as_str()).as_str()))
 }
 
-/// The account whose second factor has this key.
 pub(super) fn account_of_second_factor(key: &Key) -> Option<Key> {
     key.partition.strip_prefix("SECONDFACTOR#").map(|email| Key::alone(format!("ACCOUNT#{email}")))
 }
@@ -217,18 +208,15 @@ pub fn session(hash: SecretHash) -> Key {
     session_by_stored_hash(&hash.to_string())
 }
 
-/// The pointer from a session's id to its hash, under the session's account. It outlives the session, until that would
-/// have ended in any case.
+/// Outlives an ended session until the session would have expired.
 pub(super) fn session_of_account(account: &Email, session: SessionId) -> Key {
     Key::new(sessions_of_account(account), session)
 }
 
-/// The partition of the pointers of an account's sessions.
 pub(super) fn sessions_of_account(account: &Email) -> String {
     format!("SESSIONS#{}", Folded::new(account.as_str()).as_str())
 }
 
-/// The session with a hash that was read.
 pub(super) fn session_by_stored_hash(hash: &str) -> Key {
     Key::alone(format!("SESSION#{hash}"))
 }
@@ -239,22 +227,18 @@ pub fn participant_session(hash: SecretHash) -> Key {
     Key::alone(format!("PARTICIPANTSESSION#{hash}"))
 }
 
-/// The invitation whose secret has this hash.
 pub(super) fn invitation_by_hash(hash: SecretHash) -> Key {
     invitation_by_stored_hash(&hash.to_string())
 }
 
-/// The same, for a hash that was read.
 pub(super) fn invitation_by_stored_hash(hash: &str) -> Key {
     Key::alone(format!("INVITATION#{hash}"))
 }
 
-/// The link to set a new password whose secret has this hash.
 pub(super) fn password_link(hash: SecretHash) -> Key {
     Key::alone(format!("PASSWORDLINK#{hash}"))
 }
 
-/// A device that has signed in to an account since the person last signed out everywhere.
 pub(crate) fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
     Key::alone(format!("BROWSER#{}#{epoch}", device_hash(secret, email)))
 }
@@ -269,20 +253,20 @@ fn device_hash(secret: SecretHash, email: &str) -> String {
     crate::crypto::hex(&crate::crypto::fingerprint(&[secret.to_string().as_bytes(), email.as_bytes()]))
 }
 
-/// The failed logins of a kind: to an account, or from an address. The name is hashed, because a client may send any text.
+/// The failed logins to an account or from an address. The name is hashed, because a client may send any text.
 #[must_use]
 pub fn failed_logins(kind: &str, name: &str) -> Key {
     let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[kind.as_bytes(), name.as_bytes()]));
     Key::alone(format!("GUESSES#{hash}"))
 }
 
-/// A call with an unknown token, in the service-level trail, which is sharded.
+/// A call with an unknown token, in the sharded service-level trail.
 pub(super) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
     Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
 }
 
-/// An entry of the due index, for the clock. Shards spread what is due at the same time. The sort key has the kind before
-/// the time, so that a backlog of one kind does not delay another.
+/// A due entry. Shards spread what is due at the same time. The kind comes before the time, so that a backlog of one
+/// kind does not delay another.
 #[must_use]
 pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let shard = id.as_u128() % u128::from(DUE_SHARDS);
@@ -298,7 +282,7 @@ pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: Even
     key
 }
 
-/// An entry with a suffix of its own, for work that can be requested twice at the same moment: each request has its entry.
+/// An entry with its own suffix, for work that can be requested twice at the same moment.
 pub(super) fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let mut key = due(at, what, org, id);
     key.sort = format!("{}#{}", key.sort, uuid::Uuid::now_v7());
@@ -311,7 +295,6 @@ pub fn due_of_kind(what: Due) -> String {
     format!("{}#", what.as_str())
 }
 
-/// One partition of the due index.
 pub(super) fn due_shard(shard: u8) -> String {
     format!("DUE#{shard}")
 }
@@ -346,7 +329,7 @@ text_enum! {
     }
 }
 
-// Keys of an organization.
+// These keys have an organization.
 
 /// An event.
 #[must_use]
@@ -354,12 +337,11 @@ pub fn event(org: OrgId, event: EventId) -> Key {
     Key::alone(of(org, format_args!("EVENT#{event}")))
 }
 
-/// The partition of an organization's endpoints and their other items.
 pub(super) fn endpoints(org: OrgId) -> String {
     of(org, "ENDPOINTS")
 }
 
-/// The set of an organization's endpoints, for their limit. It is apart from them, so that reading them costs no more.
+/// The set of an organization's endpoints, for their limit. It is apart from them so that reading them costs no more.
 pub(super) fn endpoint_ids(org: OrgId) -> Key {
     Key::alone(of(org, "ENDPOINTIDS"))
 }
@@ -370,29 +352,24 @@ pub fn endpoint(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), endpoint)
 }
 
-/// The health of an endpoint: an item of its own, because every attempt writes it.
+/// The health has its own item because every attempt writes it.
 pub(super) fn endpoint_health(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{HEALTH}"))
 }
 
-/// The requested replay of an endpoint's undelivered events.
 pub(super) fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{REPLAY}"))
 }
 
-/// A quarantined delivery, which the sender could not process.
 pub(super) fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(endpoints(org), format_args!("{endpoint}{QUARANTINED}{event}"))
 }
 
-/// The markers in the sort keys of an endpoint's other items: at the end, or between two ids.
+/// Markers in the sort keys of an endpoint's other items: at the end, or between two ids.
 pub(super) const HEALTH: &str = "#HEALTH";
-/// See [`HEALTH`].
 pub(super) const REPLAY: &str = "#REPLAY";
-/// See [`HEALTH`].
 pub(super) const QUARANTINED: &str = "#STUCK#";
 
-/// The partition of an endpoint's deliveries, in the order of their events.
 pub(super) fn deliveries(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("DELIVERIES#{endpoint}"))
 }
@@ -403,13 +380,11 @@ pub fn delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(deliveries(org, endpoint), event)
 }
 
-/// The partition with a row for each undelivered delivery of an endpoint: it waits for its next attempt, for a replay, or
-/// for the endpoint to be resumed.
+/// Has a row for each undelivered delivery: it waits for its next attempt, a replay, or the endpoint to be resumed.
 pub(super) fn undelivered(org: OrgId, endpoint: EndpointId) -> String {
     of(org, format_args!("UNDELIVERED#{endpoint}"))
 }
 
-/// The row of an undelivered delivery.
 pub(super) fn undelivered_row(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
     Key::new(undelivered(org, endpoint), event)
 }
@@ -426,75 +401,62 @@ pub fn movement(org: OrgId, movement: MovementId) -> Key {
     Key::alone(movement_items(org, movement))
 }
 
-/// The partition of a movement, in which its evidence and its instructions follow the movement itself.
+/// The partition of a movement, followed by its evidence and instructions.
 pub(super) fn movement_items(org: OrgId, movement: MovementId) -> String {
     of(org, format_args!("MOVEMENT#{movement}"))
 }
 
-/// Evidence of a movement.
 pub(super) fn evidence(org: OrgId, movement: MovementId, evidence: EvidenceId) -> Key {
     Key::new(movement_items(org, movement), format_args!("{EVIDENCE}{evidence}"))
 }
 
-/// The beginning of the sort keys of evidence.
 pub(super) const EVIDENCE: &str = "EVIDENCE#";
 
-/// A revision of the sealed instructions of a movement.
 pub(super) fn instructions(org: OrgId, movement: MovementId, revision: u32) -> Key {
     Key::new(movement_items(org, movement), format_args!("INSTRUCTIONS#{revision:06}"))
 }
 
-/// The partition of what was accepted as arrived with an amount.
 pub(super) fn arrivals(org: OrgId, money: Money) -> String {
     of(org, format_args!("ARRIVALS#{}#{}", money.currency().code(), money.amount_minor()))
 }
 
-/// Evidence that was accepted as arrived, in the order of the days.
 pub(super) fn arrival(org: OrgId, evidence: &Evidence) -> Key {
     let EvidenceFacts { money, value_day, .. } = evidence.facts();
     Key::new(arrivals(org, *money), format_args!("{value_day}#{}", evidence.id()))
 }
 
-/// The evidence of the sort key of an arrival.
 pub(super) fn evidence_of_arrival(sort: &str) -> Option<EvidenceId> {
     sort.split_once('#')?.1.parse().ok()
 }
 
-/// The movement of the organization for which a document counts.
 pub(super) fn evidence_key(org: OrgId, key: &EvidenceKey) -> Key {
     let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[key.as_str().as_bytes()]));
     Key::alone(of(org, format_args!("EVIDENCEKEY#{hash}")))
 }
 
-/// A bank statement.
 pub(super) fn statement(org: OrgId, statement: StatementId) -> Key {
     Key::alone(statement_items(org, statement))
 }
 
-/// The partition of a statement, in which its filed entries follow the statement itself.
+/// The partition of a statement, followed by its filed entries.
 pub(super) fn statement_items(org: OrgId, statement: StatementId) -> String {
     of(org, format_args!("STATEMENT#{statement}"))
 }
 
-/// An entry of a statement that is filed as evidence.
 pub(super) fn filed_entry(org: OrgId, statement: StatementId, number: u32) -> Key {
     Key::new(statement_items(org, statement), format_args!("{FILED}{number:08}"))
 }
 
-/// The beginning of the sort keys of filed entries.
 pub(super) const FILED: &str = "FILED#";
 
-/// The statement with a file, by the file's hash.
 pub(super) fn statement_file(org: OrgId, sha256: &str) -> Key {
     Key::alone(of(org, format_args!("STATEMENTFILE#{sha256}")))
 }
 
-/// A stored file, by its hash.
 pub(super) fn stored_file(org: OrgId, sha256: &str) -> Key {
     Key::alone(of(org, format_args!("STOREDFILE#{sha256}")))
 }
 
-/// Which column is which in files with a header, by what tells it from others.
 pub(super) fn statement_columns(org: OrgId, header: &str) -> Key {
     Key::alone(of(org, format_args!("STATEMENTCOLUMNS#{header}")))
 }
@@ -511,7 +473,6 @@ pub fn obligation(org: OrgId, obligation: ObligationId) -> Key {
     Key::alone(of(org, format_args!("OBLIGATION#{obligation}")))
 }
 
-/// The snapshot of what was proposed.
 pub(super) fn proposed(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
 }
@@ -522,7 +483,6 @@ pub fn pending(org: OrgId, agreement: AgreementId, action: ProposalAction) -> Ke
     Key::alone(of(org, format_args!("PENDING#{agreement}#{}", action.as_str())))
 }
 
-/// The organization itself.
 pub(super) fn organization(org: OrgId) -> Key {
     Key::alone(of(org, "ORGANIZATION"))
 }
@@ -533,27 +493,23 @@ pub fn member(org: OrgId, member: MemberId) -> Key {
     Key::new(members(org), member)
 }
 
-/// The partition of an organization's members.
 pub(super) fn members(org: OrgId) -> String {
     of(org, "MEMBERS")
 }
 
-/// The invitation of an e-mail address, whatever its case.
 pub(super) fn invitation(org: OrgId, email: &Email) -> Key {
     Key::new(invitations(org), Folded::new(email.as_str()).as_str())
 }
 
-/// The partition of an organization's invitations.
 pub(super) fn invitations(org: OrgId) -> String {
     of(org, "INVITATIONS")
 }
 
-/// The pointer from a token's id to its hash. It is kept for good, also after the token is revoked.
+/// The pointer from a token's id to its hash, kept for good, even after revocation.
 pub(super) fn token(org: OrgId, token: TokenId) -> Key {
     Key::new(tokens(org), token)
 }
 
-/// The partition of the pointers of an organization's tokens.
 pub(super) fn tokens(org: OrgId) -> String {
     of(org, "TOKENS")
 }
@@ -563,23 +519,22 @@ pub(super) fn audit_rows(org: OrgId) -> String {
     of(org, "AUDIT#1")
 }
 
-/// The audit row of a call.
 pub(super) fn audit(org: OrgId, call: RequestId) -> Key {
     Key::new(audit_rows(org), call)
 }
 
-/// The partition of an agreement, in which its acts follow the agreement itself.
+/// The partition of an agreement, followed by its acts.
 pub(super) fn acts(org: OrgId, agreement: AgreementId) -> String {
     self::agreement(org, agreement).partition
 }
 
-/// The act of a call that changed an agreement or a proposal for it. The newest sorts first, right behind the agreement.
+/// The newest act sorts first, right behind the agreement.
 pub(super) fn act(org: OrgId, agreement: AgreementId, call: RequestId) -> Key {
     let newest_first = uuid::Uuid::from_u128(!call.uuid().as_u128());
     Key::new(acts(org, agreement), format_args!("{ACT}{newest_first}"))
 }
 
-/// The smallest sort key of the acts of calls that began no later than a moment.
+/// The smallest sort key of acts of calls that began by a moment.
 pub(super) fn acts_until(at: Timestamp) -> String {
     let ms = u128::try_from(at.unix_ms()).unwrap_or_default();
     // Ids begin with their time.
@@ -587,118 +542,96 @@ pub(super) fn acts_until(at: Timestamp) -> String {
     format!("{ACT}{}", uuid::Uuid::from_u128(!last.as_u128()))
 }
 
-/// The call of the act that has a sort key.
 pub(super) fn call_of_act(sort: &str) -> Option<RequestId> {
     let newest_first: uuid::Uuid = sort.strip_prefix(ACT)?.parse().ok()?;
     Some(uuid::Uuid::from_u128(!newest_first.as_u128()).into())
 }
 
-/// A verification of a participant's identity.
 pub(super) fn verification(org: OrgId, agreement: AgreementId, id: VerificationId) -> Key {
     Key::new(acts(org, agreement), format_args!("{VERIFICATION}{id}"))
 }
 
-/// The beginning of the sort keys of verifications.
 pub(super) const VERIFICATION: &str = "VERIFICATION#";
 
-/// A signature on paper of a participant of an agreement.
 pub(super) fn paper_signature(part: Part, id: PaperSignatureId) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     Key::new(acts(organization_id, agreement_id), format_args!("{}{id}", paper_signatures_of(participant_id)))
 }
 
-/// The beginning of the sort keys of a participant's signatures on paper.
 pub(super) fn paper_signatures_of(participant: ParticipantId) -> String {
     format!("{PAPER_SIGNATURE}{participant}#")
 }
 
-/// The beginning of the sort keys of signatures on paper.
 pub(super) const PAPER_SIGNATURE: &str = "PAPERSIGNATURE#";
 
-/// How a participant of an agreement gets to their pages.
 pub(super) fn access(part: Part) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     Key::new(acts(organization_id, agreement_id), format_args!("{ACCESS}{participant_id}"))
 }
 
-/// The beginning of the sort keys of accesses.
 pub(super) const ACCESS: &str = "ACCESS#";
 
-/// The code that a member made last for the link of a participant.
+/// The latest code that a member made for a participant's link.
 pub(super) fn link_code(part: Part) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     Key::new(acts(organization_id, agreement_id), format_args!("LINKCODE#{participant_id}"))
 }
 
-/// A receipt of a participant of an agreement.
 pub(super) fn receipt(part: Part, id: ReceiptId) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     Key::new(acts(organization_id, agreement_id), format_args!("{}{id}", receipts_of(participant_id)))
 }
 
-/// The beginning of the sort keys of a participant's receipts.
 pub(super) fn receipts_of(participant: ParticipantId) -> String {
     format!("{RECEIPT}{participant}#")
 }
 
-/// The beginning of the sort keys of receipts.
 pub(super) const RECEIPT: &str = "RECEIPT#";
 
-/// The draft of a participant's answers to an information request.
 pub(super) fn answer_draft(part: Part, gate: GateId) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     Key::new(acts(organization_id, agreement_id), format_args!("ANSWERDRAFT#{gate}#{participant_id}"))
 }
 
-/// A submission of a participant of an agreement.
 pub(super) fn submission(part: Part, gate: GateId, revision: u32) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     let sort = format!("{}{revision:06}", submissions_of(gate, participant_id));
     Key::new(acts(organization_id, agreement_id), sort)
 }
 
-/// The beginning of the sort keys of a participant's submissions to an information request.
 pub(super) fn submissions_of(gate: GateId, participant: ParticipantId) -> String {
     format!("{SUBMISSION}{gate}#{participant}#")
 }
 
-/// The beginning of the sort keys of submissions.
 pub(super) const SUBMISSION: &str = "SUBMISSION#";
 
-/// The beginning of the sort keys of acts.
 pub(super) const ACT: &str = "ACT#";
 
-/// The name that a removed member had, for the records of what they did.
 pub(super) fn former_member(org: OrgId, member: MemberId) -> Key {
     Key::new(of(org, "FORMERMEMBERS"), member)
 }
 
-/// The partition of what ties members of an organization to each other, and of who left.
 pub(super) fn member_ties(org: OrgId) -> String {
     of(org, "MEMBERTIES")
 }
 
-/// What ties a member to another who did something for them.
 pub(super) fn member_tie(org: OrgId, (member, by): (MemberId, MemberId), kind: TieKind) -> Key {
     Key::new(member_ties(org), format_args!("{member}#{by}#{}", kind.as_str()))
 }
 
-/// That a member left.
 pub(super) fn departure(org: OrgId, member: MemberId) -> Key {
     Key::new(member_ties(org), member)
 }
 
-/// The first response to an idempotency key.
 pub(super) fn idempotency(org: OrgId, key: &str) -> Key {
     Key::alone(of(org, format_args!("KEY#{key}")))
 }
 
-/// The record of a form's copy that was used. It has no organization in it: its id is bound to a session.
+/// A used form copy. The key has no organization: the copy's id is bound to a session.
 pub(super) fn form_copy(id: uuid::Uuid) -> Key {
     Key::alone(format!("FORMCOPY#{id}"))
 }
 
-/// The counter of workspace numbers.
 pub(super) fn workspace_counter(org: OrgId) -> Key {
     Key::alone(of(org, "COUNTER#WORKSPACES"))
 }
@@ -708,7 +641,6 @@ pub(super) fn contact(org: OrgId, contact: ContactId) -> Key {
     Key::alone(of(org, format_args!("CONTACT#{contact}")))
 }
 
-/// The contact that has an external reference.
 pub(super) fn contact_reference(org: OrgId, reference: &ExternalReference) -> Key {
     Key::alone(of(org, format_args!("CONTACTREF#{}", reference.as_str())))
 }
@@ -718,17 +650,15 @@ pub(super) fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(workspace_items(org, workspace))
 }
 
-/// The partition of a workspace, in which its people follow the workspace itself.
+/// The partition of a workspace, followed by its people.
 pub(super) fn workspace_items(org: OrgId, workspace: WorkspaceId) -> String {
     of(org, format_args!("WORKSPACE#{workspace}"))
 }
 
-/// One of the people of a workspace.
 pub(super) fn person(org: OrgId, workspace: WorkspaceId, contact: ContactId) -> Key {
     Key::new(workspace_items(org, workspace), format_args!("{PERSON}{contact}"))
 }
 
-/// The beginning of the sort keys of people.
 pub(super) const PERSON: &str = "PERSON#";
 
 /// The partition of an organization's funding items, sorted by workspace.
@@ -736,47 +666,38 @@ pub(super) fn funding_items(org: OrgId) -> String {
     of(org, "FUNDINGITEMS")
 }
 
-/// The beginning of the sort keys of the funding items, or the trusts, of a workspace.
 pub(super) fn funding_of(workspace: WorkspaceId) -> String {
     format!("{workspace}#")
 }
 
-/// A funding item, at its place in a workspace.
 pub(super) fn funding_item(org: OrgId, workspace: WorkspaceId, place: Place) -> Key {
     Key::new(funding_items(org), format_args!("{}{:04}", funding_of(workspace), place.number()))
 }
 
-/// A key of the partition of funding items, or of trusts, that was read.
 pub(super) fn with_sort(partition: String, sort: &str) -> Key {
     Key::new(partition, sort)
 }
 
-/// The place of a funding item that a sort key has.
 pub(super) fn place_of(sort: &str) -> Option<Place> {
     Place::new(sort.rsplit_once('#')?.1.parse().ok()?)
 }
 
-/// The pointer from a funding item's id to its place.
 pub(super) fn funding_item_pointer(org: OrgId, item: FundingItemId) -> Key {
     Key::alone(of(org, format_args!("FUNDINGITEM#{item}")))
 }
 
-/// The funding item that has an external reference.
 pub(super) fn funding_item_reference(org: OrgId, reference: &ExternalReference) -> Key {
     Key::alone(of(org, format_args!("FUNDINGITEMREF#{}", reference.as_str())))
 }
 
-/// The partition of the rows of funding items with proof that waits for a decision.
 pub(super) fn funding_to_review(org: OrgId) -> String {
     of(org, "FUNDINGTOREVIEW")
 }
 
-/// The row of a funding item with proof that waits for a decision.
 pub(super) fn funding_item_to_review(org: OrgId, item: FundingItemId) -> Key {
     Key::new(funding_to_review(org), item)
 }
 
-/// The counter that proposes the place of a workspace's next funding item.
 pub(super) fn funding_place_counter(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(of(org, format_args!("COUNTER#FUNDINGITEMS#{workspace}")))
 }
@@ -786,24 +707,20 @@ pub(super) fn trusts(org: OrgId) -> String {
     of(org, "TRUSTS")
 }
 
-/// A trust of a workspace.
 pub(super) fn trust(org: OrgId, workspace: WorkspaceId, trust: TrustId) -> Key {
     Key::new(trusts(org), format_args!("{}{trust}", funding_of(workspace)))
 }
 
-/// The pointer from a trust's id to its workspace.
 pub(super) fn trust_pointer(org: OrgId, trust: TrustId) -> Key {
     Key::alone(of(org, format_args!("TRUST#{trust}")))
 }
 
-/// The trust that has an external reference.
 pub(super) fn trust_reference(org: OrgId, reference: &ExternalReference) -> Key {
     Key::alone(of(org, format_args!("TRUSTREF#{}", reference.as_str())))
 }
 
 text_enum! {
-    /// The kinds of list rows: each organization has a partition of compact rows per kind, sorted by id. The text is part of
-    /// the partition's key.
+    /// The kinds of list rows. Each has a partition of compact rows per organization, sorted by id, named by this text.
     pub enum Rows {
         /// Rows of contacts.
         Contacts = "CONTACTS",
@@ -826,7 +743,6 @@ text_enum! {
     }
 }
 
-/// The partition of an organization's rows.
 pub(super) fn rows(org: OrgId, rows: Rows) -> String {
     of(org, rows)
 }

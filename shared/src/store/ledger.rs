@@ -1,19 +1,18 @@
-//! The ledger: no rows of its own, but one pass over the rows of agreements, of movements and of obligations, side by side.
-//! The rows have ids, states, days and amounts; what a row shows is then read of the records of the page.
+//! The ledger has no rows of its own: one pass reads the rows of agreements, movements and obligations, side by side.
+//! Rows have ids, states, days and amounts; the records of the page supply the rest.
 //!
-//! Decision: it is derived from the lists' rows, which are written with their records already. Rows of its own would cost
-//! two more write units with every change of an agreement, and what they copied of it (its kind, who takes part) would have
-//! to be written again for each of its payments and obligations whenever it changes.
+//! Decision: the ledger derives from the lists' rows, which are written with their records already. Its own rows would
+//! cost two more write units with every change of an agreement, and the agreement's kind and participants would have to
+//! be copied to each of its payments and obligations at each change.
 //!
-//! Decision: a payment and an obligation name participants, and their agreement's row says which contacts these are. So one
-//! row is enough to know the contacts, and a search reads the rows of contacts first: a new name finds at once what it is
-//! about, as a new name of an agreement does.
+//! Decision: payments and obligations name participants, and their agreement's row says which contacts these are. So
+//! one row suffices to know the contacts, and a search reads the contacts' rows first: a new name is found at once.
 //!
-//! Decision: what ends with an agreement is a row of the ledger as ended from the moment on in which the agreement's row
-//! says so. Its own row follows in a transaction of its own.
+//! Decision: the ledger shows what ends with an agreement as ended as soon as the agreement's row says so. Its own row
+//! follows in a transaction of its own.
 //!
-//! Decision: the three passes are not one moment. What was acknowledged before the call began is in all of them; of what is
-//! added meanwhile, a payment without its agreement is left out.
+//! Decision: the three passes are not one moment. All of them have what was acknowledged before the call began; a
+//! payment added meanwhile without its agreement is left out.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -55,59 +54,49 @@ list_query! {
 /// How much a pass reads of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LedgerDetail {
-    /// What the filters look at.
     Filtered,
-    /// That, and what orders and adds up the rows.
+    /// Also what orders and adds up the rows.
     Full,
 }
 
-/// A row of the ledger as the compact rows have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LedgerEntry {
-    /// The id of the thing.
     pub id: Uuid,
     /// What it is.
     pub row_type: LedgerRowType,
-    /// Its agreement, which may be the thing itself.
+    /// May be the thing itself.
     pub agreement_id: AgreementId,
-    /// Its state. None if nothing asked for it.
     pub state: Option<LedgerState>,
-    /// Whether its agreement is in force or completed. False if nothing asked for it.
+    /// In force or completed.
     pub is_agreed: bool,
-    /// Who owes it to whom. None if nothing asked for it.
     pub parties: Option<LedgerParties>,
     /// When it is due.
     pub due: Option<LedgerDue>,
-    /// What is to be paid, of a payment with an amount.
     pub payment: Option<LedgerPayment>,
 }
 
-/// When something is due, as rows have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LedgerDue {
-    /// At this moment.
     At(Timestamp),
-    /// By the end of this day, in the organization's zone.
+    /// By the end of this day in the organization's zone.
     By(Day),
 }
 
-/// What one pass has read.
 #[derive(Debug, Default)]
 pub(crate) struct LedgerRows {
     rows: Vec<ReadRow>,
-    /// What the rows need of their agreements. None if nothing needs it.
+    /// None if nothing needs them.
     agreements: Option<HashMap<AgreementId, AgreementFacts>>,
-    /// The contacts that have the needle in their names. None if nothing is searched for.
+    /// The contacts whose names have the needle. None without a search.
     named: Option<HashSet<ContactId>>,
 }
 
-/// A row with the participants that it names. Their contacts are known once all agreements are.
+/// A row with its named participants. Their contacts are known once all agreements are.
 #[derive(Debug)]
 struct ReadRow {
     entry: LedgerEntry,
-    /// Whether the title has the needle.
     is_titled: bool,
-    /// Whether it ends with its agreement, if that is cancelled or expires.
+    /// Whether it ends when its agreement is cancelled or expires.
     ends_with_agreement: bool,
     by: Vec<ShortId>,
     to: Vec<ShortId>,
@@ -128,35 +117,31 @@ impl ReadRow {
         Self { entry, is_titled: false, ends_with_agreement: false, by: Vec::new(), to: Vec::new() }
     }
 
-    /// The row as readers are told once its agreement has ended early.
+    /// The row as shown once its agreement has ended early.
     fn told_at_end(mut self) -> Self {
         if self.ends_with_agreement {
             self.entry.state = Some(LedgerState::Cancelled);
             self.entry.payment =
                 self.entry.payment.map(|payment| LedgerPayment { state: payment.state.told_at_end(), ..payment });
-            // A payment keeps its day. Nothing of an obligation that is cancelled is due.
+            // A payment keeps its day; nothing of a cancelled obligation is due.
             self.entry.due = self.entry.due.filter(|_| self.entry.row_type == LedgerRowType::Movement);
         }
         self
     }
 }
 
-/// What the rows of the ledger need of their agreements.
 #[derive(Debug)]
 struct AgreementFacts {
     workspace: WorkspaceId,
     product: LedgerProduct,
-    /// Whether it is in force or completed.
     is_agreed: bool,
-    /// Whether it was cancelled or has expired.
     has_ended_early: bool,
     contacts: Vec<ContactId>,
-    /// In the order of the contacts; none where no row names any.
+    /// In the order of the contacts; empty where no row names any.
     participants: Vec<ShortId>,
 }
 
 impl AgreementFacts {
-    /// The attributes of rows that have the facts.
     const ATTRIBUTES: [&'static str; 6] = [
         SORT,
         agreements::WORKSPACE.name,
@@ -166,7 +151,6 @@ impl AgreementFacts {
         agreements::PARTICIPANTS,
     ];
 
-    /// The facts of a row. None if it can't be decoded.
     fn of(row: &Item) -> Option<Self> {
         let kind = text(row, agreements::KIND.name).and_then(AgreementKind::parse)?;
         let lifecycle = text(row, agreements::LIFECYCLE.name).and_then(Lifecycle::parse)?;
@@ -189,12 +173,11 @@ impl AgreementFacts {
     }
 }
 
-/// What a pass looks at.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     needle: Option<&'a str>,
     detail: LedgerDetail,
-    /// Whether contacts, products, workspaces or states are needed, for which the agreements are.
+    /// Whether contacts, products, workspaces or states are needed, which come from the agreements.
     needs_agreements: bool,
 }
 
@@ -206,28 +189,24 @@ impl<'a> Wanted<'a> {
         Self { needle, detail, needs_agreements }
     }
 
-    /// These attributes, and the text if something is searched for.
     fn attributes(&self, attributes: &[&'static str]) -> Vec<&'static str> {
         attributes.iter().copied().chain(self.needle.map(|_| TEXT)).collect()
     }
 }
 
-/// A movement that waits for proof, and who pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AwaitedMovement {
     /// The movement.
     pub id: MovementId,
-    /// Who pays, if the row of the agreement knows.
+    /// None if the agreement's row does not know.
     pub payer: Option<ContactId>,
-    /// The day by which it is due.
     pub due_on: Option<Day>,
-    /// Whether it ends with its agreement, or has ended: money that was sent before may come late.
+    /// Whether it ends with its agreement or has ended: money sent before may come late.
     pub is_over: bool,
 }
 
 impl OrgStore {
-    /// The movements to the receiving side that may take evidence of an arrival now, also as exceptions or late, from one pass
-    /// over the rows of movements and one over those of agreements, side by side. Their records say which do.
+    /// Movements to the receiving side that may take evidence of an arrival, also late. Their records decide.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
         let (of_movements, of_agreements) =
@@ -258,7 +237,6 @@ impl OrgStore {
 }
 
 impl OrgStore {
-    /// Reads the rows of the ledger, and of what a query needs beside them.
     pub(crate) async fn ledger_rows(
         &self,
         query: &LedgerQuery,
@@ -332,7 +310,6 @@ impl OrgStore {
         self.read_rows((Rows::Obligations, LedgerRowType::Obligation), &attributes, wanted, read).await
     }
 
-    /// Reads the rows of a list.
     async fn read_rows(
         &self,
         (list, row_type): (Rows, LedgerRowType),
@@ -356,7 +333,6 @@ impl OrgStore {
         Ok(rows)
     }
 
-    /// The contacts that have the folded needle in their names, from one pass over the rows. None without a needle.
     async fn contacts_named(&self, needle: Option<&str>) -> Result<Option<HashSet<ContactId>>, StoreError> {
         let Some(needle) = needle else { return Ok(None) };
         let mut found = HashSet::new();
@@ -372,13 +348,11 @@ impl OrgStore {
     }
 }
 
-/// The first line of a row's text: the name of a contact, without its email address, or the purpose of a payment, without its
-/// reference.
+/// A contact's name without its email address, or a payment's purpose without its reference.
 fn first_line(row: &Item) -> &str {
     text(row, TEXT).and_then(|text| text.split('\n').next()).unwrap_or_default()
 }
 
-/// Whether the title of a row has a folded needle.
 fn has_title(row: &Item, row_type: LedgerRowType, needle: &str) -> bool {
     let title = first_line(row);
     if row_type == LedgerRowType::Movement && title.is_empty() {
@@ -388,12 +362,12 @@ fn has_title(row: &Item, row_type: LedgerRowType, needle: &str) -> bool {
 }
 
 impl LedgerRows {
-    /// The workspaces of all agreements, whatever is asked for, the newest first. None if nothing asked for them.
+    /// The workspaces of all agreements, newest first, whatever is asked for. Empty if not asked for.
     pub(crate) fn workspaces(&self) -> BTreeSet<std::cmp::Reverse<WorkspaceId>> {
         self.agreements.iter().flatten().map(|(_, facts)| std::cmp::Reverse(facts.workspace)).collect()
     }
 
-    /// The rows that a query asks for, in the order of their ids. The organization's own contacts are no counterparties.
+    /// The rows that a query asks for, in the order of ids. The organization's own contacts are no counterparties.
     pub(crate) fn select(self, query: &LedgerQuery, own: &BTreeSet<ContactId>) -> Vec<LedgerEntry> {
         let Self { rows, agreements, named } = self;
         let fits = |row: ReadRow| match &agreements {
@@ -401,13 +375,12 @@ impl LedgerRows {
             None => Some(row.entry),
         };
         let mut entries: Vec<LedgerEntry> = rows.into_iter().filter_map(fits).collect();
-        // Of each list they are in this order already.
+        // Each list is already in this order.
         entries.sort_by_key(|entry| entry.id);
         entries
     }
 }
 
-/// A row with what its agreement knows of it, if a query asks for it.
 fn fitting(
     row: ReadRow,
     agreements: &HashMap<AgreementId, AgreementFacts>,

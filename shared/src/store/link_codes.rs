@@ -1,4 +1,4 @@
-//! The codes that members read out to participants: one item beside the agreement for each participant who got one.
+//! Codes that members read out to participants: one item beside the agreement for each participant who got one.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use crate::domain::participant::session::Part;
 use crate::limits;
 
 impl OrgStore {
-    /// The code that a participant got last, whether it still works or not.
+    /// The participant's latest code, whether or not it still works.
     pub(crate) async fn link_code(
         &self,
         agreement: AgreementId,
@@ -27,7 +27,7 @@ impl OrgStore {
         item.map(from_item).transpose()
     }
 
-    /// Counts a try at a code, before it is compared. False, if it has been tried too often or another one was made since.
+    /// Counts a try at a code before it is compared. False if it has been tried too often or replaced since.
     pub(crate) async fn count_code_try(&self, part: Part, id: Uuid) -> Result<bool, StoreError> {
         let counted = Update {
             key: keys::link_code(part),
@@ -44,7 +44,6 @@ impl OrgStore {
     }
 }
 
-/// The changes with which a member makes a code. The one before ends.
 pub(crate) fn create(
     call: &CallContext,
     by: &Member,
@@ -58,7 +57,7 @@ pub(crate) fn create(
     Ok(changes.about_part(agreement.id(), agreements::participant_part(agreement, participant)))
 }
 
-/// The change with which a code opens a session. It holds once, and only while no other code was made.
+/// Opens a session with a code. It holds once, and only if no newer code exists.
 pub(crate) fn use_once(call: &CallContext, part: Part, id: Uuid) -> Changes {
     let used = Update {
         key: keys::link_code(part),

@@ -1,5 +1,5 @@
-//! The one way to read lists: a strongly consistent pass over an organization's compact rows, which yields match,
-//! exact total and page together; then the page's records.
+//! Lists are read in one way: a strongly consistent pass over an organization's compact rows yields matches, exact
+//! total and page together; then the page's records are read.
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -11,22 +11,18 @@ use super::keys::{self, Key, Rows, SORT};
 use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
 
-/// The attribute of a record that holds its id.
 pub(super) const ID: &str = "id";
-/// The attribute of a row that holds the folded text.
 pub(super) const TEXT: &str = "s";
 
-/// An attribute of a list's rows that a filter compares, with the type of its value: what the row writes is what the
-/// filter asks for.
+/// A row attribute that a filter compares, with the type of its value: rows write what filters ask for.
 #[derive(Debug)]
 pub(super) struct Attribute<T> {
-    /// Its name, short since every row has it.
+    /// Short, since every row has it.
     pub name: &'static str,
     value: PhantomData<fn(&T)>,
 }
 
 impl<T> Attribute<T> {
-    /// The attribute of a name.
     pub(super) const fn named(name: &'static str) -> Self {
         Self { name, value: PhantomData }
     }
@@ -42,19 +38,14 @@ pub enum Order {
     NewestFirst,
 }
 
-/// Which records are on a page, and how many match in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice {
-    /// The ids of the page, in the order that was asked for.
     pub ids: Vec<Uuid>,
-    /// How many rows match.
     pub total: u64,
 }
 
-/// A condition on the attributes of a row.
 type Condition<'a> = Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>;
 
-/// Which rows of a list are wanted: those that contain a needle and meet every condition.
 #[derive(Default)]
 pub(super) struct RowFilter<'a> {
     needle: Option<&'a str>,
@@ -63,19 +54,18 @@ pub(super) struct RowFilter<'a> {
 }
 
 impl<'a> RowFilter<'a> {
-    /// Rows whose folded text contains a folded needle, if there is one.
+    /// Rows whose folded text contains the folded needle, if any.
     pub(super) fn containing(needle: Option<&'a str>) -> Self {
         Self { needle, ..Self::default() }
     }
 
-    /// Keeps the rows whose attribute equals the value; all rows if there is no value.
+    /// Keeps rows whose attribute equals the value; all rows without a value.
     pub(super) fn equal<T: Display>(self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
         let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
         let name = attribute.name;
         self.matching(&[name], move |row| text(row, name) == Some(wanted.as_str()))
     }
 
-    /// Rows that meet a condition on the attributes that it names.
     pub(super) fn matching(
         mut self,
         attributes: &[&'static str],
@@ -89,7 +79,7 @@ impl<'a> RowFilter<'a> {
     fn attributes(&self) -> Vec<&'static str> {
         let text = self.needle.map(|_| TEXT);
         let mut names: Vec<&str> = [SORT].into_iter().chain(text).chain(self.attributes.iter().copied()).collect();
-        // Two conditions may look at one attribute, which a query may name once.
+        // Two conditions may use one attribute, which a query may name once.
         names.sort_unstable();
         names.dedup();
         names
@@ -102,8 +92,7 @@ impl<'a> RowFilter<'a> {
 }
 
 impl OrgStore {
-    /// Finds a page of the records of a partition whose sort keys begin so, and which are their own rows: the keys of those
-    /// that a filter lets through, the oldest first, and how many there are. The attribute `id` has their ids.
+    /// A page of records that are their own rows: the keys that pass the filter, oldest first, and their number.
     pub(super) async fn slice_of_records(
         &self,
         (partition, prefix): (String, &str),
@@ -134,7 +123,6 @@ impl OrgStore {
         Ok((keys, total))
     }
 
-    /// Finds a page of the rows that a filter lets through.
     pub(super) async fn slice(
         &self,
         kind: Rows,

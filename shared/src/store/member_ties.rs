@@ -1,8 +1,7 @@
-//! What ties members of an organization to each other, and who left: for who counts as a second member. DynamoDB deletes each
-//! once it is over.
+//! Ties between members, and departures: who counts as a second member. `DynamoDB` deletes each once it is over.
 //!
-//! Decision: they are items of their own, in one partition for an organization, so that what follows from them is one small
-//! read, and neither members nor accounts have anything to forget.
+//! Decision: they are items of their own, in one partition per organization, so that one small read gets them, and
+//! neither members nor accounts have anything to forget.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -19,7 +18,7 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 
 impl OrgStore {
-    /// What ties members to each other, and who left, also what is over already.
+    /// Includes ties and departures that are over.
     pub(crate) async fn member_ties(&self) -> Result<(Vec<Tie>, Vec<Departure>), StoreError> {
         let (mut ties, mut departures) = (Vec::new(), Vec::new());
         let mut items = Vec::new();
@@ -37,19 +36,17 @@ impl OrgStore {
     }
 }
 
-/// The change that ties a member to another.
 pub(crate) fn tie(call: &CallContext, tie: &Tie) -> Result<Changes, StoreError> {
     let key = keys::member_tie(call.org(), (tie.member_id, tie.by), tie.kind);
     Ok(Changes::of(call, [Change::Put(to_drop(to_item(key, tie)?, tie.at))]))
 }
 
-/// The change that records that a member left.
 pub(super) fn departure(org: OrgId, departure: &Departure) -> Result<Change, StoreError> {
     let item = to_item(keys::departure(org, departure.member_id), departure)?;
     Ok(Change::Put(to_drop(item, departure.at)))
 }
 
-/// A departure is looked at with the ties of the week before it.
+/// A departure is considered together with the ties of the week before it.
 fn to_drop(mut item: Item, at: Timestamp) -> Item {
     let end = at.plus_seconds(2 * limits::SECOND_SELF_S).unix_s();
     item.insert(DROP_AT.to_owned(), AttributeValue::N(end.to_string()));

@@ -1,4 +1,4 @@
-//! Members: a record each, in one partition per organization. Their accounts are found without an organization.
+//! Members: a record each, in one partition per organization. Accounts are found without an organization.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -16,7 +16,7 @@ use crate::domain::member::{Member, Removal, RoleChange};
 use crate::domain::organization::{MemberRecord, Role};
 
 impl Store {
-    /// Those of some members whom an organization has, in any order, for the holder of a link to it.
+    /// Finds some members of an organization for the holder of a link, in any order.
     pub(crate) async fn members_by_id(&self, org: OrgId, ids: &[MemberId]) -> Result<Vec<MemberRecord>, StoreError> {
         let keys: Vec<_> = ids.iter().map(|id| keys::member(org, *id)).collect();
         self.get_all(&keys).await?.into_iter().map(from_item).collect()
@@ -32,20 +32,18 @@ impl OrgStore {
         items.into_iter().map(from_item).collect()
     }
 
-    /// One of the organization's members.
     pub(crate) async fn member(&self, id: MemberId) -> Result<Option<MemberRecord>, StoreError> {
         self.store.get(keys::member(self.org, id)).await?.map(from_item).transpose()
     }
 
-    /// The account of a member.
     pub(crate) async fn account_of(&self, member: &MemberRecord) -> Result<Option<Account>, StoreError> {
         self.store.account(&member.email).await
     }
 }
 
-/// The changes that remove a member, which ends their sessions in the organization. The member's record is deleted, except
-/// for the name, which the audit log shows, and so is a pending invitation of their address. The membership is removed from
-/// their account, which stays. They hold only while the member exists, and the admin who must stay is one.
+/// Removes a member, which ends their sessions in the organization. Deletes the record, except for the name, which the
+/// audit log shows, and a pending invitation of their address. Removes the membership from their account, which stays.
+/// Holds only while the member exists and the admin who must stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.removed());
     let mut name = keys::former_member(org, gone.id).into_item();
@@ -66,7 +64,7 @@ pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Acc
     })
 }
 
-/// The change that gives a member another role. It holds only while they have the role that was read.
+/// Holds only while the member has the role that was read.
 pub(crate) fn change_role(call: &CallContext, change: &RoleChange) -> Changes {
     let text = |role: Role| AttributeValue::S(role.as_str().to_owned());
     let changed = Update {
@@ -79,7 +77,6 @@ pub(crate) fn change_role(call: &CallContext, change: &RoleChange) -> Changes {
     Changes::by_member(call, change.by(), [Change::Update(changed)])
 }
 
-/// The change that gives a member another name. It holds only while they are a member.
 pub(crate) fn rename(call: &CallContext, member: &Member, name: &DisplayName) -> Changes {
     let renamed = Update {
         key: keys::member(call.org(), member.id()),
@@ -91,7 +88,6 @@ pub(crate) fn rename(call: &CallContext, member: &Member, name: &DisplayName) ->
     Changes::by_member(call, member, [Change::Update(renamed)])
 }
 
-/// The changes that add a member with an account of their own.
 pub(crate) fn create_with_account(
     call: &CallContext,
     member: &MemberRecord,
@@ -101,8 +97,7 @@ pub(crate) fn create_with_account(
     Ok(Changes::of(call, [account, Change::Create(to_item(keys::member(call.org(), member.id), member)?)]))
 }
 
-/// The changes that add a member who has an account already. They hold only while the account belongs to the
-/// organizations that were read.
+/// Adds a member who has an account. Holds only while the account belongs to the organizations that were read.
 pub(crate) fn create_for_account(
     call: &CallContext,
     member: &MemberRecord,
@@ -114,8 +109,7 @@ pub(crate) fn create_for_account(
     Ok(Changes::of(call, [memberships, Change::Create(to_item(keys::member(call.org(), member.id), member)?)]))
 }
 
-/// The change of an account's memberships. It holds only while they are those that were read: another organization may
-/// add or remove the person at the same moment.
+/// Sets memberships if they are as read: another organization may add or remove the person at the same moment.
 fn set_memberships(account: &Account, after: &[Membership]) -> Result<Change, StoreError> {
     Ok(Change::Update(Update {
         key: keys::account(&account.email),
@@ -126,13 +120,11 @@ fn set_memberships(account: &Account, after: &[Membership]) -> Result<Change, St
     }))
 }
 
-/// Memberships as the value of an attribute.
 pub(super) fn encoded(memberships: &[Membership]) -> Result<AttributeValue, StoreError> {
     serde_dynamo::to_attribute_value(memberships)
         .map_err(|error| StoreError::Failed(format!("encoding memberships: {error}")))
 }
 
-/// The check that a member has not been removed.
 pub(crate) fn check_member(call: &CallContext, member: MemberId) -> Changes {
     let exists = Condition {
         key: keys::member(call.org(), member),
@@ -143,7 +135,6 @@ pub(crate) fn check_member(call: &CallContext, member: MemberId) -> Changes {
     Changes::of(call, [Change::Check(exists)])
 }
 
-/// The check that a member is still an admin.
 pub(crate) fn check_admin(call: &CallContext, member: MemberId) -> Changes {
     Changes::of(call, [has_admin_role(call.org(), member)])
 }

@@ -1,8 +1,8 @@
-//! Rewriting records of older schema versions, for `ops migrate`.
+//! Rewrites records of older schema versions, for `ops migrate`.
 //!
-//! Decision: a record is rewritten under its own version, which does not change: it means the same as before, and whoever
-//! has read it may go on. In the same transaction its rows are written anew from it. If a call changes the record at that
-//! moment, one of the two is decided again. So the service goes on meanwhile.
+//! Decision: a rewritten record keeps its own version: it means the same, so whoever has read it may go on. The same
+//! transaction rewrites its rows. If a call changes the record at that moment, one of the two is decided again, so the
+//! service goes on meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -32,11 +32,11 @@ use crate::retry::{Budget, retry_on_conflict};
 /// What a migration found and did.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Migrated {
-    /// How many items of the table were looked at, records and others.
+    /// How many items of the table were inspected, records and others.
     pub looked_at: u64,
     /// How many records of older versions were found, by their kind.
     pub older: BTreeMap<Kind, u64>,
-    /// How many of them were rewritten. Others were rewritten or deleted meanwhile by someone else.
+    /// How many of them were rewritten. Someone else rewrote or deleted the others meanwhile.
     pub rewritten: u64,
 }
 
@@ -58,11 +58,8 @@ impl Migrated {
 }
 
 impl Operator<'_> {
-    /// Rewrites what is older in the next page of the table, or only counts it (`is_dry`). Returns what it did, and where to
-    /// go on; none at the end. A page can be done again at any time.
-    ///
-    /// # Errors
-    /// [`StoreError::Newer`] if a newer release wrote a record.
+    /// Rewrites what is older in the next page of the table, or only counts it (`is_dry`). Returns what it did, and
+    /// where to continue. A page can be repeated. Fails if a newer release wrote a record.
     pub async fn migrate_page(
         self,
         behind: Option<&Position>,
@@ -89,7 +86,7 @@ impl Operator<'_> {
     }
 }
 
-/// Rewrites a record if it is still there and older, from what it is now.
+/// Rewrites a record's current state, if it is still there and older.
 async fn rewrite(store: &Store, key: Key, kind: Kind) -> Result<bool, StoreError> {
     let (key, kind) = (&key, kind);
     retry_on_conflict(Budget::attempts(limits::OPERATOR_ATTEMPTS_MAX), || async move {
@@ -105,7 +102,6 @@ async fn rewrite(store: &Store, key: Key, kind: Kind) -> Result<bool, StoreError
     .await
 }
 
-/// The changes that rewrite a record in the newest layout with its rows.
 fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreError> {
     let unreadable = |what: &str| StoreError::Unreadable(format!("a record to migrate has no {what}"));
     let version: u64 = number(&item, VERSION).ok_or_else(|| unreadable("version"))?;
@@ -123,7 +119,6 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
     Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
 }
 
-/// The changes that write the rows of a record: that of its list, and those of other kinds.
 fn rows<R: Record, B: IntoIterator<Item = Change>>(
     org: OrgId,
     item: &Item,

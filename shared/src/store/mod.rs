@@ -1,22 +1,21 @@
 //! The store: one `DynamoDB` table. No other code knows it.
 //!
-//! [`keys`] has every key, `table` every call of the SDK, [`change`] and `commit` the one way to change an
-//! organization's records, `record` the declaration of a kind of record, [`list`] the one way to read lists. The other
-//! files convert between items and domain types.
-//!
-//! [`versions`] has the schema versions of records, `migrate` what rewrites older ones.
+//! [`keys`] has every key, `table` every call of the SDK, `record` the declaration of a kind of record, and [`list`]
+//! the way to read lists; [`change`] and `commit` are the only way to change an organization's records. The other files
+//! convert between items and domain types. [`versions`] has the schema versions of records, and `migrate` rewrites
+//! older ones.
 //!
 //! Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
 //! largest would not fit into an item.
 //!
-//! Decision: writes of operators, which have no audit row, are on [`operator::Operator`], which takes the bare [`Store`]. A
-//! caller only ever has an [`OrgStore`], so no operation can bypass the audit row.
+//! Decision: operators' writes, which have no audit row, are on [`operator::Operator`], which takes the bare [`Store`].
+//! A caller only ever has an [`OrgStore`], so no operation can bypass the audit row.
 //!
-//! Decision: the `objects` of an audit row are 16 bytes each in one attribute, because a default page of fifty records
-//! then fits into the single write unit of its row.
+//! Decision: the `objects` of an audit row are 16 bytes each in one attribute, so that a default page of fifty records
+//! fits into its row's single write unit.
 //!
-//! Decision: the audit row fences a call, because responses that are lost after a commit then need no other mechanism.
-//! The SDK's client request token works too, but only for ten minutes.
+//! Decision: the audit row fences a call, so responses lost after a commit need no other mechanism. The SDK's client
+//! request token works too, but only for ten minutes.
 
 pub(crate) mod acts;
 pub mod agreements;
@@ -91,7 +90,7 @@ pub enum StoreError {
     /// A condition did not hold, or another transaction held the item: read again, decide again.
     #[error("the records have changed meanwhile")]
     Conflict,
-    /// DynamoDB throttled the call, also after the SDK's own retries. With the code.
+    /// DynamoDB throttled the call even after the SDK's retries; this is the code.
     #[error("DynamoDB: throttled ({0})")]
     Throttled(String),
     /// Any other failure. The text is for the log, and quotes no values.
@@ -100,7 +99,7 @@ pub enum StoreError {
     /// An item can't be decoded. A retry fails as well.
     #[error("{0}")]
     Unreadable(String),
-    /// A newer release wrote the item. A retry fails as well, until that release is deployed again.
+    /// A newer release wrote the item. A retry fails until that release is deployed again.
     #[error("{0}")]
     Newer(String),
 }
@@ -135,13 +134,12 @@ pub struct OrgStore {
 }
 
 impl OrgStore {
-    /// The store for an organization.
     #[must_use]
     pub(crate) fn new(store: Store, org: OrgId) -> Self {
         Self { store, org }
     }
 
-    /// The table, for records without an organization: accounts and sessions.
+    /// The table, for accounts and sessions, which have no organization.
     pub(crate) fn table(&self) -> &Store {
         &self.store
     }

@@ -1,6 +1,6 @@
-//! The row of a movement in the list: the text to search, and everything else packed.
+//! The list row of a movement: the searchable text, and everything else packed.
 //!
-//! The workspace is not in it. Its agreement's row has it, and a filter by workspace reads that row too.
+//! The workspace is not in it: its agreement's row has it, and a filter by workspace reads that row too.
 
 use super::item::{Item, text};
 use super::keys::SORT;
@@ -16,10 +16,9 @@ use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::state::MovementState;
 use crate::wire::text::Folded;
 
-/// The layout of the packed values.
 const LAYOUT: u8 = 1;
 
-/// The states by their codes in rows: one more goes to the end.
+/// Their positions are the codes in rows, so a new state goes to the end.
 const STATES: [MovementState; 10] = [
     MovementState::Draft,
     MovementState::Authorized,
@@ -33,7 +32,6 @@ const STATES: [MovementState; 10] = [
     MovementState::Cancelled,
 ];
 
-/// What a row has, as the bits of a number.
 mod has {
     pub(super) const MONEY: u64 = 1;
     pub(super) const DUE: u64 = 1 << 1;
@@ -46,7 +44,6 @@ mod has {
     pub(super) const SINCE: u64 = 1 << 8;
 }
 
-/// What the list knows of a movement, besides the text to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MovementRow {
     /// The movement.
@@ -55,29 +52,23 @@ pub(super) struct MovementRow {
     pub agreement_id: AgreementId,
     /// Where it is.
     pub state: MovementState,
-    /// Who pays.
     pub sender: Option<ShortId>,
-    /// Who is paid.
     pub receiver: Option<ShortId>,
     /// How much is to be paid.
     pub money: Option<Money>,
-    /// The day by which it is due.
     pub due_on: Option<Day>,
     /// Whether the sender says that it was sent.
     pub is_claimed: bool,
-    /// What accepted evidence shows, in minor units.
     pub proven_minor: i64,
-    /// Who entered instructions that no other member has verified, while the movement goes on, and whether they were changed.
+    /// Who entered instructions that no other member has verified while it is open; whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
     /// Since when a member should look at the movement, in milliseconds since 1970.
     pub since_ms: Option<i64>,
 }
 
 impl MovementRow {
-    /// The attributes that a pass reads to decode rows.
     pub(super) const ATTRIBUTES: [&'static str; 2] = [SORT, PACKED];
 
-    /// What the list knows of a movement.
     pub(super) fn of(movement: &Movement) -> Self {
         let (terms, state) = (movement.terms(), movement.state());
         let instructions = movement.instructions().filter(|_| !state.is_done());
@@ -99,8 +90,7 @@ impl MovementRow {
         }
     }
 
-    /// The row of a movement. Its text has the purpose as its first line, empty if there is none: the ledger searches that
-    /// alone.
+    /// The text begins with the purpose, or an empty line without one: the ledger searches that line alone.
     pub(super) fn write(movement: &Movement) -> Row {
         let terms = movement.terms();
         let purpose = terms.purpose.as_ref().map_or("", SafeLine::as_str);
@@ -138,7 +128,7 @@ impl MovementRow {
             .with(self.since_ms, |packer, since| packer.number(packed_number(since)))
     }
 
-    /// The row of an item that was read with these attributes. None if it can't be decoded.
+    /// Decodes an item read with these attributes. None if that fails.
     pub(super) fn read(item: &Item) -> Option<Self> {
         let id = text(item, SORT)?.parse().ok()?;
         Self::unpacked(id, Unpacker::of(item, LAYOUT)?)
@@ -172,7 +162,7 @@ impl MovementRow {
         })
     }
 
-    /// Its payment, as if nobody had agreed to it: its agreement knows. None if it has no amount.
+    /// Its payment, as if nobody had agreed to it: its agreement knows that. None without an amount.
     pub(super) fn payment(&self) -> Option<LedgerPayment> {
         Some(LedgerPayment {
             money: self.money?,
@@ -190,13 +180,11 @@ fn unpacked_money(packed: &mut Unpacker<'_>) -> Option<Money> {
     Money::new(i64::try_from(packed.number()?).ok()?, currency).ok()
 }
 
-/// A number that is not negative.
 fn signed(packed: &mut Unpacker<'_>) -> Option<i64> {
     i64::try_from(packed.number()?).ok()
 }
 
-/// The member who entered instructions that no one has verified, and whether every member should look: they were changed, or
-/// can't be verified anymore.
+/// Whether every member should look: the instructions were changed, or can't be verified anymore.
 fn unverified_by(instructions: &InstructionsStatus) -> Option<(MemberId, bool)> {
     let by = instructions.entered_by.member().filter(|_| instructions.verification.is_none())?;
     Some((by, !instructions.changes.is_empty() || instructions.has_verification_ended()))

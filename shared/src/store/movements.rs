@@ -1,12 +1,12 @@
-//! Movements: a record each; its evidence and its sealed instructions, items beside it; a row in the list; and a unique item
-//! for each document and each bank reference that counts for it.
+//! Movements: a record each; evidence and sealed instructions, items beside it; a row in the list; and a unique item
+//! for each document and bank reference that counts for it.
 //!
-//! The version of a movement guards its evidence and its instructions: each of them is written only together with it. The
-//! agreement that names a movement is always written too, so that its gates and its movements never disagree.
+//! A movement's version guards its evidence and instructions: each is written only together with it. Its agreement is
+//! always written too, so that its gates and movements never disagree.
 //!
-//! Decision: the row has the purpose and the reference, and the agreement's id. A search by the agreement's name reads the
-//! rows of agreements first, so that a new name finds its movements at once. So does a filter for a state into or out of
-//! which an agreement that ended brings its movements: the list says at once what their own records say a little later.
+//! Decision: the row has the purpose, the reference and the agreement's id. A search by agreement name reads the rows
+//! of agreements first, so that a new name finds its movements at once. So does a filter for states that an ended
+//! agreement brings its movements into or out of: the list shows them before the movements' own records do.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -47,7 +47,6 @@ list_query! {
     }
 }
 
-/// The attribute of a unique item that holds the agreement of that movement.
 pub(super) const HELD_IN: &str = "agreement_id";
 
 impl Record for Movement {
@@ -84,11 +83,9 @@ pub(crate) struct WaitingMovement {
     pub agreement_id: AgreementId,
     /// Where it is.
     pub state: MovementState,
-    /// Who entered instructions that no one has verified, and whether they were changed.
     pub unverified: Option<(MemberId, bool)>,
-    /// The day by which it is due.
     pub due_on: Option<Day>,
-    /// Since when a member should look at it, in milliseconds since 1970; none where its row does not know.
+    /// Since when a member should look at it, in milliseconds since 1970; none if its row does not know.
     pub since_ms: Option<i64>,
 }
 
@@ -112,7 +109,7 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// The movements with these ids. Missing ones are left out. Nothing is read where there are none.
+    /// The movements with these ids. Skips missing ones; reads nothing without ids.
     pub(crate) async fn movements(
         &self,
         ids: impl IntoIterator<Item = MovementId>,
@@ -120,10 +117,9 @@ impl OrgStore {
         self.find_all(ids).await
     }
 
-    /// A page of the movements that a query asks for.
     pub(crate) async fn list_movements(&self, query: &MovementQuery) -> Result<Page<Movement>, StoreError> {
         let needle = query.search.needle();
-        // Of the other states none ends with the agreement, and to none of them does an agreement bring a movement.
+        // An agreement's end brings no movement out of or into any other state.
         let state = query.state.get();
         let asks_for_ended =
             state.is_some_and(|state| state.ends_with_agreement() || state == MovementState::Cancelled);
@@ -145,7 +141,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// The movements that are not done, from one pass over the rows.
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
         let partition = keys::rows(self.org, Rows::Movements);
@@ -154,7 +149,6 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// All evidence that was ever filed for a movement, the oldest first.
     pub(crate) async fn evidence_of(&self, movement: MovementId) -> Result<Vec<Evidence>, StoreError> {
         let items = self.beginning(&keys::movement_items(self.org, movement), EVIDENCE).await?;
         let mut found = items.into_iter().map(from_item).collect::<Result<Vec<Evidence>, _>>()?;
@@ -163,12 +157,10 @@ impl OrgStore {
         Ok(found)
     }
 
-    /// Evidence of a movement.
     pub(crate) async fn evidence(&self, movement: MovementId, id: EvidenceId) -> Result<Option<Evidence>, StoreError> {
         self.store.get(keys::evidence(self.org, movement, id)).await?.map(from_item).transpose()
     }
 
-    /// A revision of the sealed instructions of a movement.
     pub(crate) async fn sealed_instructions(
         &self,
         movement: MovementId,
@@ -177,7 +169,6 @@ impl OrgStore {
         self.store.get(keys::instructions(self.org, movement, revision)).await?.map(from_item).transpose()
     }
 
-    /// The movements for which the documents of some keys count, by these keys.
     pub(crate) async fn holders_by_key(
         &self,
         keys: &[EvidenceKey],
@@ -190,7 +181,6 @@ impl OrgStore {
         Ok(wanted.into_iter().filter_map(holder).collect())
     }
 
-    /// The movements for which the documents of some keys count.
     pub(crate) async fn evidence_holders(&self, keys: &[EvidenceKey]) -> Result<Vec<EvidenceHolder>, StoreError> {
         let keys: Vec<Key> = keys.iter().map(|key| keys::evidence_key(self.org, key)).collect();
         let unreadable = || StoreError::Unreadable("decoding a claimed document".to_owned());
@@ -203,13 +193,9 @@ fn holder(item: &Item) -> Option<EvidenceHolder> {
     Some(EvidenceHolder { movement_id, agreement_id })
 }
 
-/// A movement and its agreement as an act read them.
 pub(crate) type Read<'a> = (&'a Versioned<Agreement>, &'a Versioned<Movement>);
 
-/// The changes that add a payment to a draft. Its id must be free.
-///
-/// # Errors
-/// When the movement is not of the draft, or set up already.
+/// Adds a payment to a draft. Its id must be free.
 pub(crate) fn add(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -219,19 +205,12 @@ pub(crate) fn add(
     Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::create(call.org(), movement)?)])
 }
 
-/// The changes that create a payment of a draft that is created in the same transaction.
-///
-/// # Errors
-/// When the movement is not of the draft, or set up already.
+/// Creates a payment of a draft that the same transaction creates.
 pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement)) -> Result<Changes, StoreError> {
     check_is_draft(draft, movement)?;
     Ok(Changes::of(call, record::create(call.org(), movement)?))
 }
 
-/// The changes that give a payment of a draft other terms.
-///
-/// # Errors
-/// When the movement is not of the draft, or set up already.
 pub(crate) fn change(
     call: &CallContext,
     (before, movement): Read<'_>,
@@ -242,10 +221,6 @@ pub(crate) fn change(
     Ok([edit(call, before, (draft, after))?, Changes::of(call, record::replace(call.org(), movement, after)?)])
 }
 
-/// The changes that remove a payment of a draft.
-///
-/// # Errors
-/// When the movement is set up already.
 pub(crate) fn remove(
     call: &CallContext,
     (before, movement): Read<'_>,
@@ -255,7 +230,7 @@ pub(crate) fn remove(
     Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::delete(call.org(), movement))])
 }
 
-/// The edit of a draft of which a payment is added, changed or removed. The draft's history names the payment.
+/// The edit of a draft whose payment is added, changed or removed. The draft's history names the payment.
 fn edit(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -265,7 +240,7 @@ fn edit(
     Ok(agreements::edit(call, before, draft)?.about_part(draft.id(), Some(part)))
 }
 
-/// A payment of a draft is not set up, and of no other agreement.
+/// Checks that a draft's payment is not set up and belongs to the draft.
 fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreError> {
     if movement.state() == MovementState::Draft && movement.agreement_id() == draft.id() {
         return Ok(());
@@ -273,7 +248,6 @@ fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreErr
     Err(StoreError::Failed("an edit of a movement that is no payment of the draft".to_owned()))
 }
 
-/// The changes of a member's act on a movement.
 pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -> Result<Vec<Changes>, StoreError> {
     let (agreement, before) = read;
     let MovementChange { movement, agreement: followed, .. } = change;
@@ -281,8 +255,8 @@ pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -
     Ok(vec![agreements::execute(call, agreement, followed)?, moved])
 }
 
-/// The changes that count a wrong try at the verification of instructions. The agreement's history does not have it: nothing
-/// was verified. The agreement follows only where the movement has another state now.
+/// Counts a wrong try at verifying instructions. The agreement's history omits it: nothing was verified. The agreement
+/// changes only if the movement's state does.
 pub(crate) fn count_wrong_try(
     call: &CallContext,
     (agreement, before): Read<'_>,
@@ -295,7 +269,6 @@ pub(crate) fn count_wrong_try(
     Ok(vec![agreements::execute_untold(call, agreement, followed)?, counted])
 }
 
-/// The changes with which a member resolves an exception.
 pub(crate) fn resolve(call: &CallContext, read: Read<'_>, resolved: &Resolved) -> Result<Vec<Changes>, StoreError> {
     let mut changes = act(call, read, &resolved.change)?;
     for evidence in &resolved.evidence {
@@ -305,13 +278,11 @@ pub(crate) fn resolve(call: &CallContext, read: Read<'_>, resolved: &Resolved) -
     Ok(changes)
 }
 
-/// The changes with which a member files evidence. They hold only while no other movement of the organization has its
-/// documents.
+/// Files a member's evidence, if no other movement of the organization has its documents.
 pub(crate) fn file(call: &CallContext, read: Read<'_>, filed: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
     changed_evidence(call, read, filed, Change::Create)
 }
 
-/// The changes with which a member accepts, rejects or withdraws evidence.
 pub(crate) fn judge(call: &CallContext, read: Read<'_>, judged: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
     let mut changes = changed_evidence(call, read, judged, Change::Put)?;
     changes.push(Changes::decided_by_member(call, &judged.evidence, arrivals::change(call.org(), &judged.evidence)));
@@ -333,7 +304,7 @@ fn changed_evidence(
     Ok(changes)
 }
 
-/// The changes with which a member enters instructions. Each revision is written once.
+/// Enters a member's instructions. Each revision is written once.
 pub(crate) fn enter_instructions(
     call: &CallContext,
     read: Read<'_>,
@@ -346,8 +317,7 @@ pub(crate) fn enter_instructions(
     Ok(changes)
 }
 
-/// The changes of a participant's act on a movement: the receipt, the movement, the agreement, and the evidence if they filed
-/// or withdrew any.
+/// A participant's act on a movement: the receipt, the movement, the agreement, and any evidence filed or withdrawn.
 pub(crate) fn act_of_participant(
     call: &CallContext,
     (agreement, before): Read<'_>,
@@ -358,7 +328,7 @@ pub(crate) fn act_of_participant(
     let mut moved = record::replace(org, before, &**movement)?;
     if let Some(evidence) = evidence {
         let item = evidence_item(org, evidence)?;
-        // What was just filed is new. What was withdrawn is there, and the movement's version guards it.
+        // Just-filed evidence is new. Withdrawn evidence exists, and the movement's version guards it.
         moved.push(if evidence.is_undecided() { Change::Create(item) } else { Change::Put(item) });
     }
     moved.extend(key_changes(org, movement, keys));
@@ -367,7 +337,6 @@ pub(crate) fn act_of_participant(
     Ok(changes)
 }
 
-/// The changes that cancel a movement with its agreement.
 pub(crate) fn end(
     call: &CallContext,
     before: &Versioned<Movement>,
@@ -380,7 +349,6 @@ fn evidence_item(org: OrgId, evidence: &Evidence) -> Result<Item, StoreError> {
     to_item(keys::evidence(org, evidence.movement_id(), evidence.id()), evidence)
 }
 
-/// The unique item of a document or a bank's reference that counts for a movement.
 pub(super) fn key_item(org: OrgId, movement: &Movement, key: &EvidenceKey) -> Item {
     let mut item = keys::evidence_key(org, key).into_item();
     item.insert(HELD_BY.to_owned(), AttributeValue::S(movement.id().to_string()));
@@ -388,7 +356,7 @@ pub(super) fn key_item(org: OrgId, movement: &Movement, key: &EvidenceKey) -> It
     item
 }
 
-/// The changes of the unique items. A claim holds if nobody has the document, or the movement itself.
+/// A claim holds if nobody has the document, or the movement itself.
 fn key_changes(org: OrgId, movement: &Movement, keys: &KeyChange) -> impl Iterator<Item = Change> {
     let (id, agreement) = (movement.id().to_string(), movement.agreement_id().to_string());
     let claim = move |key: &EvidenceKey| {

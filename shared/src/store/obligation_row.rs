@@ -1,4 +1,4 @@
-//! The row of an obligation in the list: its name, which the ledger searches, and everything else packed.
+//! The list row of an obligation: its name, which the ledger searches, and everything else packed.
 
 use super::item::{Item, text};
 use super::keys::SORT;
@@ -9,10 +9,9 @@ use crate::domain::obligation::{Obligation, ObligationState, Word};
 use crate::domain::time::Timestamp;
 use crate::wire::text::Folded;
 
-/// The layout of the packed values.
 const LAYOUT: u8 = 1;
 
-/// The states by their codes in rows: one more goes to the end.
+/// Their positions are the codes in rows, so a new state goes to the end.
 const STATES: [ObligationState; 5] = [
     ObligationState::Dormant,
     ObligationState::Open,
@@ -21,12 +20,9 @@ const STATES: [ObligationState; 5] = [
     ObligationState::Cancelled,
 ];
 
-/// The bit that says that something is due.
 const HAS_DUE: u64 = 1;
-/// The bit that says that claims wait for confirmation.
 const HAS_CLAIMS: u64 = 1 << 1;
 
-/// What the list knows of an obligation, besides its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ObligationRow {
     /// The obligation.
@@ -35,25 +31,22 @@ pub(super) struct ObligationRow {
     pub workspace_id: WorkspaceId,
     /// Its agreement.
     pub agreement_id: AgreementId,
-    /// Its state, which doesn't depend on the time.
+    /// Independent of the time.
     pub state: ObligationState,
-    /// When the first occurrence is due for which nobody has said that it is done, passed or not, in milliseconds since 1970.
+    /// The due time, passed or not, of the first occurrence that nobody has said is done, in milliseconds since 1970.
     pub next_due_ms: Option<i64>,
     /// Who owes it.
     pub promisors: Vec<ShortId>,
     /// To whom it is owed.
     pub promisees: Vec<ShortId>,
-    /// How many claims wait for confirmation.
     pub claims: u64,
-    /// The members who recorded such claims, or in whose browsers they were made, each once for each.
+    /// The members who recorded such claims, or in whose browsers they were made, once for each claim.
     pub claimed_by: Vec<MemberId>,
 }
 
 impl ObligationRow {
-    /// The attributes that a pass reads to decode rows.
     pub(super) const ATTRIBUTES: [&'static str; 2] = [SORT, PACKED];
 
-    /// What the list knows of an obligation.
     pub(super) fn of(obligation: &Obligation) -> Self {
         let short = |id: &ParticipantId| ShortId::of(id.uuid());
         Self {
@@ -69,7 +62,7 @@ impl ObligationRow {
         }
     }
 
-    /// The row of an obligation. The list of obligations has no search; the ledger has.
+    /// The list of obligations has no search, but the ledger does.
     pub(super) fn write(obligation: &Obligation) -> Row {
         Row::searched_by(Folded::new(obligation.name().as_str())).with_packed(Self::of(obligation).packed())
     }
@@ -93,7 +86,6 @@ impl ObligationRow {
         packer.number(self.claims).each(&self.claimed_by, |packer, by| packer.id(by.uuid()))
     }
 
-    /// The row of an item that was read with these attributes. None if it can't be decoded.
     pub(super) fn read(item: &Item) -> Option<Self> {
         let id = text(item, SORT)?.parse().ok()?;
         Self::unpacked(id, Unpacker::of(item, LAYOUT)?)
@@ -121,7 +113,7 @@ impl ObligationRow {
         })
     }
 
-    /// The row as readers are told once the agreement has ended early, whether the obligation's record says so already.
+    /// The row as shown once the agreement has ended early, whether or not the obligation's record says so yet.
     pub(super) fn told_at_end(self) -> Self {
         if matches!(self.state, ObligationState::Confirmed | ObligationState::Cancelled) {
             return self;

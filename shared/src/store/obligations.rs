@@ -1,8 +1,8 @@
 //! Obligations: one versioned record each, and a row in the list with ids and no names.
 //!
-//! Decision: obligations are created with the version of their agreement in which its promises came into force
-//! ([`agreements`]), in one transaction. The version guards them: of two acts that bring it about, one is
-//! recorded and creates them, and the other is decided again. Their ids follow from the agreement, and each must be free.
+//! Decision: the transaction that writes the version of an agreement ([`agreements`]) in which its promises come into
+//! force also creates its obligations. The version guards them: of two acts that bring it about, one creates them, and
+//! the other is decided again. Their ids follow from the agreement, and each must be free.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -66,7 +66,7 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// The obligations with these ids. Missing ones are left out.
+    /// The obligations with these ids. Skips missing ones.
     pub(crate) async fn obligations(
         &self,
         ids: impl IntoIterator<Item = ObligationId>,
@@ -84,7 +84,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// A page of the obligations whose names contain a folded needle.
     pub(crate) async fn obligations_named(
         &self,
         needle: &str,
@@ -93,11 +92,11 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
-    /// The same, those that are due first first: what is overdue, what is due next, and then all for which nothing is due. It
-    /// comes with their agreements, which the rows name, so that both are read at once.
+    /// Obligations by due time: overdue ones first, then those due next, then those with nothing due. They come with
+    /// their agreements, which the rows name, so that both are read at once.
     ///
-    /// Decision: people who ask for what is `satisfied` want to see what waits for a confirmation, also where something else of
-    /// the obligation is still to be done. Clients get the state of the record, which their filter names.
+    /// Decision: people who filter by `satisfied` see all that waits for confirmation, even if other parts of the
+    /// obligation are still open. Clients get what their filter names: the record's state.
     pub(crate) async fn obligations_by_due(
         &self,
         query: &ObligationQuery,
@@ -124,7 +123,7 @@ impl OrgStore {
         Ok((Page { data, pagination }, agreements))
     }
 
-    /// The obligations of which something is due or waits for confirmation, from one pass over the rows, the oldest first.
+    /// Obligations with something due or waiting for confirmation, from one pass over the rows, oldest first.
     pub(crate) async fn open_obligations(&self) -> Result<Vec<OpenObligation>, StoreError> {
         let mut found = Vec::new();
         let partition = keys::rows(self.org, Rows::Obligations);
@@ -138,7 +137,7 @@ impl OrgStore {
 }
 
 impl ObligationQuery {
-    /// Whether it asks for a state out of which or into which the end of an agreement brings obligations.
+    /// Whether it asks for a state that an agreement's end brings obligations into or out of.
     fn asks_for_ended(&self) -> bool {
         self.state.get().is_some_and(|state| state != ObligationState::Confirmed)
     }
@@ -147,7 +146,7 @@ impl ObligationQuery {
         self.is_of_parts(row) && self.state.get().is_none_or(|wanted| row.state == wanted)
     }
 
-    /// The same on pages, where what waits for a confirmation is asked for by any claim that waits.
+    /// Like the clients' filter, but any claim that waits for confirmation matches on pages.
     fn lets_people_see(&self, row: &ObligationRow) -> bool {
         match self.state.get() {
             Some(ObligationState::Satisfied) => self.is_of_parts(row) && row.claims > 0,
@@ -161,27 +160,25 @@ impl ObligationQuery {
     }
 }
 
-/// A row as readers are told of it.
 fn told(row: ObligationRow, ended: &HashSet<AgreementId>) -> ObligationRow {
     if ended.contains(&row.agreement_id) { row.told_at_end() } else { row }
 }
 
-/// An obligation of which something is due or waits for confirmation, as its row has it.
+/// An obligation with something due or waiting for confirmation, as its row has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenObligation {
     /// The obligation.
     pub id: ObligationId,
     /// Its agreement.
     pub agreement: AgreementId,
-    /// When the first occurrence is due for which nobody has said that it is done, in milliseconds since 1970.
+    /// The due time of the first occurrence that nobody has said is done, in milliseconds since 1970.
     pub next_due_ms: Option<i64>,
-    /// How many claims wait for confirmation.
     pub claims: usize,
-    /// The members who recorded such claims, each once for each.
+    /// The members who recorded such claims, once for each claim.
     pub claimed_by: Vec<MemberId>,
 }
 
-/// The obligation of a row, unless nothing is due and no claim waits.
+/// None if nothing is due and no claim waits.
 fn open_obligation(row: &Item) -> Option<OpenObligation> {
     let ObligationRow { id, agreement_id: agreement, next_due_ms, claims, claimed_by, .. } = ObligationRow::read(row)?;
     let claims = usize::try_from(claims).unwrap_or(usize::MAX);
@@ -189,8 +186,7 @@ fn open_obligation(row: &Item) -> Option<OpenObligation> {
     (found.next_due_ms.is_some() || found.claims > 0).then_some(found)
 }
 
-/// The changes with which a member acts on an obligation. Its agreement must be as it was when they did, and is another one
-/// only where its evidence has one more file.
+/// A member's act on an obligation. Its agreement must be as it was, and changes only if its evidence gets a file.
 pub(crate) fn act(
     call: &CallContext,
     (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
@@ -204,8 +200,7 @@ pub(crate) fn act(
     })
 }
 
-/// The changes with which a participant acts on an obligation, with the receipt. The agreement and the participant's link
-/// and consent must be as they were when they did.
+/// A participant's act, with the receipt. The agreement and the participant's link and consent must be as they were.
 pub(crate) fn record_act(
     call: &CallContext,
     (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
@@ -222,7 +217,6 @@ pub(crate) fn record_act(
     })
 }
 
-/// The changes with which the end of its agreement ends an obligation.
 pub(crate) fn end(
     call: &CallContext,
     before: &Versioned<Obligation>,

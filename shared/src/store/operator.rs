@@ -1,5 +1,4 @@
-//! What operators do without a call, and without an audit row. It takes a [`Store`], and a caller only ever has an
-//! `OrgStore`, so no operation can do any of this.
+//! What operators do without a call or audit row. It takes a [`Store`]; operations only have an `OrgStore`.
 
 use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
@@ -53,7 +52,7 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// The organization that an item is, if it is one. None for any other item, also one that can't be read.
+    /// The organization that an item is. None for other or unreadable items.
     #[must_use]
     pub fn organization_of(item: &Item) -> Option<Organization> {
         let place = keys::Key::of(item).as_ref().and_then(Place::of)?;
@@ -101,7 +100,7 @@ impl<'a> Operator<'a> {
 
     /// Adds a token.
     pub async fn put_token(self, token: &Token, hash: TokenHash) -> Result<(), StoreError> {
-        // The pointer first, so that a token that works can always be revoked.
+        // The pointer comes first, so that a working token can always be revoked.
         self.0.put(tokens::pointer(token, hash), PutIf::Any).await?;
         self.0.put(to_item(keys::token_by_hash(hash), token)?, PutIf::Any).await.map(|_| ())
     }
@@ -115,11 +114,8 @@ impl<'a> Operator<'a> {
         self.0.put(to_item(keys::token_by_hash(hash), &revoked)?, PutIf::Any).await.map(|_| true)
     }
 
-    /// Makes many changes in as few transactions as possible. It is for imports and benches, into organizations that are
-    /// not in use yet: an error leaves the transactions before it in effect.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] when the condition of a change does not hold.
+    /// Makes many changes in as few transactions as possible, for imports and benches into organizations that are not
+    /// in use yet: an error leaves earlier transactions in effect.
     pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
         let changes: Vec<Change> = changes.into_iter().flat_map(Changes::into_list).collect();
         for changes in changes.chunks(limits::TRANSACTION_ITEMS_MAX) {

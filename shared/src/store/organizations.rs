@@ -1,5 +1,4 @@
-//! Organizations. Their settings change in place, so that admins who change different ones at the same moment do not
-//! conflict, unless one of them renames the organization.
+//! Organizations. Settings change in place, so that admins who change different ones at once do not conflict.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -15,14 +14,13 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 
 impl Store {
-    /// An organization, for the holder of a link to it. None if there is none.
     pub(crate) async fn organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError> {
         self.get(keys::organization(org)).await?.map(from_item).transpose()
     }
 }
 
 impl OrgStore {
-    /// The organization itself.
+    /// The organization.
     ///
     /// # Errors
     /// When the organization does not exist.
@@ -32,7 +30,7 @@ impl OrgStore {
     }
 }
 
-/// The change of the settings. The name before is kept if it was another one, and must not have changed meanwhile.
+/// Changes the settings. Keeps the previous name if it differs; it must not have changed meanwhile.
 pub(crate) fn change_settings(
     call: &CallContext,
     admin: Admin<'_>,
@@ -65,7 +63,7 @@ pub(crate) fn change_settings(
     Changes::by_admin(call, admin, [Change::Update(changed)])
 }
 
-/// The change that suspends the organization, or resumes it. It holds only if that changes anything.
+/// Suspends or resumes the organization. Holds only if that changes anything.
 pub(crate) fn suspend(call: &CallContext, at: Option<Timestamp>) -> Changes {
     let (expression, condition, values) = match at {
         Some(at) => (
@@ -85,7 +83,6 @@ pub(crate) fn suspend(call: &CallContext, at: Option<Timestamp>) -> Changes {
     Changes::of(call, [Change::Update(suspended)])
 }
 
-/// The check that an organization is not suspended.
 pub(super) fn is_not_suspended(org: OrgId) -> Change {
     Change::Check(Condition {
         key: keys::organization(org),
@@ -95,10 +92,8 @@ pub(super) fn is_not_suspended(org: OrgId) -> Change {
     })
 }
 
-/// The attribute of the organization that says since when it is suspended.
 const SUSPENDED_AT: &str = "suspended_at";
 
-/// The change that adds one of the organization's own contacts. It holds only while there are fewer than the limit.
 pub(crate) fn add_own_contact(call: &CallContext, admin: Admin<'_>, contact: ContactId) -> Changes {
     let added = Update {
         key: keys::organization(call.org()),
@@ -113,7 +108,6 @@ pub(crate) fn add_own_contact(call: &CallContext, admin: Admin<'_>, contact: Con
     Changes::by_admin(call, admin, [Change::Update(added)])
 }
 
-/// The change that removes one of the organization's own contacts.
 pub(crate) fn remove_own_contact(call: &CallContext, admin: Admin<'_>, contact: ContactId) -> Changes {
     let removed = Update {
         key: keys::organization(call.org()),
@@ -125,10 +119,7 @@ pub(crate) fn remove_own_contact(call: &CallContext, admin: Admin<'_>, contact: 
     Changes::by_admin(call, admin, [Change::Update(removed)])
 }
 
-/// The change of the organization's own accounts, which must not have changed meanwhile.
-///
-/// # Errors
-/// When they can't be written.
+/// Changes the organization's own accounts, if they are as they were read.
 pub(crate) fn change_own_accounts(
     call: &CallContext,
     member: &Member,
@@ -157,8 +148,7 @@ pub(crate) fn change_own_accounts(
     Ok(Changes::by_member(call, member, [Change::Update(changed)]))
 }
 
-/// The attribute of the organization's own accounts, a list.
 const OWN_ACCOUNTS: &str = "own_accounts";
 
-/// The attribute of the organization's own contacts, a set.
+/// A set.
 const OWN_CONTACTS: &str = "own_contact_ids";

@@ -1,8 +1,8 @@
-//! What a list's row has for filters and for the ledger, packed into one attribute.
+//! What a list row has for filters and the ledger, packed into one attribute.
 //!
-//! Decision: rows of movements and of obligations have many small values. As attributes of their own these would take more
-//! than half of a row, so a pass would cost twice the units and, since each is decoded by itself, three times the time. Ids
-//! of participants are shortened: within one agreement, of at most a hundred, half of the random bits tells them apart.
+//! Decision: rows of movements and obligations have many small values. As separate attributes these would take more
+//! than half of a row, so a pass would cost twice the units and, since each is decoded by itself, three times the time.
+//! Participants' ids are shortened: within one agreement of at most a hundred, half of the random bits suffice.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -10,31 +10,27 @@ use uuid::Uuid;
 
 use super::item::{Item, bytes};
 
-/// The attribute of a row that holds the packed values.
 pub(super) const PACKED: &str = "z";
 
-/// The last 8 bytes of an id, of which the version and the time are no part.
+/// The last 8 bytes of an id, which exclude its version and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ShortId([u8; 8]);
 
 impl ShortId {
-    /// That of an id.
     pub(super) fn of(id: Uuid) -> Self {
         Self(id.as_u64_pair().1.to_be_bytes())
     }
 }
 
-/// Packs values, one after the other.
 #[derive(Debug)]
 pub(super) struct Packer(Vec<u8>);
 
 impl Packer {
-    /// Begins with the number of the layout, which says what follows.
+    /// Begins with the layout's number, which says what follows.
     pub(super) fn of_layout(layout: u8) -> Self {
         Self(vec![layout])
     }
 
-    /// Adds a byte.
     pub(super) fn byte(mut self, byte: u8) -> Self {
         self.0.push(byte);
         self
@@ -46,17 +42,15 @@ impl Packer {
         self
     }
 
-    /// Adds an id.
     pub(super) fn id(self, id: Uuid) -> Self {
         self.bytes(id.as_bytes())
     }
 
-    /// Adds a short id.
     pub(super) fn short_id(self, id: ShortId) -> Self {
         self.bytes(&id.0)
     }
 
-    /// Adds a number, 7 bits a byte, the lowest first.
+    /// Adds a number, 7 bits a byte, lowest first.
     pub(super) fn number(mut self, mut number: u64) -> Self {
         while let Some(low) = u8::try_from(number & 0x7f).ok().filter(|_| number > 0x7f) {
             self.0.push(low | 0x80);
@@ -66,7 +60,6 @@ impl Packer {
         self
     }
 
-    /// Adds what there may be.
     pub(super) fn with<T>(self, value: Option<T>, add: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
             Some(value) => add(self, value),
@@ -74,48 +67,44 @@ impl Packer {
         }
     }
 
-    /// Adds how many there are, and each of them.
+    /// Adds the number of values, then each.
     pub(super) fn each<T>(self, all: &[T], add: impl Fn(Self, &T) -> Self) -> Self {
         all.iter().fold(self.number(u64::try_from(all.len()).unwrap_or_default()), add)
     }
 
-    /// The attribute with its name.
     pub(super) fn into_attribute(self) -> (&'static str, AttributeValue) {
         (PACKED, AttributeValue::B(Blob::new(self.0)))
     }
 }
 
-/// Unpacks values in the order in which they were packed. Each is none at the end.
+/// Unpacks values in the order in which they were packed, with None at the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unpacker<'a>(&'a [u8]);
 
 impl<'a> Unpacker<'a> {
-    /// The packed values of a row. None of a row without them, or of another layout.
+    /// None for a row without packed values or of another layout.
     pub(super) fn of(row: &'a Item, layout: u8) -> Option<Self> {
         let mut packed = Self(bytes(row, PACKED)?);
         (packed.byte()? == layout).then_some(packed)
     }
 
-    /// A byte.
     pub(super) fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
     }
 
-    /// Bytes whose count the layout knows.
+    /// Reads bytes whose count the layout knows.
     pub(super) fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*first)
     }
 
-    /// An id.
     pub(super) fn id(&mut self) -> Option<Uuid> {
         self.bytes().map(Uuid::from_bytes)
     }
 
-    /// A short id.
     pub(super) fn short_id(&mut self) -> Option<ShortId> {
         self.bytes().map(ShortId)
     }
@@ -133,25 +122,23 @@ impl<'a> Unpacker<'a> {
         None
     }
 
-    /// What there is if a flag says so. None if it can't be read.
     #[allow(clippy::option_option, reason = "what is not there can be read; what can't be read is another case")]
     pub(super) fn when<T>(&mut self, is_there: bool, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if is_there { read(self).map(Some) } else { Some(None) }
     }
 
-    /// How many there are, and each of them.
+    /// Reads the number of values, then each.
     pub(super) fn each<T>(&mut self, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
         (0..count).map(|_| read(self)).collect()
     }
 }
 
-/// A number that is not negative, as it is packed.
+/// Packs a number that is not negative.
 pub(super) fn packed_number(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
-/// A row with nothing but its id and packed values.
 #[cfg(test)]
 pub(super) fn packed_item(id: Uuid, packer: Packer) -> Item {
     let (name, value) = packer.into_attribute();

@@ -1,5 +1,4 @@
-//! Recorded signatures on paper: items in the partition of their agreement, under their participant. Each is written together
-//! with the agreement, whose version guards it.
+//! Recorded paper signatures, in their agreement's partition. The agreement's version guards each.
 
 use super::agreements;
 use super::change::{Change, Changes};
@@ -14,12 +13,11 @@ use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::session::Part;
 
 impl OrgStore {
-    /// The signatures on paper of an agreement, by participant, the oldest of each first.
     pub(crate) async fn paper_signatures(&self, agreement: AgreementId) -> Result<Vec<PaperSignature>, StoreError> {
         self.beside(agreement, PAPER_SIGNATURE).await?.into_iter().map(from_item).collect()
     }
 
-    /// The signatures on paper of a participant, the oldest first.
+    /// Oldest first.
     pub(crate) async fn paper_signatures_of(
         &self,
         agreement: AgreementId,
@@ -33,7 +31,6 @@ impl OrgStore {
     }
 }
 
-/// The changes that record a signature on paper. Its id must be free.
 pub(crate) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -42,7 +39,7 @@ pub(crate) fn record(
     changes(call, before, change, Change::Create)
 }
 
-/// The changes that confirm or reject one. Whoever decided it before has changed the agreement.
+/// Confirms or rejects a paper signature. An earlier decision would have changed the agreement.
 pub(crate) fn decide(
     call: &CallContext,
     before: &Versioned<Agreement>,

@@ -1,8 +1,8 @@
-//! How participants get to their pages, their sessions, and the receipts of what they did.
+//! Participants' access to their pages, their sessions, and the receipts of what they did.
 //!
-//! Decision: the link of a participant is stored nowhere: only the number of times that it was reissued is, beside the
-//! consent in force. Both are checked in the transaction of every act, so that none takes effect after a link was reissued
-//! or a consent withdrawn. The item has no version: looking at a page, which moves `seen_at`, conflicts with no act.
+//! Decision: no item stores a participant's link, only how often it was reissued, beside the consent in force. The
+//! transaction of every act checks both, so that none takes effect after a reissue or a withdrawn consent. The item has
+//! no version: looking at a page, which moves `seen_at`, conflicts with no act.
 //!
 //! Decision: receipts are items beside their agreement, under their participant: a participant's page reads their own
 //! alone, and the evidence reads all in one query.
@@ -29,20 +29,16 @@ use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The attribute with the number of times that a link was reissued.
 pub(super) const GENERATION: &str = "generation";
-/// The attribute with the receipt of the consent in force.
 const CONSENT: &str = "consent";
-/// The attribute with when the participant last looked, in milliseconds since 1970; in a session, when it was last used.
+/// When the participant last looked, or a session was last used, in milliseconds since 1970.
 const SEEN_AT: &str = "seen_at";
 
-/// The attribute with the version of the contact's name and address that a member confirmed.
 const CONTACT_VERSION: &str = "contact_version";
 
-/// The attribute with the bytes of all files that were stored by the link of this generation.
+/// The bytes of all files stored by the link of this generation.
 const FILE_BYTES: &str = "file_bytes";
 
-/// The access that an item has.
 fn access_of(item: &Item) -> Access {
     Access {
         generation: number(item, GENERATION).unwrap_or_default(),
@@ -52,17 +48,16 @@ fn access_of(item: &Item) -> Access {
     }
 }
 
-/// Whoever has a session: how they got here, the organization, and their contact.
+/// The holder of a session: their access, the organization, and their contact.
 pub(crate) type Visitor = (Access, Organization, Contact);
 
 impl Store {
-    /// The session of a participant whose secret has this hash, expired or not.
+    /// The session whose secret has this hash, expired or not.
     pub(crate) async fn participant_session(&self, hash: SecretHash) -> Result<Option<ParticipantSession>, StoreError> {
         self.get(keys::participant_session(hash)).await?.map(from_item).transpose()
     }
 
-    /// What the pages of a session need in any case. None if one of the records is missing, or the
-    /// organization is suspended.
+    /// What every page of a session needs. None if a record is missing or the organization is suspended.
     pub(crate) async fn visitor(&self, part: Part, contact: ContactId) -> Result<Option<Visitor>, StoreError> {
         let org = part.organization_id;
         let keys = [keys::access(part), keys::organization(org), keys::contact(org, contact)];
@@ -76,13 +71,11 @@ impl Store {
         Ok(Some((access_of(&access), organization, from_item(contact)?)))
     }
 
-    /// Writes that a participant looked.
     pub(crate) async fn note_visit(&self, part: Part, generation: u64, at: Timestamp) -> Result<(), StoreError> {
         self.update(seen(part, generation, at)).await.map(|_| ())
     }
 
-    /// Writes when a session was last used, and that its participant looked, unless the session has ended. Nothing else of
-    /// the session is written: it may have changed since it was read. Best effort: otherwise the session ends earlier.
+    /// Writes nothing else: the session may have changed since the read. Best effort: a lost write ends it earlier.
     pub(crate) async fn refresh_participant_session(
         &self,
         hash: SecretHash,
@@ -102,7 +95,7 @@ impl Store {
         }
     }
 
-    /// Writes that the pages have to ask about a member, in whose browser a session goes on, unless the session has ended.
+    /// Notes that the pages have to ask about a member in whose browser a session goes on, unless it has ended.
     pub(crate) async fn ask_in_person(&self, hash: SecretHash, member: &InPerson) -> Result<(), StoreError> {
         let open = Update {
             key: keys::participant_session(hash),
@@ -116,7 +109,6 @@ impl Store {
 }
 
 impl OrgStore {
-    /// How a participant gets to their pages.
     pub(crate) async fn access(
         &self,
         agreement: AgreementId,
@@ -126,14 +118,14 @@ impl OrgStore {
         Ok(item.as_ref().map(access_of).unwrap_or_default())
     }
 
-    /// How the participants of an agreement get to their pages, those who have ever been there or got another link.
+    /// The access of the participants who were ever there or got another link.
     pub(crate) async fn accesses(&self, agreement: AgreementId) -> Result<Vec<(ParticipantId, Access)>, StoreError> {
         let items = self.beside(agreement, ACCESS).await?;
         let participant = |item: &Item| text(item, SORT)?.strip_prefix(ACCESS)?.parse().ok();
         Ok(items.iter().filter_map(|item| Some((participant(item)?, access_of(item)))).collect())
     }
 
-    /// The receipts of a participant, the oldest first.
+    /// Oldest first.
     pub(crate) async fn receipts_of(
         &self,
         agreement: AgreementId,
@@ -142,7 +134,6 @@ impl OrgStore {
         self.receipts_beside(agreement, &keys::receipts_of(participant)).await
     }
 
-    /// The receipts of all participants of an agreement, the oldest first.
     pub(crate) async fn receipts(&self, agreement: AgreementId) -> Result<Vec<Receipt>, StoreError> {
         self.receipts_beside(agreement, RECEIPT).await
     }
@@ -155,8 +146,8 @@ impl OrgStore {
         Ok(receipts)
     }
 
-    /// Counts the bytes of a file before it is stored for a participant. False, and nothing is counted, if they would be more
-    /// than [`limits::PARTICIPANT_FILE_BYTES_MAX`] with all that was stored before.
+    /// Counts a file's bytes before it is stored. False if the total would exceed
+    /// [`limits::PARTICIPANT_FILE_BYTES_MAX`].
     pub(crate) async fn count_file_bytes(&self, by: &ActingParticipant, bytes: u64) -> Result<bool, StoreError> {
         let Some(most) = limits::PARTICIPANT_FILE_BYTES_MAX.checked_sub(bytes) else { return Ok(false) };
         let counted = Update {
@@ -176,12 +167,10 @@ impl OrgStore {
         Part { organization_id: self.org, agreement_id, participant_id }
     }
 
-    /// The items beside an agreement whose sort keys begin in some way.
     pub(super) async fn beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Item>, StoreError> {
         self.beginning(&keys::acts(self.org, agreement), begin).await
     }
 
-    /// The items of a partition whose sort keys begin in some way.
     pub(super) async fn beginning(&self, partition: &str, begin: &str) -> Result<Vec<Item>, StoreError> {
         let last = format!("{begin}~");
         let (mut found, mut start) = (Vec::new(), None);
@@ -197,7 +186,7 @@ impl OrgStore {
     }
 }
 
-/// The changes that begin a session. The link that opens it must still be that of its generation.
+/// Begins a session. The link that opens it must still have its generation.
 pub(crate) fn begin_session(
     call: &CallContext,
     hash: SecretHash,
@@ -210,7 +199,7 @@ pub(crate) fn begin_session(
     Ok(Changes::of(call, [begun, Change::Update(seen(session.part, session.generation, session.seen_at))]))
 }
 
-/// The change that marks a session as going on in a member's browser, which answers the question about it.
+/// Marks a session as going on in a member's browser, which answers the question about it.
 pub(crate) fn act_in_person(call: &CallContext, hash: SecretHash, member: &InPerson) -> Result<Changes, StoreError> {
     let mark = Update {
         key: keys::participant_session(hash),
@@ -222,7 +211,6 @@ pub(crate) fn act_in_person(call: &CallContext, hash: SecretHash, member: &InPer
     Ok(Changes::of(call, [Change::Update(mark)]))
 }
 
-/// The change that ends a session.
 pub(crate) fn end_session(call: &CallContext, hash: SecretHash) -> Changes {
     Changes::of(call, [Change::Delete(keys::participant_session(hash))])
 }
@@ -233,7 +221,7 @@ fn session_item(hash: SecretHash, session: &ParticipantSession) -> Result<Item, 
     Ok(item)
 }
 
-/// The condition that the link is still that of a generation. Nothing may be stored of the first one.
+/// The link must still have this generation. Nothing may be stored for the first one.
 fn is_of_generation(generation: u64) -> &'static str {
     if generation == 0 {
         "attribute_not_exists(#generation) OR #generation = :generation"
@@ -255,7 +243,7 @@ fn seen(part: Part, generation: u64, at: Timestamp) -> Update {
     }
 }
 
-/// The change with which a member reissues the link of a participant. The one before, and all sessions that it opened, end.
+/// Reissues a participant's link. Ends the previous link and all sessions that it opened.
 pub(crate) fn reissue(
     call: &CallContext,
     by: &Member,
@@ -265,7 +253,7 @@ pub(crate) fn reissue(
     let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
     let reissued = Update {
         key: keys::access(part),
-        // The link may have reached someone else: whoever has the new one is asked for their own consent.
+        // The old link may have reached someone else: whoever has the new one is asked for their own consent.
         expression: "SET #generation = :next REMOVE #consent, #file_bytes",
         condition: is_of_generation(before.generation),
         names: vec![("#generation", GENERATION), ("#consent", CONSENT), ("#file_bytes", FILE_BYTES)],
@@ -278,8 +266,7 @@ pub(crate) fn reissue(
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 
-/// The changes with which a member has the link of a participant shown: none but its place in the agreement's history. The
-/// link must still be that of its generation.
+/// Notes in the agreement's history that a member has the link shown. It must still have its generation.
 pub(crate) fn show_link(
     call: &CallContext,
     by: &Member,
@@ -297,7 +284,6 @@ pub(crate) fn show_link(
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 
-/// The changes with which a member confirms the name and the address that a participant's contact has now.
 pub(crate) fn confirm_contact(
     call: &CallContext,
     by: &Member,
@@ -316,10 +302,9 @@ pub(crate) fn confirm_contact(
     changes.about_part(agreement.id(), agreements::participant_part(agreement, participant))
 }
 
-/// The names and values of the condition under which a participant may act, with its expression.
+/// The expression of the condition under which a participant may act, with its names and values.
 type Standing = (&'static str, Vec<(&'static str, &'static str)>, Vec<(&'static str, AttributeValue)>);
 
-/// The condition that a participant's link and consent are still those that an act was decided with.
 fn standing(by: &ActingParticipant) -> Standing {
     let generation = (":generation", AttributeValue::N(by.access().generation.to_string()));
     let names = vec![("#generation", GENERATION), ("#consent", CONSENT)];
@@ -336,8 +321,7 @@ pub(super) fn part_of(by: &ActingParticipant) -> Part {
     Part { organization_id: by.org(), agreement_id: by.agreement_id(), participant_id: by.id() }
 }
 
-/// The changes of an act: its receipt, and the agreement that it advances. The participant's link and consent must still be
-/// those that the act was decided with.
+/// Link and consent must still be those that the act was decided with.
 pub(crate) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -346,7 +330,7 @@ pub(crate) fn record(
     leave(call, before, &acted.receipt, &acted.agreement)
 }
 
-/// The changes of an act that leaves a receipt, as [`record`] has them.
+/// Like [`record`], for an act that leaves a receipt only.
 pub(super) fn leave(
     call: &CallContext,
     before: &Versioned<Agreement>,
@@ -359,13 +343,12 @@ pub(super) fn leave(
     Ok([agreements::record_act(call, before, agreement)?, Changes::by_participant(call, agreement, [left, stands])])
 }
 
-/// The check that a participant's link and consent are still those that an act was decided with.
+/// Checks link and consent.
 pub(super) fn stands(by: &ActingParticipant) -> Change {
     let (expression, names, values) = standing(by);
     Change::Check(Condition { key: keys::access(part_of(by)), expression, names, values })
 }
 
-/// The changes with which a consent is given or withdrawn.
 pub(crate) fn change_consent(call: &CallContext, change: &ConsentChange) -> Result<Changes, StoreError> {
     let (by, receipt) = (change.receipt.by(), &change.receipt);
     let (condition, names, mut values) = standing(by);
@@ -382,7 +365,6 @@ pub(crate) fn change_consent(call: &CallContext, change: &ConsentChange) -> Resu
     Ok(changes.about_part(by.agreement_id(), None))
 }
 
-/// The changes with which a member opens a declined condition again.
 pub(crate) fn reopen(
     call: &CallContext,
     before: &Versioned<Agreement>,

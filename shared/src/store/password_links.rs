@@ -1,4 +1,4 @@
-//! New passwords of accounts, and links to set one: stored under the hash of their secret, until DynamoDB deletes them.
+//! New passwords of accounts, and links to set one, stored under their secret's hash until `DynamoDB` deletes them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -19,7 +19,6 @@ impl Store {
     }
 }
 
-/// The change that adds a link of an admin.
 pub(crate) fn create(
     call: &CallContext,
     admin: Admin<'_>,
@@ -29,7 +28,6 @@ pub(crate) fn create(
     Ok(Changes::by_admin(call, admin, [add(link, hash)?]))
 }
 
-/// The change that adds a link of an operator.
 pub(crate) fn create_as_operator(
     call: &CallContext,
     link: &PasswordLink,
@@ -44,8 +42,7 @@ fn add(link: &PasswordLink, hash: SecretHash) -> Result<Change, StoreError> {
     Ok(Change::Create(item))
 }
 
-/// The changes that use a link: the account gets the password, and all its sessions end. They hold only while the account
-/// has the password and the organizations that were read.
+/// Ends all sessions. Holds only while the account has the password and the organizations that were read.
 pub(crate) fn set_password(
     call: &CallContext,
     hash: SecretHash,
@@ -56,8 +53,7 @@ pub(crate) fn set_password(
     Ok(Changes::of(call, [Change::DeleteExisting(keys::password_link(hash)), changed]))
 }
 
-/// The changes of a person who replaces their own password: the account gets it, and all its sessions end. They hold only
-/// while the account has the password and the organizations that were read.
+/// Ends all sessions. Holds only while the account has the password and the organizations that were read.
 pub(crate) fn change_password(
     call: &CallContext,
     account: &Account,

@@ -1,5 +1,4 @@
-//! Proposals: a record; a snapshot of what was proposed; a row in the list; a claim on the agreement while it is pending;
-//! and an entry of the due index for its expiry.
+//! Proposals: a record, a snapshot of what was proposed, a list row, a claim while pending, and a due entry.
 
 use std::collections::HashSet;
 
@@ -32,7 +31,7 @@ list_query! {
     }
 }
 
-/// What pages filter proposals by besides their query: the API has no such filters.
+/// Filters that only pages have, besides the query of the API.
 #[derive(Debug, Clone, Default)]
 pub struct ProposalFilter {
     /// Of this action only.
@@ -41,23 +40,17 @@ pub struct ProposalFilter {
     pub search: Search<{ limits::AGREEMENT_SEARCH_CHARS_MAX }>,
 }
 
-/// The attribute of a row that holds the action.
 const ACTION: Attribute<ProposalAction> = Attribute::named("ac");
 
-/// The attribute of a row that holds the state that was written last. A proposal that is pending there is expired once
-/// its time is over.
+/// The state written last. One pending here is expired once its time is over.
 const STATE: Attribute<ProposalState> = Attribute::named("st");
-/// The attribute of a row that holds the agreement.
 const AGREEMENT: Attribute<AgreementId> = Attribute::named("a");
-/// The attribute of a row that holds until when the proposal can be decided, in milliseconds since 1970.
 const EXPIRES: &str = "x";
-/// The attribute of a row that holds when the proposal was decided, in milliseconds since 1970.
 const ENDED: &str = "e";
-/// The attribute that holds the snapshot of what was proposed, as JSON, compressed.
+/// The snapshot of what was proposed, as compressed JSON.
 pub(super) const COPY: &str = "copy";
-/// The attribute of a claim that holds the proposal.
 pub(super) const PROPOSAL: &str = "proposal_id";
-/// The attribute of a claim that holds when the claim expires, in milliseconds since 1970.
+/// When a claim expires, in milliseconds since 1970.
 pub(super) const CLAIMED_UNTIL: &str = "until";
 
 impl Record for Proposal {
@@ -103,7 +96,7 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// The proposals with these ids. Missing ones are left out.
+    /// The proposals with these ids. Skips missing ones.
     pub async fn proposals(
         &self,
         ids: impl IntoIterator<Item = ProposalId>,
@@ -111,12 +104,11 @@ impl OrgStore {
         self.find_all(ids).await
     }
 
-    /// The snapshot of a proposal, which is as large as its agreement was.
+    /// A proposal's snapshot, which is as large as its agreement was.
     pub async fn proposal_snapshot(&self, id: ProposalId) -> Result<Option<ProposalSnapshot>, StoreError> {
         self.store.get(keys::proposed(self.org, id)).await?.as_ref().map(proposed).transpose()
     }
 
-    /// The snapshots of these proposals, each as large as its agreement was. Missing ones are left out.
     pub(crate) async fn proposal_snapshots(
         &self,
         ids: impl IntoIterator<Item = ProposalId>,
@@ -153,7 +145,7 @@ impl OrgStore {
         self.proposal(id.ok_or_else(|| StoreError::Unreadable("decoding a claim".to_owned()))?).await
     }
 
-    /// The proposals that are pending for an agreement at a moment, at most one of each action.
+    /// An agreement's pending proposals at a moment, at most one of each action.
     pub async fn pending_proposals(&self, agreement: AgreementId, now: Timestamp) -> Result<Vec<Proposal>, StoreError> {
         let key = |action| keys::pending(self.org, agreement, action);
         let claims = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement].map(key);
@@ -182,7 +174,6 @@ impl OrgStore {
     }
 }
 
-/// The snapshot of an item.
 fn proposed(item: &Item) -> Result<ProposalSnapshot, StoreError> {
     let copy = decompressed(item, COPY, limits::PROPOSED_BYTES_MAX);
     // serde's message can quote a value.
@@ -190,7 +181,6 @@ fn proposed(item: &Item) -> Result<ProposalSnapshot, StoreError> {
     proposed.ok_or_else(|| StoreError::Unreadable("decoding what was proposed".to_owned()))
 }
 
-/// A pending proposal, as its row has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PendingProposal {
     /// The proposal.
@@ -199,21 +189,17 @@ pub(crate) struct PendingProposal {
     pub agreement: AgreementId,
     /// What it is for.
     pub action: ProposalAction,
-    /// Until when it can be decided, in milliseconds since 1970.
     pub expires_ms: i64,
 }
 
-/// The proposals of an organization as Home counts them.
 #[derive(Debug, Default)]
 pub(crate) struct PendingProposals {
-    /// The pending ones, the oldest first.
+    /// Oldest first.
     pub pending: Vec<PendingProposal>,
-    /// How many have ended.
     pub ended: usize,
 }
 
 impl OrgStore {
-    /// The proposals that are pending at a moment, from one pass over the rows.
     pub(crate) async fn all_pending_proposals(&self, now: Timestamp) -> Result<PendingProposals, StoreError> {
         let mut found = PendingProposals::default();
         let attributes = [keys::SORT, STATE.name, EXPIRES, AGREEMENT.name, ACTION.name];
@@ -228,7 +214,7 @@ impl OrgStore {
     }
 }
 
-/// The proposal of a row, if it is pending at a moment.
+/// None unless the row's proposal is pending at the moment.
 fn pending_proposal(row: &Item, now: Timestamp) -> Option<PendingProposal> {
     if state_of(row, now)? != ProposalState::Pending {
         return None;
@@ -241,14 +227,13 @@ fn pending_proposal(row: &Item, now: Timestamp) -> Option<PendingProposal> {
     })
 }
 
-/// A row's state at a moment.
 fn state_of(row: &Item, now: Timestamp) -> Option<ProposalState> {
     let written = ProposalState::parse(text(row, STATE.name)?)?;
     let is_over = number::<i64>(row, EXPIRES)? <= now.unix_ms();
     Some(if written == ProposalState::Pending && is_over { ProposalState::Expired } else { written })
 }
 
-/// The changes that make a proposal. They hold only while no other proposal of its action is pending for its agreement.
+/// Makes a proposal, if no other of its action is pending for its agreement.
 pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, StoreError> {
     let (org, proposal) = (call.org(), made.proposal());
     let (_, claim) = claim_item(org, proposal);
@@ -261,7 +246,6 @@ pub fn create(call: &CallContext, made: &CreatedProposal) -> Result<Changes, Sto
     Ok(about(Changes::decided(call, made.moment(), changes), proposal))
 }
 
-/// The claim of a pending proposal on its agreement, with its key.
 pub(super) fn claim_item(org: OrgId, proposal: &Proposal) -> (Key, Item) {
     let key = keys::pending(org, proposal.agreement_id, proposal.action);
     let mut claim = key.clone().into_item();
@@ -270,9 +254,8 @@ pub(super) fn claim_item(org: OrgId, proposal: &Proposal) -> (Key, Item) {
     (key, claim)
 }
 
-/// The changes that make a proposal and decide it in one act of a member. They hold only while no other proposal of its
-/// action is pending for its agreement. `frees_claim` says that an expired one is settled in the same transaction, which
-/// deletes its claim.
+/// Makes and decides a proposal in one act, if no other of its action is pending. With `frees_claim`, the same
+/// transaction settles an expired one, which deletes its claim.
 pub fn create_decided(
     call: &CallContext,
     made: &CreatedProposal,
@@ -293,7 +276,6 @@ pub fn create_decided(
     Ok(Changes::decided_by_member(call, decided, changes))
 }
 
-/// The item with the snapshot of what was proposed.
 fn snapshot(org: OrgId, made: &CreatedProposal) -> Result<Item, StoreError> {
     let snapshot = serde_json::to_vec(made.snapshot())
         .map_err(|error| StoreError::Failed(format!("encoding what was proposed: {error}")))?;
@@ -311,8 +293,7 @@ pub fn decide(
     Ok(about(Changes::decided_by_member(call, after, end(call.org(), before, after, false)?), after))
 }
 
-/// The changes that record that a proposal has expired. They delete its claim, unless a new proposal takes the claim over
-/// in the same transaction.
+/// Records that a proposal has expired. Deletes its claim, unless a new proposal takes it over in the same transaction.
 pub fn expire(
     call: &CallContext,
     before: &Versioned<Proposal>,
@@ -322,7 +303,6 @@ pub fn expire(
     Ok(about(Changes::decided(call, after.moment(), end(call.org(), before, after, keeps_claim)?), after))
 }
 
-/// Changes of a proposal, which the history of its agreement shows.
 fn about(changes: Changes, proposal: &Proposal) -> Changes {
     changes.about(proposal.agreement_id, Some(proposal.action))
 }

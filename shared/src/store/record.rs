@@ -1,5 +1,4 @@
-//! A kind of record, declared once: its key, its version, and its row in the list of its kind. Reading, creating,
-//! replacing and listing records derive from the declaration.
+//! Declares a kind of record once: key, version, and list row. Reading, creating, replacing and listing follow.
 
 use std::fmt::Display;
 
@@ -19,73 +18,63 @@ use crate::wire::text::Folded;
 
 /// A kind of record with a key of its own, a version, and a row in a list.
 pub(super) trait Record: Sized {
-    /// The type of its id.
     type Id: Copy + From<Uuid> + Into<Uuid>;
-    /// The list that its rows are in.
     const ROWS: Rows;
 
-    /// The key of the record with an id.
     fn key(org: OrgId, id: Self::Id) -> Key;
     /// Its id.
     fn record_id(&self) -> Self::Id;
-    /// What its list knows of it.
     fn row(&self) -> Row;
-    /// Its attributes, without key and version.
+    /// Its attributes without key and version.
     fn encode(&self) -> Result<Item, StoreError>;
-    /// The record of an item.
     fn decode(item: Item) -> Result<Self, StoreError>;
 }
 
-/// What a list knows of a record: the text that `search` looks in, and what filters look at.
+/// What a list knows of a record: the searched text, and what filters compare.
 pub(super) struct Row {
     text: Folded,
     attributes: Vec<(&'static str, AttributeValue)>,
 }
 
 impl Row {
-    /// A row with a text to search.
     pub(super) fn searched_by(text: Folded) -> Self {
         Self { text, attributes: Vec::new() }
     }
 
-    /// Adds an attribute that filters look at.
     pub(super) fn with<T: Display>(mut self, attribute: &Attribute<T>, value: &T) -> Self {
         self.attributes.push((attribute.name, AttributeValue::S(value.to_string())));
         self
     }
 
-    /// Adds a set of ids that filters look at, 16 bytes each.
+    /// Adds a set of ids for filters, 16 bytes each.
     pub(super) fn with_ids(mut self, name: &'static str, ids: impl IntoIterator<Item = Uuid>) -> Self {
         let bytes: Vec<u8> = ids.into_iter().flat_map(Uuid::into_bytes).collect();
         self.attributes.push((name, AttributeValue::B(Blob::new(bytes))));
         self
     }
 
-    /// Adds packed values.
     pub(super) fn with_packed(mut self, packer: Packer) -> Self {
         self.attributes.push(packer.into_attribute());
         self
     }
 
-    /// Adds a number that filters look at; nothing where there is none.
+    /// Adds a number for filters, if there is one.
     pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));
         self
     }
 }
 
-/// A set of ids, 16 bytes each, as an attribute.
 pub(super) fn id_set(ids: impl IntoIterator<Item = Uuid>) -> AttributeValue {
     AttributeValue::Bs(ids.into_iter().map(|id| Blob::new(id.into_bytes())).collect())
 }
 
 impl OrgStore {
-    /// The record with an id.
     pub(super) async fn find<R: Record>(&self, id: R::Id) -> Result<Option<Versioned<R>>, StoreError> {
         self.store.get(R::key(self.org, id)).await?.map(decode).transpose()
     }
 
-    /// The records with these ids, in their order. Missing ones are left out.
+    /// The records with these ids, in order. Skips missing ones.
     pub(super) async fn find_all<R: Record>(
         &self,
         ids: impl IntoIterator<Item = R::Id>,
@@ -94,7 +83,6 @@ impl OrgStore {
         self.store.get_all(&keys).await?.into_iter().map(decode).collect()
     }
 
-    /// A page of the records whose rows fit.
     pub(super) async fn list<R: Record>(
         &self,
         order: Order,
@@ -107,7 +95,6 @@ impl OrgStore {
     }
 }
 
-/// The record of an item, at its version.
 pub(super) fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
@@ -122,12 +109,10 @@ fn item_of<R: Record>(org: OrgId, record: &R, version: u64) -> Result<Item, Stor
     Ok(item)
 }
 
-/// The changes that create a record.
 pub(super) fn create<R: Record>(org: OrgId, record: &R) -> Result<Vec<Change>, StoreError> {
     Ok(vec![Change::Create(item_of(org, record, 1)?), row_of(org, record)])
 }
 
-/// The changes that replace a record by its next version.
 pub(super) fn replace<R: Record>(org: OrgId, before: &Versioned<R>, after: &R) -> Result<Vec<Change>, StoreError> {
     if before.record_id().into() != after.record_id().into() {
         return Err(StoreError::Failed("a record in the place of another one".to_owned()));
@@ -136,30 +121,25 @@ pub(super) fn replace<R: Record>(org: OrgId, before: &Versioned<R>, after: &R) -
     Ok(vec![Change::Replace(item, before.version()), row_of(org, after)])
 }
 
-/// The changes that delete a record and its row.
 pub(super) fn delete<R: Record>(org: OrgId, read: &Versioned<R>) -> [Change; 2] {
     let id = read.record_id();
     [Change::DeleteVersion(R::key(org, id), read.version()), Change::Delete(keys::row(org, R::ROWS, id.into()))]
 }
 
-/// The check that a record still has the version that was read.
 pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
     Change::CheckVersion(R::key(org, read.record_id()), read.version())
 }
 
-/// A row with a folded text to search.
 pub(super) fn row_item(key: Key, text: &str) -> Item {
     let mut item = key.into_item();
     item.insert(TEXT.to_owned(), AttributeValue::S(text.to_owned()));
     item
 }
 
-/// The change that writes the row of a record.
 pub(super) fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
     Change::Put(list_row(org, record))
 }
 
-/// The row that the list of its kind has of a record.
 pub(super) fn list_row<R: Record>(org: OrgId, record: &R) -> Item {
     let Row { text, attributes } = record.row();
     let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
@@ -167,7 +147,6 @@ pub(super) fn list_row<R: Record>(org: OrgId, record: &R) -> Item {
     item
 }
 
-/// The attributes of a record that is stored in its serde form.
 pub(super) fn encoded<R: serde::Serialize>(record: &R) -> Result<Item, StoreError> {
     serde_dynamo::to_item(record).map_err(|error| StoreError::Failed(format!("encoding an item: {error}")))
 }

@@ -1,5 +1,4 @@
-//! What an item of the table is, told by its key: the one place that reads keys back, beside [`super::keys`], which
-//! writes them. A test holds that every key that the service writes is read as what it is.
+//! Tells from its key what an item is. Only this module reads keys back; [`super::keys`] writes them.
 
 use uuid::Uuid;
 
@@ -151,7 +150,7 @@ text_enum! {
 pub struct Place {
     /// What the item is.
     pub kind: RecordKind,
-    /// Its organization; none of items that are found without one.
+    /// None for items that are found without an organization.
     pub org: Option<OrgId>,
     /// The list, of a row.
     pub rows: Option<Rows>,
@@ -177,7 +176,6 @@ impl Place {
     }
 }
 
-/// The part before the first `#`, and the part behind it.
 fn split(text: &str) -> (&str, &str) {
     text.split_once('#').unwrap_or((text, ""))
 }
@@ -213,7 +211,7 @@ fn without_organization(key: &Key) -> Option<Place> {
     Some(Place { kind, org: None, rows: None, ids: ids_of(key.sort()).collect() })
 }
 
-/// What an item of an organization is: by the name of its partition, what follows it there, and its sort key.
+/// What an item of an organization is, by its partition's name, the rest of the partition key, and its sort key.
 fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKind, Option<Rows>)> {
     use RecordKind as Kind;
     if let Some(rows) = Rows::parse(name) {
@@ -263,7 +261,6 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
     kind.map(|kind| (kind, None))
 }
 
-/// An item beside a record, in the record's partition.
 fn beside(tail: &str, sort: &str, kind: fn(&str) -> Option<(RecordKind, &'static str)>) -> Option<RecordKind> {
     let (name, behind) = split(sort);
     let (kind, form) = kind(name)?;
@@ -311,7 +308,7 @@ fn beside_statement(name: &str) -> Option<(RecordKind, &'static str)> {
     (name == "FILED").then_some((RecordKind::FiledEntry, "n"))
 }
 
-/// Whether a text has a form: `i` an id, `n` a number, `t` a text without `#`, each apart by `#`; or `*`, any text.
+/// Whether a text has a form: `i` an id, `n` a number, `t` a text without `#`, separated by `#`; or `*`, any text.
 fn is_form(form: &str, text: &str) -> bool {
     match form {
         "*" => !text.is_empty(),
@@ -325,7 +322,7 @@ fn is_form(form: &str, text: &str) -> bool {
 
 fn is_part(form: &str, part: &str) -> bool {
     match form {
-        // Only the form in which ids are written: another spelling would be another key.
+        // An id has one spelling: another would be another key.
         "i" => part.parse::<Uuid>().is_ok_and(|id| id.to_string() == part),
         "n" => !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()),
         _ => !part.is_empty(),
@@ -348,7 +345,6 @@ mod tests {
     use crate::store::keys::Due;
     use RecordKind as Kind;
 
-    /// A key of each kind, as the service writes it.
     #[allow(clippy::too_many_lines, reason = "a line for each kind")]
     fn written(org: OrgId) -> Vec<(Kind, Key)> {
         let id = Uuid::now_v7;

@@ -1,10 +1,10 @@
-//! Seals what older keys sealed with the current one, for operators, after the keyring was rotated.
+//! Reseals with the current key what older keys sealed, for operators, after a key rotation.
 //!
-//! Decision: what is sealed anew replaces what was there only while that is as it was read, by its own condition or by the
-//! version. So it can go on beside traffic, and be repeated: a value that changed meanwhile is found again by the next walk.
+//! Decision: a resealed value replaces the old one only if that is as it was read, by its own condition or the version.
+//! So resealing can run beside traffic and be repeated: the next walk finds a value that changed meanwhile.
 //!
-//! Decision: sealed bank details of answers that were sent are part of what the hash in their receipt proves, so they stay as
-//! they are, and what opens is kept beside them.
+//! Decision: sealed bank details of sent answers are part of what their receipt's hash proves, so they stay, and what
+//! opens is kept beside them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
@@ -38,7 +38,6 @@ pub enum Resealed {
     Lost(String),
 }
 
-/// Why an item was not sealed anew.
 enum NotResealed {
     Seal(SealError),
     Store(StoreError),
@@ -57,10 +56,7 @@ impl From<StoreError> for NotResealed {
 }
 
 impl Store {
-    /// Seals what older keys sealed of an item with the current key of a keyring.
-    ///
-    /// # Errors
-    /// When the table does not answer.
+    /// Reseals an item with the current key of a keyring.
     pub async fn reseal(&self, item: &Item, keys: &Keyring) -> Result<Resealed, StoreError> {
         let change = match change_of(item, keys) {
             Ok(None) => return Ok(Resealed::Nothing),
@@ -78,8 +74,7 @@ impl Store {
     }
 }
 
-/// The change that seals an item anew; none if all of it is sealed with the current key, and none at all if nothing of it is
-/// sealed.
+/// Reseals an item; the inner None if all of it has the current key, the outer if nothing is sealed.
 #[allow(clippy::option_option, reason = "nothing sealed and nothing to do are two cases")]
 fn change_of(item: &Item, keys: &Keyring) -> Result<Option<Option<Change>>, NotResealed> {
     let Some(key) = Key::of(item) else { return Ok(None) };
@@ -126,8 +121,7 @@ fn second_factor(item: &Item, key: Key, keys: &Keyring) -> Result<Option<Change>
     Ok(Some(Change::Replace(item, before.version())))
 }
 
-/// The change of one attribute, which holds only while the attribute is as it was read: whoever writes the item at the same
-/// moment writes what they sealed themselves.
+/// Changes one attribute if it is as it was read: whoever writes it at the same moment writes what they sealed.
 fn replace<T: Serialize>(item: &Item, key: Key, name: &'static str, after: &T) -> Result<Change, StoreError> {
     let encoded = serde_dynamo::to_attribute_value(after)
         .map_err(|error| StoreError::Failed(format!("encoding a sealed value: {error}")))?;
@@ -140,6 +134,6 @@ fn replace<T: Serialize>(item: &Item, key: Key, name: &'static str, after: &T) -
     }
     let mut values = vec![(":after", encoded)];
     values.extend(before.map(|before| (":before", before)));
-    // A version stays: forms that are open name it.
+    // The version stays: open forms name it.
     Ok(Change::Update(Update { key, expression: "SET #sealed = :after", condition, names, values }))
 }

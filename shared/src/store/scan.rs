@@ -1,4 +1,4 @@
-//! A walk over the whole table, a page at a time, for operators: no caller of the service has the bare [`Store`].
+//! Walks over the whole table, a page at a time, for operators: no caller of the service has the bare [`Store`].
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
@@ -8,11 +8,7 @@ use super::whole_table::Position;
 use super::{Store, StoreError};
 
 impl Store {
-    /// The next items of a walk, at most 1 MB, and where to go on; none at the end. Each item that is there all the time
-    /// comes once. Items that are written meanwhile come or do not.
-    ///
-    /// # Errors
-    /// When the table does not answer.
+    /// The next items of a walk, at most 1 MB, and where to continue, if anywhere. A lasting item comes exactly once.
     pub async fn scan_page(&self, behind: Option<&Position>) -> Result<(Vec<Item>, Option<Position>), StoreError> {
         let output = self
             .client
@@ -33,7 +29,6 @@ impl Store {
         u64::try_from(described.table?.item_count?).ok().filter(|count| *count > 0)
     }
 
-    /// The items of a partition, in the order of their sort keys.
     pub(super) async fn partition_items(&self, partition: &str) -> Result<Vec<Item>, StoreError> {
         let mut items = Vec::new();
         self.scan_partition(partition, Order::OldestFirst, &[], |item| items.push(item)).await?;

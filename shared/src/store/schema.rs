@@ -12,13 +12,12 @@ use super::{Store, StoreError};
 use crate::limits;
 
 impl Store {
-    /// Creates the table with its key, billing and expiry. A table that exists is kept, and completed if an earlier call did
-    /// not finish.
+    /// Creates the table with its key, billing and expiry, or completes an existing one.
     pub async fn create_table(&self) -> Result<(), StoreError> {
         self.create(None).await
     }
 
-    /// Creates the table with a stream of the keys of written items, for `event-relay`, as the template does in the cloud.
+    /// Creates the table with a stream of written keys for `event-relay`, as the template does in the cloud.
     pub async fn create_table_with_stream(&self) -> Result<(), StoreError> {
         let keys_only =
             StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::KeysOnly).build();

@@ -1,7 +1,7 @@
 //! Second factors of accounts.
 //!
-//! Decision: a second factor is an item beside its account, so that no request but those that need it reads it, and its
-//! codes are used without touching the account. Its version is the lock: of two uses of one code, one commits.
+//! Decision: a second factor is an item beside its account, so that only requests that need it read it, and using a
+//! code does not touch the account. Its version is the lock: of two uses of one code, one commits.
 
 use std::collections::HashSet;
 
@@ -19,16 +19,13 @@ use crate::domain::member::Admin;
 use crate::domain::organization::MemberRecord;
 use crate::domain::second_factor::SecondFactor;
 
-/// An account with its second factor, if that is on.
 pub(crate) type AccountWithFactor = (Account, Option<Versioned<SecondFactor>>);
 
 impl Store {
-    /// The second factor of an account, if it is on.
     pub(crate) async fn second_factor(&self, account: &Email) -> Result<Option<Versioned<SecondFactor>>, StoreError> {
         self.get(keys::second_factor(account)).await?.map(from_versioned_item).transpose()
     }
 
-    /// The account with this address, and its second factor.
     pub(crate) async fn account_with_factor(&self, email: &Email) -> Result<Option<AccountWithFactor>, StoreError> {
         let at = keys::account(email);
         let (mut account, mut factor) = (None, None);
@@ -44,7 +41,6 @@ impl Store {
 }
 
 impl OrgStore {
-    /// The account of a member, and its second factor.
     pub(crate) async fn account_with_factor_of(
         &self,
         member: &MemberRecord,
@@ -52,7 +48,6 @@ impl OrgStore {
         self.store.account_with_factor(&member.email).await
     }
 
-    /// Those of these members whose second factor is on.
     pub(crate) async fn members_with_factor(&self, members: &[&MemberRecord]) -> Result<HashSet<MemberId>, StoreError> {
         let key = |member: &MemberRecord| keys::second_factor(&member.email);
         // An operator may give one account several memberships; a batch must not name a key twice.
@@ -63,13 +58,12 @@ impl OrgStore {
     }
 }
 
-/// The change that turns a second factor on. It holds only while it is off.
+/// Turns a second factor on. Holds only while it is off.
 pub(crate) fn create(call: &CallContext, account: &Email, factor: &SecondFactor) -> Result<Changes, StoreError> {
     Ok(Changes::of(call, [Change::Create(to_versioned_item(keys::second_factor(account), factor, 1)?)]))
 }
 
-/// The change that follows from the use of a code, or brings new recovery codes. It holds only while the second factor is
-/// as it was read.
+/// Writes the use of a code, or new recovery codes. Holds only while the second factor is as it was read.
 pub(crate) fn replace(
     call: &CallContext,
     account: &Email,
@@ -80,13 +74,12 @@ pub(crate) fn replace(
     Ok(Changes::of(call, [Change::Replace(item, before.version())]))
 }
 
-/// The change that turns a second factor off. It holds only while it is as it was read.
+/// Turns a second factor off. Holds only while it is as it was read.
 pub(crate) fn remove(call: &CallContext, account: &Email, before: &Versioned<SecondFactor>) -> Changes {
     Changes::of(call, [Change::DeleteVersion(keys::second_factor(account), before.version())])
 }
 
-/// The changes with which an admin resets a second factor: it is off, and all sessions of the account end. They hold only
-/// while the second factor is as it was read, and the account belongs to the organizations that were read.
+/// Ends all sessions. Holds only while the second factor and the account's organizations are as they were read.
 pub(crate) fn reset(
     call: &CallContext,
     admin: Admin<'_>,
@@ -96,7 +89,6 @@ pub(crate) fn reset(
     Ok(Changes::by_admin(call, admin, reset_of(account, before)?))
 }
 
-/// The changes with which an operator resets a second factor, like those of an admin.
 pub(crate) fn reset_as_operator(
     call: &CallContext,
     account: &Account,

@@ -1,9 +1,8 @@
-//! Sessions, and the counts of failed logins. Both are found without an organization, and DynamoDB deletes both when they
-//! expire.
+//! Sessions, and counts of failed logins. Both are found without an organization, and expire in `DynamoDB`.
 //!
-//! Decision: a session is stored once, under the hash of its secret, and its account has a pointer to it under its id,
-//! which is written once and never changed. Requests read the session alone, ending it deletes one item, and the list of
-//! an account's sessions costs a query and a batch of keys. A pointer without a session is one of a session that ended.
+//! Decision: a session is stored once, under the hash of its secret; its account has a pointer to it under its id,
+//! written once. Requests read the session alone, ending it deletes one item, and listing an account's sessions costs a
+//! query and a batch of keys. A pointer without a session belongs to one that ended.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,7 +26,6 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 
-/// The account, organization and member of a session's owner.
 pub(crate) type Person = (Account, Organization, MemberRecord);
 
 fn keys_of(owner: &SessionOwner) -> [Key; 3] {
@@ -35,7 +33,7 @@ fn keys_of(owner: &SessionOwner) -> [Key; 3] {
     [keys::account(&owner.email), keys::organization(org), keys::member(org, owner.member_id)]
 }
 
-/// The three records of a person, if none of them is missing and the organization is not suspended.
+/// None if one of the three records is missing or the organization is suspended.
 fn person(found: Vec<Item>) -> Result<Option<Person>, StoreError> {
     let Ok([account, organization, member]) = <[Item; 3]>::try_from(found) else { return Ok(None) };
     let organization: Organization = from_item(organization)?;
@@ -45,7 +43,6 @@ fn person(found: Vec<Item>) -> Result<Option<Person>, StoreError> {
     Ok(Some((from_item(account)?, organization, from_item(member)?)))
 }
 
-/// The attribute of the pointer to a session that holds the hash of its secret.
 pub(super) const HASH: &str = "hash";
 
 impl Store {
@@ -54,8 +51,7 @@ impl Store {
         self.get(keys::session(hash)).await?.map(from_item).transpose()
     }
 
-    /// The newest sessions of an account, expired ones included and ended ones left out, and its second factor, which the
-    /// same batch reads.
+    /// The newest sessions, including expired ones but not ended ones, and the second factor, in the same batch.
     pub(crate) async fn sessions_and_factor_of(
         &self,
         account: &Email,
@@ -77,29 +73,25 @@ impl Store {
         Ok((sessions, factor.map(from_versioned_item).transpose()?))
     }
 
-    /// The key of one of an account's sessions, which may have ended.
+    /// The key of an account's session, which may have ended.
     pub(crate) async fn session_key(&self, account: &Email, id: SessionId) -> Result<Option<Key>, StoreError> {
         self.get(keys::session_of_account(account, id)).await?.as_ref().map(pointed_key).transpose()
     }
 
-    /// Writes a session's new state, unless the session has ended.
     pub(crate) async fn refresh_session(&self, hash: SecretHash, session: &Session) -> Result<(), StoreError> {
         self.put(session_item(hash, session)?, PutIf::Present).await.map(|_| ())
     }
 
-    /// The account with this address.
     pub(crate) async fn account(&self, email: &Email) -> Result<Option<Account>, StoreError> {
         self.get(keys::account(email)).await?.map(from_item).transpose()
     }
 
-    /// The account, organization and member of a session's owner, if all three still exist and the
-    /// organization is not suspended.
+    /// The owner of a session, if all three records exist and the organization is not suspended.
     pub(crate) async fn person(&self, owner: &SessionOwner) -> Result<Option<Person>, StoreError> {
         person(self.get_all(&keys_of(owner)).await?)
     }
 
-    /// The session whose secret has this hash, expired or not, and the account, organization and member of the one who is
-    /// said to own it, all read at once.
+    /// The session whose secret has this hash, expired or not, and its claimed owner, all read at once.
     pub(crate) async fn session_and_person(
         &self,
         hash: SecretHash,
@@ -113,8 +105,7 @@ impl Store {
         Ok((session, person(found)?))
     }
 
-    /// The organizations that an account belongs to, with the person's member record in each. Organizations that the person
-    /// was removed from, and those that are suspended, are left out.
+    /// The account's organizations with the member record in each. Skips suspended ones and former memberships.
     pub(crate) async fn memberships(&self, account: &Account) -> Result<Vec<(Organization, MemberRecord)>, StoreError> {
         let keys: Vec<[Key; 2]> = account
             .memberships
@@ -135,7 +126,6 @@ impl Store {
         Ok(memberships.into_iter().filter(|(organization, _)| organization.suspended_at.is_none()).collect())
     }
 
-    /// Whether an organization that an account belongs to is suspended.
     pub(crate) async fn is_suspended(&self, account: &Account) -> Result<bool, StoreError> {
         let orgs: BTreeSet<OrgId> = account.memberships.iter().map(|membership| membership.organization_id).collect();
         let keys: Vec<Key> = orgs.into_iter().map(keys::organization).collect();
@@ -144,17 +134,16 @@ impl Store {
         Ok(found.iter().any(|organization| organization.suspended_at.is_some()))
     }
 
-    /// Whether the key of a device exists: that device has signed in to the account before.
     pub(crate) async fn knows_device(&self, at: &Key) -> Result<bool, StoreError> {
         Ok(self.get(at.clone()).await?.is_some())
     }
 
-    /// The failed logins that are counted under a key, with the version that the next count must name.
+    /// The failed logins under a key, with the version that the next count must name.
     pub(crate) async fn failed_logins(&self, at: &Key) -> Result<Option<Versioned<FailedLogins>>, StoreError> {
         self.get(at.clone()).await?.map(from_versioned_item).transpose()
     }
 
-    /// Writes a count of failed logins. False if another one was written since the version that was read.
+    /// Writes a count of failed logins. False if another was written since it was read.
     pub(crate) async fn put_failed_logins(
         &self,
         at: &Key,
@@ -175,12 +164,12 @@ impl Store {
         }
     }
 
-    /// Deletes a count of failed logins, after a successful one. Best effort: the count expires within the hour anyway.
+    /// Deletes the count after a successful login. Best effort: it expires within the hour anyway.
     pub(crate) async fn delete_failed_logins(&self, at: &Key) {
         self.change_failed_logins(Change::Delete(at.clone())).await;
     }
 
-    /// Subtracts one failed login, after the login turned out successful. Best effort.
+    /// Subtracts a failed login that turned out successful. Best effort.
     pub(crate) async fn subtract_failed_login(&self, at: &Key) {
         let change = Update {
             key: at.clone(),
@@ -196,7 +185,7 @@ impl Store {
 
     async fn change_failed_logins(&self, change: Change) {
         let attempt = || self.transact(vec![change.clone()]);
-        // A count that can't be written expires within the hour.
+        // An unwritten count expires within the hour.
         let _ = retry_on_conflict(Budget::attempts(limits::AWS_ATTEMPTS_MAX), attempt).await;
     }
 }
@@ -206,7 +195,7 @@ fn pointed_key(pointer: &Item) -> Result<Key, StoreError> {
     hash.ok_or_else(|| StoreError::Unreadable("decoding an item: no hash".to_owned()))
 }
 
-/// The changes that begin a session, which must be in the call's organization.
+/// Begins a session, which must be in the call's organization.
 pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) -> Result<Changes, StoreError> {
     if session.organization_id != call.org() {
         return Err(StoreError::Failed("a session of another organization".to_owned()));
@@ -217,24 +206,20 @@ pub(crate) fn create(call: &CallContext, hash: SecretHash, session: &Session) ->
     Ok(Changes::of(call, [Change::Create(session_item(hash, session)?), Change::Put(pointer)]))
 }
 
-/// The change that remembers that a device has signed in to an account.
 pub(crate) fn remember_device(call: &CallContext, at: Key) -> Changes {
     let mut item = at.into_item();
     drop_at(&mut item, call.now().plus_seconds(limits::DEVICE_COOKIE_LIFETIME_S));
     Changes::of(call, [Change::Put(item)])
 }
 
-/// The change that ends a session.
 pub(crate) fn remove(call: &CallContext, hash: SecretHash) -> Changes {
     remove_at(call, keys::session(hash))
 }
 
-/// The change that ends the session with a key.
 pub(crate) fn remove_at(call: &CallContext, at: Key) -> Changes {
     Changes::of(call, [Change::Delete(at)])
 }
 
-/// The change that ends all sessions of an account.
 pub(crate) fn end_all(call: &CallContext, account: &Email) -> Changes {
     let ended = Update {
         key: keys::account(account),

@@ -1,9 +1,9 @@
-//! Bank statements: a record each; its filed entries, items beside it; a row in the list; a unique item for its file; and an
-//! item for each header of CSV files whose columns the organization remembers.
+//! Bank statements: a record each; filed entries, items beside it; a row in the list; a unique item for its file; and
+//! an item for each CSV header whose columns the organization remembers.
 //!
-//! Decision: an entry that is filed is an item beside its statement, written in the transaction that files it and removed in
-//! the one that rejects or withdraws it. The page of a statement knows in one query which entries stand where, however many
-//! movements there are; what holds across files are the [unique items of evidence](super::movements).
+//! Decision: a filed entry is an item beside its statement, written in the transaction that files it and removed in the
+//! one that rejects or withdraws it. One query tells the statement's page the state of its entries, however many
+//! movements there are; the [unique items of evidence](super::movements) hold across files.
 
 use std::collections::HashMap;
 
@@ -23,9 +23,7 @@ use crate::domain::statement::{FiledEntry, RememberedColumns, Statement};
 use crate::wire::page::{Page, PageRequest};
 use crate::wire::text::Folded;
 
-/// The attribute of a file's unique item that holds the statement.
 pub(super) const STATEMENT: &str = "statement_id";
-/// The attribute of a statement that says that an entry of it was filed.
 const WAS_FILED: &str = "was_filed";
 
 impl Record for Statement {
@@ -59,12 +57,10 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// A page of the statements, the newest first.
     pub(crate) async fn list_statements(&self, page: PageRequest) -> Result<Page<Statement>, StoreError> {
         self.list(Order::NewestFirst, &RowFilter::default(), page).await
     }
 
-    /// A page of the statements whose files' names contain a folded needle, the newest first.
     pub(crate) async fn statements_named(
         &self,
         needle: &str,
@@ -73,24 +69,20 @@ impl OrgStore {
         self.list(Order::NewestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
-    /// The statement with a file.
     pub(crate) async fn statement_of_file(&self, sha256: &str) -> Result<Option<StatementId>, StoreError> {
         let found = self.store.get(keys::statement_file(self.org, sha256)).await?;
         Ok(found.and_then(|item| text(&item, STATEMENT)?.parse().ok()))
     }
 
-    /// The entries of a statement that are filed as evidence, in the order of the file.
     pub(crate) async fn filed_entries(&self, statement: StatementId) -> Result<Vec<FiledEntry>, StoreError> {
         let items = self.beginning(&keys::statement_items(self.org, statement), FILED).await?;
         items.into_iter().map(from_item).collect()
     }
 
-    /// Which column is which in files with a header, if the organization remembers it.
     pub(crate) async fn remembered_columns(&self, header: &str) -> Result<Option<RememberedColumns>, StoreError> {
         self.store.get(keys::statement_columns(self.org, header)).await?.map(from_item).transpose()
     }
 
-    /// The evidence of filed entries, in their order.
     pub(crate) async fn evidence_of_entries(&self, filed: &[FiledEntry]) -> Result<Vec<Evidence>, StoreError> {
         let key = |entry: &FiledEntry| keys::evidence(self.org, entry.movement_id, entry.evidence_id);
         let keys: Vec<Key> = filed.iter().map(key).collect();
@@ -98,7 +90,7 @@ impl OrgStore {
     }
 }
 
-/// The changes with which a member uploads a statement. Its id and its file must be new.
+/// Uploads a member's statement. Its id and file must be new.
 pub(crate) fn create(call: &CallContext, by: &Member, statement: &Statement) -> Result<Changes, StoreError> {
     let org = call.org();
     let mut changes = record::create(org, statement)?;
@@ -106,14 +98,12 @@ pub(crate) fn create(call: &CallContext, by: &Member, statement: &Statement) -> 
     Ok(Changes::by_member(call, by, changes))
 }
 
-/// The item that keeps the file of a statement unique.
 pub(super) fn file_item(org: OrgId, statement: &Statement) -> Item {
     let mut file = keys::statement_file(org, &statement.file.content.sha256).into_item();
     file.insert(STATEMENT.to_owned(), AttributeValue::S(statement.id.to_string()));
     file
 }
 
-/// The changes with which a member says which column is which.
 pub(crate) fn read(
     call: &CallContext,
     by: &Member,
@@ -121,13 +111,12 @@ pub(crate) fn read(
     columns: &RememberedColumns,
 ) -> Result<Changes, StoreError> {
     let mut changes = record::replace(call.org(), before, after)?;
-    // The latest choice is remembered.
+    // Remembers the latest choice.
     changes.push(Change::Put(to_item(keys::statement_columns(call.org(), &columns.header), columns)?));
     Ok(Changes::by_member(call, by, changes))
 }
 
-/// The changes with which a member discards a statement of which nothing was filed: its record, its row, and the item that
-/// keeps its file unique.
+/// Discards a statement of which nothing was filed: its record, row, and unique item of the file.
 pub(crate) fn discard(call: &CallContext, by: &Member, statement: &Versioned<Statement>) -> Changes {
     let org = call.org();
     let mut changes = Vec::from(record::delete(org, statement));
@@ -135,8 +124,7 @@ pub(crate) fn discard(call: &CallContext, by: &Member, statement: &Versioned<Sta
     Changes::by_member(call, by, changes)
 }
 
-/// What the statement of evidence has to know: that one of its entries is filed, or is free again. The movement's version
-/// guards it, and the entry's unique item.
+/// The movement's version and the entry's unique item guard it.
 pub(super) fn filed_entry(org: OrgId, evidence: &Evidence) -> Result<Vec<Change>, StoreError> {
     let Some(entry) = evidence.entry().filter(|_| !evidence.is_accepted()) else { return Ok(Vec::new()) };
     let key = keys::filed_entry(org, entry.statement_id, entry.number);
@@ -148,8 +136,7 @@ pub(super) fn filed_entry(org: OrgId, evidence: &Evidence) -> Result<Vec<Change>
     Ok(vec![Change::Put(to_item(key, &filed)?), was_filed(keys::statement(org, entry.statement_id))])
 }
 
-/// A statement of which an entry is filed: it has to be there still, and nobody discards it or chooses other columns who saw it
-/// as it was before.
+/// The statement must still exist, and nobody who saw it without filed entries may discard it or choose other columns.
 fn was_filed(statement: Key) -> Change {
     Change::Update(Update {
         key: statement,
@@ -160,7 +147,6 @@ fn was_filed(statement: Key) -> Change {
     })
 }
 
-/// Items by their keys.
 pub(super) fn by_key(items: Vec<Item>) -> HashMap<Key, Item> {
     items.into_iter().filter_map(|item| Some((Key::of(&item)?, item))).collect()
 }

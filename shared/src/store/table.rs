@@ -24,7 +24,6 @@ use super::usage::{Usage, UsageMeter};
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
 
-/// The attribute of a counter.
 const NUMBER: &str = "n";
 
 /// A handle of the table, with the usage of the calls through it.
@@ -36,7 +35,6 @@ pub struct Store {
     due_listener: Option<DueListener>,
 }
 
-/// Gets each entry that a transaction puts into the due index.
 #[derive(Clone)]
 struct DueListener(Arc<dyn Fn(DueEntry) + Send + Sync>);
 
@@ -46,44 +44,31 @@ impl std::fmt::Debug for DueListener {
     }
 }
 
-/// A query of one partition.
 #[derive(Debug, Default)]
 pub(super) struct PartitionQuery<'a> {
-    /// The partition.
     pub partition: &'a str,
-    /// The first sort key.
     pub from: &'a str,
-    /// The last sort key.
     pub to: &'a str,
-    /// From the last to the first.
     pub backward: bool,
-    /// The condition that items must meet.
     pub condition: Option<OneOf<'a>>,
-    /// The attributes to read; all if none is named.
     pub attributes: &'a [&'a str],
-    /// The key behind which the query goes on.
     pub start: Option<Item>,
-    /// The number of items to read, before the condition.
+    /// How many items to read, before the condition.
     pub limit: Option<i32>,
 }
 
-/// An attribute that must be one of some values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OneOf<'a> {
-    /// The attribute.
     pub name: &'a str,
-    /// The values; at most 100.
+    /// At most 100.
     pub values: &'a [&'a str],
 }
 
-/// The condition of a write of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PutIf {
     /// The key must be free.
     Absent,
-    /// The item must exist.
     Present,
-    /// No condition.
     Any,
 }
 
@@ -94,8 +79,7 @@ impl Store {
         Self { client, table: table.into().into(), meter: UsageMeter::default(), due_listener: None }
     }
 
-    /// The same table with a listener that gets each entry of the due index as soon as it is written. On the local stack
-    /// it stands in for the table's stream. Like a stream record, a call of the listener can be lost.
+    /// Adds a listener for due entries as they are written, instead of the table's stream. It may miss one, too.
     #[must_use]
     pub fn with_due_listener(self, listener: impl Fn(DueEntry) + Send + Sync + 'static) -> Self {
         Self { due_listener: Some(DueListener(Arc::new(listener))), ..self }
@@ -119,7 +103,6 @@ impl Store {
         &self.table
     }
 
-    /// Reads one item.
     pub(super) async fn get(&self, key: Key) -> Result<Option<Item>, StoreError> {
         let meter = self.meter.count_call();
         let output = self
@@ -137,14 +120,13 @@ impl Store {
         Ok(output.item)
     }
 
-    /// Reads items by key, in the order of the keys. Missing items are left out. A key that is named again counts once:
-    /// two references of a record may lead to the same one, and a batch that has a key twice is refused.
+    /// Keeps the order of the keys and skips missing ones. A repeated key counts once: `DynamoDB` refuses duplicates.
     pub(super) async fn get_all(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
         let mut named = HashSet::with_capacity(keys.len());
         let keys: Vec<Key> = keys.iter().filter(|key| named.insert(*key)).cloned().collect();
         let mut items = Vec::with_capacity(keys.len());
         let until = Instant::now() + limits::AWS_CALL_TIMEOUT;
-        // Some batches are under way together: who reads a few waits once.
+        // Several batches run together: reading a few takes one round trip.
         for some in keys.chunks(limits::BATCH_KEYS_MAX * limits::BATCHES_AT_ONCE) {
             if until <= Instant::now() {
                 return Err(unserved());
@@ -158,7 +140,7 @@ impl Store {
         Ok(keys.iter().filter_map(|key| found.remove(key)).collect())
     }
 
-    /// All items of one batch of keys, however many calls it takes.
+    /// Reads all items of one batch of keys, in as many calls as it takes.
     async fn get_all_of_batch(&self, keys: &[Key], until: Instant) -> Result<Vec<Item>, StoreError> {
         let mut found = Vec::with_capacity(keys.len());
         let mut pending: Vec<Item> = keys.iter().cloned().map(Key::into_item).collect();
@@ -170,8 +152,7 @@ impl Store {
                 return Ok(found);
             }
             pending = unprocessed;
-            // A batch stops at 16 MB, or where DynamoDB has no capacity. It has processed some keys in either case, so the
-            // pauses are short.
+            // A batch that stops at 16 MB or without capacity has processed some keys, so the pauses are short.
             tokio::time::sleep(backoff.next(Obstacle::Conflict).ok_or_else(unserved)?).await;
         }
     }
@@ -194,8 +175,7 @@ impl Store {
         Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
     }
 
-    /// Reads a whole partition in the order of its sort keys, and calls `visit` with the given attributes of each item, or
-    /// with all of them if none is given.
+    /// Calls `visit` with the given attributes of each item, or all if none is given, in the order of sort keys.
     pub(super) async fn scan_partition(
         &self,
         partition: &str,
@@ -206,7 +186,7 @@ impl Store {
         self.scan_prefix((partition, ""), order, attributes, visit).await
     }
 
-    /// Reads the items of a partition whose sort keys begin so, and calls `visit` as [`Store::scan_partition`] does.
+    /// Like [`Store::scan_partition`], for the sort keys with a prefix.
     pub(super) async fn scan_prefix(
         &self,
         (partition, prefix): (&str, &str),
@@ -245,7 +225,7 @@ impl Store {
         }
     }
 
-    /// Reads the first keys of a partition from one sort key to another, both included.
+    /// The first keys of a partition between two sort keys, inclusive.
     pub(super) async fn keys_between(
         &self,
         partition: &str,
@@ -276,8 +256,7 @@ impl Store {
         Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
     }
 
-    /// Reads one response's items of a partition, from one sort key to another, both included. Items that do not meet the
-    /// condition are skipped. Returns the key behind which to go on, if there may be more.
+    /// One response's items between two sort keys, inclusive, that meet the condition; and the key to continue after.
     pub(super) async fn items_between(
         &self,
         query: PartitionQuery<'_>,
@@ -321,7 +300,7 @@ impl Store {
         Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// Changes one item in place, outside of a transaction, and returns it as changed. None if its condition did not hold.
+    /// Changes one item, outside of a transaction, and returns it. None if its condition did not hold.
     pub(super) async fn update(&self, update: Update) -> Result<Option<Item>, StoreError> {
         let Update { key, expression, condition, names, values } = update;
         let request = self
@@ -352,7 +331,7 @@ impl Store {
         Ok(output.attributes)
     }
 
-    /// Deletes an item outside of a transaction: one that derives from a record, and was left behind.
+    /// Deletes a derived item that was left behind, outside of a transaction.
     pub(super) async fn delete(&self, key: Key) -> Result<(), StoreError> {
         let request = self
             .client
@@ -401,13 +380,12 @@ impl Store {
         Ok(true)
     }
 
-    /// Increments a counter and returns it: 1 the first time.
     pub(super) async fn next_number(&self, key: Key) -> Result<u64, StoreError> {
         let mut numbers = self.next_numbers(key, 1).await?;
         numbers.next().ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// The next so many numbers of a counter, which no other call gets: from 1 the first time.
+    /// Reserves numbers of a counter, beginning with 1.
     pub(super) async fn next_numbers(&self, key: Key, count: usize) -> Result<RangeInclusive<u64>, StoreError> {
         let counted = Update {
             key,
@@ -423,8 +401,7 @@ impl Store {
         range.ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// Makes changes together or not at all. Each call has a client request token of its own, which the SDK's retries
-    /// repeat, so that a lost response does not become a second effect.
+    /// Makes all changes or none. The SDK's retries repeat the call's request token: a lost response has one effect.
     pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
         let items: Vec<TransactWriteItem> =
             changes.into_iter().map(|change| change.into_write(&self.table)).collect::<Result<_, _>>()?;
@@ -460,13 +437,12 @@ impl Store {
     }
 }
 
-/// What a read of many items ends with whose time is over.
+/// The error of a read of many items that ran out of time.
 fn unserved() -> StoreError {
     StoreError::Throttled("BatchGetItem: keys stay unprocessed".to_owned())
 }
 
-/// Attempts a write of one item again while a transaction holds the item. The transaction ends soon, with or without
-/// effect, and the write's own condition then decides.
+/// Retries a write of one item while a transaction holds it. When that ends, the write's own condition decides.
 async fn until_released<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
@@ -483,7 +459,6 @@ where
     }
 }
 
-/// The entries of the due index that a transaction puts.
 fn due_entries(items: &[TransactWriteItem]) -> Vec<DueEntry> {
     let puts = items.iter().filter_map(|item| item.put.as_ref());
     puts.filter_map(|put| DueEntry::of(Key::of(&put.item)?)).collect()

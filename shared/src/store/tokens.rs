@@ -1,5 +1,4 @@
-//! Tokens: stored once, under their hash, by which every call finds them. Under a token's id is a pointer to the hash, for
-//! the app and for operators.
+//! Tokens: each is stored once, under its hash, by which calls find it. Its id points to the hash.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -17,18 +16,17 @@ use crate::domain::time::Timestamp;
 use crate::domain::token::Token;
 use crate::limits;
 
-/// The attribute of the pointer from a token's id that holds the token's hash.
 const HASH: &str = "hash";
-/// The attribute of the pointer that holds the token's name, which never changes: the name of an id is one read away.
+/// The token's name in its pointer, one read away from the id. It never changes.
 const NAME: &str = "name";
 
 impl Store {
-    /// Records the hour of a token's last use, unless it is recorded. Of several calls at once, one writes.
+    /// Records the hour of a token's last use. Of concurrent calls, one writes.
     pub(crate) async fn record_use(&self, hash: TokenHash, hour: Timestamp) -> Result<(), StoreError> {
         let used = Update {
             key: keys::token_by_hash(hash),
             expression: "SET #used = :hour",
-            // The texts of timestamps sort in the order of time.
+            // Timestamps sort as text in the order of time.
             condition: "attribute_exists(#pk) AND (attribute_not_exists(#used) OR #used < :hour)",
             names: vec![("#used", "last_used_at"), ("#pk", PARTITION)],
             values: vec![(":hour", AttributeValue::S(hour.to_string()))],
@@ -43,7 +41,7 @@ impl Store {
 }
 
 impl OrgStore {
-    /// The organization's tokens, the newest first: all that were created since a moment, and some that were created before.
+    /// The organization's tokens, newest first: all created since a moment, and some older ones.
     pub(crate) async fn tokens_since(&self, moment: Timestamp) -> Result<Vec<Token>, StoreError> {
         let partition = keys::tokens(self.org);
         let mut pointers: Vec<Item> = Vec::new();
@@ -72,18 +70,16 @@ impl OrgStore {
         self.store.get_all(&keys).await?.into_iter().map(from_item).collect()
     }
 
-    /// The hash of one of the organization's tokens.
     pub(crate) async fn token_hash(&self, id: TokenId) -> Result<Option<TokenHash>, StoreError> {
         self.store.get(keys::token(self.org, id)).await?.as_ref().map(pointed_hash).transpose()
     }
 
-    /// The token with a hash, if it is one of the organization's.
     pub(crate) async fn token_with_hash(&self, hash: TokenHash) -> Result<Option<Token>, StoreError> {
         Ok(self.store.token(hash).await?.filter(|token| token.organization_id == self.org))
     }
 }
 
-/// The changes that add a token. They hold only while the organization is not suspended.
+/// Adds a token, if the organization is not suspended.
 pub(crate) fn create(
     call: &CallContext,
     admin: Admin<'_>,
@@ -96,7 +92,7 @@ pub(crate) fn create(
     Ok(Changes::by_admin(call, admin, added))
 }
 
-/// The change that revokes a token, at once and for good. It holds only while the token is not revoked.
+/// Revokes a token, at once and for good. Holds only while it is not revoked.
 pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, hash: TokenHash, at: Timestamp) -> Changes {
     let revoked = Update {
         key: keys::token_by_hash(hash),
@@ -108,12 +104,10 @@ pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, hash: TokenHash, at: 
     Changes::by_admin(call, admin, [Change::Update(revoked)])
 }
 
-/// The change that copies to a token what its organization says about being suspended.
 pub(crate) fn suspend(call: &CallContext, hash: TokenHash, at: Option<Timestamp>) -> Changes {
     Changes::of(call, [copy_suspension(keys::token_by_hash(hash), at)])
 }
 
-/// The change that copies to the token with a key what its organization says about being suspended.
 pub(super) fn copy_suspension(key: keys::Key, at: Option<Timestamp>) -> Change {
     let (expression, values) = match at {
         Some(at) => ("SET #suspended_at = :at", vec![(":at", AttributeValue::S(at.to_string()))]),
@@ -123,14 +117,12 @@ pub(super) fn copy_suspension(key: keys::Key, at: Option<Timestamp>) -> Change {
     Change::Update(Update { key, expression, condition: "attribute_exists(#pk)", names, values })
 }
 
-/// When a token was created, by its id.
 fn created_at(id: TokenId) -> Option<Timestamp> {
     let (seconds, nanoseconds) = id.uuid().get_timestamp()?.to_unix();
     let ms = i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanoseconds / 1_000_000))?;
     Timestamp::from_unix_ms(ms).ok()
 }
 
-/// The item that leads from a token's id to its hash.
 pub(super) fn pointer(token: &Token, hash: TokenHash) -> Item {
     let mut item = keys::token(token.organization_id, token.id).into_item();
     item.insert(HASH.to_owned(), AttributeValue::B(Blob::new(hash.as_bytes())));
@@ -138,7 +130,6 @@ pub(super) fn pointer(token: &Token, hash: TokenHash) -> Item {
     item
 }
 
-/// The hash in the key of a token.
 pub(super) fn hash_in(key: &keys::Key) -> Option<TokenHash> {
     let hash = key.partition().rsplit_once('#')?.1;
     let byte = |at: usize| u8::from_str_radix(hash.get(2 * at..2 * at + 2)?, 16).ok();
@@ -146,7 +137,6 @@ pub(super) fn hash_in(key: &keys::Key) -> Option<TokenHash> {
     TokenHash::from_bytes(&bytes?).filter(|hash| keys::token_by_hash(*hash) == *key)
 }
 
-/// The hash to which a pointer leads.
 pub(super) fn pointed_hash(pointer: &Item) -> Result<TokenHash, StoreError> {
     let hash = bytes(pointer, HASH).and_then(TokenHash::from_bytes);
     hash.ok_or_else(|| StoreError::Unreadable("decoding an item: no hash".to_owned()))

@@ -1,5 +1,4 @@
-//! Trusts: a record among those of its workspace, which is its own row in lists; a pointer from its id; and the item of its
-//! external reference.
+//! Trusts: a record that is its own list row, a pointer from its id, and the item of its external reference.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -15,9 +14,7 @@ use crate::domain::trust::Trust;
 use crate::limits;
 use crate::wire::page::{Page, Search, list_query};
 
-/// The attribute of a pointer that holds the workspace.
 pub(super) const WORKSPACE: &str = "workspace_id";
-/// The attribute of a reference's item that holds the trust.
 pub(super) const TRUST: &str = "trust_id";
 
 list_query! {
@@ -32,10 +29,9 @@ list_query! {
     }
 }
 
-/// The attributes that make a record its own row: the text that is searched. The other two are there in any case.
+/// What makes a record its own row: the searched text. The others are always there.
 pub(super) const LISTED: [&str; 3] = [TEXT, "id", "workspace_id"];
 
-/// A trust as it is stored.
 pub(super) fn item(org: OrgId, trust: &Trust, version: u64) -> Result<Item, StoreError> {
     let mut item = to_versioned_item(keys::trust(org, trust.workspace_id, trust.id), trust, version)?;
     item.insert(TEXT.to_owned(), AttributeValue::S(trust.search_text().as_str().to_owned()));
@@ -48,7 +44,7 @@ impl OrgStore {
         Ok(self.trusts([id]).await?.pop())
     }
 
-    /// The trusts with these ids. Missing ones are left out.
+    /// The trusts with these ids. Skips missing ones.
     pub(crate) async fn trusts(
         &self,
         ids: impl IntoIterator<Item = TrustId>,
@@ -67,7 +63,6 @@ impl OrgStore {
         self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item).collect()
     }
 
-    /// The id of the trust that has an external reference, as the reference's item says.
     pub(crate) async fn trust_with_reference(
         &self,
         reference: &ExternalReference,
@@ -77,7 +72,7 @@ impl OrgStore {
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no trust_id".to_owned()))
     }
 
-    /// A page of the trusts that a query asks for. By reference it takes three reads, however many trusts there are.
+    /// A page of matching trusts. A search by reference takes three reads, however many trusts exist.
     pub(crate) async fn list_trusts(&self, query: &TrustQuery) -> Result<Page<Trust>, StoreError> {
         let needle = query.search.needle();
         if let Some(reference) = &query.external_reference {
@@ -86,7 +81,7 @@ impl OrgStore {
                 None => None,
             };
             let fits = |trust: &Trust| {
-                // The trust may have been given another reference between the two reads.
+                // The trust may have got another reference between the two reads.
                 trust.external_reference.as_ref() == Some(reference)
                     && query.workspace_id.is_none_or(|workspace| trust.workspace_id == workspace)
                     && needle.is_none_or(|needle| trust.search_text().as_str().contains(needle))
@@ -101,12 +96,11 @@ impl OrgStore {
         Ok(Page::new(found, total, query.page()))
     }
 
-    /// The trusts of a workspace, the oldest first.
+    /// Oldest first.
     pub(crate) async fn trusts_of(&self, workspace: WorkspaceId) -> Result<Vec<Trust>, StoreError> {
         Ok(self.versioned_trusts_of(workspace).await?.into_iter().map(Versioned::into_inner).collect())
     }
 
-    /// The same, with the versions.
     pub(super) async fn versioned_trusts_of(
         &self,
         workspace: WorkspaceId,
@@ -123,7 +117,6 @@ fn decode(item: Item) -> Result<Trust, StoreError> {
     from_versioned_item::<Trust>(item).map(Versioned::into_inner)
 }
 
-/// What leads to a trust: its pointer or its reference.
 pub(super) fn leading_to(trust: &Trust, key: Key) -> Item {
     let mut item = key.into_item();
     item.insert(TRUST.to_owned(), AttributeValue::S(trust.id.to_string()));
@@ -131,7 +124,7 @@ pub(super) fn leading_to(trust: &Trust, key: Key) -> Item {
     item
 }
 
-/// The pointer from a trust's id to its workspace. It has its name too, so that the audit log finds it in one read.
+/// The pointer from a trust's id to its workspace. It has the trust's name so that the audit log finds it in one read.
 pub(super) fn pointer(org: OrgId, trust: &Trust) -> Item {
     let mut pointer = leading_to(trust, keys::trust_pointer(org, trust.id));
     pointer.insert(super::audit::NAME.to_owned(), AttributeValue::S(trust.formal_name.as_str().to_owned()));
@@ -143,17 +136,14 @@ fn claim(org: OrgId, trust: &Trust) -> Option<Change> {
     Some(Change::Create(leading_to(trust, keys::trust_reference(org, reference))))
 }
 
-/// The changes that create a trust. Its id and its reference must be free.
+/// Creates a trust. Its id and reference must be free.
 pub fn create(call: &CallContext, trust: &Trust) -> Result<Changes, StoreError> {
     let org = call.org();
     let created = [Change::Create(item(org, trust, 1)?), Change::Create(pointer(org, trust))];
     Ok(Changes::of(call, created.into_iter().chain(claim(org, trust))))
 }
 
-/// The changes from one state of a trust to the next. Its workspace stays, and another reference must be free.
-///
-/// # Errors
-/// When the record before is another trust.
+/// Writes a trust's next state. Its workspace stays, and a new reference must be free.
 pub fn replace(call: &CallContext, before: &Versioned<Trust>, after: &Trust) -> Result<Changes, StoreError> {
     if (before.id, before.workspace_id) != (after.id, after.workspace_id) {
         return Err(StoreError::Failed("a trust in the place of another one".to_owned()));

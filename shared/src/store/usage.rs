@@ -18,18 +18,15 @@ pub struct Usage {
     pub write_units: f64,
     /// Calls, each counted once, however many attempts it took.
     pub round_trips: u32,
-    /// How many times the caller waited for the table: calls under way together are one wait. It is what latency grows
-    /// with, and never less than the longest chain of calls that needed each other's results.
+    /// Waits for the table, with concurrent calls as one: at least the longest chain of dependent calls.
     pub waits: u32,
     /// Attempts beyond the first of each call.
     pub retries: u32,
 }
 
-/// Counts the usage of one handle.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UsageMeter(Arc<Mutex<Counts>>);
 
-/// The counts of a meter.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     usage: Usage,
@@ -51,31 +48,27 @@ impl UsageMeter {
         CallMeter { meter: self.clone(), wait }
     }
 
-    /// Adds the units of a read.
     pub(super) fn add_read(&self, capacity: Option<&ConsumedCapacity>) {
         self.add(|counts| {
             counts.usage.read_units += capacity.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
         });
     }
 
-    /// Adds the units of a write.
     pub(super) fn add_written(&self, capacity: &[ConsumedCapacity]) {
         let units: f64 = capacity.iter().filter_map(ConsumedCapacity::capacity_units).sum();
         self.add(|counts| counts.usage.write_units += units);
     }
 
-    /// The usage so far.
     pub(super) fn usage(&self) -> Usage {
         let counts = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Usage { retries: counts.attempts.saturating_sub(counts.usage.round_trips), ..counts.usage }
     }
 }
 
-/// Counts the attempts at one call.
 #[derive(Debug)]
 pub(super) struct CallMeter {
     meter: UsageMeter,
-    /// The number of the wait that the call belongs to: one more than the waits that had ended when it began.
+    /// The call's wait: one more than the waits that had ended when it began.
     wait: u32,
 }
 

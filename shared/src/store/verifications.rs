@@ -12,13 +12,12 @@ use crate::domain::ids::AgreementId;
 use crate::domain::member::Verified;
 
 impl OrgStore {
-    /// The verifications of an agreement's participants, the oldest first.
+    /// Oldest first.
     pub(crate) async fn verifications(&self, agreement: AgreementId) -> Result<Vec<Verification>, StoreError> {
         self.beside(agreement, VERIFICATION).await?.into_iter().map(from_item).collect()
     }
 }
 
-/// The changes that record a verification, and advance the agreement.
 pub(crate) fn record(
     call: &CallContext,
     before: &Versioned<Agreement>,

@@ -1,17 +1,17 @@
-//! Schema versions: how a record is laid out, and what its list row has. The one place that knows them.
+//! Schema versions: the layout of records and their list rows. Only this module knows them.
 //!
-//! Every record carries the version in which it was written. A release reads all versions up to its own and writes its own;
-//! it refuses newer ones, since it can't know what they mean. `ops migrate` rewrites what is older.
+//! Every record carries the version in which it was written. A release reads all versions up to its own, writes its
+//! own, and refuses newer ones, since it can't know what they mean. `ops migrate` rewrites older records.
 //!
-//! Decision: versions have one numbering for the whole table, and a step to the next one names the kinds of records that it
-//! changes. All other kinds keep their number. So nothing is rewritten that has not changed, and a release that is rolled
-//! back refuses only records of the kinds that the newer one changed.
+//! Decision: versions have one numbering for the whole table, and a step to the next one names the kinds of records
+//! that it changes. Other kinds keep their number. So nothing unchanged is rewritten, and a rolled-back release refuses
+//! only records of the kinds that the newer one changed.
 //!
-//! Decision: an attribute that is new and may be absent needs no step: `serde` has its default. A step is for what an older
-//! release would misread, and for rows that derive from the record and have to be written anew.
+//! Decision: a new optional attribute needs no step: `serde` has its default. A step is for what an older release would
+//! misread, and for derived rows that have to be written anew.
 //!
-//! To add a step: add it to `STEPS`; if rows of its kinds change that are in no list of their kind, write them in `migrate`,
-//! too. Changes in place (`Change::Update`) must be right for records of both layouts, until all tables are migrated.
+//! To add a step, add it to `STEPS`; if it changes rows that are not in their kind's own list, also write them in
+//! `migrate`. Changes in place (`Change::Update`) must be right for both layouts until all tables are migrated.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -19,10 +19,9 @@ use super::StoreError;
 use super::keys::{Item, Key, RecordKey};
 use crate::wire::enums::text_enum;
 
-/// The attribute of a record that holds its schema version.
 pub(super) const SCHEMA: &str = "sv";
 
-/// The version that records of all kinds begin with, also of those that are changed in place only and carry none.
+/// The first version of all kinds, also of records without one because they only change in place.
 const FIRST: u32 = 1;
 
 text_enum! {
@@ -46,32 +45,26 @@ text_enum! {
 }
 
 impl Kind {
-    /// The kind of the record with a key. None of other items, and of records that no step can change.
+    /// None for other items, and for records that no step can change.
     pub(super) fn of(key: &Key) -> Option<Self> {
         Self::parse(RecordKey::of(key)?.what)
     }
 }
 
-/// A step from one version to the next.
 struct Step {
-    /// The version to which it leads.
     to: u32,
-    /// The kinds of records that it changes.
     kinds: &'static [Kind],
-    /// Changes the attributes of a record of the version before.
     upgrade: fn(&mut Item),
 }
 
-/// Steps, in their order.
 struct Steps(&'static [Step]);
 
-/// All steps: none yet.
+/// None yet.
 const STEPS: Steps = Steps(&[]);
 
 /// The newest version of any kind of record: what this release writes.
 pub const NEWEST: u32 = STEPS.newest_of_all();
 
-/// The version of an item.
 pub(super) fn version_of(item: &Item) -> u32 {
     let number = item.get(SCHEMA).and_then(|version| version.as_n().ok());
     number.and_then(|number| number.parse().ok()).unwrap_or(FIRST)
@@ -86,18 +79,12 @@ fn set(item: &mut Item, version: u32) {
     item.insert(SCHEMA.to_owned(), AttributeValue::N(version.to_string()));
 }
 
-/// The kind of a record that is older than what this release writes. None of other items.
-///
-/// # Errors
-/// [`StoreError::Newer`] when a newer release wrote it.
+/// The kind of a record that is older than this release's. None for other items. Fails if a newer release wrote it.
 pub(super) fn older(item: &Item) -> Result<Option<Kind>, StoreError> {
     STEPS.older(item)
 }
 
-/// A record's item in the newest layout, with its version.
-///
-/// # Errors
-/// [`StoreError::Newer`] when a newer release wrote it.
+/// A record's item in the newest layout, with its version. Fails if a newer release wrote it.
 pub(super) fn upgraded(item: Item) -> Result<Item, StoreError> {
     STEPS.upgraded(item)
 }
@@ -118,7 +105,7 @@ impl Steps {
     fn older(&self, item: &Item) -> Result<Option<Kind>, StoreError> {
         let (version, key) = (version_of(item), Key::of(item));
         let kind = key.as_ref().and_then(Kind::of);
-        // Without its key, it is a part of an item that was read for some attributes.
+        // Without its key, it is a part of an item, read for some attributes.
         let known = if key.is_some() { self.newest(kind) } else { self.newest_of_all() };
         if version > known {
             return Err(StoreError::Newer(format!(
@@ -145,7 +132,6 @@ mod tests {
     use crate::domain::ids::{AgreementId, ContactId, OrgId, RequestId};
     use crate::store::keys;
 
-    /// Made-up steps, each of which renames an attribute.
     const MADE_UP: Steps = Steps(&[
         Step { to: 2, kinds: &[Kind::Contact], upgrade: |item| rename(item, "display_name", "name") },
         Step { to: 3, kinds: &[Kind::Agreement], upgrade: |item| rename(item, "name", "title") },

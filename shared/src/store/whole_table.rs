@@ -1,4 +1,4 @@
-//! The whole table, page by page, for operators: no request of a caller ever reads it.
+//! Reads the whole table, page by page, for operators: no request of a caller ever does.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,22 +13,20 @@ use super::keys::{ALONE, Key, PARTITION, SORT};
 use super::versions::SCHEMA;
 use super::{Store, StoreError};
 
-/// What separates the two keys of a position. No key has it.
+/// Separates a position's two keys. No key contains it.
 const BETWEEN: char = '\0';
 
-/// Where a walk over the whole table has got to: the last item that it has seen. A walk that is interrupted is taken up again
-/// behind it, also by another process. As text it has only letters, digits, `-` and `_`.
+/// The last item seen by a walk over the table. A walk resumes after it, even in another process. As text it has only
+/// letters, digits, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Position(Key);
 
 impl Position {
-    /// Behind the item with this key.
     pub(super) fn of(key: &Item) -> Option<Self> {
         Key::of(key).map(Self)
     }
 
-    /// The item's key.
     pub(super) fn to_item(&self) -> Item {
         self.0.clone().into_item()
     }
@@ -55,7 +53,7 @@ impl TryFrom<String> for Position {
     }
 }
 
-/// A text is no position.
+/// A text that is no position.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no position that an earlier run has printed")]
 pub struct InvalidPosition;
@@ -71,19 +69,17 @@ impl FromStr for Position {
     }
 }
 
-/// What a page of the table has.
 #[derive(Debug)]
 pub(super) struct PageOfTable {
-    /// The items that are wanted.
     pub items: Vec<Item>,
-    /// How many were looked at.
+    /// How many items were inspected.
     pub looked_at: u64,
-    /// Where to go on. None at the end of the table.
+    /// Where to continue. None at the end of the table.
     pub next: Option<Position>,
 }
 
 impl Store {
-    /// The next items of the table, as they are when each is read: all, or the keys and schema versions of records that
+    /// The next items of the table, each as it is when read: all, or only the keys and schema versions of records that
     /// are alone in their partitions and not of a schema version.
     pub(super) async fn page_of_table(
         &self,

@@ -1,5 +1,4 @@
-//! Workspaces: a record, a row in their list, an item for each of their people, and a row with the people for the contact
-//! pages.
+//! Workspaces: a record, a list row, an item for each of their people, and a row with the people for contact pages.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +22,6 @@ use crate::domain::workspace::{PeopledWorkspace, Workspace, WorkspaceName, Works
 use crate::limits;
 use crate::wire::page::{Page, PageRequest, Search, list_query};
 
-/// A workspace as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     id: WorkspaceId,
@@ -31,9 +29,8 @@ struct Stored {
     number: WorkspaceNumber,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     activated_at: Option<Timestamp>,
-    /// How many people it had when they were counted last. Below zero where one who left was counted before they had joined.
+    /// The people when last counted. Negative if one who left was counted before they had joined.
     people_count: i64,
-    /// When one of them joined or left last, as far as that was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     people_at: Option<Timestamp>,
     created_at: Timestamp,
@@ -57,14 +54,11 @@ impl From<&Workspace> for Stored {
     }
 }
 
-/// The attribute of a workspace with the number of its people.
 const PEOPLE_COUNT: &str = "people_count";
-/// The attribute of a workspace with the moment of the last change of its people.
 const PEOPLE_AT: &str = "people_at";
-/// The attribute of one of the people with the moment at which they joined.
 const JOINED_AT: &str = "at";
 
-/// The attribute of a row of people that holds them, a set of ids.
+/// In a row of people: a set of ids.
 const PEOPLE: &str = "p";
 
 impl Record for Workspace {
@@ -106,7 +100,7 @@ impl OrgStore {
         self.find(id).await
     }
 
-    /// The workspaces with these ids. Missing ones are left out.
+    /// The workspaces with these ids. Skips missing ones.
     pub async fn workspaces(
         &self,
         ids: impl IntoIterator<Item = WorkspaceId>,
@@ -119,7 +113,6 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
-    /// A page of the workspaces that have a contact among their people.
     pub(crate) async fn workspaces_of(
         &self,
         contact: ContactId,
@@ -140,7 +133,7 @@ impl OrgStore {
         peopled(self.store.partition_items(&keys::workspace_items(self.org, id)).await?)
     }
 
-    /// One of the people of a workspace; none if the contact is not among them.
+    /// None if the contact is not one of the workspace's people.
     pub(crate) async fn person(
         &self,
         workspace: WorkspaceId,
@@ -157,8 +150,7 @@ impl OrgStore {
         Ok(people.into_iter().map(Versioned::into_inner).collect())
     }
 
-    /// Makes those people of a workspace for whom a commit had no room, and shows in lists who joined or left by it. What fails
-    /// is left to the clock, for which the commit has entries.
+    /// Adds the people for whom a commit had no room, and shows moves in lists. The clock repeats what fails.
     pub(super) async fn finish_joining(&self, joining: Vec<Change>, movings: &[Moving], now: Timestamp) {
         let joined = joining.into_iter().filter_map(|change| match change {
             Change::Update(update) => Some(self.store.update(update)),
@@ -186,14 +178,13 @@ impl OrgStore {
         let _ = futures_util::future::join_all(all).await;
     }
 
-    /// The number of the organization's next workspace. It is taken outside of the transaction, so that workspaces that are
-    /// created at the same time do not conflict; numbers may skip.
+    /// Taken outside of the transaction, so that concurrently created workspaces do not conflict; numbers may skip.
     pub(crate) async fn next_workspace_number(&self) -> Result<WorkspaceNumber, StoreError> {
         self.store.next_number(keys::workspace_counter(self.org)).await.map(WorkspaceNumber)
     }
 }
 
-/// One of the people of a workspace, as they were read.
+/// A person of a workspace, as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Person {
     workspace: WorkspaceId,
@@ -201,8 +192,7 @@ pub struct Person {
     version: u64,
 }
 
-/// The changes that create a workspace, with people if it is an import. It must not be activated: only a member activates
-/// one.
+/// Creates a workspace, with people if imported. It must not be activated: only a member activates one.
 pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Changes, StoreError> {
     if workspace.activated_at().is_some() {
         return Err(StoreError::Failed("a new workspace that is activated".to_owned()));
@@ -215,10 +205,10 @@ pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Change
     Ok(Changes::of(call, created))
 }
 
-/// The change that makes a contact one of a workspace's people, without a conflict with others who join at the same time.
+/// Makes a contact one of a workspace's people, without a conflict with others who join.
 ///
-/// It adds one who is among them already too: every new reference adds its contact again, so that a removal which has not
-/// seen the reference does not hold (see `remove_person`), and one that came first is undone.
+/// It also adds one who is there already: every new reference adds its contact again, so that a removal that has not
+/// seen the reference fails (see `remove_person`), and an earlier removal is undone.
 pub fn add_person(call: &CallContext, before: &PeopledWorkspace, contact: ContactId) -> Changes {
     let workspace = before.id();
     let step = if before.people().contains(&contact) { Step::Stays } else { Step::Joins };
@@ -226,7 +216,7 @@ pub fn add_person(call: &CallContext, before: &PeopledWorkspace, contact: Contac
     added.by_which(Moving { workspace, contact, step })
 }
 
-/// The change that has the clock count the people of a workspace who join or leave in the same transaction.
+/// Has the clock count the people of a workspace who join or leave in the same transaction.
 pub fn count_people_later(call: &CallContext, workspace: WorkspaceId) -> Changes {
     Changes::of(call, [count_later(call, workspace)])
 }
@@ -235,8 +225,7 @@ fn count_later(call: &CallContext, workspace: WorkspaceId) -> Change {
     Change::Put(keys::due_unique(call.now(), Due::People, call.org(), workspace.uuid()).into_item())
 }
 
-/// The changes that remove one of a workspace's people. They hold only while no agreement refers to the contact that did not
-/// before.
+/// Removes one of a workspace's people, if no agreement has begun to refer to the contact since.
 pub(crate) fn remove_person(call: &CallContext, person: &Person) -> Changes {
     let Person { workspace, contact, version } = *person;
     let left = Change::DeleteVersion(keys::person(call.org(), workspace, contact), version);
@@ -244,7 +233,6 @@ pub(crate) fn remove_person(call: &CallContext, person: &Person) -> Changes {
     Changes::of(call, changes).by_which(Moving { workspace, contact, step: Step::Leaves })
 }
 
-/// The item of one of a workspace's people, with a new version if it is there.
 fn person_update(call: &CallContext, workspace: WorkspaceId, contact: ContactId) -> Update {
     Update {
         key: keys::person(call.org(), workspace, contact),
@@ -255,7 +243,7 @@ fn person_update(call: &CallContext, workspace: WorkspaceId, contact: ContactId)
     }
 }
 
-/// The change of a workspace's row of people, which is there once somebody has joined.
+/// Changes a workspace's row of people, which exists once somebody has joined.
 fn people_row_update(
     org: OrgId,
     workspace: WorkspaceId,
@@ -271,7 +259,6 @@ fn people_row_update(
     }
 }
 
-/// The change of the number of a workspace's people by those who joined and left.
 fn count_update(org: OrgId, workspace: WorkspaceId, (joined, left): (usize, usize), at: Timestamp) -> Update {
     let more = i64::try_from(joined).unwrap_or_default() - i64::try_from(left).unwrap_or_default();
     Update {
@@ -284,8 +271,7 @@ fn count_update(org: OrgId, workspace: WorkspaceId, (joined, left): (usize, usiz
 }
 
 impl Store {
-    /// Counts the people of a workspace for lists, after a change that was made at a moment. What it writes is wrong only if
-    /// another change is under way, which has an entry of its own on the due index.
+    /// Counts a workspace's people for lists. A concurrent change makes it wrong, but has a due entry of its own.
     pub async fn count_people(&self, org: OrgId, id: WorkspaceId, changed_at: Timestamp) -> Result<(), StoreError> {
         let Some(found) = peopled(self.partition_items(&keys::workspace_items(org, id)).await?)? else { return Ok(()) };
         let at = found.updated_at.max(changed_at).to_string();
@@ -308,7 +294,6 @@ impl Store {
     }
 }
 
-/// A workspace with its people, of the items of its partition.
 fn peopled(items: Vec<Item>) -> Result<Option<PeopledWorkspace>, StoreError> {
     let mut items = items.into_iter();
     let is_record = |item: &Item| text(item, SORT).is_some_and(keys::is_alone);
@@ -334,14 +319,12 @@ pub(super) fn version_of_person(item: &Item) -> Result<u64, StoreError> {
     number(item, VERSION).ok_or_else(unreadable_person)
 }
 
-/// The people of a workspace whom its row of people has.
 pub(super) fn people_in_row(row: Option<&Item>) -> BTreeSet<ContactId> {
     let people = row.and_then(|row| row.get(PEOPLE)?.as_bs().ok());
     let id = |id: &aws_sdk_dynamodb::primitives::Blob| Uuid::from_slice(id.as_ref()).ok().map(ContactId::from);
     people.into_iter().flatten().filter_map(id).collect()
 }
 
-/// The row of people at a key; none without people.
 pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item> {
     if people.is_empty() {
         return None;
@@ -351,7 +334,7 @@ pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item>
     Some(row)
 }
 
-/// The change that activates a workspace. It holds only while the workspace is not activated.
+/// Activates a workspace. Holds only while it is not activated.
 pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
     let activated = Update {

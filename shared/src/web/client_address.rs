@@ -7,8 +7,7 @@ use std::net::IpAddr;
 pub struct ClientAddress(pub IpAddr);
 
 impl ClientAddress {
-    /// The key under which failed logins count: an IPv4 address, or the /64 network of an IPv6 address, which one
-    /// household or office usually has to itself.
+    /// An IPv4 address, or an IPv6 /64, which one household or office usually has to itself.
     pub(super) fn rate_limit_key(self) -> String {
         match self.0.to_canonical() {
             IpAddr::V4(address) => address.to_string(),

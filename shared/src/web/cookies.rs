@@ -18,7 +18,7 @@ pub enum Cookie {
 }
 
 impl Cookie {
-    /// The name of the cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
+    /// Over https the name begins with `__Host-`, so browsers accept the cookie from this host only.
     fn name(self, app: &AppState) -> &'static str {
         match (self, app.insecure_cookies) {
             (Self::Session, false) => "__Host-session",
@@ -30,13 +30,13 @@ impl Cookie {
         }
     }
 
-    /// The secret that the cookie has in a request.
+    /// The cookie's secret in a request.
     #[must_use]
     pub fn read(self, app: &AppState, headers: &HeaderMap) -> Option<CookieSecret> {
         value(headers, self.name(app)).and_then(CookieSecret::parse)
     }
 
-    /// The `Set-Cookie` header that sets the secret, or removes the cookie when there is none.
+    /// The `Set-Cookie` header that sets the secret, or removes the cookie without one.
     #[must_use]
     pub fn set(self, app: &AppState, secret: Option<&CookieSecret>) -> Option<HeaderValue> {
         let lifetime_s = match self {
@@ -55,7 +55,7 @@ pub fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     pairs.find(|(cookie, _)| *cookie == name).map(|(_, value)| value)
 }
 
-/// The `Set-Cookie` header that sets a cookie's value for some seconds, or removes the cookie when there is none.
+/// The `Set-Cookie` header that sets a cookie for some seconds, or removes it without a value.
 pub(super) fn set(app: &AppState, name: &str, value: Option<(&str, i64)>) -> Option<HeaderValue> {
     let (value, max_age_s) = value.unwrap_or(("", 0));
     let secure = if app.insecure_cookies { "" } else { "; Secure" };

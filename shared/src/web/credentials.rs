@@ -2,8 +2,8 @@
 //!
 //! Failed logins count per account and per client address, whether or not the account exists, and each count delays
 //! further attempts. So that an attacker cannot lock out an account's owner, a device that has signed in to the account
-//! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter, and
-//! it is valid until the person signs out of all sessions.
+//! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter,
+//! and it is valid until the person signs out of all sessions.
 
 use crate::crypto;
 use crate::domain::account::Account;
@@ -21,7 +21,7 @@ use crate::web::cookies::Cookie;
 use crate::web::request::Request;
 use crate::wire::text::Folded;
 
-/// An account whose password was right, and the attempt that is counted until it succeeds.
+/// An account whose password was right, with the attempt that counts until it succeeds.
 pub(super) struct Checked {
     pub(super) account: Account,
     pub(super) factor: Option<Versioned<SecondFactor>>,
@@ -29,7 +29,7 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Checks an address and a password. `None`, if one of them is wrong or there were too many attempts.
+    /// Checks an address and a password. `None` if either is wrong or there were too many attempts.
     pub(super) async fn check(request: &Request, email: &str, password: &str) -> Result<Option<Self>, Error> {
         let found = match Email::parse(email) {
             Ok(email) => request.store().account_with_factor(&email).await?,
@@ -48,15 +48,10 @@ impl Checked {
         Ok(found.map(|(account, factor)| Self { account, factor, attempt }))
     }
 
-    /// Takes the count back.
     pub(super) async fn succeeded(&self, request: &Request) {
         self.attempt.succeeded(request.store()).await;
     }
 
-    /// The account, if the password is enough for a session.
-    ///
-    /// # Errors
-    /// The same, if the account has a second factor.
     pub(super) fn prove(self) -> Result<Proven, Box<Self>> {
         match self {
             Self { account, factor: None, attempt } => Ok(Proven { account, used: None, attempt: Some(attempt) }),
@@ -65,26 +60,23 @@ impl Checked {
     }
 }
 
-/// An account that may get a session: its password was right, and so was a code if it has a second factor.
+/// An account that may get a session: its password was right, and its code too if it has a second factor.
 pub(super) struct Proven {
     pub(super) account: Account,
-    /// The second factor before and after the code was used.
     pub(super) used: Option<(Versioned<SecondFactor>, SecondFactor)>,
     attempt: Option<LoginAttempt>,
 }
 
 impl Proven {
-    /// A new account, whose person has just chosen the password.
     pub(super) fn new_account(account: Account) -> Self {
         Self { account, used: None, attempt: None }
     }
 
-    /// An account whose code was right. The caller, which counted the attempt, takes it back.
+    /// An account whose code was right. The caller takes back the counted attempt.
     pub(super) fn with_code(account: Account, before: Versioned<SecondFactor>, after: SecondFactor) -> Self {
         Self { account, used: Some((before, after)), attempt: None }
     }
 
-    /// Takes the count back.
     pub(super) async fn succeeded(&self, request: &Request) {
         if let Some(attempt) = &self.attempt {
             attempt.succeeded(request.store()).await;
@@ -92,17 +84,15 @@ impl Proven {
     }
 }
 
-/// What is guessed in an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Guessed {
-    /// A password, or whether there is an account.
+    /// A password, or whether an account exists.
     Password,
     /// A code, by someone who knows the password.
     Code,
 }
 
 impl Guessed {
-    /// The key of the counter of an account.
     fn counter(self, email: &str) -> keys::Key {
         let kind = match self {
             Self::Password => "account",
@@ -111,7 +101,7 @@ impl Guessed {
         keys::failed_logins(kind, email)
     }
 
-    /// The failed attempts at an account until the next one must wait.
+    /// The failed attempts at an account that are not delayed.
     fn free_at_account(self) -> u32 {
         match self {
             Self::Password => limits::LOGIN_ATTEMPTS_AT_ACCOUNT,
@@ -120,16 +110,15 @@ impl Guessed {
     }
 }
 
-/// A login attempt, with the keys of the counters that it increments.
+/// A login attempt, with the keys of its counters.
 pub(super) enum LoginAttempt {
-    /// An attempt on a device that has signed in to the account before.
+    /// On a device that has signed in to the account before.
     OnKnownDevice(keys::Key),
-    /// An attempt on any other device counts for the account and for the client address.
+    /// On any other device: counts for the account and for the client address.
     OnUnknownDevice { account: keys::Key, free_at_account: u32, address: keys::Key },
 }
 
 impl LoginAttempt {
-    /// An attempt at the account with an address, if there is one, in its epoch.
     pub(super) async fn new(request: &Request, email: &str, epoch: u64, guessed: Guessed) -> Result<Self, Error> {
         let folded = Folded::new(email.trim());
         let email = folded.as_str();
@@ -146,7 +135,7 @@ impl LoginAttempt {
         })
     }
 
-    /// Counts the attempt. False, if a counter does not allow one now.
+    /// Counts the attempt. False if a counter does not allow one now.
     pub(super) async fn count(&self, store: &Store, now: Timestamp) -> Result<bool, Error> {
         match self {
             Self::OnKnownDevice(key) => count_attempt(store, key, limits::LOGIN_ATTEMPTS_ON_DEVICE, now).await,
@@ -157,7 +146,6 @@ impl LoginAttempt {
         }
     }
 
-    /// Takes the count back after a successful sign-in.
     pub(super) async fn succeeded(&self, store: &Store) {
         match self {
             Self::OnKnownDevice(key) => store.delete_failed_logins(key).await,
@@ -169,14 +157,13 @@ impl LoginAttempt {
     }
 }
 
-/// How long a counter of failed logins makes the next attempt wait, in milliseconds.
+/// How long a counter of failed logins delays the next attempt, in milliseconds.
 pub(super) async fn wait_ms(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<i64, Error> {
     let stored = store.failed_logins(key).await?;
     Ok(stored.map(|stored| stored.remembered(now)).unwrap_or_default().wait_ms(free, now))
 }
 
-/// Increments a counter of failed logins. False, if it does not allow an attempt now: the first `free` attempts are not
-/// delayed.
+/// Increments a counter. False if it does not allow an attempt now: the first `free` attempts are not delayed.
 pub(super) async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now: Timestamp) -> Result<bool, Error> {
     let attempt = || async {
         let stored = store.failed_logins(key).await?;
@@ -195,7 +182,7 @@ pub(super) async fn count_attempt(store: &Store, key: &keys::Key, free: u32, now
     }
 }
 
-/// Whether the password is the account's. Takes the same time if there is no account.
+/// Checks the account's password. Takes the same time without an account.
 pub(super) async fn check_password(account: Option<&Account>, password: &str) -> Result<bool, Error> {
     // No account has a longer password, and hashing one would cost more than sending it.
     let (password, fits) = match password.len() {
@@ -203,15 +190,14 @@ pub(super) async fn check_password(account: Option<&Account>, password: &str) ->
         _ => (String::new(), false),
     };
     let hash = account.map(|account| account.password_hash.clone());
-    // The hash takes tens of milliseconds of CPU time.
+    // Hashing takes tens of milliseconds of CPU time.
     let checked = tokio::task::spawn_blocking(move || crypto::verify_password(&password, hash.as_deref())).await;
     Ok(checked.map_err(|_| Error::Internal("checking a password panicked".to_owned()))? && fits)
 }
 
-/// The hash of a new password.
 pub(super) async fn hash_password(password: &NewPassword) -> Result<String, Error> {
     let password = password.clone();
-    // The hash takes tens of milliseconds of CPU time.
+    // Hashing takes tens of milliseconds of CPU time.
     let hashed = tokio::task::spawn_blocking(move || crypto::hash_password(password.reveal())).await;
     let hashed = hashed.map_err(|_| Error::Internal("hashing a password panicked".to_owned()))?;
     hashed.map_err(|error| Error::Internal(error.to_string()))

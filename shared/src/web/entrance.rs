@@ -1,16 +1,14 @@
-//! What a browser meets that was given the bare origin: a redirect to the app.
+//! Redirects a browser that was given the bare origin to the app.
 
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Redirect};
 use http::{Method, Request, header};
 
-/// The path of the app's first page.
 const APP: &str = "/app";
 
-/// Puts redirects to the app before a router that answers what no other function does: from `/`, and from `/app/`, since a
-/// gateway's route can't end with a slash. A caller of the API, known by its token, gets the API's answer at `/`: nothing is
-/// there.
+/// Redirects `/` and `/app/` to the app (a gateway's route can't end with a slash), in the router that answers what no
+/// other function does. At `/`, an API caller, known by its token, gets the API's answer: nothing is there.
 pub fn with_entrance(router: Router) -> Router {
     let service = tower::service_fn(move |request: Request<Body>| {
         let mut router = router.clone();

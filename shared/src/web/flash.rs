@@ -1,11 +1,11 @@
 //! Flashes: texts that a form's handler sets for the page after the redirect.
 //!
-//! A flash travels in a cookie that is sealed for the session, and opens for [`limits::FLASH_LIFETIME_S`] seconds. No
+//! A flash travels in a cookie that is sealed for the session and opens for [`limits::FLASH_LIFETIME_S`] seconds. No
 //! store keeps it. A notice is shown once. A signing secret is shown for all of that time on the pages of its endpoint,
 //! because it exists nowhere else and can't be shown again.
 //!
-//! The note of a decision and a form that arrived too late outlive their session: they are sealed for the member who typed
-//! them, and the note for its proposal too, so that they are there when the member has signed in again.
+//! A decision's note and a form that arrived too late outlive their session: they are sealed for the member who typed
+//! them, and the note also for its proposal, so that they are there at the next sign-in.
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -20,8 +20,7 @@ use crate::platform::secrets::open_with;
 use crate::web::request::Request;
 use crate::web::submitted_form::{SubmittedForm, Submitter};
 
-/// The kinds of flashes. Each kind has its own cookie, and so has the secret of each endpoint: none overwrites a text that
-/// has not been read yet.
+/// The kinds of flashes. Each, and each endpoint's secret, has its own cookie: none overwrites an unread text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flash {
     /// The new signing secret of an endpoint.
@@ -38,29 +37,24 @@ pub enum Flash {
     PasswordLink(MemberId),
     /// A new code for the link of a participant.
     LinkCode(ParticipantId),
-    /// That the link of a participant is shown: its generation.
+    /// The generation of a participant's link that is shown.
     ParticipantLink(ParticipantId),
-    /// The note of a decision that a member sent when their session had ended.
+    /// The note of a decision that a member sent after their session had ended.
     DecisionNote(ProposalId, MemberId),
-    /// The fields of a form that a member sent when their session had ended.
+    /// The fields of a form that a member sent after their session had ended.
     UnsentForm(MemberId),
     /// The secret of a second factor that is being set up.
     SecondFactorSecret,
     /// New recovery codes, a line each.
     RecoveryCodes,
-    /// That the password of a sign-in was right, and a code is next. It is sealed for the forms of a browser that has no
-    /// session yet.
+    /// The password of a sign-in was right, and a code is next. Sealed for the forms of a browser without a session.
     SecondStep,
-    /// What an act did and what is next: the title and the line of a notice, on a line each.
+    /// What an act did and what is next: a notice's title and its line, one per line.
     Done,
 }
 
 impl Flash {
-    /// Seals a text for the session of the form, and gives the `Set-Cookie` header. Nothing, if the text does not fit in a
-    /// header.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
+    /// Seals a text for the form's session. Returns the `Set-Cookie` header, if the text fits.
     pub async fn set<S: Submitter>(
         self,
         submitted: &SubmittedForm<'_, S>,
@@ -69,10 +63,7 @@ impl Flash {
         self.set_for(submitted.app(), &submitted.form_token(), text, submitted.scope().now()).await
     }
 
-    /// Seals a text for forms with a token, and gives the `Set-Cookie` header. Nothing, if the text does not fit in a header.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
+    /// [`Self::set`] for forms with a token.
     pub(super) async fn set_for(
         self,
         app: &AppState,
@@ -85,11 +76,8 @@ impl Flash {
         Ok(self.cookie(app.insecure_cookies, &sealed, self.lifetime_s()))
     }
 
-    /// Seals what was typed when the session had ended, and gives the `Set-Cookie` header. Nothing, if it is too long for a
-    /// cookie. A later text of the kind replaces it, so that the cookies of a request stay small.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
+    /// Seals what was typed after the session had ended. Returns the `Set-Cookie` header, if the text fits. A later
+    /// text replaces it, so that a request's cookies stay small.
     pub async fn keep(self, request: &Request, typed: &str) -> Result<Option<HeaderValue>, Error> {
         let keys = request.app().webhooks()?.keys.keyring().await?;
         let sealed = self.seal(&keys, typed, "", request.now())?;
@@ -97,12 +85,7 @@ impl Flash {
         Ok(cookie.filter(|cookie| cookie.len() <= limits::COOKIE_BYTES_MAX))
     }
 
-    /// The text, if the request has the cookie and it has not expired. The cookie stays, so that other pages show the text
-    /// too.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] when nobody is signed in, and [`Error::Unavailable`] when the keys can't be read now: the
-    /// text can be read later.
+    /// The text, if the request has an unexpired cookie. The cookie stays, so that other pages show the text too.
     pub async fn read(self, request: &Request) -> Result<Option<String>, Error> {
         if !self.is_in(request) {
             return Ok(None);
@@ -110,15 +93,11 @@ impl Flash {
         self.read_for(request, &request.form_token()?).await
     }
 
-    /// The text, if the request has the cookie, sealed for forms with this token, and it has not expired.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
     pub(super) async fn read_for(self, request: &Request, form_token: &str) -> Result<Option<String>, Error> {
         let Some(sealed) = self.value_in(request).and_then(decode) else { return Ok(None) };
         let keys = &*request.app().webhooks()?.keys;
         match open_with(keys, |keyring| self.open(keyring, &sealed, form_token, request.now())).await {
-            // It was sealed for another session or kind, or with a key that has been removed.
+            // It was sealed for another session or kind, or with a removed key.
             Err(SealError::Broken | SealError::NoSuchKey(_)) => Ok(None),
             opened => Ok(opened?),
         }
@@ -143,16 +122,13 @@ impl Flash {
         pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
-    /// The text, as [`Flash::read`] gives it, with the `Set-Cookie` header that removes it.
-    ///
-    /// # Errors
-    /// Those of [`Flash::read`].
+    /// Like [`Flash::read`], with the `Set-Cookie` header that removes the cookie.
     pub async fn take(self, request: &Request) -> Result<Option<(String, Option<HeaderValue>)>, Error> {
         let is_local = request.app().insecure_cookies;
         Ok(self.read(request).await?.map(|text| (text, self.cookie(is_local, "", 0))))
     }
 
-    /// The name of the cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
+    /// Over https the name begins with `__Host-`, so browsers accept the cookie from this host only.
     fn cookie_name(self, is_local: bool) -> String {
         let prefix = if is_local { "" } else { "__Host-" };
         match self {
@@ -189,7 +165,6 @@ impl Flash {
         }
     }
 
-    /// The associated data of the seal: the kind and the session.
     fn associated_data(self, form_token: &str) -> String {
         match self {
             Self::SigningSecret(endpoint) => format!("shown once, secret of {endpoint}, to {form_token}"),
@@ -200,7 +175,7 @@ impl Flash {
             Self::PasswordLink(member) => format!("shown once, password link of {member}, to {form_token}"),
             Self::LinkCode(participant) => format!("shown once, code of {participant}, to {form_token}"),
             Self::ParticipantLink(participant) => format!("shown once, link of {participant}, to {form_token}"),
-            // The session has ended: the note is for the member in their next one.
+            // The session has ended: the note is for the member's next one.
             Self::DecisionNote(proposal, member) => format!("shown once, note for {proposal}, to {member}"),
             Self::UnsentForm(member) => format!("shown once, form not sent, to {member}"),
             Self::SecondFactorSecret => format!("shown once, secret of a second factor, to {form_token}"),
@@ -210,7 +185,7 @@ impl Flash {
         }
     }
 
-    /// The cookie's value. The time is sealed with the text, because a browser may keep a cookie longer than `Max-Age`.
+    /// The time is sealed with the text, because a browser may keep a cookie longer than `Max-Age`.
     fn seal(self, keys: &Keyring, text: &str, form_token: &str, now: Timestamp) -> Result<String, Error> {
         let internal = |error: serde_json::Error| Error::Internal(error.to_string());
         let content = serde_json::to_string(&(now, text)).map_err(internal)?;
@@ -219,10 +194,7 @@ impl Flash {
         Ok(utf8_percent_encode(&sealed, NON_ALPHANUMERIC).to_string())
     }
 
-    /// The text, if it has not expired.
-    ///
-    /// # Errors
-    /// When its key is not among these, or it was sealed for another session or kind.
+    /// None if the text has expired. Fails if its key is not among these, or it was sealed for another session or kind.
     fn open(
         self,
         keys: &Keyring,

@@ -1,4 +1,4 @@
-//! Form bodies, and the check that a form was sent from this origin.
+//! Form bodies, and the check that a form comes from this origin.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl FormKeys {
         Self(secret.clone())
     }
 
-    /// The markup of the fields, for one copy of a form: another one at each call.
+    /// The markup of the fields. Each call makes another copy of the form.
     #[must_use]
     pub fn fields(&self) -> String {
         let field = |name, value: String| format!("<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
@@ -49,7 +49,7 @@ pub struct UploadedFile {
     pub content: Bytes,
 }
 
-/// The field of the error of a form with files that is too long as a whole: none of its fields was read.
+/// The field of the error when a form with files is too long as a whole: none of its fields was read.
 pub const FILES: &str = "files";
 
 /// The fields and files of a form. Each occurs at most once.
@@ -100,7 +100,6 @@ impl Form {
         Self::parse_parts(bytes, boundary).await.map_err(|_| not_received(NotReceived::Incomplete, ""))?
     }
 
-    /// Reads the parts of a form with files.
     async fn parse_parts(body: Vec<u8>, boundary: String) -> Result<Result<Self, FieldErrors>, multer::Error> {
         let stream = futures_util::stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from(body))]);
         let mut parts = multer::Multipart::new(stream, boundary);
@@ -120,21 +119,13 @@ impl Form {
         Ok(Self::new(fields, files))
     }
 
-    /// Reads a type from fields of the form, with the rules of an API body. A blank field is left out, so a required one
-    /// is missing.
-    ///
-    /// # Errors
-    /// All invalid fields.
+    /// Reads a type from fields by the rules of an API body. Leaves out blank fields, so a required one is missing.
     pub fn read_new<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
         let sent = fields.iter().filter(|name| !self.get(name).trim().is_empty());
         input::read(sent.map(|name| ((*name).to_owned(), Json::from(self.get(name)))).collect::<Map<_, _>>().into())
     }
 
-    /// Reads changes from fields of the form, with the rules of a PATCH. A blank field is `null`, which clears an optional
-    /// value.
-    ///
-    /// # Errors
-    /// All invalid fields.
+    /// Reads changes from fields by the rules of a PATCH. A blank field is `null`, which clears an optional value.
     pub fn read_changes<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
         let value = |name: &str| match self.get(name) {
             blank if blank.trim().is_empty() => Json::Null,
@@ -143,7 +134,7 @@ impl Form {
         input::read(fields.iter().map(|name| ((*name).to_owned(), value(name))).collect::<Map<_, _>>().into())
     }
 
-    /// The copy that the form names, if the secret has sealed the name. It is sent to a path.
+    /// The copy that a form sent to a path names, if the secret has sealed the name.
     pub(super) fn copy(&self, path: &str, secret: &CookieSecret) -> Option<FormCopy> {
         let id = secret.open_copy(self.get(COPY))?;
         let fields = self.typed().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
@@ -153,16 +144,13 @@ impl Form {
         Some(FormCopy { id, fingerprint })
     }
 
-    /// The value of a field. Empty, if the field was not sent.
+    /// The value of a field. Empty if it was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> &str {
         self.fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
-    /// The id of a record that a field names.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when the field is no id: it names no record then.
+    /// The id in a field. A malformed id is [`Error::NotFound`]: it names no record.
     pub fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Error> {
         self.get(name).parse().map_err(|_| Error::not_found())
     }
@@ -173,13 +161,12 @@ impl Form {
         self.fields.iter().any(|(field, _)| field == name)
     }
 
-    /// The names of the checked boxes of a group, without the group's prefix. A box of the group `role.` is named
-    /// `role.signer`.
+    /// The names of a group's checked boxes, without its prefix. A box of the group `role.` is named `role.signer`.
     pub fn checked<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a str> {
         self.fields.iter().filter_map(move |(name, _)| name.strip_prefix(group))
     }
 
-    /// All fields, as they were submitted, without the CSRF token and the copy.
+    /// All submitted fields without the CSRF token and the copy.
     pub fn typed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
             .iter()
@@ -187,7 +174,7 @@ impl Form {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A file. `None`, if none was chosen.
+    /// A file. `None` if none was chosen.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<&UploadedFile> {
         self.chosen_files().find(|(field, _)| field == name).map(|(_, file)| file)
@@ -199,7 +186,7 @@ impl Form {
         self.chosen_files().next().is_some()
     }
 
-    /// The files. A browser sends a nameless, empty one where none was chosen.
+    /// A browser sends a nameless, empty file if none was chosen.
     fn chosen_files(&self) -> impl Iterator<Item = &(String, UploadedFile)> {
         self.files.iter().filter(|(_, file)| !file.name.is_empty() || !file.content.is_empty())
     }
@@ -212,7 +199,7 @@ fn not_received(reason: NotReceived, largest: &str) -> FieldErrors {
     }
 }
 
-/// Whether `Origin` and `Sec-Fetch-Site`, where the browser sends them, name this origin.
+/// Whether `Origin` and `Sec-Fetch-Site`, if sent, name this origin.
 pub(super) fn is_same_origin(app: &AppState, headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let is_same_site = text(header::HeaderName::from_static("sec-fetch-site")).is_none_or(|site| site == "same-origin");

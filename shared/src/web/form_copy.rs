@@ -1,6 +1,6 @@
-//! One use of each copy of a form. A page shows each of its forms with a copy's name, which only the session's secret can
-//! make; the act of the form records the copy in its own transaction (`store::form_copies`). So a form that is submitted
-//! twice, by a second press or another tab, acts once, whatever it does.
+//! Lets each copy of a form act once. A page gives each of its forms a copy's name, which only the session's secret can
+//! make; the form's act records the copy in its own transaction (`store::form_copies`). So a form submitted twice, by a
+//! second press or another tab, acts once.
 
 use std::sync::atomic::Ordering;
 
@@ -14,9 +14,9 @@ use crate::web::session::SignedIn;
 /// A form whose copy was used before.
 #[derive(Debug, Clone)]
 pub enum Repeat {
-    /// With the same content, and how it was answered, if that is known.
+    /// With the same content, and the answer if known.
     Same(Option<FormAnswer>),
-    /// With other content, of which nothing took effect.
+    /// With other content, which had no effect.
     Other,
 }
 
@@ -39,9 +39,9 @@ impl Request {
         self.copy = None;
     }
 
-    /// How the form's copy has been used by now, if it was: another request may have used it since this one began.
+    /// How the form's copy has been used by now: another request may have used it since this one began.
     pub async fn repeat_by_now(&self) -> Option<Repeat> {
-        // What the request was going to answer stands if the copy's record can't be read.
+        // If the copy's record can't be read, the request's own answer stands.
         let used = self.store().used_copy(self.copy?.id, self.now()).await.ok()??;
         self.repeat_of(&used)
     }
@@ -55,18 +55,14 @@ impl Request {
         Some(if is_same { Repeat::Same(used.answer.clone()) } else { Repeat::Other })
     }
 
-    /// Checks that no other request has used the form's copy.
-    ///
-    /// # Errors
-    /// [`Error::FormUsed`].
+    /// Fails with [`Error::FormUsed`] if another request has used the form's copy.
     pub(super) async fn check_copy(&self) -> Result<(), Error> {
         let Some(copy) = self.copy else { return Ok(()) };
         let used = self.store().used_copy(copy.id, self.now()).await?;
         if used.is_some() { Err(Error::FormUsed) } else { Ok(()) }
     }
 
-    /// Keeps the answer to a form for its repeats, unless the commit of the form's act has kept it. A repeat leads to the
-    /// form's own page if that fails.
+    /// Keeps the answer for repeats, unless the commit did. If that fails, a repeat leads to the form's own page.
     pub async fn keep_answer(&self, answer: FormAnswer) {
         let is_kept = self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
         if let Some(copy) = self.copy.filter(|_| self.has_used_copy.load(Ordering::Relaxed) && !is_kept) {

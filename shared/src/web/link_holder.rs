@@ -1,12 +1,10 @@
-//! The holders of links: people who accept an invitation, and members who set a new password. The secret in the link is
-//! all that they have; neither audit rows nor logs have it.
+//! The holders of links: people who accept an invitation, and members who set a new password. The link's secret is all
+//! that they have; neither audit rows nor logs have it.
 //!
-//! Decision: an invitation never sets the password of an account that exists. Accepting an invitation to such an address
-//! takes the password of its account, and a code if it has a second factor. Attempts count like those of the sign-in form,
-//! and only once all else that was given is valid.
+//! Decision: an invitation never sets the password of an existing account. Accepting it takes that password, and a code
+//! if it has a second factor. Attempts count like those of the sign-in form, and only once all else is valid.
 //!
-//! Decision: setting a new password does not sign in. The sign-in form follows, with all that it checks: a second factor
-//! stays on.
+//! Decision: setting a new password does not sign in. The sign-in form follows: a second factor stays on.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -48,7 +46,7 @@ pub struct OpenInvitation {
     pub role: Role,
     /// What the person must give to accept it.
     pub needs: Needs,
-    /// Whether the password was right in this browser, and a code is next.
+    /// Whether the password was right in this browser and a code is next.
     pub is_code_next: bool,
 }
 
@@ -59,7 +57,7 @@ pub enum Needs {
     NewAccount,
     /// The password of their account.
     Password,
-    /// The password of their account, and a name: they belong to no organization that knows one.
+    /// The password of their account, and a name: no organization of theirs knows one.
     NameAndPassword,
 }
 
@@ -77,7 +75,6 @@ pub async fn open_invitation(request: &Request, secret: &LinkSecret) -> Result<O
     Ok(Some(OpenInvitation { organization: found.organization, email, role, needs, is_code_next }))
 }
 
-/// What the secret of an invitation leads to.
 struct Found {
     address: InvitedAddress,
     organization: Organization,
@@ -102,12 +99,10 @@ impl Found {
         Ok(Some(Self { address, organization, invitation, account, memberships }))
     }
 
-    /// The person's membership in the organization, if they are a member.
     fn membership(&self) -> Option<&(Organization, MemberRecord)> {
         self.memberships.iter().find(|(organization, _)| organization.id == self.organization.id)
     }
 
-    /// The invitation, if it can be accepted.
     fn pending(&self, request: &Request) -> Option<&Versioned<StoredInvitation>> {
         let is_valid = |stored: &&Versioned<StoredInvitation>| stored.invitation.is_valid_at(request.now());
         self.invitation.as_ref().filter(is_valid).filter(|_| self.membership().is_none())
@@ -117,16 +112,16 @@ impl Found {
 /// What a person gives to accept an invitation.
 #[derive(Debug)]
 pub struct Acceptance<'a> {
-    /// The name, as it was typed.
+    /// As typed.
     pub name: &'a str,
-    /// What proves that the person may.
+    /// What proves that the person may accept.
     pub proof: Proof<'a>,
 }
 
-/// What a person proves with that they may accept an invitation.
+/// How a person proves that they may accept an invitation.
 #[derive(Debug, Clone, Copy)]
 pub enum Proof<'a> {
-    /// The password, as it was typed: that of the account, or a new one.
+    /// The typed password: the account's, or a new one.
     Password(&'a str),
     /// A code of the account's second factor, after the password was right in this browser.
     Code(&'a TypedCode),
@@ -135,26 +130,25 @@ pub enum Proof<'a> {
 /// The outcome of accepting an invitation.
 #[derive(Debug)]
 pub enum Accepted {
-    /// The person is a member now, and signed in. Or they were one already, and typed the right password: a form that is
-    /// sent twice ends here as well.
+    /// The person is a member and signed in. A repeated form ends here too, after the right password.
     SignedIn(LoginCookies),
-    /// The link does not work any more, or never did.
+    /// The link no longer works, or never did.
     Gone,
-    /// The name is not valid, with what is wrong.
+    /// The name is invalid; this says why.
     Name(String),
-    /// The password of the account is wrong, or there were too many attempts.
+    /// The account's password is wrong, or there were too many attempts.
     WrongPassword,
-    /// The password is right, and the account has a second factor: its code is next. The cookie says so for five minutes.
+    /// The password is right, and a code is next. The cookie says so for five minutes.
     CodeIsNext(Option<HeaderValue>),
-    /// The code is wrong or was used before, or there were too many attempts.
+    /// The code is wrong or used, or there were too many attempts.
     WrongCode,
-    /// The password is needed again before a code: it was given too long ago, or the account has changed since.
+    /// The password is needed again: it was given too long ago, or the account has changed since.
     PasswordIsNext,
     /// The new password is not accepted.
     Weak(WeakPassword),
 }
 
-/// Accepts an invitation: the person becomes a member, with a new account or with theirs, and is signed in.
+/// Accepts an invitation: the person becomes a member, with a new account or theirs, and is signed in.
 pub async fn accept(
     request: &mut Request,
     secret: &LinkSecret,
@@ -175,14 +169,14 @@ pub async fn accept(
             return Ok(Err(Accepted::Gone));
         }
         let Some(known) = &found.account else {
-            // There is no account without a membership, so there is an invitation.
+            // Every account has a membership, so an invitation exists.
             let (Some(invitation), Given::Password(password)) = (pending, &given) else {
                 return Ok(Err(Accepted::Gone));
             };
             let given = (acceptance.name, *password);
             return accept_with_new_account(request, &secrets, &found, invitation, given, &new_hash).await;
         };
-        // A name that is missing must not cost an attempt.
+        // A missing name must not cost an attempt.
         let name = match found.memberships.first() {
             Some((_, member)) => member.name.clone(),
             None => match DisplayName::parse(acceptance.name) {
@@ -209,18 +203,15 @@ pub async fn accept(
     }
 }
 
-/// What a person gave.
 enum Given<'a> {
     Password(&'a str),
     Code(Box<GivenCode<'a>>),
 }
 
-/// A code that a person gave. It is an attempt once all else has been checked, and a single one however often the commit is
-/// tried.
+/// A code counts as an attempt once all else has been checked, and only once however often the commit is tried.
 struct GivenCode<'a> {
     code: &'a TypedCode,
     step: &'a SecondStep,
-    /// The counted attempt. None if there were too many.
     attempt: OnceCell<Option<CodeAttempt<'a>>>,
 }
 
@@ -322,7 +313,7 @@ fn member_of(invitation: &Versioned<StoredInvitation>, name: DisplayName, reques
     MemberRecord { id: MemberId::new(), name, email, role, created_at: request.now() }
 }
 
-/// What ties a new member to the admin who invited them. None if an operator did.
+/// Ties a new member to the admin who invited them. None if an operator did.
 fn tie_to_inviter(
     call: &CallContext,
     member: &MemberRecord,
@@ -342,7 +333,6 @@ pub struct OpenPasswordLink {
     pub email: Email,
 }
 
-/// What the secret of a link to set a new password leads to.
 struct FoundLink {
     link: PasswordLink,
     organization: Organization,
@@ -377,19 +367,19 @@ pub async fn open_password_link(request: &Request, secret: &LinkSecret) -> Resul
 pub enum PasswordSet {
     /// The account has the password, and all its sessions have ended.
     Done,
-    /// The link does not work any more, or never did.
+    /// The link no longer works, or never did.
     Gone,
     /// The password is not accepted.
     Weak(WeakPassword),
 }
 
-/// Sets a new password with a link, which then stops working. The organization's audit log has it as the member's act.
+/// Sets a new password with a link, which then stops working. The audit log shows it as the member's act.
 pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str) -> Result<PasswordSet, Error> {
     let new_hash = OnceCell::<String>::new();
     let tried = OnceLock::new();
     let attempt = || async {
         let Some(FoundLink { link, organization, account, member }) = FoundLink::find(request, secret).await? else {
-            // An attempt before may have taken effect although its response was lost.
+            // An earlier attempt may have taken effect although its response was lost.
             let Some(email) = tried.get() else { return Ok(PasswordSet::Gone) };
             let account = request.store().account(email).await?;
             let is_set = account.is_some_and(|account| Some(&account.password_hash) == new_hash.get());
@@ -411,7 +401,7 @@ pub async fn set_password(request: &Request, secret: &LinkSecret, password: &str
         let to_admin = link.created_by.map(|by| member_ties::tie(call, &tie(by))).transpose()?;
         let set = password_links::set_password(call, secret.hash(), &account, password_hash)?;
         let changes = [set, members::check_member(call, member.id)].into_iter().chain(to_admin);
-        // Set once: the address of a link does not change.
+        // A link's address does not change.
         let _ = tried.set(account.email.clone());
         Commit::new(scope.store(), call).with(changes).done(StatusCode::SEE_OTHER, &[member.id.uuid()]).await?;
         request.is_audited.store(true, Ordering::Relaxed);

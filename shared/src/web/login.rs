@@ -1,8 +1,8 @@
 //! Signing in, switching organizations, signing out.
 //!
-//! Where an account has a second factor, a session begins only after its code too (`SecondStep`). The password attempt
-//! stays counted until then, and wrong codes count like wrong passwords, but against a limit of their own that is lower:
-//! only someone who knows the password gets to guess codes, and six digits are soon guessed.
+//! An account with a second factor gets a session only after its code too (`SecondStep`). The password attempt counts
+//! until then. Wrong codes count like wrong passwords, but against a lower limit of their own: only someone who knows
+//! the password gets to guess codes, and six digits are soon guessed.
 
 use std::sync::atomic::Ordering;
 
@@ -45,19 +45,18 @@ pub struct LoginCookies {
 pub enum SignIn {
     /// The person is signed in.
     Done(LoginCookies),
-    /// The address and the password are right, and the account has a second factor: its code is next. The cookie says so for
-    /// five minutes.
+    /// Address and password are right, and a code is next. The cookie says so for five minutes.
     CodeIsNext(Option<HeaderValue>),
     /// The address or the password is wrong, or there were too many attempts. The response must not tell which.
     Refused,
-    /// Address and password are right, but there is nowhere to go.
+    /// Address and password are right, but there is no organization to enter.
     Nowhere(Nowhere),
 }
 
-/// Why a person who proved who they are gets no session.
+/// Why a person who proved their identity gets no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nowhere {
-    /// The account belongs to no organization: the member was removed.
+    /// The member was removed: the account belongs to no organization.
     NoOrganization,
     /// The organization is suspended.
     Suspended,
@@ -87,11 +86,11 @@ pub async fn sign_in(request: &mut Request, email: &str, password: &str) -> Resu
 pub enum SignInWithCode {
     /// The person is signed in.
     Done(LoginCookies),
-    /// The code is wrong or was used before, or there were too many attempts. The response must not tell which.
+    /// The code is wrong or used, or there were too many attempts. The response must not tell which.
     Refused,
     /// The password is needed again: it was given too long ago or in another browser, or the account has changed since.
     PasswordIsNext,
-    /// The code is right, but there is nowhere to go.
+    /// The code is right, but there is no organization to enter.
     Nowhere(Nowhere),
 }
 
@@ -135,8 +134,7 @@ async fn begin_first_session(
     begin_session(request, proven, secrets, first, is_member).await.map(Ok)
 }
 
-/// The secrets of a session that is about to begin. All attempts to begin it use the same: one whose response was lost may
-/// have begun it.
+/// The secrets of a session about to begin. All attempts use the same: one whose response was lost may have begun it.
 pub(super) struct Secrets {
     session: CookieSecret,
     device: CookieSecret,
@@ -148,7 +146,7 @@ impl Secrets {
         Ok(Self { session: new()?, device: request.cookie(Cookie::Device).map_or_else(new, Ok)? })
     }
 
-    /// The session, if an attempt before has begun it although its response was lost. The code of that attempt is used.
+    /// The session, if an earlier attempt began it although its response was lost. The code of that attempt is used.
     pub(super) async fn find_session(&self, request: &Request) -> Result<Option<SignedIn>, Error> {
         let (app, record) = (request.app(), request.record());
         let found = session::find(app, record, (self.session.clone(), None), request.path_record_ids()).await?;
@@ -165,9 +163,8 @@ impl From<Secrets> for LoginCookies {
     }
 }
 
-/// Begins a session in an organization, in the place of the browser's previous one, and remembers the device. The commit
-/// uses the code, so that it begins one session, and makes `changes` too, which must hold only while the person is a member,
-/// or make them one.
+/// Replaces the browser's session, and remembers the device. The commit also uses the code, so that it begins one
+/// session, and makes `changes`, which must hold only while the person is a member, or make them one.
 pub(super) async fn begin_session(
     request: &Request,
     proven: &Proven,
@@ -191,12 +188,10 @@ pub(super) async fn begin_session(
     session.begin(request, (organization, member), Some(device), changes).await
 }
 
-/// The key of a device that has signed in to an account, for an epoch of the account.
 pub(super) fn device_key(account: &Account, device: &CookieSecret, epoch: u64) -> keys::Key {
     keys::known_device(device.hash(), Folded::new(account.email.as_str()).as_str(), epoch)
 }
 
-/// A session that is about to begin. It replaces the browser's previous one.
 struct NewSession<'a> {
     account: &'a Account,
     secret: &'a CookieSecret,
@@ -205,7 +200,6 @@ struct NewSession<'a> {
 }
 
 impl NewSession<'_> {
-    /// Begins the session, and remembers the device if its key is given.
     async fn begin(
         &self,
         request: &Request,
@@ -238,10 +232,7 @@ impl NewSession<'_> {
     }
 }
 
-/// Switches to another organization of the same account, with a new session.
-///
-/// # Errors
-/// [`Error::NotFound`] when the account has no membership in it.
+/// Switches to another organization of the account, with a new session. [`Error::NotFound`] without a membership in it.
 pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<CookieSecret, Error> {
     let current = request.submitted_form()?.signed_in()?;
     let secret = CookieSecret::new()?;

@@ -1,5 +1,4 @@
-//! A call of a member without a browser. Members of the local stack's demo decide with it, through the same use cases as
-//! the app's forms.
+//! A call of a member without a browser, for the local stack's demo. It uses the same use cases as the app's forms.
 
 use http::StatusCode;
 
@@ -21,8 +20,7 @@ pub struct MemberCall {
 }
 
 impl MemberCall {
-    /// Begins a call in the account's first organization. `None`, if the password is wrong or is not enough, because the
-    /// account has a second factor.
+    /// Begins a call in the account's first organization. `None` if the password is wrong, or a second factor is on.
     pub async fn begin(
         app: &AppState,
         operation: &'static str,
@@ -55,18 +53,12 @@ impl MemberCall {
         &self.scope
     }
 
-    /// Commits a plan, unless it changes nothing, and gives its output. The commit fails if the member has been removed.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read. Nothing is written then.
+    /// Commits a plan, unless it changes nothing, and returns its output. Fails if the member has been removed.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         self.commit_with(plan, members::check_member(self.scope.call(), self.member.id())).await
     }
 
-    /// Decides as an admin and commits, unless it changes nothing. The commit fails if the member is no admin any longer.
-    ///
-    /// # Errors
-    /// [`Error::AdminsOnly`] when the member is no admin, and those of [`MemberCall::commit`].
+    /// Decides as an admin and commits as [`MemberCall::commit`] does. Fails if the member is no admin.
     pub async fn commit_as_admin<T>(
         &self,
         decide: impl AsyncFnOnce(&Scope, Admin<'_>) -> Result<Plan<T>, Error>,

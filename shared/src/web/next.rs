@@ -2,8 +2,7 @@
 
 use crate::limits;
 
-/// The path and query, if it is safe to redirect there after signing in: a page of the app on this host that does not
-/// itself sign in or out.
+/// The path and query, if safe to redirect to after signing in: a page of the app on this host, not signing in or out.
 #[must_use]
 pub fn safe_next(address: &str) -> Option<&str> {
     let rest = address.strip_prefix("/app")?;

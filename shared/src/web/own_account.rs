@@ -1,7 +1,7 @@
-//! What a person does with their own account: list and end its sessions, and change its password.
+//! A person's own account: lists and ends its sessions, and changes its password.
 //!
-//! Decision: changing the password ends every session of the account, and the browser in which it is changed gets a new
-//! one. A copy of this browser's cookie would outlive the change otherwise.
+//! Decision: changing the password ends every session of the account, and this browser gets a new one. Otherwise a copy
+//! of its cookie would outlive the change.
 
 use crate::crypto::CookieSecret;
 use crate::domain::ids::{OrgId, SessionId};
@@ -43,7 +43,7 @@ pub struct OwnSession {
 pub struct Overview {
     /// The organizations of the account.
     pub organizations: Vec<Organization>,
-    /// Its valid sessions: the current one, and then those that were used last.
+    /// Its valid sessions: the current one first, then by last use.
     pub sessions: Vec<OwnSession>,
     /// Its second factor, if that is on.
     pub second_factor: Option<Status>,
@@ -77,10 +77,7 @@ pub async fn overview(signed_in: &SignedIn, now: Timestamp) -> Result<Overview, 
     Ok(Overview { organizations, sessions: listed, second_factor: factor.as_deref().map(Status::of) })
 }
 
-/// Ends one of the account's sessions. One that has ended already stays so.
-///
-/// # Errors
-/// [`Error::NotFound`] when the account has had no session with this id within its lifetime.
+/// Ends one of the account's sessions, if it has not ended yet. [`Error::NotFound`] if the account had no such session.
 pub async fn end_session(submitted: &SubmittedForm<'_>, id: SessionId) -> Result<(), Error> {
     let scope = submitted.scope();
     let found = scope.store().table().session_key(submitted.signed_in()?.email(), id).await?;
@@ -88,12 +85,11 @@ pub async fn end_session(submitted: &SubmittedForm<'_>, id: SessionId) -> Result
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([end.clone()])))).await
 }
 
-/// Whether whoever sends a form knows the password of the account that is signed in. Wrong passwords count like failed logins.
+/// Whether the sender of a form knows the password of the signed-in account. Wrong passwords count like failed logins.
 ///
-/// Decision: an admin is asked for it before anyone gets a way into the organization: by an invitation, a password link or the
-/// reset of a second factor. A browser that was left open, or a session's cookie alone, must not make a second self. The
-/// password is asked for whether there is a second factor or not: every account has one, and it is enough to tell the person
-/// from their browser.
+/// Decision: an admin is asked before anyone gets a way into the organization: by an invitation, a password link or a
+/// second factor's reset. Otherwise a browser left open, or a session's cookie alone, could make a second self. The
+/// password suffices even with a second factor: it tells the person from their browser.
 pub async fn knows_password(request: &Request, typed: &str) -> Result<bool, Error> {
     let Some(checked) = Checked::check(request, request.signed_in()?.email().as_str(), typed).await? else {
         return Ok(false);
@@ -115,11 +111,8 @@ pub enum PasswordChanged {
     Weak(WeakPassword),
 }
 
-/// Changes the password of the account, and ends all its sessions but the one that this browser gets. Wrong passwords
-/// count like failed logins.
-///
-/// # Errors
-/// [`Error::Unauthenticated`] when the password or the sessions of the account have changed since the request began.
+/// Changes the password, and ends all sessions but the new one of this browser. Wrong passwords count like failed
+/// logins. [`Error::Unauthenticated`] if the password or sessions have changed since the request began.
 pub async fn change_password(
     request: &Request,
     (current, new): (&str, &str),

@@ -1,9 +1,9 @@
-//! To whom a session belongs, as its browser remembers it.
+//! Whose session it is, as the browser remembers it.
 //!
-//! Decision: the record of a session names its account, organization and member, so that they could only be read after
-//! it, and each page would wait for the store twice before its own reads. The browser keeps the three in a cookie beside
-//! the session's, and all four records are read at once. The cookie decides nothing: what it led to counts only where the
-//! session's own record names the same three. Without it, or with a wrong one, a page waits once more.
+//! Decision: a session's record names its account, organization and member. Reading them after it would make each page
+//! wait for the store twice before its own reads. So the browser keeps the three in a cookie beside the session's, and
+//! all four records are read at once. The cookie decides nothing: what it leads to counts only if the session's own
+//! record names the same three. Without a right cookie, a page waits once more.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -19,7 +19,6 @@ fn name(app: &AppState) -> &'static str {
     if app.insecure_cookies { "owner" } else { "__Host-owner" }
 }
 
-/// The owner that the cookie names.
 pub(super) fn read(app: &AppState, headers: &HeaderMap) -> Option<SessionOwner> {
     let mut parts = cookies::value(headers, name(app))?.splitn(3, '.');
     let (organization, member, email) = (parts.next()?, parts.next()?, parts.next()?);
@@ -31,8 +30,7 @@ pub(super) fn read(app: &AppState, headers: &HeaderMap) -> Option<SessionOwner> 
     })
 }
 
-/// The `Set-Cookie` header that makes the cookie name the owner of the request's session, or removes it where there is
-/// none. `None` when the cookie is right as it is.
+/// Names the owner of the request's session, or removes the cookie without one. `None` if it is already right.
 pub(super) fn update(app: &AppState, headers: &HeaderMap, owner: Option<&SessionOwner>) -> Option<HeaderValue> {
     let text = owner.map(|owner| {
         let email = BASE64.encode(owner.email.as_str());

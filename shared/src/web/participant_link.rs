@@ -1,17 +1,14 @@
-//! The links of participants: following one, and opening the session that it is for.
+//! Participants' links: following one, and opening its session.
 //!
 //! Decision: a link opens a page that names the organization and the agreement, and a button there opens the session.
-//! Programs that look into messages follow links before people do, and must neither open a session nor count as having
-//! looked.
+//! Programs that scan messages follow links before people do, and must neither open a session nor count as a look.
 //!
-//! Decision: where the organization asks for a code, the button opens a session only with the one that a member reads out by
-//! phone. Who has a session already goes on with it: also one that began before the setting was turned on. Wrong codes slow
-//! down further ones at the same link from the same network address; tries at one code are counted besides, wherever they
-//! come from.
+//! Decision: if the organization asks for a code, the button opens a session only with the one that a member reads out
+//! by phone. An existing session goes on, even if it began before the setting was turned on. Wrong codes slow down
+//! further ones at the same link from the same network address; tries at one code also count, wherever they come from.
 //!
-//! Decision: a link that works is never slowed down. Its code has 160 bits, so whoever has it did not guess it, and an office
-//! shares one address: what one person guesses there must not keep the others from signing. What does not work is counted by
-//! address, and waits.
+//! Decision: a working link is never slowed down. Its code has 160 bits, so its holder did not guess it, and an office
+//! shares one address: one person's guesses must not keep others from signing. Other links count by address.
 
 use std::sync::atomic::Ordering;
 
@@ -65,20 +62,18 @@ impl OpenLink {
     }
 }
 
-/// What became of following a link.
+/// The result of following a link.
 #[derive(Debug)]
 pub enum Followed {
     /// It works.
     Open(Box<OpenLink>),
     /// It does not work, or no longer.
     Gone,
-    /// It does not work, like too many others that came from its network address; or too many wrong codes came from there
-    /// for it.
+    /// Too many links from its network address did not work, or too many codes for it were wrong.
     TooMany,
 }
 
-/// Follows a link, without opening a session. Links that do not work are counted by network address, and slow down each
-/// other.
+/// Follows a link without opening a session. Links that don't work count by network address and slow down each other.
 pub async fn follow(request: &Request, link: Option<&ParticipantLink>) -> Result<Followed, Error> {
     if let Some(link) = link
         && let Some(open) = find((request.app(), request.store()), link).await?
@@ -94,17 +89,14 @@ fn address_of(request: &Request) -> String {
     request.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key)
 }
 
-/// The counter of the codes that were wrong for a link, of the network address of a request.
 fn wrong_codes(request: &Request, open: &OpenLink) -> keys::Key {
     keys::failed_logins("participant-code", &format!("{} {}", address_of(request), open.participant))
 }
 
-/// Counts a wrong link or code. False, if there were too many.
 async fn count_guess(request: &Request, counter: &keys::Key) -> Result<bool, Error> {
     count_attempt(request.store(), counter, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await
 }
 
-/// The session that a browser has for a participant already, if it goes on.
 async fn own_session(request: &Request, participant: ParticipantId) -> Result<Option<Attending>, Error> {
     let from = (request.headers(), participant);
     authenticate(request.app(), request.record(), from, request.path_record_ids()).await
@@ -120,7 +112,7 @@ async fn find((app, table): (&AppState, &Store), link: &ParticipantLink) -> Resu
     let Some(contact) = agreement.participant(participant_id).map(|participant| participant.contact_id) else {
         return Ok(None);
     };
-    // Nothing of a draft is for anyone but members.
+    // Only members may see a draft.
     if !agreement.was_published() {
         return Ok(None);
     }
@@ -140,25 +132,22 @@ pub struct OpenedSession {
     pub agreement: AgreementId,
     /// The participant.
     pub participant: ParticipantId,
-    /// The `Set-Cookie` headers: the session's, and those that remove the oldest ones where a browser has too many.
+    /// The session's `Set-Cookie` header, and those that remove the oldest cookies if a browser has too many.
     pub cookies: Vec<HeaderValue>,
 }
 
 /// Why a link opened no session.
 #[derive(Debug)]
 pub enum NotOpened {
-    /// What became of the link: it is not open.
+    /// The link is not open.
     Link(Followed),
-    /// A code is asked for, and none that can be one was typed.
+    /// A code is required, and none that can be one was typed.
     NoCode(Box<OpenLink>),
     /// The code is wrong, or no longer works.
     WrongCode(Box<OpenLink>),
 }
 
-/// Opens a session with a link, and with the code that was typed where the organization asks for one.
-///
-/// # Errors
-/// When the store or the keys can't be read, or too many others write the same records.
+/// Opens a session with a link, and the typed code if the organization asks for one.
 pub async fn open(
     request: &mut Request,
     link: Option<&ParticipantLink>,
@@ -187,18 +176,15 @@ pub async fn open(
     Ok(Ok(OpenedSession { agreement, participant, cookies }))
 }
 
-/// What became of a code that was tried.
 #[derive(Debug, Clone, Copy)]
 enum Tried {
-    /// It is right, and has this id.
+    /// Right, with the code's id.
     Right(Uuid),
-    /// It is wrong, or no longer works.
     Wrong,
-    /// Too many were wrong.
     TooMany,
 }
 
-/// One attempt at opening a session: the participant, and whether the session is new. `tried` is what became of the code.
+/// One attempt: returns the participant, and whether the session is new. `tried` keeps the code's result.
 async fn try_to_open(
     request: &Request,
     link: Option<&ParticipantLink>,
@@ -211,7 +197,7 @@ async fn try_to_open(
     };
     if !opened.asks_for_code {
         if opened.organization.asks_for_codes {
-            // The session for which no code was asked goes on. If it has just ended, no other one begins without a code.
+            // A session that needed no code goes on. If it has just ended, no other begins without a code.
             return Ok(match (own_session(request, opened.participant).await?, request.signed_in()) {
                 (Some(attending), Ok(member)) => Ok((attending.in_browser_of(member).await?, false)),
                 (Some(attending), Err(_)) => Ok((attending, false)),
@@ -221,7 +207,7 @@ async fn try_to_open(
         return Ok(Ok((begin(request, secret, &opened, None).await?, true)));
     }
     let Some(typed) = LinkCode::parse(typed) else { return Ok(Err(NotOpened::NoCode(opened))) };
-    // It is tried once, however often the session has to be written.
+    // The code is tried once, however often the session has to be written.
     let code = match *tried.get_or_try_init(|| try_code(request, &opened, typed)).await? {
         Tried::Right(code) => code,
         Tried::Wrong => return Ok(Err(NotOpened::WrongCode(opened))),
@@ -240,7 +226,7 @@ async fn try_to_open(
     })
 }
 
-/// Tries a code. The try is counted before the code is compared.
+/// Counts the try before comparing the code.
 async fn try_code(request: &Request, open: &OpenLink, typed: LinkCode) -> Result<Tried, Error> {
     let wrong = wrong_codes(request, open);
     if wait_ms(request.store(), &wrong, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await? > 0 {
@@ -259,7 +245,7 @@ async fn try_code(request: &Request, open: &OpenLink, typed: LinkCode) -> Result
     Ok(Tried::Wrong)
 }
 
-/// Whether a code that was right has not been used or replaced since.
+/// Whether a right code has not been used or replaced since.
 async fn still_works(request: &Request, open: &OpenLink, id: Uuid) -> Result<bool, Error> {
     let part = open.part();
     let store = OrgStore::new(request.store().clone(), part.organization_id);
@@ -267,7 +253,7 @@ async fn still_works(request: &Request, open: &OpenLink, id: Uuid) -> Result<boo
     Ok(code.is_some_and(|code| code.id == id && code.works(open.access.generation, request.now())))
 }
 
-/// The scope in which the audit log has what the holder of a link did without a session.
+/// The scope in which the audit log shows acts of a link's holder without a session.
 fn holder(request: &Request, open: &OpenLink) -> Scope {
     let named = (open.participant, &open.contact);
     let by = ActingParticipant::of_session(open.organization.id, open.agreement.id(), named, open.access);
@@ -293,7 +279,7 @@ async fn begin(
     code: Option<Uuid>,
 ) -> Result<Attending, Error> {
     let part = opened.part();
-    // What the browser is known for does not end by pressing the link's button again.
+    // Pressing the link's button again does not end what the browser is known for.
     let before = own_session(request, opened.participant).await?;
     let mut session = ParticipantSession {
         part,
@@ -319,7 +305,7 @@ async fn begin(
     Ok(attending)
 }
 
-/// The cookies of participants that are too many beside a new one: those that the browser sends first, the oldest.
+/// A browser's surplus participant cookies beside a new one: the first sent, which are the oldest.
 fn surplus_cookies(headers: &HeaderMap, prefix: &str, new: &str) -> Vec<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -329,7 +315,7 @@ fn surplus_cookies(headers: &HeaderMap, prefix: &str, new: &str) -> Vec<String> 
     names.into_iter().take(surplus).map(str::to_owned).collect()
 }
 
-/// From where a request comes, for the receipt of an act.
+/// Where a request comes from, for the receipt of an act.
 #[must_use]
 pub fn origin(request: &Request) -> Origin {
     let browser = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
@@ -340,11 +326,7 @@ pub fn origin(request: &Request) -> Origin {
     }
 }
 
-/// Says that the participant is there in person, in the browser of the member about whom the pages asked. All that the session
-/// does from then on is marked so.
-///
-/// # Errors
-/// When the store can't be written, or the session has ended.
+/// Records that the participant is present in the member's browser. What the session does from then on says so.
 pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<(), Error> {
     let (scope, attending) = (submitted.scope(), submitted.attending()?);
     // Pressed twice.
@@ -354,7 +336,7 @@ pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) ->
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([marked.clone()]).showing(shown)))).await
 }
 
-/// Ends the session of the form, in this browser alone.
+/// Ends the form's session, in this browser alone.
 pub async fn leave(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<Option<HeaderValue>, Error> {
     let (scope, attending) = (submitted.scope(), submitted.attending()?);
     let end = participants::end_session(scope.call(), attending.secret().hash());
@@ -362,8 +344,7 @@ pub async fn leave(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<
     Ok(cookies::set(submitted.app(), &cookie_name(submitted.app(), attending.participant().id()), None))
 }
 
-/// A call of a participant without a browser. Participants of the local stack's demo act with it, through the same use
-/// cases as their pages' forms.
+/// A call of a participant without a browser, for the local stack's demo. It uses the same use cases as the pages.
 #[derive(Debug)]
 pub struct ParticipantCall {
     participant: ActingParticipant,
@@ -371,7 +352,7 @@ pub struct ParticipantCall {
 }
 
 impl ParticipantCall {
-    /// Begins a call with a participant's link. `None`, if the link does not work.
+    /// Begins a call with a participant's link. `None` if the link does not work.
     pub async fn begin(app: &AppState, operation: &'static str, link: &ParticipantLink) -> Result<Option<Self>, Error> {
         let record = CallRecord::begin(app, operation);
         let Some(open) = find((app, record.store()), link).await? else { return Ok(None) };
@@ -395,10 +376,7 @@ impl ParticipantCall {
         &self.scope
     }
 
-    /// Commits a plan, unless it changes nothing, and gives its output.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if a record has changed since it was read. Nothing is written then.
+    /// Commits a plan, unless it changes nothing, and returns its output.
     pub async fn commit<T>(&self, plan: Plan<T>) -> Result<T, Error> {
         if plan.is_empty() {
             return Ok(plan.into_output());

@@ -1,13 +1,13 @@
-//! Sessions of participants: how each request to their pages is authenticated. Only this module and
+//! Participants' sessions, which authenticate each request to their pages. Only this module and
 //! [`participant_link`](super::participant_link), which opens the sessions, make an [`ActingParticipant`].
 //!
-//! Decision: the session's cookie is named after the participant, whose id the addresses of their pages begin with. One
+//! Decision: the session's cookie is named after the participant, whose id begins the addresses of their pages. One
 //! browser can take part in several agreements, and for two people, without one session ending another.
 //!
-//! Decision: members can show every link, so whoever acts by one in a browser with a session of one of the organization's
-//! members may be that member, whichever of their organizations they have chosen. The pages ask once, before they show or do
-//! anything, whether the participant is there, and mark what follows as done in person. The question stays open when the
-//! member signs out.
+//! Decision: members can show every link, so whoever acts by one in a browser with a session of one of the
+//! organization's members may be that member, whichever organization that session is for. The pages ask once, before
+//! showing or doing anything, whether the participant is there, and mark what follows as done in person. The question
+//! stays open when the member signs out.
 
 use http::HeaderMap;
 
@@ -61,15 +61,13 @@ impl Attending {
         self.session.in_person.as_ref()
     }
 
-    /// The member whose session the browser has or had, if the pages have to ask about it before they show or do anything
-    /// else.
+    /// The browser's present or past member, if the pages have to ask about it before they show or do anything else.
     #[must_use]
     pub fn to_ask_about(&self) -> Option<&InPerson> {
         self.session.to_ask_about.as_ref()
     }
 
-    /// The same in a browser that has a member's session. The question about it is written down first: whoever signs out does
-    /// not get round it.
+    /// Marks a browser with a member's session. Stores the question first, so that signing out does not avoid it.
     pub(super) async fn in_browser_of(mut self, signed_in: &SignedIn) -> Result<Self, Error> {
         if let Some(member) = host(signed_in, &self.session).await? {
             self.scope.store().table().ask_in_person(self.secret.hash(), &member).await?;
@@ -102,7 +100,6 @@ impl Attending {
         &self.secret
     }
 
-    /// Writes down that the participant looked, if that is due.
     pub(super) async fn refresh_session(&self) {
         let now = self.scope.now();
         if self.session.is_to_be_refreshed(now) {
@@ -110,10 +107,7 @@ impl Attending {
         }
     }
 
-    /// Checks that the session has not ended since the request began.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`].
+    /// Fails with [`Error::Unauthenticated`] if the session has ended since the request began.
     pub(super) async fn check_session(&self) -> Result<(), Error> {
         let part = self.session.part;
         let session = self.scope.store().table().participant_session(self.secret.hash()).await?;
@@ -123,8 +117,7 @@ impl Attending {
     }
 }
 
-/// Who is signed in, as a member of the organization of a participant's session, which need not be the one that they have
-/// chosen. None, if they are no member of it, or the session knows of them.
+/// The signed-in person as a member of the session's organization. None if they are none, or the session knows of them.
 pub(super) async fn host(signed_in: &SignedIn, session: &ParticipantSession) -> Result<Option<InPerson>, Error> {
     let org = session.part.organization_id;
     let Some(member_id) = signed_in.member_id_in(org).filter(|member| session.is_news_of(*member)) else {
@@ -133,12 +126,12 @@ pub(super) async fn host(signed_in: &SignedIn, session: &ParticipantSession) -> 
     if signed_in.organization().id == org {
         return Ok(Some(InPerson { member_id, member: signed_in.member().name().clone() }));
     }
-    // They may be called something else there.
+    // Their name may differ there.
     let store = OrgStore::new(signed_in.scope().store().table().clone(), org);
     Ok(store.member(member_id).await?.map(|record| InPerson { member_id, member: record.name }))
 }
 
-/// The name of a participant's cookie. Over https it begins with `__Host-`, so browsers accept it from this host only.
+/// Over https the name begins with `__Host-`, so browsers accept the cookie from this host only.
 pub(super) fn cookie_name(app: &AppState, participant: ParticipantId) -> String {
     format!("{}{participant}", cookie_prefix(app))
 }
@@ -147,12 +140,11 @@ pub(super) fn cookie_prefix(app: &AppState) -> &'static str {
     if app.insecure_cookies { "part-" } else { "__Host-part-" }
 }
 
-/// The secret in a participant's cookie.
 pub(super) fn secret(app: &AppState, headers: &HeaderMap, participant: ParticipantId) -> Option<CookieSecret> {
     cookies::value(headers, &cookie_name(app, participant)).and_then(CookieSecret::parse)
 }
 
-/// Authenticates a request to the pages of a participant. `None`, if there is no session or it has ended.
+/// Authenticates a request to a participant's pages. `None` without a session, or if it has ended.
 pub(super) async fn authenticate(
     app: &AppState,
     record: &CallRecord,
@@ -174,7 +166,6 @@ pub(super) async fn authenticate(
     Ok(Some(attending((app, record), (organization, &contact, access), (secret, session), path_record_ids)))
 }
 
-/// The participant of a session that goes on, or begins.
 pub(super) fn attending(
     (app, record): (&AppState, &CallRecord),
     (organization, contact, access): (Organization, &Contact, Access),

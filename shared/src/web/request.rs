@@ -1,5 +1,4 @@
-//! A request to the app. It authenticates the session, checks the CSRF token of a form, and writes the audit row, as
-//! `api::pipeline` does for the API. The pages render the response.
+//! A request to the app: authenticates the session, checks a form's CSRF token, and writes the audit row.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -40,24 +39,20 @@ pub struct Request {
     record: CallRecord,
     signed_in: Option<SignedIn>,
     attending: Option<Attending>,
-    /// The holder of a participant's link, who has no session.
     link_holder: Option<Scope>,
     parts: request::Parts,
     path: Vec<(String, String)>,
     form: Result<Form, FieldErrors>,
     /// The id of the copy of a form that names none: the request is its only use.
     pub(super) unnamed_copy: Uuid,
-    /// The copy of the form, if the form names one of its session.
+    /// The copy that the form names, if it is the session's.
     pub(super) copy: Option<FormCopy>,
-    /// The use of the copy before the request began.
     pub(super) used_copy: Option<UsedCopy>,
-    /// Whether a commit of the request has used the copy.
     pub(super) has_used_copy: AtomicBool,
-    /// Whether a commit has written the audit row.
     pub(super) is_audited: AtomicBool,
-    /// The redirect that answers the form if its commit takes effect although it seems to fail.
+    /// The answer to the form if its commit takes effect although it seems to fail.
     pub(super) redirect_if_committed: OnceLock<Redirect>,
-    /// What the act did that led to the page.
+    /// What the act that led to the page did.
     outcome: OnceLock<String>,
 }
 
@@ -97,16 +92,14 @@ impl Request {
         self.copy = self.copy_of(self.cookie(Cookie::Session));
         let authenticated = session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids());
         (self.signed_in, self.used_copy) = tokio::try_join!(authenticated, self.read_copy())?;
-        // A page's session is refreshed beside the audit row, so that nobody waits for it. A form's is before the act, which
-        // may end or replace it.
+        // A page's session is refreshed beside the audit row; a form's before the act, which may end it.
         if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
             signed_in.refresh_session().await;
         }
         Ok(())
     }
 
-    /// Authenticates the session of the participant in the path, and sets the operation's name as
-    /// [`Request::authenticate`] does.
+    /// Authenticates the participant in the path, and sets the operation's name as [`Request::authenticate`] does.
     pub async fn authenticate_participant(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
         let Ok(participant) = self.path_id("participant") else { return Ok(()) };
@@ -126,7 +119,6 @@ impl Request {
         Ok(())
     }
 
-    /// The copy of the form that a session with this secret was shown.
     fn copy_of(&self, secret: Option<CookieSecret>) -> Option<FormCopy> {
         self.form.as_ref().ok()?.copy(self.parts.uri.path(), &secret?)
     }
@@ -136,16 +128,12 @@ impl Request {
         Ok(self.store().used_copy(copy.id, self.now()).await?)
     }
 
-    /// The participant to whom the page belongs.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] when they have no session.
+    /// The participant to whom the page belongs. [`Error::Unauthenticated`] without a session.
     pub fn attending(&self) -> Result<&Attending, Error> {
         self.attending.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// Sets another operation for the audit row and the log of a participant's page, once it is known what it shows: a view
-    /// that is to be on record is another operation than a plain one.
+    /// Renames the operation of a participant's page once its content is known: some views are on record as such.
     pub fn rename_own_view(&mut self, operation: &'static str) {
         self.record.rename(operation);
         if let Some(attending) = &mut self.attending {
@@ -153,20 +141,16 @@ impl Request {
         }
     }
 
-    /// Sets the participant, after their link has opened a session.
     pub(super) fn attend(&mut self, attending: Attending) {
         self.attending = Some(attending);
     }
 
-    /// Sets in whose organization, and as whose act, the audit log has the request of someone with a link but no session.
+    /// Sets the scope in which the audit log shows the request of a link's holder without a session.
     pub(super) fn set_link_holder(&mut self, scope: Scope) {
         self.link_holder = Some(scope);
     }
 
-    /// The CSRF token of the forms of the request's session.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] when there is none.
+    /// The CSRF token of the session's forms. [`Error::Unauthenticated`] without one.
     pub fn form_token(&self) -> Result<String, Error> {
         match (&self.signed_in, &self.attending) {
             (Some(signed_in), _) => Ok(signed_in.form_token()),
@@ -175,50 +159,39 @@ impl Request {
         }
     }
 
-    /// The scope of the caller: who tries a participant's link, a member, or a participant.
     fn scope(&self) -> Option<&Scope> {
-        // Whoever tries a link is known by it first: the organization of the link has to find it in its own log.
+        // A link's holder comes first: the link's organization has to find the try in its own log.
         let member = || self.signed_in.as_ref().map(SignedIn::scope);
         self.link_holder.as_ref().or_else(member).or_else(|| self.attending.as_ref().map(Attending::scope))
     }
 
-    /// Sets what the act did that led to the page, which the page's title says.
+    /// Sets what the act that led to the page did, for the page's title.
     pub fn set_outcome(&self, outcome: &str) {
         // A page follows from one act.
         let _ = self.outcome.set(outcome.to_owned());
     }
 
-    /// What the act did that led to the page.
+    /// What the act that led to the page did.
     #[must_use]
     pub fn outcome(&self) -> Option<&str> {
         self.outcome.get().map(String::as_str)
     }
 
-    /// The signed-in member.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] when nobody is.
+    /// The signed-in member. [`Error::Unauthenticated`] without one.
     pub fn signed_in(&self) -> Result<&SignedIn, Error> {
         self.signed_in.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    /// Replaces the signed-in member, after signing in or switching organizations.
     pub(super) fn sign_in(&mut self, signed_in: SignedIn) {
         self.signed_in = Some(signed_in);
     }
 
     /// Checks that the signed-in member is an admin, who may see and change the organization's settings.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] when nobody is signed in, [`Error::AdminsOnly`] when the member is no admin.
     pub fn check_admin(&self) -> Result<(), Error> {
         if self.signed_in()?.member().is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
     }
 
-    /// The form, if it comes from this origin and its CSRF token fits the secret.
-    ///
-    /// # Errors
-    /// [`Error::ForgedForm`], or [`Error::Invalid`] for a form that can't be read.
+    /// The form, if it comes from this origin and its CSRF token fits the secret. [`Error::ForgedForm`] otherwise.
     pub fn verified_form(&self, secret: &CookieSecret) -> Result<&Form, Error> {
         if !is_same_origin(&self.app, &self.parts.headers) {
             return Err(Error::ForgedForm);
@@ -227,9 +200,9 @@ impl Request {
         if secret.verifies(form.get(FORM_TOKEN)) { Ok(form) } else { Err(Error::ForgedForm) }
     }
 
-    /// The form of a session that has ended, if it comes from this origin: the session's cookie fits its CSRF token, or the
+    /// The form of an ended session, if it comes from this origin: the session's cookie fits its CSRF token, or the
     /// browser, which no longer has that cookie or has a later session's, names the form's origin. Such a form changes
-    /// nothing: what was typed in it is kept for its own page.
+    /// nothing: its fields are kept for its own page.
     #[must_use]
     pub fn form_of_ended_session(&self) -> Option<&Form> {
         let of_cookie = self.cookie(Cookie::Session).and_then(|secret| self.verified_form(&secret).ok());
@@ -238,8 +211,7 @@ impl Request {
         of_cookie.or_else(|| self.form.as_ref().ok().filter(|_| names_origin))
     }
 
-    /// The member to whom the browser says that its session, which may have ended, belongs. It decides nothing: what is
-    /// sealed for that member opens for nobody else.
+    /// The owner of the browser's session, as the browser says. Decides nothing: what is sealed opens for nobody else.
     #[must_use]
     pub fn owner_of_ended_session(&self) -> Option<MemberId> {
         owner_hint::read(&self.app, &self.parts.headers).map(|owner| owner.member_id)
@@ -254,41 +226,31 @@ impl Request {
         is_own_origin(&self.app, &self.parts.headers, origin).then_some(page)
     }
 
-    /// The session's own form, with the copy that it names.
-    ///
-    /// # Errors
-    /// Those of [`Request::verified_form`]. A copy of another session is forged.
+    /// The session's own form, with the copy that it names. A copy of another session is forged.
     pub(super) fn form_of_session(&self, secret: &CookieSecret) -> Result<&Form, Error> {
         let form = self.verified_form(secret)?;
         let is_own = !form.has(COPY) || secret.open_copy(form.get(COPY)).is_some();
         if is_own { Ok(form) } else { Err(Error::ForgedForm) }
     }
 
-    /// The form without the CSRF check: to show its fields again, or to choose the operation's name.
+    /// The form without the CSRF check, to show its fields again or to choose the operation's name.
     #[must_use]
     pub fn unverified_form(&self) -> Form {
         self.form.clone().unwrap_or_default()
     }
 
-    /// The id in a path parameter.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when the parameter is no id: it names no record then.
+    /// The id in a path parameter. A malformed id is [`Error::NotFound`]: it names no record.
     pub fn path_id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Error> {
         let value = self.path.iter().find(|(parameter, _)| parameter == name).map(|(_, value)| value);
         value.and_then(|value| value.parse().ok()).ok_or_else(Error::not_found)
     }
 
-    /// Reads the query of a page that lists something, or of its export, as strictly as the API reads one: what the page does
-    /// not have, or has twice, or can't be, is refused. Otherwise a typo would show the whole list.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] with every parameter that is wrong.
+    /// Reads a list page's query as strictly as the API does: otherwise a typo would show the whole list.
     pub fn read_query<T: Deserr<FieldErrors>>(&self) -> Result<T, Error> {
         input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
     }
 
-    /// The value of a query parameter of a page that lists nothing: what led to it, or what its form begins with.
+    /// A query parameter of a page that lists nothing: what led to it, or what its form begins with.
     #[must_use]
     pub fn query(&self, name: &str) -> Option<String> {
         let mut pairs = form_urlencoded::parse(self.parts.uri.query()?.as_bytes());
@@ -349,10 +311,10 @@ impl Request {
         cookie.read(&self.app, &self.parts.headers)
     }
 
-    /// The `Set-Cookie` header that keeps the browser's hint about its session's owner right, if it is not.
+    /// The `Set-Cookie` header that corrects the browser's hint about its session's owner, if it is wrong.
     #[must_use]
     pub fn owner_cookie(&self) -> Option<HeaderValue> {
-        // The pages of a participant say nothing about a member's session in the same browser.
+        // A participant's pages say nothing about a member's session in the same browser.
         if self.attending.is_some() {
             return None;
         }
@@ -370,17 +332,14 @@ impl Request {
         values.filter_map(|value| Uuid::try_parse(value).ok()).flat_map(Uuid::into_bytes).collect()
     }
 
-    /// The redirect that the form set for a commit that takes effect although it seems to fail.
+    /// The redirect for a commit that takes effect although it seems to fail.
     #[must_use]
     pub fn redirect_if_committed(&self) -> Option<&Redirect> {
         self.redirect_if_committed.get()
     }
 
-    /// Writes the audit row, unless a commit has. Gives true if a commit had taken effect although it seemed to fail: that
-    /// commit's audit row stays.
-    ///
-    /// # Errors
-    /// When the audit row of a member's call can't be written. The call must not be answered then.
+    /// Writes the audit row, unless a commit has. True if a commit had taken effect although it seemed to fail: its row
+    /// stays. On an error, the call must not be answered.
     pub async fn audit(&self, status: StatusCode, code: &str, objects: &[Uuid]) -> Result<bool, Error> {
         // After a server error, `CallRecord::audit` finds the commit's row, and the response shows what the commit did.
         if self.is_audited.load(Ordering::Relaxed) && !status.is_server_error() {

@@ -1,12 +1,11 @@
-//! What a person does with the second factor of their own account: set it up, turn it on and off, and get new recovery
-//! codes. [`domain::second_factor`](crate::domain::second_factor) has the rules and decisions, and the sign-in the second
-//! step.
+//! A person's own second factor: sets it up, turns it on and off, and gets new recovery codes.
+//! [`domain::second_factor`](crate::domain::second_factor) has the rules; the sign-in has the second step.
 //!
-//! Decision: until a code proves that the person's app has the secret, it travels in a cookie, sealed for the session, and
-//! no store keeps it. What is never finished leaves nothing behind.
+//! Decision: until a code proves that the person's app has the secret, it travels in a cookie, sealed for the session,
+//! and no store keeps it. An unfinished setup leaves nothing behind.
 //!
-//! Decision: new recovery codes and turning off take a code too, not only the password. Otherwise a browser that was left
-//! signed in, with the password, would be enough to get past the second factor for good. A recovery code will do.
+//! Decision: new recovery codes and turning off take a code besides the password. Otherwise a browser left signed in,
+//! with the password, would suffice to bypass the second factor for good. A recovery code will do.
 
 use crate::crypto::random_bytes;
 use crate::crypto::{TotpCode, TotpSecret};
@@ -53,17 +52,13 @@ pub enum Done {
     Done(Redirect),
     /// The password is wrong, or there were too many attempts.
     WrongPassword,
-    /// The code is wrong or was used before, or there were too many attempts.
+    /// The code is wrong or used, or there were too many attempts.
     WrongCode,
-    /// The second factor is on or off already, as another window left it, or the time to set it up is over. The page as it
-    /// is now says what is next.
+    /// Another window turned it on or off, or the time to set it up is over. The current page says what is next.
     Outdated,
 }
 
-/// Begins to set up a second factor, after the password: the cookie of the redirect has the sealed secret.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the keys can't be read now.
+/// Begins to set up a second factor, after the password. The redirect's cookie has the sealed secret.
 pub async fn begin_set_up(request: &Request, password: &str, location: &str) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
     let email = submitted.signed_in()?.email();
@@ -78,19 +73,13 @@ pub async fn begin_set_up(request: &Request, password: &str, location: &str) -> 
     Ok(Done::Done(Redirect { location: location.to_owned(), cookie }))
 }
 
-/// The secret that is being set up in this session, unless its time is over.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the keys can't be read now.
+/// The secret being set up in this session, unless its time is over.
 pub async fn secret_to_set_up(request: &Request) -> Result<Option<TotpSecret>, Error> {
     let found = Flash::SecondFactorSecret.read(request).await?;
     Ok(found.and_then(|text| TotpSecret::parse(&text)))
 }
 
-/// Turns the second factor on whose secret is being set up. The cookie of the redirect has the sealed recovery codes.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the keys can't be read now.
+/// Turns on the second factor that is being set up. The redirect's cookie has the sealed recovery codes.
 pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
     let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
@@ -113,10 +102,7 @@ pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Resul
     Ok(if submitted.run(turn_on).await? { Done::Done(redirect) } else { Done::Outdated })
 }
 
-/// Replaces the recovery codes, after a code. The cookie of the redirect has the new ones, sealed.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the keys can't be read now.
+/// Replaces the recovery codes, after a code. The redirect's cookie has the new ones, sealed.
 pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location: &str) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
     let Some(attempt) = count_code(request, submitted.signed_in()?).await? else { return Ok(Done::WrongCode) };
@@ -143,10 +129,7 @@ pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location:
     Ok(Done::Done(redirect))
 }
 
-/// Turns the second factor off, after the password and a code. If it is off already, it stays so.
-///
-/// # Errors
-/// [`Error::Unavailable`] when the keys can't be read now.
+/// Turns the second factor off, if it is on, after the password and a code.
 pub async fn turn_off(
     request: &Request,
     (password, code): (&str, &TypedCode),
@@ -175,14 +158,13 @@ pub async fn turn_off(
     Ok(Done::Done(redirect))
 }
 
-/// Counts an attempt at a code. `None`, if there were too many.
 async fn count_code(request: &Request, signed_in: &SignedIn) -> Result<Option<LoginAttempt>, Error> {
     let account = signed_in.account();
     let attempt = LoginAttempt::new(request, account.email.as_str(), account.epoch, Guessed::Code).await?;
     Ok(attempt.count(request.store(), request.now()).await?.then_some(attempt))
 }
 
-/// The second factor of an account after a code was used. `None` if the code is wrong or was used before.
+/// The second factor after using a code. `None` if the code is wrong or used.
 pub(super) async fn use_code(
     app: &AppState,
     account: &Email,
@@ -202,7 +184,7 @@ pub(super) async fn use_code(
     Ok(factor.after_code(&secret, code, now))
 }
 
-/// The place of an account's secret, the only one where it opens.
+/// An account's secret opens only in this place.
 fn place(account: &Email) -> String {
     second_factor::place(Folded::new(account.as_str()).as_str())
 }

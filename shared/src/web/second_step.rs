@@ -1,9 +1,8 @@
-//! The second step of a sign-in: the time between the right password and a code of the second factor. There is no session
-//! yet.
+//! The second step of a sign-in: the time between the right password and the code, without a session.
 //!
-//! Decision: a cookie carries the step, sealed for five minutes and for the forms of this browser, and no store keeps it.
-//! It names the account and a fingerprint of all that may end it: the password, the epoch (signing out everywhere) and the
-//! second factor itself. A copy of the cookie in another browser is worth nothing there.
+//! Decision: a cookie carries the step, sealed for five minutes and for this browser's forms, and no store keeps it. It
+//! names the account and a fingerprint of all that may end it: the password, the epoch (signing out everywhere) and the
+//! second factor itself. A copy in another browser is worth nothing.
 
 use http::HeaderValue;
 
@@ -18,7 +17,7 @@ use crate::web::flash::Flash;
 use crate::web::request::Request;
 use crate::web::second_factor::use_code;
 
-/// A sign-in whose password was right, and which waits for a code.
+/// A sign-in whose password was right and which waits for a code.
 #[derive(Debug)]
 pub(super) struct SecondStep {
     pub(super) email: Email,
@@ -26,20 +25,14 @@ pub(super) struct SecondStep {
     fingerprint: String,
 }
 
-/// Why a code begins no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CodeRefused {
-    /// It is wrong or was used before.
     Wrong,
-    /// The account has changed since the password was given, which is needed again.
+    /// The account has changed since the password was given; it is needed again.
     PasswordIsNext,
 }
 
 impl SecondStep {
-    /// Begins the step, and gives the `Set-Cookie` header that carries it.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
     pub(super) async fn begin(request: &Request, checked: &Checked) -> Result<Option<HeaderValue>, Error> {
         // A form without this cookie is not accepted.
         let (Some(form), Some(factor)) = (request.cookie(Cookie::Form), &checked.factor) else { return Ok(None) };
@@ -50,9 +43,6 @@ impl SecondStep {
     }
 
     /// The step that this browser has begun, unless it has expired.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the keys can't be read now.
     pub(super) async fn of(request: &Request) -> Result<Option<Self>, Error> {
         let Some(form) = request.cookie(Cookie::Form) else { return Ok(None) };
         let Some(content) = Flash::SecondStep.read_for(request, &form.form_token()).await? else { return Ok(None) };
@@ -60,7 +50,6 @@ impl SecondStep {
         Ok(read.map(|(email, epoch, fingerprint)| Self { email, epoch, fingerprint }))
     }
 
-    /// Counts an attempt at a code. `None`, if there were too many.
     pub(super) async fn attempt<'a>(
         &'a self,
         request: &Request,
@@ -74,16 +63,14 @@ impl SecondStep {
     }
 }
 
-/// A counted attempt at a code.
 pub(super) struct CodeAttempt<'a> {
     step: &'a SecondStep,
     code: &'a TypedCode,
-    /// The attempts at the password and at the code, which are counted until the code turns out right.
+    /// The attempts at the password and the code, which count until the code turns out right.
     counts: (LoginAttempt, LoginAttempt),
 }
 
 impl CodeAttempt<'_> {
-    /// Checks the code for an account with an address against the second factor as it is now.
     pub(super) async fn prove(&self, request: &Request, email: &Email) -> Result<Result<Proven, CodeRefused>, Error> {
         if self.step.email != *email {
             return Ok(Err(CodeRefused::PasswordIsNext));
@@ -98,14 +85,12 @@ impl CodeAttempt<'_> {
         Ok(after.map(|after| Proven::with_code(account, before, after)).ok_or(CodeRefused::Wrong))
     }
 
-    /// Takes the counts of both steps back.
     pub(super) async fn succeeded(&self, request: &Request) {
         self.counts.0.succeeded(request.store()).await;
         self.counts.1.succeeded(request.store()).await;
     }
 }
 
-/// A fingerprint of what ends the step when it changes.
 fn fingerprint_of(account: &Account, factor: &SecondFactor) -> String {
     let turned_on_at = factor.turned_on_at().unix_ms().to_be_bytes();
     hex(&fingerprint(&[account.password_hash.as_bytes(), &account.epoch.to_be_bytes(), &turned_on_at]))

@@ -1,8 +1,7 @@
-//! Sessions: how the app authenticates each request. Only this module and [`member_call`](super::member_call) make a
-//! [`Member`].
+//! Sessions authenticate requests. Only this module and [`member_call`](super::member_call) make a [`Member`].
 //!
-//! A session is a secret in a cookie; the store has the secret's hash. A session ends twelve hours after the sign-in, two
-//! hours after the last request, when the person signs out of it or of all sessions, and when the member is removed.
+//! A session is a secret in a cookie; the store has the secret's hash. A session ends twelve hours after the sign-in,
+//! two hours after the last request, when the person signs out of it or everywhere, and when the member is removed.
 
 use http::HeaderMap;
 
@@ -94,7 +93,6 @@ impl SignedIn {
         Ok(memberships.into_iter().map(|(organization, _)| organization).collect())
     }
 
-    /// The id that the person has as a member of an organization, whichever the session is for.
     pub(super) fn member_id_in(&self, org: OrgId) -> Option<MemberId> {
         let mut memberships = self.account.memberships.iter();
         memberships.find(|membership| membership.organization_id == org).map(|membership| membership.member_id)
@@ -112,7 +110,7 @@ impl SignedIn {
         &self.session
     }
 
-    /// Writes down that the session was used, if that is due. If the write fails, the session only ends earlier.
+    /// Notes that the session was used, if that is due. A failed write only ends the session earlier.
     pub(super) async fn refresh_session(&self) {
         if self.session.is_to_be_refreshed(self.scope.now()) {
             let refreshed = Session { seen_at: self.scope.now(), ..self.session.clone() };
@@ -120,10 +118,7 @@ impl SignedIn {
         }
     }
 
-    /// Reads the member again.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] when the session has ended since the request began.
+    /// Reads the member again. [`Error::Unauthenticated`] if the session has ended since the request began.
     pub(super) async fn reload_member(&self) -> Result<Member, Error> {
         let person = self.scope.store().table().person(&self.session.owner()).await?;
         let person = person.filter(|person| owns(person, &self.session));
@@ -132,7 +127,7 @@ impl SignedIn {
     }
 }
 
-/// Authenticates a request by its session cookie. `None`, if there is no session or it has ended.
+/// Authenticates a request by its session cookie. `None` without a session, or if it has ended.
 pub(super) async fn authenticate(
     app: &AppState,
     record: &CallRecord,
@@ -143,8 +138,7 @@ pub(super) async fn authenticate(
     find(app, record, (secret, owner_hint::read(app, headers)), path_record_ids).await
 }
 
-/// The session with a secret. `None`, if there is none or it has ended. Where the hint names its owner, all is read at
-/// once.
+/// `None` without a session, or if it has ended. If the hint names its owner, all records are read at once.
 pub(super) async fn find(
     app: &AppState,
     record: &CallRecord,
@@ -164,7 +158,7 @@ pub(super) async fn find(
     Ok(Some(SignedIn::new((app, record), (account, organization, &member), secret, session, path_record_ids)))
 }
 
-/// Whether a session is still its owner's: not if the member was removed, or the account has signed out of all sessions.
+/// Whether a session is still its owner's: not if the member was removed, or the account has signed out everywhere.
 fn owns((account, ..): &Person, session: &Session) -> bool {
     let is_member = |membership: &Membership| {
         membership.organization_id == session.organization_id && membership.member_id == session.member_id

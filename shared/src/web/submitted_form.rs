@@ -1,5 +1,4 @@
-//! A form that a member or a participant submitted with the CSRF token of their session. Only such a form can change
-//! anything in the app.
+//! A form submitted with its session's CSRF token, by a member or participant. Only such a form can change anything.
 
 use std::sync::atomic::Ordering;
 
@@ -24,16 +23,12 @@ use crate::web::redirect::Redirect;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
 
-/// The role in which a form was submitted: member, admin or participant. The form's changes take effect only while the
-/// person still has that role.
+/// The role in which a form was submitted. Its changes take effect only while the person still has that role.
 pub trait Submitter: Copy {
-    /// The check of the person's record that each transaction makes. None for participants, whose acts make it themselves.
+    /// The check of the person's record in each transaction. None for participants, whose acts check it themselves.
     fn role_check(self, call: &CallContext) -> Option<Changes>;
 
     /// Checks the role again after the transaction's check may have failed.
-    ///
-    /// # Errors
-    /// [`Error::AdminsOnly`] when the form needs an admin and the person is a member now.
     fn check_role(self, current: &Member) -> Result<(), Error>;
 }
 
@@ -47,7 +42,6 @@ impl Submitter for &ActingParticipant {
     }
 }
 
-/// The session in which a form was submitted.
 #[derive(Debug, Clone, Copy)]
 enum FormSession<'a> {
     Member(&'a SignedIn),
@@ -76,7 +70,7 @@ impl Submitter for Admin<'_> {
 
 /// A form that a member or a participant submitted from a page of their own session.
 ///
-/// [`SubmittedForm::require_admin`] consumes the form, so that no change of an admin's form runs with the member's role.
+/// [`SubmittedForm::require_admin`] consumes the form: no change of an admin's form runs with the member's role.
 #[derive(Debug)]
 pub struct SubmittedForm<'a, S = &'a Member> {
     request: &'a Request,
@@ -86,15 +80,11 @@ pub struct SubmittedForm<'a, S = &'a Member> {
 }
 
 impl<'a> SubmittedForm<'a> {
-    /// The session of the member who submitted the form.
     pub(super) fn signed_in(&self) -> Result<&'a SignedIn, Error> {
         self.request.signed_in()
     }
 
     /// The form as an admin's, for changes of the organization's settings.
-    ///
-    /// # Errors
-    /// [`Error::AdminsOnly`] when the member is no admin.
     pub fn require_admin(self) -> Result<SubmittedForm<'a, Admin<'a>>, Error> {
         let Self { request, session, form, submitter } = self;
         let submitter = submitter.as_admin().ok_or(Error::AdminsOnly)?;
@@ -103,10 +93,7 @@ impl<'a> SubmittedForm<'a> {
 }
 
 impl<'a> SubmittedForm<'a, &'a ActingParticipant> {
-    /// The session of the participant who submitted the form.
-    ///
-    /// # Errors
-    /// Never: such a form has one.
+    /// The session of the participant who submitted the form. It never fails: such a form has one.
     pub fn attending(&self) -> Result<&'a Attending, Error> {
         self.request.attending()
     }
@@ -149,7 +136,6 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         self.form
     }
 
-    /// The id of this copy of the form. A form that names none is a copy of its own each time.
     fn copy_id(&self) -> Uuid {
         self.request.copy.map_or(self.request.unnamed_copy, |copy| copy.id)
     }
@@ -166,20 +152,16 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         Uuid::from_u128(self.copy_id().as_u128() ^ 1).into()
     }
 
-    /// Sets the redirect that answers the form if its commit takes effect although it seems to fail. Call it before
-    /// [`SubmittedForm::run`], at most once; without it, such a form leads back to its own page.
+    /// Sets the answer if the commit takes effect although it seems to fail. Call it before [`SubmittedForm::run`], at
+    /// most once; without it, such a form leads back to its own page.
     pub fn redirect_if_committed(&self, redirect: &Redirect) {
         // A second redirect is ignored.
         let _ = self.request.redirect_if_committed.set(redirect.clone());
     }
 
-    /// Runs a use case and commits its plan, again after each conflict until the request's write deadline, and gives the
-    /// output. The commit checks that the person still has the role in which they submitted the form. A plan that changes
-    /// nothing leaves only the request's audit row.
-    ///
-    /// # Errors
-    /// Those of the last attempt. [`Error::Unauthenticated`] when the session has ended since the request began, and
-    /// [`Error::AdminsOnly`] when the person is no longer an admin and the form needs one.
+    /// Runs a use case and commits its plan, again after each conflict until the request's write deadline, and returns
+    /// the output. The commit checks that the person still has the role in which they submitted the form. A plan that
+    /// changes nothing leaves only the request's audit row.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
@@ -224,8 +206,8 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     }
 }
 
-/// A part of a member's form that is a call of its own, with its own transaction, audit row and log line: of a form that acts
-/// on several records, one part for each. What was done before a part failed stays done.
+/// A part of a member's form that is a call of its own, with its own transaction, audit row and log line: a form that
+/// acts on several records has one part for each. What was done before a part failed stays done.
 #[derive(Debug)]
 pub struct FormPart<'a> {
     form: &'a SubmittedForm<'a>,
@@ -234,10 +216,7 @@ pub struct FormPart<'a> {
 }
 
 impl<'a> SubmittedForm<'a> {
-    /// A part of the form, which names these records.
-    ///
-    /// # Errors
-    /// Never: a member submitted the form.
+    /// A part of the form that names these records. It never fails: a member submitted the form.
     pub fn part(&'a self, operation: &'static str, named: &[Uuid]) -> Result<FormPart<'a>, Error> {
         let signed_in = self.signed_in()?;
         let record = CallRecord::begin(self.app(), operation);
@@ -254,11 +233,7 @@ impl FormPart<'_> {
         &self.scope
     }
 
-    /// Runs a use case and commits its plan, as [`SubmittedForm::run`] does. A plan that changes nothing leaves no trace but
-    /// that of the form.
-    ///
-    /// # Errors
-    /// Those of [`SubmittedForm::run`]. The part can't take effect later then.
+    /// Like [`SubmittedForm::run`]. A plan that changes nothing leaves no trace; a failed part can't take effect later.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
@@ -313,20 +288,14 @@ impl<S: Submitter> Writer for SubmittedForm<'_, S> {
 }
 
 impl Request {
-    /// The form, if a member submitted it with the CSRF token of their session.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::ForgedForm`], or [`Error::Invalid`] for a form that can't be read.
+    /// The form, if a member submitted it with their session's CSRF token.
     pub fn submitted_form(&self) -> Result<SubmittedForm<'_>, Error> {
         let signed_in = self.signed_in()?;
         let (form, submitter) = (self.form_of_session(signed_in.secret())?, signed_in.member());
         Ok(SubmittedForm { request: self, session: FormSession::Member(signed_in), form, submitter })
     }
 
-    /// The form, if a participant submitted it with the CSRF token of their session.
-    ///
-    /// # Errors
-    /// Those of [`Request::submitted_form`].
+    /// The form, if a participant submitted it with their session's CSRF token.
     pub fn participant_form(&self) -> Result<SubmittedForm<'_, &ActingParticipant>, Error> {
         let attending = self.attending()?;
         let (form, submitter) = (self.form_of_session(attending.secret())?, attending.participant());

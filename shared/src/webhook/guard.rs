@@ -121,8 +121,7 @@ pub enum AddressError {
     /// Its name has no address.
     #[error("must have a host name that leads somewhere: it has no address now, or could not be looked up")]
     Unresolved(#[from] ResolveError),
-    /// It is, or resolves to, an address that isn't public. The error doesn't name the address: outsiders must not
-    /// learn how internal names resolve.
+    /// It is, or resolves to, an address that isn't public. Unnamed: outsiders must not learn internal addresses.
     #[error("{NOT_PUBLIC}")]
     Refused,
 }
@@ -138,10 +137,8 @@ impl AddressError {
     }
 }
 
-/// The endpoint's addresses to connect to, IPv4 first: functions reach IPv6 only if set up for it.
-///
-/// # Errors
-/// If `guard` refuses the URL or *any* of its addresses, or it has none.
+/// The endpoint's addresses to connect to, IPv4 first: functions reach IPv6 only if set up for it. Fails if `guard`
+/// refuses the URL or *any* of its addresses, or it has none.
 pub async fn check(
     url: &EndpointUrl,
     guard: &dyn Guard,
@@ -355,7 +352,6 @@ mod tests {
     }
 
     proptest! {
-        /// All spellings of an IPv4 address are checked as that address.
         #[test]
         fn every_spelling_of_an_address_is_checked_alike(bits: u32) {
             let address = Ipv4Addr::from_bits(bits);

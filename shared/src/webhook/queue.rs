@@ -1,5 +1,4 @@
-//! Messages of the sender's queue. They are hints: the delivery's record is the truth, so a lost, repeated, late or
-//! reordered message only changes when the sender reads that record.
+//! The sender's queue. Messages are hints: the delivery's record is the truth, and a lost one only delays its reading.
 
 use std::fmt;
 

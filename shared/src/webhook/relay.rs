@@ -50,11 +50,8 @@ impl Relay {
         Self { store, queue }
     }
 
-    /// Processes an entry until `until` at the latest. Updates one endpoint's deliveries for a few seconds at a time,
-    /// so that many of them don't delay other entries.
-    ///
-    /// # Errors
-    /// If the store or the queue fails. The entry stays.
+    /// Processes an entry until `until`. Updates one endpoint's deliveries for a few seconds at a time, so that many
+    /// don't delay other entries. If the store or the queue fails, the entry stays.
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,
@@ -71,7 +68,6 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// Creates an event's deliveries, each with its own due entry, and deletes the event's entry.
     async fn fan_out(&self, entry: DueEntry) -> Result<RelayOutcome, Error> {
         let org = entry.org;
         let (event, endpoints) = try_join!(self.store.event(org, entry.id.into()), self.store.endpoints(org))?;
@@ -116,7 +112,6 @@ impl Relay {
         Ok(RelayOutcome::Done)
     }
 
-    /// False if time ran out.
     async fn replay_quarantined(
         &self,
         org: OrgId,
@@ -207,12 +202,9 @@ impl Relay {
     }
 }
 
-/// The deliveries that become due again.
 #[derive(Debug)]
 enum Requeue {
-    /// Those held, after their endpoint was resumed.
     Held,
-    /// The undelivered ones that a replay includes.
     Replay(Replay),
 }
 

@@ -78,7 +78,6 @@ mod tests {
 
     #[tokio::test]
     async fn an_invalid_name_is_not_found() {
-        // This holds with and without a name server.
         assert!(SystemResolver::new().resolve("hooks.invalid").await.is_err());
     }
 }

@@ -105,7 +105,6 @@ pub fn verify_standard(
     signatures.split(' ').any(fits).then_some(()).ok_or(Unverified::NoMatch)
 }
 
-/// The only value of a header.
 fn one<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<&'a str, Unverified> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Err(Unverified::Missing(name)) };
@@ -135,7 +134,6 @@ fn standard_mac(secret: &SigningSecret, id: &str, timestamp: &str, body: &[u8]) 
     mac(secret.bytes(), &[id.as_bytes(), timestamp.as_bytes(), body])
 }
 
-/// The MAC of parts joined by periods.
 fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     /// HMAC pads shorter keys with zeros to this length (RFC 2104), which `Hmac::new` takes without an error.
     const BLOCK: usize = 64;
@@ -151,7 +149,6 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
     mac
 }
 
-/// Reads lower-case hexadecimal, as signatures are written.
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

@@ -50,7 +50,6 @@ impl Resolve for Names {
     }
 }
 
-/// Also allows loopback addresses, where tests listen.
 #[derive(Debug)]
 pub(super) struct WithLoopback;
 
@@ -68,7 +67,6 @@ impl Guard for WithLoopback {
     }
 }
 
-/// Answers every request with the same parts, pausing after each.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     accepted: Arc<AtomicUsize>,

@@ -10,10 +10,8 @@ use http::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
-/// Why a body was not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotReceived {
-    /// It has too many bytes.
     TooLong,
     /// It ended before its announced end, or stalled.
     Incomplete,
@@ -32,10 +30,6 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
         .all(|one| is_plain(one.trim()))
 }
 
-/// Refuses an encoded body.
-///
-/// # Errors
-/// `invalid_format` at the body.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), FieldErrors> {
     if !is_encoded(headers) {
         return Ok(());

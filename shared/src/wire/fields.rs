@@ -213,7 +213,6 @@ fn field_path(location: ValuePointerRef<'_>) -> String {
     if path.is_empty() { BODY.to_owned() } else { path }
 }
 
-/// The field of errors about the whole body.
 pub(crate) const BODY: &str = "body";
 
 impl MergeWithError<FieldErrors> for FieldErrors {

@@ -9,18 +9,12 @@ use serde_json::{Map, Value as Json};
 use crate::limits;
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 
-/// Reads a type from JSON.
-///
-/// # Errors
-/// All invalid fields.
+/// Reads a type from JSON, or returns all invalid fields.
 pub fn read<T: Deserr<FieldErrors>>(value: Json) -> Result<T, FieldErrors> {
     deserr::deserialize(value)
 }
 
-/// Reads query parameters, each at most once.
-///
-/// # Errors
-/// All invalid parameters.
+/// Reads query parameters, each at most once, or returns all invalid ones.
 pub fn read_query<T: Deserr<FieldErrors>>(query: Option<&str>) -> Result<T, FieldErrors> {
     let mut errors = FieldErrors::default();
     let mut parameters = Map::new();
@@ -61,10 +55,7 @@ fn decode_parameter(text: &str) -> Option<String> {
     percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
 
-/// Reads path parameters.
-///
-/// # Errors
-/// All invalid parameters, as `path.…`.
+/// Reads path parameters, or returns all invalid ones as `path.…`.
 pub fn read_path<'a, T: Deserr<FieldErrors>>(
     parameters: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<T, FieldErrors> {
@@ -73,10 +64,7 @@ pub fn read_path<'a, T: Deserr<FieldErrors>>(
         .map_err(|found| found.map(|error| error.field = format!("path.{}", error.field)))
 }
 
-/// Reads a body, which must be a JSON object.
-///
-/// # Errors
-/// All invalid fields, or `body` as a whole.
+/// Reads a body, which must be a JSON object, or returns all invalid fields or `body` as a whole.
 pub fn read_body<T: Deserr<FieldErrors>>(bytes: &[u8]) -> Result<T, FieldErrors> {
     if bytes.is_empty() {
         return Err(FieldErrors::one(BODY, FieldCode::Required, "must be a JSON object"));
@@ -226,10 +214,7 @@ macro_rules! texts {
         impl utoipa::ToSchema for $name {}
 
         impl $name {
-            /// Checks a text.
-            ///
-            /// # Errors
-            /// The code, and a message that says what is valid.
+            /// Checks a text. The error's message says what is valid.
             pub fn parse(text: &str) -> Result<Self, ($crate::wire::fields::FieldCode, String)> {
                 let text = $crate::wire::text::check_line(text, $max)?;
                 $($also(&text)?;)?

@@ -8,10 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Parses one JSON value.
-///
-/// # Errors
-/// `malformed_json` at the body, or at a duplicate key.
+/// Parses one JSON value. The error is `malformed_json` at the body, or at a duplicate key.
 pub fn parse(bytes: &[u8]) -> Result<Value, FieldErrors> {
     let mut duplicates = FieldErrors::default();
     let mut reader = serde_json::Deserializer::from_slice(bytes);

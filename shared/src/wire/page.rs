@@ -118,10 +118,7 @@ impl<const CHARS_MAX: usize> Search<CHARS_MAX> {
         Ok(Self { typed: needle.to_owned(), needle: (!needle.is_empty()).then(|| Folded::new(needle)) })
     }
 
-    /// Reads the text of a search.
-    ///
-    /// # Errors
-    /// The error, at `field`.
+    /// Reads the text of a search, with any error at `field`.
     pub fn parse(text: &str, field: &str) -> Result<Self, FieldErrors> {
         Self::check(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
     }
@@ -236,7 +233,6 @@ impl PageRequest {
 
 /// The type of a list query's parameter, which is always optional.
 pub(crate) trait ListParameter: Default {
-    /// Its schema in the API document.
     fn parameter_schema() -> RefOr<Schema>;
 }
 
@@ -290,7 +286,6 @@ impl<T: ToSchema> ListParameter for Option<T> {
     }
 }
 
-/// A list's parameter in the API document.
 pub(crate) fn list_parameter<T: ListParameter>(name: &str, about: &str, place: Option<ParameterIn>) -> Parameter {
     ParameterBuilder::new()
         .name(name)

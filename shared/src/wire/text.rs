@@ -44,8 +44,7 @@ pub(crate) const INVISIBLE: &[(char, char)] = &[
     ('\u{2800}', '\u{2800}'),
     ('\u{3164}', '\u{3164}'),
     ('\u{fe00}', '\u{fe0f}'),
-    // The byte order mark, with its unassigned neighbors, so that no pattern contains the mark itself: Go source code,
-    // which generated clients have patterns in, can't.
+    // The byte order mark with its unassigned neighbors: generated Go clients can't have the mark itself in a pattern.
     ('\u{fefe}', '\u{ff00}'),
     ('\u{ffa0}', '\u{ffa0}'),
     ('\u{fff0}', '\u{fffb}'),
@@ -83,10 +82,8 @@ pub(crate) fn class(ranges: &[(char, char)]) -> String {
     ranges.iter().filter(|(_, last)| *last <= '\u{ffff}').map(range).collect()
 }
 
-/// Trims and checks a line: length, no control or misleading characters, something visible (contract, "Text").
-///
-/// # Errors
-/// The code, and a message that says what is valid.
+/// Trims and checks a line: length, no control or misleading characters, something visible (contract, "Text"). The
+/// error's message says what is valid.
 pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -108,7 +105,6 @@ pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, St
     Ok(trimmed.to_owned())
 }
 
-/// Describes a type of texts that [`check_line`] accepts.
 pub(crate) fn line_description(about: &str, chars_max: usize) -> String {
     format!(
         "{} One line of up to {chars_max} characters, at least one of them visible. Control characters, line and paragraph separators and characters that change the direction of text are refused. Leading and trailing blanks are removed.",
@@ -130,7 +126,6 @@ pub(crate) fn line_pattern(chars_max: usize) -> String {
     format!("^[{blank}]*[{unseen}]{{0,{rest}}}[^{visible}][^{inner}]{{0,{rest}}}[{blank}]*$")
 }
 
-/// Characters of `ranges` that are not in `others`.
 fn without(ranges: &[(char, char)], others: &[(char, char)]) -> Vec<(char, char)> {
     let mut left: Vec<(char, char)> = Vec::new();
     for character in ranges.iter().flat_map(|(first, last)| *first..=*last).filter(|one| !is_in(others, *one)) {
@@ -159,10 +154,7 @@ pub(crate) fn search_pattern() -> String {
 }
 
 /// Trims and checks a text of several lines. CRLF becomes LF; tabs and line breaks are allowed, other control
-/// characters and overrides of direction aren't.
-///
-/// # Errors
-/// The code, and a message that says what is valid.
+/// characters and overrides of direction aren't. The error's message says what is valid.
 pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
     let text = text.replace("\r\n", "\n");
     let trimmed = text.trim();

@@ -21,7 +21,6 @@ impl fmt::Debug for Account {
 }
 
 impl Account {
-    /// Returns `None` for a number without letters or digits.
     pub(crate) fn new(number: &str) -> Option<Self> {
         let number = compact(number);
         (!number.is_empty()).then_some(Self { number, bic: None, bank_code: None })

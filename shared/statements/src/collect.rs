@@ -18,12 +18,10 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Begins an account's statement; its number is masked in texts.
     pub fn begin(&mut self, account: Option<&str>) {
         self.account = account.map(str::to_owned);
     }
 
-    /// The statement's entries, and how many more had amount 0.
     pub fn take(&mut self) -> (Vec<Entry>, usize) {
         (std::mem::take(&mut self.entries), std::mem::take(&mut self.entries_of_zero))
     }
@@ -57,14 +55,12 @@ impl Collector {
         Ok(())
     }
 
-    /// Sets the entry's text, unless it has one.
     pub fn text(&self, entry: &mut Entry, text: &str) {
         if entry.text.is_none() {
             entry.text = self.optional(text, limits::TEXT_CHARS_MAX);
         }
     }
 
-    /// Sets the entry's counterparty, unless it has one.
     pub fn counterparty(&self, entry: &mut Entry, name: &str) {
         if entry.counterparty.is_none() {
             entry.counterparty = self.optional(name, limits::NAME_CHARS_MAX);

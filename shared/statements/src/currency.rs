@@ -33,7 +33,6 @@ impl Currency {
         self.0.exponent().map_or(0, usize::from)
     }
 
-    /// The symbol written before or after an amount.
     pub(crate) fn symbol(self) -> String {
         self.0.symbol().symbol
     }

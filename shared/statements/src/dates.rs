@@ -8,7 +8,6 @@ const YEARS: std::ops::RangeInclusive<i16> = 1990..=2199;
 /// The most days between booking and value date: the same day of another year is further away.
 const HALF_A_YEAR_DAYS: i32 = 183;
 
-/// Returns `None` unless the date exists in a plausible year.
 pub(crate) fn date(year: i16, month: i8, day: i8) -> Option<Date> {
     Date::new(year, month, day).ok().filter(|date| YEARS.contains(&date.year()))
 }
@@ -23,7 +22,6 @@ pub(crate) fn iso(text: &str) -> Option<Date> {
     (is_bare && lengths && parts.next().is_none()).then(|| from_digits(year, month, day)).flatten()
 }
 
-/// `260131`.
 pub(crate) fn yymmdd(text: &str) -> Option<Date> {
     let (year, rest) = text.split_at_checked(2)?;
     let (month, day) = rest.split_at_checked(2)?;
@@ -52,7 +50,6 @@ pub(crate) fn near(value_on: Date, month: &str, day: &str) -> Option<Date> {
     dates.min_by_key(distance).filter(|date| distance(date) <= HALF_A_YEAR_DAYS)
 }
 
-/// Negative if `to` is earlier.
 pub(crate) fn days_between(from: Date, to: Date) -> i32 {
     (to - from).get_days()
 }

@@ -78,7 +78,6 @@ fn between_messages(line: &str) -> String {
     })
 }
 
-/// The line of a byte offset, from 1.
 pub(crate) fn line_at(text: &str, at: usize) -> usize {
     1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
 }
@@ -105,7 +104,6 @@ fn encoding_of(bytes: &[u8]) -> Result<(&'static Encoding, &[u8], bool), Refusal
     }
 }
 
-/// The encoding named in the XML declaration, in lower case.
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..bytes.len().min(DECLARATION_BYTES_MAX))?;
     let start: String = start.iter().map(|byte| char::from(*byte)).collect();

@@ -45,10 +45,7 @@ pub use table::{
     STATUS_WORDS, Suggested, Suggestion,
 };
 
-/// Reads a file's statements, at least one. Only CSV uses `mapping`.
-///
-/// # Errors
-/// Why the file isn't read: it is read completely or not at all.
+/// Reads a file's statements, at least one. Only CSV uses `mapping`. A file is read completely or not at all.
 pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {
@@ -61,10 +58,7 @@ pub fn read(bytes: &[u8], mapping: Option<&Mapping>) -> Result<Vec<Statement>, R
     }
 }
 
-/// Describes a CSV file, for the page where a member maps its columns.
-///
-/// # Errors
-/// The file can't be decoded or isn't CSV: then [`read`] needs no mapping, or says what is wrong.
+/// Describes a CSV file, for the page where a member maps its columns. Fails for other files: [`read`] handles them.
 pub fn suggest(bytes: &[u8]) -> Result<Suggestion, Refusal> {
     let text = encoding::decode(bytes)?;
     match shape(&text) {
@@ -99,9 +93,6 @@ fn shape(text: &str) -> Shape {
 }
 
 /// Up to `rows_max` non-blank rows of any CSV file: row number as spreadsheets count, and trimmed cells.
-///
-/// # Errors
-/// The file can't be decoded.
 pub fn rows(bytes: &[u8], rows_max: usize) -> Result<Vec<(usize, Vec<String>)>, Refusal> {
     let text = encoding::decode(bytes)?;
     Ok(table::cells(&text, rows_max))

@@ -136,7 +136,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A booked entry without further details.
     pub(crate) fn new(position: Position, side: Side, amount_minor: i64, currency: Currency) -> Self {
         Self {
             position,

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use crate::limits;
 
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
-/// Characters of an account number that are kept.
 const ENDING_CHARS: usize = 4;
 /// Fewest characters of an account number that is searched for in texts, or whose ending may be kept.
 const ACCOUNT_CHARS_MIN: usize = 6;
@@ -78,7 +77,6 @@ pub(crate) fn masked<'a>(text: &'a str, account: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// The text without its IBANs, if it has any.
 fn without_ibans(text: &str) -> Option<String> {
     let mut result: Option<String> = None;
     let mut done = 0;

@@ -87,9 +87,7 @@ const KNOWN: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Element {
     pub name: &'static str,
-    /// The line where it begins, from 1.
     pub line: usize,
-    /// The attribute `Ccy`.
     pub currency: Option<String>,
     pub text: String,
     pub children: Vec<Element>,
@@ -100,7 +98,6 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The only child of this name; an error if there are more.
     pub fn one(&self, name: &'static str) -> Result<Option<&Self>, Refusal> {
         let mut found = self.all(name);
         let first = found.next();
@@ -110,7 +107,6 @@ impl Element {
         }
     }
 
-    /// The only child of this name; an error if there is none.
     pub fn needed(&self, name: &'static str) -> Result<&Self, Refusal> {
         self.one(name)?.ok_or(Refusal::Field { line: self.line, field: name, problem: Problem::Missing })
     }
@@ -130,9 +126,7 @@ impl Element {
 
 pub(crate) struct Document {
     pub name: String,
-    /// The root's namespace, or an empty text.
     pub namespace: String,
-    /// The root's known elements.
     pub children: Vec<Element>,
 }
 
@@ -193,10 +187,8 @@ struct Parser<'a> {
     counted: usize,
     elements: usize,
     depth: usize,
-    /// Depth within a dropped element.
     skipping: usize,
     root: Option<Root>,
-    /// Unclosed elements, without the root.
     open: Vec<Element>,
 }
 

@@ -8,9 +8,7 @@ use tests::figures::percentile;
 use tests::pages::{self, BYTES_MAX, Furnished, Visit, WAITS_MAX};
 use tests::{Needs, Org, Stack};
 
-/// Visits per page.
 const ROUNDS: usize = 40;
-/// The goal for each page's median, in milliseconds.
 const P50_MS_MAX: f64 = 20.0;
 
 fn main() {
@@ -26,7 +24,6 @@ async fn bench() {
     let mut visits = pages::crawl(&org, admin).await;
     visits.push(pages::visit(&org, admin, &format!("{document}/view"), &document).await.1);
     visits.push(pages::visit(&org, admin, "/app/search?q=e", "the form on every page").await.1);
-    // The most expensive visit of each page.
     visits.sort_by(|one, other| {
         one.operation.cmp(&other.operation).then(other.waits.cmp(&one.waits)).then(other.bytes.cmp(&one.bytes))
     });

@@ -18,24 +18,19 @@ use tests::{Needs, Org, Stack};
 const ROUNDS: usize = 50;
 const WARM_UP: usize = 3;
 
-/// The bare function, for comparison.
 const BARE: &str = "hello";
 
-/// The goals.
 const RATIO_MAX: f64 = 2.5;
 const ZIP_MB_MAX: f64 = 3.0;
 const RESIDENT_MB_MAX: f64 = 12.0;
 
-/// The goal for the app's functions.
 const APP_ZIP_MB_MAX: f64 = 4.0;
 
 const ZIPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/lambda-zip");
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/start.json");
 
-/// A function and the event it starts for.
 struct Case {
     function: &'static str,
-    /// The recorded event, or a page's path.
     event: &'static str,
     /// The response's status. None for schedules, queues and streams, which get no response.
     status: Option<u16>,
@@ -43,7 +38,6 @@ struct Case {
     resident_kib: Vec<u64>,
 }
 
-/// Every function, with an event that uses the store.
 const CASES: [(&str, &str, Option<u16>); 18] = [
     (BARE, "get-identity", Some(200)),
     // Without the store: the cost of starting.
@@ -54,9 +48,7 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     ("proposals", "list-proposals", Some(200)),
     // Without a body: the token's read, the audit row, and no paper.
     ("documents", "/api/v1/funding-items/paper", Some(422)),
-    // A tool's operation.
     ("mcp", "mcp-get-identity", Some(200)),
-    // With a member's session.
     ("member-app", "/app/account", Some(200)),
     ("agreement-app", "/app/agreements", Some(200)),
     ("money-app", "/app/money", Some(200)),
@@ -73,7 +65,6 @@ const CASES: [(&str, &str, Option<u16>); 18] = [
     (BARE, "get-identity", Some(200)),
 ];
 
-/// Shared by all events.
 struct Setting {
     org: Org,
     environment: Vec<(String, String)>,
@@ -216,7 +207,6 @@ impl Case {
     }
 }
 
-/// The size of the upload to Lambda, if built.
 fn zip_bytes(function: &str) -> Option<f64> {
     let file = Path::new(ZIPS).join(function).join("bootstrap.zip");
     u32::try_from(file.metadata().ok()?.len()).ok().map(f64::from)

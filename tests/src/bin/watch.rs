@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use local::{Options, Stack};
 use tokio::process::Command;
 
-/// The port of `cargo lambda watch`.
 const PORT: &str = "9000";
 
 #[tokio::main]

@@ -17,14 +17,12 @@ mod mcp;
 mod store;
 mod webhooks;
 
-/// The local stack's program, built beside the tests.
 const STACK: &str = env!("CARGO_BIN_EXE_stack");
 
 fn unknown_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// A record in a list: a workspace has the number of its people instead of them.
 fn in_list(record: &serde_json::Value) -> serde_json::Value {
     let mut record = record.clone();
     if let Some(people) = record["people"].as_array() {

@@ -63,7 +63,6 @@ pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error>
     publish_page(request, None, None).await
 }
 
-/// The page. `ticked` is what was ticked in a refused form.
 async fn publish_page(
     request: &Request,
     ticked: Option<&[WarningKind]>,
@@ -123,7 +122,6 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     };
     let shown = shown.with_meant(meant.iter().copied());
     let (title, line) = match action {
-        // The agreement's page shows the next step.
         ProposalAction::PublishAgreement => ("Published", ""),
         ProposalAction::CancelAgreement => ("The draft was discarded", "Nothing was sent to anyone."),
     };
@@ -189,7 +187,6 @@ fn refused(action: ProposalAction, refusal: &Refusal) -> (StatusCode, &'static s
     }
 }
 
-/// Proposes to publish or cancel an agreement. Any member can then decide, including the proposer.
 pub(crate) async fn propose(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: AgreementId = request.path_id("id")?;

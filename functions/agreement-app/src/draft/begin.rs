@@ -145,7 +145,6 @@ struct FormPage {
     key: &'static str,
     name: &'static str,
     about: &'static str,
-    /// The template's parties: each field's name and label.
     parties: Vec<Choice>,
     people: Vec<Choice>,
     back: String,

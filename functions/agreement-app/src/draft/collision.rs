@@ -1,5 +1,4 @@
-//! The notice for members whose edits collide: who changed the part, its current values, and what they typed, with
-//! labels.
+//! The notice for members whose edits collide: who changed the part, its current values, and the typed ones.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +26,6 @@ use shared::web::Request;
 
 use crate::draft::{Subject, condition, details, documents, participants, payments, promises, step, terms};
 
-/// The single-value fields, in form order, with labels.
 const TEXTS: [(&str, &str); 35] = [
     ("name", "Name"),
     ("kind", "Kind"),
@@ -80,9 +78,7 @@ const BOXES: [(&str, &str); 3] =
 
 pub(super) struct Difference {
     pub label: &'static str,
-    /// Empty if left empty.
     pub typed: String,
-    /// Empty if there is none.
     pub now: String,
 }
 
@@ -122,7 +118,6 @@ pub(super) async fn differences(
     Ok(pairs.filter(|pair| pair.typed != pair.now).collect())
 }
 
-/// The draft's values for a part's form. None for the order of a list.
 fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Fields> {
     match part {
         Part::Description => Some(details::description_fields(agreement)),
@@ -143,7 +138,6 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Field
 }
 
 impl Meaning<'_> {
-    /// All values, possibly empty, with labels and in a fixed order.
     fn texts(&self, fields: &Fields) -> Vec<(&'static str, String)> {
         let texts = TEXTS.into_iter().map(|(name, label)| (label, self.text(fields, name)));
         let groups = GROUPS.into_iter().map(|(group, label)| {
@@ -157,7 +151,6 @@ impl Meaning<'_> {
         texts.chain(groups).chain(boxes).chain([triggers]).collect()
     }
 
-    /// The display text of a field, or the typed text if unparsable.
     fn text(&self, fields: &Fields, name: &str) -> String {
         let value = fields.value(name).trim();
         if value.is_empty() {
@@ -216,7 +209,6 @@ impl Meaning<'_> {
     }
 }
 
-/// The display text of a typed day, or the typed text if unparsable.
 fn day_text(line: &str) -> String {
     Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
 }
@@ -248,7 +240,6 @@ pub(super) async fn notice(
     Ok(Notice::new("warn", title, lines.chain([next])))
 }
 
-/// What the part orders, if it is an order.
 fn list_of(subject: Subject) -> Option<&'static str> {
     match subject {
         Subject::Part(Part::StageOrder) => Some("steps"),
@@ -259,8 +250,7 @@ fn list_of(subject: Subject) -> Option<&'static str> {
     }
 }
 
-/// Who changed something last, if the newest acts tell. Acts name parts of a kind by name, which may be ambiguous, not
-/// by id.
+/// Tells it if the newest acts do. Acts name parts of a kind by name, which may be ambiguous, not by id.
 async fn changed_by(request: &Request, id: AgreementId, subject: Subject) -> Result<Option<Actor>, Error> {
     let (operations, is_only_one): (&[&str], bool) = match subject {
         Subject::Payment(_) => (&["change_payment"], false),

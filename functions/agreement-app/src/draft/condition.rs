@@ -61,7 +61,6 @@ pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
 }
 
 struct Settings {
-    /// The participants' checkboxes. `None` for types without participants.
     participants: Option<Vec<Choice>>,
     blocks: Option<Vec<Choice>>,
     documents: Option<Vec<Choice>>,
@@ -108,7 +107,6 @@ impl Settings {
     }
 }
 
-/// A signature block's document, signer and label.
 pub(super) fn block_text(
     agreement: &Agreement,
     contacts: &[Contact],
@@ -149,7 +147,6 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     Fields::of(values)
 }
 
-/// Parses the settings of a condition. Missing settings are blockers, not errors.
 fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRule, FieldErrors> {
     let participant_ids =
         || -> BTreeSet<ParticipantId> { form.checked("participant.").filter_map(|id| id.parse().ok()).collect() };
@@ -220,7 +217,6 @@ struct ConditionPage {
     requirement: Option<String>,
     hint: &'static str,
     gate_type: GateType,
-    /// What the page showed of the condition. `None` of a new one.
     seen: Option<String>,
     settings: Settings,
     units: Vec<Choice>,
@@ -244,7 +240,6 @@ struct Questions {
 
 struct QuestionRow {
     id: FieldId,
-    /// What the ids of its form's fields begin with.
     prefix: String,
     up: Option<usize>,
     down: Option<usize>,
@@ -257,7 +252,6 @@ struct QuestionRow {
 }
 
 struct QuestionForm {
-    /// The id of a question that is there.
     id: Option<FieldId>,
     seen: String,
     fields: Fields,
@@ -399,7 +393,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 enum Typed {
     Nothing,
     Settings(Fields),
-    /// In a new question, or in the one with this id.
     Question(FieldId, Fields),
 }
 

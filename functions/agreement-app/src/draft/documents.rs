@@ -39,7 +39,6 @@ async fn store(
     Ok(Ok(files::keep_one(submitted.scope(), submitted.app().files()?, file.content.clone()).await?))
 }
 
-/// The typed name of a document, or the file's name without its extension.
 fn name_of(typed: &str, file: Option<&UploadedFile>) -> Result<Label, FieldErrors> {
     let from_file = || {
         let name = file?.name.as_str();
@@ -96,7 +95,6 @@ struct DocumentPage {
     fields: Fields,
     seen: String,
     blocks: Vec<BlockRow>,
-    /// The form of a new signature block.
     block_fields: Fields,
     participants: Vec<Choice>,
 }
@@ -166,7 +164,6 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     Ok(PageResponse::render(&page)?.showing([id.uuid(), document.uuid()]))
 }
 
-/// The draft's values for a document's form, without the file.
 pub(super) fn fields_of(document: &Document) -> Fields {
     let for_reading = document.is_for_reading.then_some(("for_reading", "on"));
     Fields::of([("name", document.name.as_str())].into_iter().chain(for_reading))

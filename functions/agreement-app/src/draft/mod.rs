@@ -41,7 +41,6 @@ use self::collision::Difference;
 
 type Rule<'a> = Box<dyn Fn(&Agreement, Timestamp) -> Result<Agreement, FieldErrors> + Send + Sync + 'a>;
 
-/// The notice after an edit, from the drafts before and after.
 type Says<'a> = Box<dyn Fn(&Agreement, &Agreement) -> Notice + Send + Sync + 'a>;
 
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +50,10 @@ enum Subject {
 }
 
 struct Edit<'a> {
-    /// The edited part. `None` for a form that adds one.
     part: Option<Part>,
     rule: Rule<'a>,
     says: Says<'a>,
     location: String,
-    /// The section of that page with the notice. Empty for the top.
     section: &'static str,
     /// Whether the edit removes its part, which succeeds if it is already gone.
     removes: bool,
@@ -79,7 +76,6 @@ impl<'a> Edit<'a> {
         Self { removes: true, ..self }
     }
 
-    /// Puts the notice into a section.
     fn within(self, section: &'static str) -> Self {
         Self { location: format!("{}#notice", self.location), section, ..self }
     }
@@ -111,13 +107,11 @@ impl Problem {
         Fields::submitted(form, self.errors.clone())
     }
 
-    /// The form's page with the status of the refusal.
     fn answer(&self, page: PageResponse) -> PageResponse {
         if self.status == StatusCode::CONFLICT { page.refused(self.status, "conflict") } else { page.unprocessable() }
     }
 }
 
-/// Makes an edit. On failure, `again` shows the form's page with what was typed and the problem.
 async fn submit<'a>(
     request: &'a Request,
     submitted: &SubmittedForm<'a>,
@@ -179,7 +173,6 @@ async fn refused<'a>(
     }
 }
 
-/// A field's message as a standalone sentence.
 fn readable(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().collect::<String>()).unwrap_or_default();
@@ -196,8 +189,7 @@ struct NotSavedPage {
     typed: Vec<Difference>,
 }
 
-/// The page after a form whose subject is gone or no longer editable. It keeps what the member typed visible, as far as
-/// it differs from the current values.
+/// The page after a form whose subject is gone or no longer editable. It shows what the member typed that differs.
 async fn not_saved(
     request: &Request,
     id: AgreementId,
@@ -222,7 +214,6 @@ fn role_boxes() -> Vec<Choice> {
     ParticipantRole::ALL.iter().map(|role| Choice::new(format!("role.{}", role.as_str()), text::role(*role))).collect()
 }
 
-/// The fingerprint of a part for its form's hidden field.
 fn seen(agreement: &Agreement, part: Part) -> String {
     agreement.seen(part).map(|seen| seen.as_str().to_owned()).unwrap_or_default()
 }
@@ -231,7 +222,6 @@ fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
-/// The index that a form moves something to.
 fn place(text: &str) -> usize {
     // The rule refuses an invalid index.
     text.parse().unwrap_or(usize::MAX)

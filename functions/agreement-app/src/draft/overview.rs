@@ -40,7 +40,6 @@ struct DraftPage {
     layout: Layout,
     id: AgreementId,
     notice: Option<Notice>,
-    /// The notice in the section in which the member acted.
     section_notice: Option<Notice>,
     path: String,
     name: String,
@@ -57,7 +56,6 @@ struct DraftPage {
     promise_order: String,
     steps: Vec<StepRow>,
     order: String,
-    /// The terms that are set, if it is a SAFE.
     terms: Option<Vec<(&'static str, String)>>,
     blockers: Vec<BlockerRow>,
     activates: bool,
@@ -93,7 +91,6 @@ struct StepRow {
     actions: Vec<&'static str>,
 }
 
-/// The page of a loaded draft. `fields` has the values and errors of a refused form.
 pub(crate) fn of_review(
     request: &Request,
     review: &AgreementReview,
@@ -200,7 +197,6 @@ impl DraftPage {
         self.section_notice.as_ref().is_some_and(|notice| notice.section == section)
     }
 
-    /// Whether nothing blocks publication except the workspace's activation.
     fn is_ready(&self) -> bool {
         self.blockers.is_empty()
     }

@@ -231,7 +231,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(problem.answer(page))
     };
     let back = agreement_url(id);
-    // Names are read before the act, because the redirect carries the notice.
     let (draft, contacts) = drafts::load(submitted.scope(), id).await?;
     let name = participant_name(&draft, &contacts, participant);
     let edit = if form.get("act") == "remove" {

@@ -97,8 +97,7 @@ impl Choices {
     }
 }
 
-/// The record's values for a payment's form. A direction that follows from the parties stays automatic, so that it
-/// changes with them; `own` are the organization's own contacts.
+/// A direction that follows from the parties stays automatic. `own` are the organization's own contacts.
 pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<ContactId>) -> Fields {
     // Without both parties, the direction is not yet known.
     let has_parties = terms.sender.is_some() && terms.receiver.is_some();
@@ -107,7 +106,6 @@ pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<
     fields_with(terms, direction)
 }
 
-/// The values with a direction; empty if automatic.
 fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     let line = |text: Option<&SafeLine>| text.map(|text| text.as_str().to_owned()).unwrap_or_default();
     let currency = terms.money.map_or(USUAL_CURRENCY, |money| money.currency().code());
@@ -125,7 +123,6 @@ fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     ])
 }
 
-/// Parses the terms of a payment. Missing terms are blockers, not errors.
 fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Result<PaymentTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
     let purpose = read(form, "purpose", SafeLine::parse, &mut errors);
@@ -176,7 +173,6 @@ fn direction_between(
     Direction::between(is_own(sender), is_own(receiver))
 }
 
-/// Parses a field. None if empty or invalid.
 fn read<T>(
     form: &Form,
     field: &str,

@@ -12,7 +12,6 @@ pub(super) struct PromiseRow {
     pub id: PromiseId,
     pub url: String,
     pub name: String,
-    /// Who owes it to whom, and when.
     pub text: String,
     pub up: Option<usize>,
     pub down: Option<usize>,

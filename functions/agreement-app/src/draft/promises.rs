@@ -29,7 +29,6 @@ use shared::wire::page::Filter;
 use crate::draft::promise_rows::kind_label;
 use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 
-/// The empty rows for more triggers in a form.
 const MORE_TRIGGERS: usize = 2;
 
 fn kind_hint(kind: PromiseKind) -> &'static str {
@@ -214,7 +213,6 @@ struct PromisePage {
     title: String,
     hint: &'static str,
     kind: PromiseKind,
-    /// What the page showed of the promise. None of a new one.
     seen: Option<String>,
     fields: Fields,
     promisors: Vec<Choice>,
@@ -226,7 +224,6 @@ struct PromisePage {
 
 struct TriggerFields {
     number: usize,
-    /// The id of a trigger that is there.
     id: Option<String>,
     text: String,
     after: String,
@@ -272,7 +269,6 @@ fn promise_page(
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid()]))
 }
 
-/// The filled-in triggers, and some empty rows.
 fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
     let value = |name: &str, n: usize| fields.value(&format!("{name}-{n}")).to_owned();
     let is_used = |n: &usize| !value("trigger", *n).is_empty() || !value("after", *n).is_empty();

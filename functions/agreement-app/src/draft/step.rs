@@ -130,7 +130,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),
     });
-    // Actions on payments or promises are offered only if there are any.
     let actions = StageAction::ALL.into_iter().filter(|action| {
         let is_of_use = match action {
             StageAction::OpenSigning => true,
@@ -168,7 +167,6 @@ pub(crate) const SAVE_OPERATIONS: Operation = Operation::ByField {
     otherwise: "change_step",
 };
 
-/// Saves or removes a step, or moves one of its conditions.
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, stage): (AgreementId, StageId) = (request.path_id("id")?, request.path_id("step")?);

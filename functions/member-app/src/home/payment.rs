@@ -51,7 +51,6 @@ impl Item {
     }
 }
 
-/// What a member has to do about a payment. Empty if others act, or the badge says it.
 fn to_do(wait: PaymentWait) -> &'static str {
     match wait {
         PaymentWait::Verification => "Instructions to verify",

@@ -130,7 +130,6 @@ pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, 
     act(request, "claim", claim.map(MovementAct::RecordClaim), done).await
 }
 
-/// Parses a claim. The reference is optional, but requires its type.
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     let is_blank = |field: &str| form.get(field).trim().is_empty();
     let reference = match (is_blank("reference_type"), is_blank("reference")) {

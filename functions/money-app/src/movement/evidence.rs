@@ -122,7 +122,6 @@ fn read_with_account(
     }
 }
 
-/// The typed account of evidence, if any.
 fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
     let typed = form.get(ACCOUNT);
     if typed.trim().is_empty() {
@@ -140,8 +139,7 @@ fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
     Ok(Some(SpokenAccount { account: Some(account), reason }))
 }
 
-/// Parses the form except the account and file content, and reports all errors at once. `today` is in the
-/// organization's time zone.
+/// Reports all errors at once, except those of account and file content. `today` is in the organization's time zone.
 fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
     let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
     let currency = Currency::read(form.get("currency"))
@@ -196,7 +194,6 @@ fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
         .map_err(|(code, message)| FieldErrors::one("file", code, message))
 }
 
-/// Why a payment takes no evidence from a source now, unless this form already filed it.
 async fn not_taken(
     submitted: &SubmittedForm<'_>,
     (id, evidence): (MovementId, EvidenceId),
@@ -245,11 +242,9 @@ struct AcceptPage {
     entry: Entry,
     believed: Vec<String>,
     cautions: Vec<Caution>,
-    /// The form, or why it can't be accepted.
     form: Result<ActForm, String>,
 }
 
-/// Something to check first, and where it is.
 struct Caution {
     line: String,
     link: Option<Link>,
@@ -261,7 +256,6 @@ impl Caution {
     }
 }
 
-/// Shows the effects of accepting evidence.
 pub(crate) async fn show_acceptance(request: &mut Request) -> Result<PageResponse, Error> {
     acceptance(request, None, Typed::default()).await
 }
@@ -272,7 +266,6 @@ fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
     Ok((request.path_id("id")?, request.path_id("evidence")?))
 }
 
-/// The page. A refused form keeps the typed values.
 async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> Result<PageResponse, Error> {
     let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
     let elsewhere = movements::accepted_elsewhere(signed_in.scope(), (id, evidence));
@@ -328,14 +321,11 @@ fn obstacle(MovementReview { movement, .. }: &MovementReview, evidence: &Evidenc
     Some(line(refused))
 }
 
-/// The effect of accepting evidence on the payment.
 enum Outcome {
     /// None, except that it came late: the payment ended with its agreement.
     Late,
-    /// This is still missing, in minor units.
     Missing(i64),
     Reconciled,
-    /// This exceeds the amount, in minor units.
     Over(i64),
 }
 
@@ -352,7 +342,6 @@ fn outcome(review: &MovementReview, evidence: &Evidence) -> Option<Outcome> {
     })
 }
 
-/// What will be believed, on what basis, and the effects, one sentence each.
 fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     let MovementReview { movement, agreement, contacts, .. } = review;
     let facts = evidence.facts();
@@ -400,7 +389,6 @@ fn in_words(evidence: &Evidence) -> String {
     format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.for_people())
 }
 
-/// Accepted evidence that may describe the same arrival.
 fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl Iterator<Item = &'a Evidence> {
     let accepted = review.evidence.iter().filter(|other| other.is_accepted() && other.id() != evidence.id());
     accepted.filter(|other| other.may_be_same_arrival(evidence))
@@ -424,7 +412,6 @@ fn lowered(text: &str) -> String {
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// What to check before accepting evidence.
 fn cautions(shown: &Shown<'_>, evidence: &Evidence, elsewhere: &[AcceptedElsewhere]) -> Vec<Caution> {
     // The effect of the amount is shown above.
     let same = |other: &Evidence, where_: &str| {

@@ -1,8 +1,6 @@
-//! The forms of acts on a payment, rendered the same way everywhere: as the next step, in a disclosure among other
-//! acts, or next to their evidence.
+//! The forms of acts on a payment, the same as next step, among other acts, or next to their evidence.
 //!
-//! Decision: typed values are shown again after a refusal, except what is or looks like an account number, which nobody
-//! sees again.
+//! Decision: typed values are shown again after a refusal, except apparent account numbers, which nobody sees again.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -11,12 +9,10 @@ use shared::domain::sensitive::has_account_number;
 use shared::web::{Form, FormKeys};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-/// A choice of a `select`, or a radio button with its meaning.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub value: &'static str,
     pub text: String,
-    /// Its meaning. Empty if the text says it.
     pub about: &'static str,
 }
 
@@ -27,7 +23,6 @@ pub(super) enum Inputs {
     Exception(Vec<Choice>),
     /// The resolutions of an exception, and whether there is a surplus to settle.
     Resolve(Vec<Choice>, bool),
-    /// Whether evidence is a separate arrival from one that looks like it.
     Another,
     Claim(Vec<Choice>),
     Evidence(Vec<Choice>),
@@ -37,7 +32,6 @@ pub(super) enum Inputs {
 #[derive(Debug, Clone)]
 pub(super) struct VerificationInputs {
     pub text: Option<String>,
-    /// The labels and names of the numbers to type again.
     pub numbers: Vec<(String, String)>,
     pub methods: Vec<Choice>,
     pub sources: Vec<Choice>,
@@ -47,11 +41,9 @@ pub(super) struct VerificationInputs {
 #[derive(Template)]
 #[template(path = "movement_form.html")]
 pub(super) struct ActForm {
-    /// Its name on the page, which prefixes its fields' ids.
     pub name: String,
     pub path: String,
     pub form_keys: FormKeys,
-    /// The label of its button.
     pub label: &'static str,
     /// Distinguishes its button from other rows'. Empty if there is only one.
     pub about: String,
@@ -60,7 +52,6 @@ pub(super) struct ActForm {
     pub hidden: Vec<(&'static str, String)>,
     pub inputs: Inputs,
     pub fields: Fields,
-    /// Whether it was refused and so is open.
     pub is_refused: bool,
 }
 
@@ -78,7 +69,6 @@ impl ActForm {
     }
 }
 
-/// A refused form: its name and typed values, if any.
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     name: String,
@@ -86,12 +76,10 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// A form's typed values and errors.
     pub fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
         Self { name: name.into(), fields: without_numbers(form, errors, &[]) }
     }
 
-    /// The same, without fields that no page shows again.
     pub fn without(name: impl Into<String>, form: &Form, errors: FieldErrors, secret: &[&str]) -> Self {
         Self { name: name.into(), fields: without_numbers(form, errors, secret) }
     }
@@ -104,17 +92,14 @@ impl Typed {
         self.fields.has_errors()
     }
 
-    /// The values of a form: those typed, or else the initial ones.
     pub fn fields_of(&self, name: &str, beginning: &[(&str, &str)]) -> Fields {
         if self.is(name) { self.fields.clone() } else { Fields::of(beginning.iter().copied()) }
     }
 }
 
-/// The fields for banks' references or amounts, which may be long numbers. Their own checks have already refused
-/// account numbers.
+/// May be long numbers: banks' references and amounts. Their own checks have already refused account numbers.
 const MAY_BE_LONG: [&str; 5] = ["amount", "bank_reference", "id", "phone", "reference"];
 
-/// A form's typed values, without secret fields and apparent account numbers.
 pub(super) fn without_numbers(form: &Form, errors: FieldErrors, secret: &[&str]) -> Fields {
     let refused = errors.clone().into_list();
     let is_refused =

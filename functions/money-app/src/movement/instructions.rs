@@ -1,5 +1,4 @@
-//! Instructions: where the payer sends the money. A separate page takes them. Members' pages show only the last
-//! characters of the account number, even right after typing.
+//! Instructions: where the payer sends the money. Members' pages show only the last characters of the account number.
 
 use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};
@@ -27,14 +26,12 @@ use crate::movement::next::{self, Next, instructions_url};
 use crate::movement::refusal::refusal;
 use crate::movement::{Shown, agreement_link, ends_agreement};
 
-/// The fields that no page shows again.
 const SECRET: [&str; 3] = ["code", "number", "text"];
 const TYPED: &str = "typed";
 
 pub(super) struct InstructionsCard {
     pub current: Option<Current>,
     pub changes: Vec<Change>,
-    /// Where to enter or change them, if possible and not the next step.
     pub enter: Option<String>,
     pub caution: String,
     pub forms: Vec<ActForm>,
@@ -47,7 +44,6 @@ pub(super) struct Current {
     pub verified: Option<(String, DisplayTime)>,
     pub read_out: Option<String>,
     pub has_ended: bool,
-    /// On what basis, by whom and when they were released.
     pub released: Option<(String, DisplayTime)>,
 }
 
@@ -56,7 +52,6 @@ pub(super) struct Change {
     pub after: String,
     pub by: String,
     pub at: DisplayTime,
-    /// How the previous ones were verified and released, and who read them out.
     pub course: Vec<String>,
 }
 
@@ -154,7 +149,6 @@ struct FormPage {
     payee: String,
     current: Option<String>,
     caution: String,
-    /// The revision shown; 0 for none.
     revision: u32,
     accounts: Vec<Account>,
     kinds: Vec<(&'static str, &'static str)>,
@@ -267,7 +261,6 @@ fn entered(before: &Movement) -> Notice {
     }
 }
 
-/// Parses the form: typed instructions, or a chosen answer.
 async fn read(
     request: &Request,
     movement: &Movement,

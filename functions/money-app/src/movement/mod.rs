@@ -89,7 +89,6 @@ struct RecordRow {
 
 struct Shown<'a> {
     review: &'a MovementReview,
-    /// What a member types to verify the instructions, if they await that and can be opened.
     to_type: Option<ToTypeAgain>,
     zone: &'a TimeZone,
     by: &'a Member,
@@ -116,7 +115,6 @@ impl Shown<'_> {
         self.name_of(self.review.movement.terms().receiver)
     }
 
-    /// A form without fields.
     fn form(&self, name: &str, path: String, label: &'static str) -> ActForm {
         ActForm {
             name: name.to_owned(),
@@ -133,7 +131,6 @@ impl Shown<'_> {
         }
     }
 
-    /// A form without fields for an act on the payment, named by the last part of its URL.
     fn act(&self, act: &str, label: &'static str, text: impl Into<String>) -> ActForm {
         let path = format!("{}/{act}", movement_url(self.review.movement.id()));
         ActForm { text: text.into(), ..self.form(act, path, label) }
@@ -145,7 +142,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::default(), notice).await?.with_cookie(cookie))
 }
 
-/// The page. A refused form keeps the typed values.
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
@@ -173,7 +169,6 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
     Ok(PageResponse::render(&page)?.showing(ids(&review)))
 }
 
-/// What a member types to verify a payment's instructions, if they await that.
 async fn to_type_again(request: &Request, movement: &Movement) -> Result<Option<ToTypeAgain>, Error> {
     let waits = |found: &InstructionsStatus| !found.is_verified_by_another() && !found.has_verification_ended();
     if movement.state().is_done() || !movement.instructions().is_some_and(waits) {
@@ -230,7 +225,6 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
     }
 }
 
-/// A payment's history, except what its tracks and instructions show.
 fn record(movement: &Movement) -> Vec<RecordRow> {
     let row = |what, who: &Actor, at: shared::domain::time::Timestamp, why: Option<String>| RecordRow {
         what,

@@ -21,15 +21,12 @@ use crate::movement::{Shown, capitalized, link_of, refusal};
 
 pub(super) struct Next {
     pub text: String,
-    /// Its basis, or why it matters.
     pub lines: Vec<String>,
     pub form: Option<ActForm>,
-    /// Where to do it, if not here.
     pub link: Option<Link>,
     pub is_done: bool,
 }
 
-/// Another act, in a disclosure.
 pub(super) struct Other {
     pub summary: String,
     pub form: ActForm,
@@ -148,7 +145,6 @@ fn rest(movement: &Movement) -> Option<String> {
     ))
 }
 
-/// What a member can do about a surplus. Only exactly the amount reconciles a payment.
 fn over(shown: &Shown<'_>) -> Vec<String> {
     let movement = &shown.review.movement;
     let Some((received, due)) = figures(movement) else { return Vec::new() };
@@ -196,7 +192,6 @@ fn instruct(shown: &Shown<'_>) -> Next {
     }
 }
 
-/// Why a member can neither verify nor release instructions, and who can.
 fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Next {
     let (by, seconds) = (shown.by.id(), &shown.review.seconds);
     match (instructions.entered_by.member(), shown.counting()) {
@@ -233,7 +228,6 @@ fn review(shown: &Shown<'_>) -> Next {
     Next { link, ..Next::text(text) }
 }
 
-/// The form that verifies instructions. None if the member can't, or they are verified.
 pub(super) fn verify(shown: &Shown<'_>) -> Option<ActForm> {
     let movement = &shown.review.movement;
     let instructions = movement.instructions().filter(|_| !movement.state().is_done() && shown.is_published())?;
@@ -285,7 +279,6 @@ fn number_label(to_type: &ToTypeAgain, field: &str) -> String {
     }
 }
 
-/// The form that releases instructions, if possible.
 pub(super) fn release(shown: &Shown<'_>) -> Option<ActForm> {
     let MovementReview { movement, agreement, seconds, .. } = shown.review;
     let is_alone = seconds.is_alone(shown.by.id());
@@ -426,7 +419,6 @@ fn claim(shown: &Shown<'_>) -> ActForm {
     ActForm { inputs: Inputs::Claim(choices.to_vec()), ..shown.act("claim", "Record sender's claim", text) }
 }
 
-/// What flagging does: a met condition may reopen.
 fn flag_text(shown: &Shown<'_>) -> String {
     let MovementReview { movement, agreement, .. } = shown.review;
     let text = "The payment stops until a member resolves it. Subscribers to webhooks are told the reason.";
@@ -456,7 +448,6 @@ impl Shown<'_> {
         Next { link: Some(link), ..Next::text(text) }
     }
 
-    /// How the member's word on the instructions counts.
     fn counting(&self) -> Counting {
         let entered_by = self.review.movement.instructions().and_then(|found| found.entered_by.member());
         self.review.seconds.counting(self.by.id(), entered_by)

@@ -1,5 +1,4 @@
-//! Claim and proof side by side: what the sending side says, and what the receiving side shows. They never look alike,
-//! and mere claims are never green.
+//! Claim and proof side by side, from the sending and the receiving side. Mere claims are never green.
 
 use pages::agreement_summary::size;
 use pages::labels::{Badge, DisplayTime, actor_label};
@@ -21,11 +20,9 @@ use shared::text::movements::{account_standing, assurance, evidence_source, refe
 use crate::movement::Shown;
 use crate::movement::form::{ActForm, Inputs};
 
-/// Both sides, in chronological order.
 pub(super) struct Tracks {
     pub claims: Vec<Entry>,
     pub proofs: Vec<Entry>,
-    /// The accepted sum, relative to the amount.
     pub received: Option<String>,
 }
 
@@ -36,7 +33,6 @@ pub(super) struct Entry {
     pub badge: Badge,
     pub class: &'static str,
     pub facts: Vec<(&'static str, String)>,
-    /// How it differs from what is due and from the other side.
     pub differences: Vec<String>,
     pub can_prove: &'static str,
     pub by: String,
@@ -181,7 +177,6 @@ fn filed_by(evidence: &Evidence) -> String {
     format!("Filed by {}{}", actor_label(evidence.filed_by()), in_browser_of(evidence.in_person()))
 }
 
-/// The note on a member's browser after a name.
 fn in_browser_of(host: Option<&InPerson>) -> String {
     host.map(|host| format!(", {host}")).unwrap_or_default()
 }
@@ -246,7 +241,6 @@ fn state(evidence: &Evidence) -> State {
     }
 }
 
-/// How evidence differs from what is due and from the sender's claim.
 fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let facts = evidence.facts();
     let mut found: Vec<String> =
@@ -271,7 +265,6 @@ pub(super) fn account_difference(evidence: &Evidence) -> Option<String> {
     Some(line.to_owned())
 }
 
-/// How evidence differs from the sender's claim.
 pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let (facts, mut found) = (evidence.facts(), Vec::new());
     if evidence.source().side() == Side::Receiver

@@ -10,7 +10,6 @@ use statements::{Account, Statement as Read};
 
 pub(super) struct Accounts {
     keys: AccountKeys,
-    /// The accounts in instructions. Payments without any are left out.
     instructed: HashMap<MovementId, Vec<AccountDigest>>,
     own: Vec<AccountDigest>,
 }
@@ -24,19 +23,16 @@ impl Accounts {
         Self { keys, instructed, own }
     }
 
-    /// The digests of the file's statements' accounts, in order.
     pub fn digests(&self, read: &[Read]) -> Vec<Option<AccountDigest>> {
         let accounts = read.iter().map(|statement| account_of(statement.account.as_ref()));
         accounts.map(|account| account.map(|account| self.keys.digest(&account))).collect()
     }
 
-    /// How a statement's account compares with a payment's.
     pub fn standing(&self, account: Option<&AccountDigest>, movement: MovementId) -> AccountStanding {
         AccountStanding::of(account, self.instructed.get(&movement).map(Vec::as_slice), &self.own)
     }
 
-    /// The last characters of the file's accounts that are neither instructed nor the organization's own, among those
-    /// named on the page.
+    /// The last characters of accounts that are neither instructed nor the organization's own, among those on the page.
     pub fn unknown(&self, read: &[Read], digests: &[Option<AccountDigest>]) -> Vec<String> {
         let (mut seen, mut unknown) = (BTreeSet::new(), BTreeSet::new());
         for (statement, digest) in read.iter().zip(digests) {

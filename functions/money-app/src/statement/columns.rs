@@ -1,5 +1,4 @@
-//! The page that maps a CSV file's columns. It starts with the reader's suggestion; the member's choice is remembered
-//! for files with the same header, which are then read at once.
+//! The page that maps a CSV file's columns. The member's choice is remembered for files with the same header.
 
 use askama::Template;
 use axum::body::Bytes;
@@ -24,9 +23,7 @@ use statements::{
 use crate::statement::{in_words, uploaded, url_after};
 
 const ROWS_SHOWN: usize = 3;
-/// The number of rows shown if there are many columns.
 const ROWS_SHOWN_OF_MANY: usize = 1;
-/// The number of columns that counts as many.
 const MANY: usize = 20;
 const CELL_CHARS_SHOWN: usize = 40;
 const NAME_CHARS_SHOWN: usize = 24;
@@ -44,7 +41,6 @@ struct ColumnsPage {
     notice: Option<Notice>,
     title: String,
     path: String,
-    /// Where to discard the statement, unless an entry was ever filed.
     discard: Option<String>,
     fields: Fields,
     columns: Vec<Choice>,
@@ -169,7 +165,6 @@ fn suggested(suggestion: &Suggestion) -> Fields {
     Fields::of(fields)
 }
 
-/// The kind whose field shows a suggested reference.
 fn field_of(kind: ReferenceKind) -> ReferenceKind {
     match kind {
         ReferenceKind::EndToEndId | ReferenceKind::CustomerReference => ReferenceKind::EndToEndId,
@@ -195,7 +190,6 @@ fn mark_name(mark: DecimalMark) -> &'static str {
     }
 }
 
-/// Reads the file with a member's chosen columns, and remembers them.
 pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -233,7 +227,6 @@ pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse
         .conflicting())
 }
 
-/// Parses the form, and reports all errors at once.
 fn mapping(form: &Form, suggestion: &Suggestion) -> Result<Mapping, FieldErrors> {
     let column = |name: &str| {
         let at = form.get(name).parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -301,7 +294,6 @@ fn amount(column: &impl Fn(&str) -> Option<Column>) -> Result<Amount, FieldError
     }
 }
 
-/// Where the currency is: in a column, or fixed for all entries.
 fn currency(form: &Form, column: Option<Column>) -> Result<CurrencySource, FieldErrors> {
     let typed = form.get("fixed_currency").trim();
     let wrong = |field, code, message| Err(FieldErrors::one(field, code, message));

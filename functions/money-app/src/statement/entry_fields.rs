@@ -12,16 +12,13 @@ pub(super) const RESOLVING: &str = "resolve.";
 /// The prefix of fields for the reason why an entry of another account counts.
 pub(super) const REASON: &str = "reason.";
 
-/// The field with the number of the only entry shown.
 pub(super) const ENTRY: &str = "entry";
 
-/// The checkbox of an entry and a payment.
 pub(super) fn box_of(number: u32, movement: &Movement) -> String {
     let prefix = if movement.is_not_received() { RESOLVING } else { PAIR };
     format!("{prefix}{number}.{}", movement.id())
 }
 
-/// The field for the reason why an entry of another account counts for a payment.
 pub(super) fn reason_of(number: u32, movement: MovementId) -> String {
     format!("{REASON}{number}.{movement}")
 }

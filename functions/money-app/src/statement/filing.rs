@@ -38,7 +38,6 @@ struct Pair {
     resolves: bool,
 }
 
-/// The form's values and errors, without apparent account numbers.
 fn typed(form: &Form, errors: FieldErrors) -> Fields {
     let is_secret = |name: &str| name.starts_with(REASON) && has_account_number(form.get(name));
     Fields::submitted(form, errors).without(is_secret)
@@ -95,7 +94,6 @@ pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, 
     Ok(PageResponse::from(redirect).showing(std::iter::once(id.uuid()).chain(shown)))
 }
 
-/// Why entries of other accounts count, by entry and payment.
 type Reasons = BTreeMap<(u32, MovementId), SafeNote>;
 
 fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
@@ -113,7 +111,6 @@ fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
     if errors.is_empty() { Ok(reasons) } else { Err(errors) }
 }
 
-/// The checked boxes, ordered by entry.
 fn pairs(form: &Form) -> Vec<Pair> {
     let pair = |prefix: &str, rest: &str| {
         let (number, movement) = rest.split_once('.')?;
@@ -178,10 +175,7 @@ fn no_arrival(number: u32) -> Notice {
     Notice::bad("Nothing was filed", line)
 }
 
-/// Files the entries one by one. A failure of the store stops this; filed ones stay filed.
-///
-/// # Errors
-/// When nothing was filed.
+/// A failure of the store stops the filing; filed entries stay filed. Fails only if nothing was filed.
 async fn file_all(
     request: &Request,
     submitted: &SubmittedForm<'_>,
@@ -204,7 +198,6 @@ async fn file_all(
     Ok(outcome)
 }
 
-/// Files one entry for one payment in its own call.
 async fn file(
     submitted: &SubmittedForm<'_>,
     keys: &Keyring,
@@ -225,7 +218,6 @@ async fn file(
 struct Outcome {
     filed: Vec<Pair>,
     refused: Vec<(Pair, NotFiled)>,
-    /// The pairs that the store failed to take, and those after.
     left: Vec<Pair>,
     failure: Option<Error>,
 }
@@ -238,7 +230,6 @@ impl Outcome {
         }
     }
 
-    /// The errors of entries of other accounts without a reason.
     fn unexplained(&self) -> FieldErrors {
         let mut errors = FieldErrors::default();
         let is_other = |refused: &NotFiled| matches!(refused, NotFiled::Refused(NotMoved::OtherAccount));

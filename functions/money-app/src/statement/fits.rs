@@ -21,13 +21,10 @@ use crate::statement::accounts::Accounts;
 pub(super) struct Found {
     /// The entries that fit payments, strongest first, or the requested one.
     pub fits: Page<Fit>,
-    /// The arrivals that fit no payment, in file order.
     pub others: Page<Other>,
     pub counts: Counts,
-    /// Non-arrivals with a payment's reference.
     pub warnings: Vec<Warning>,
     pub more_warnings: usize,
-    /// The last characters of unattributed accounts.
     pub unknown_accounts: Vec<String>,
 }
 
@@ -39,22 +36,17 @@ pub(super) struct Wanted {
     pub only: Option<u32>,
 }
 
-/// An arrival that fits no payment.
 pub(super) struct Other {
     pub number: u32,
     pub read: Entry,
-    /// Whether it would fit one except for its account.
     pub is_on_another_account: bool,
 }
 
-/// A payment that an entry may belong to.
 pub(super) struct Offer {
     pub found: Match<MovementId>,
-    /// How the entry's account compares with the payment's.
     pub account: AccountStanding,
 }
 
-/// An entry and the payments it may belong to.
 pub(super) struct Fit {
     pub read: Entry,
     pub entry: StatementEntry,
@@ -65,21 +57,15 @@ pub(super) struct Fit {
 /// The number of entries per kind. Each entry has one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Incoming, already filed.
     pub filed: u64,
-    /// Incoming, fits a payment.
     pub fit: u64,
-    /// Incoming, fits none.
     pub fit_nothing: u64,
     /// Outgoing.
     pub debits: u64,
-    /// Reverses an earlier entry.
     pub reversals: u64,
-    /// Not booked.
     pub pending: u64,
 }
 
-/// A non-arrival with a payment's reference.
 pub(super) struct Warning {
     pub number: u32,
     pub read: Entry,
@@ -103,8 +89,7 @@ pub(super) fn open(Awaited { movement, payer }: &Awaited) -> Option<Open<Movemen
     })
 }
 
-/// A payment's amount, less accepted and undecided statement entries. Other undecided evidence doesn't speak against an
-/// entry that proves the same arrival.
+/// Less accepted and undecided statement entries. Other undecided evidence may be about the entry's own arrival.
 fn still_to_arrive(movement: &Movement) -> Option<i64> {
     let due = movement.terms().money?;
     let counted = movement.receipts().values().filter(|receipt| {
@@ -121,13 +106,11 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// The payments that an entry matches, ignoring its account.
     fn matches(&self, one: Numbered<'_>) -> Vec<Offer> {
         self.offers(one, self.open.matches(one.entry))
     }
 
-    /// All payments that an entry can be filed for: first those it fits, then those with the same currency, last those
-    /// instructed to another account.
+    /// First the payments that the entry fits, then those with its currency, last those instructed to another account.
     fn all(&self, one: Numbered<'_>) -> Vec<Offer> {
         let mut offers = self.matches(one);
         offers.extend(self.offers(one, self.open.others_of_currency(one.entry)));
@@ -149,8 +132,8 @@ impl Offer {
     }
 }
 
-/// Compares all entries with all payments, and returns a page of those that fit; or only one, with more payments: those
-/// of the same currency, for short, combined or unreferenced payments, and those instructed to another account.
+/// A page of the entries that fit; or one entry, with more payments: those of its currency, for short, combined or
+/// unreferenced payments, and those instructed to another account.
 pub(super) fn find(
     read: &[Read],
     (open, accounts): (Vec<Open<MovementId>>, &Accounts),
@@ -234,7 +217,6 @@ pub(super) fn strength(offer: &Offer) -> (&'static str, &'static str) {
     }
 }
 
-/// What speaks for and against an entry belonging to a payment.
 pub(super) fn reasons(Offer { found, account }: &Offer, code: &str) -> (Vec<String>, Vec<String>) {
     let (mut why, mut differs) = (Vec::new(), Vec::new());
     match account {
@@ -424,8 +406,7 @@ mod tests {
         let offered: Vec<_> = fit.offers.iter().map(|offer| (offer.found.id, offer.found.strength)).collect();
         assert_eq!(offered, [(near, Strength::Currency), (far, Strength::Currency)], "those due nearest first");
         assert_eq!(reasons(&fit.offers[0], "USD").1[1], "$7.00 USD less than is due");
-        // A fitting entry is also offered for other payments, after its matches; non-arrivals and filed entries for
-        // none.
+        // A fitting entry is also offered for other payments; non-arrivals and filed entries for none.
         let fitting = found(&lines, open.clone(), &[4], Some(2));
         let ids: Vec<MovementId> = fitting.fits.data[0].offers.iter().map(|offer| offer.found.id).collect();
         assert_eq!(ids[0], near);

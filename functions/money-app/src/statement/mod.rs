@@ -1,5 +1,4 @@
-//! Bank statements: the list with its form, the columns of a CSV file, and the page on which members file entries as
-//! evidence. Nothing is accepted here.
+//! Bank statements: the list, the columns of a CSV file, and the page that files entries. Nothing is accepted here.
 //!
 //! `accounts` compares statements' accounts, `columns` maps CSV columns, `fits` matches entries with payments, `show`
 //! is a statement's page, `filing` its form with `entry_fields`, and `discard` removes mistaken uploads. Reading files
@@ -220,7 +219,6 @@ fn uploaded(facts: Option<&StatementFacts>) -> Notice {
     Notice::new("good", "Statement uploaded".to_owned(), [format!("{read}. {next}")])
 }
 
-/// The page that links to the statement with the same file.
 async fn duplicate(request: &Request, standing: StatementId) -> Result<PageResponse, Error> {
     let statement = stored::get(request.signed_in()?.scope(), standing).await?;
     let said = "Its entries are there once. Nothing was uploaded again.";

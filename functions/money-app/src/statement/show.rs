@@ -33,9 +33,7 @@ use crate::statement::entry_fields::{ENTRY, box_of, reason_of};
 use crate::statement::fits::{self, Counts, Fit, Found, Offer, Other, Wanted, Warning};
 use crate::statement::{RowFacts, counted};
 
-/// The maximum text length of an entry that fits no payment.
 const LINE_CHARS_SHOWN: usize = 80;
-/// The maximum text length of a fitting entry.
 const TEXT_CHARS_SHOWN: usize = 160;
 const REFERENCES_SHOWN: usize = 3;
 
@@ -49,9 +47,7 @@ struct StatementPage {
     facts: RowFacts,
     by: String,
     at: DisplayTime,
-    /// Where to choose columns again, until an entry is filed.
     columns: Option<String>,
-    /// Where to discard it, unless an entry was ever filed.
     discard: Option<String>,
     figures: Vec<(&'static str, String)>,
     has_filed: bool,
@@ -69,7 +65,6 @@ struct StatementPage {
     filed_pager: Option<Pager>,
     warnings: Vec<String>,
     more_warnings: usize,
-    /// The accounts that can't be attributed.
     unknown_accounts: Option<String>,
     awaited: usize,
     more_awaited: usize,
@@ -80,7 +75,6 @@ struct Card {
     position: String,
     amount: String,
     facts: Vec<(&'static str, String)>,
-    /// The payment it already counts for.
     standing: Option<Link>,
     choices: Vec<Choice>,
     more: usize,
@@ -90,10 +84,8 @@ struct OtherRow {
     number: u32,
     amount: String,
     day: Option<String>,
-    /// Who paid, and what they wrote.
     about: String,
     is_on_another_account: bool,
-    /// Where to choose a payment for it.
     url: String,
 }
 
@@ -108,7 +100,6 @@ struct Choice {
     class: &'static str,
     why: Vec<String>,
     differs: Vec<String>,
-    /// The field for the reason why an entry of another account counts.
     reason: Option<String>,
 }
 
@@ -117,7 +108,6 @@ struct FiledRow {
     amount: String,
     payment: Link,
     badge: Badge,
-    /// Where to accept it, while undecided.
     accept: Option<String>,
 }
 
@@ -126,7 +116,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-/// The page, with its form's chosen and typed values.
 pub(super) async fn page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let (id, signed_in): (StatementId, _) = (request.path_id("id")?, request.signed_in()?);
     let query: Query = request.read_query()?;
@@ -255,7 +244,6 @@ impl Shown<'_> {
         self.review.awaited.iter().find(|awaited| awaited.movement.id() == id)
     }
 
-    /// The link to a payment, which may no longer wait.
     fn link_to(&self, id: MovementId) -> Link {
         let filed = self.review.shown.iter().map(|filed| &filed.movement);
         let known =

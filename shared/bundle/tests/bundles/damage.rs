@@ -6,7 +6,6 @@ use crate::{FILES, good};
 
 type Change = (&'static str, fn(&mut Header));
 
-/// The index of the first file, after manifest and signature.
 const FIRST: usize = 2;
 const MANIFEST: &str = "manifest.json";
 
@@ -288,7 +287,6 @@ fn directory() -> Vec<Case> {
     cases
 }
 
-/// Compressed files, which are never unpacked.
 fn packed() -> Vec<Case> {
     let mut cases = Vec::new();
     let pack = |entry: &mut Entry, content: &[u8]| {
@@ -326,7 +324,6 @@ fn packed() -> Vec<Case> {
     cases
 }
 
-/// Additions before, between and after entries, and truncation.
 fn around() -> Vec<Case> {
     let mut cases = Vec::new();
     let zip = good();
@@ -360,7 +357,6 @@ fn around() -> Vec<Case> {
     cases
 }
 
-/// Files that are something else altogether.
 fn others() -> Vec<Case> {
     let ordinary = Zip { entries: vec![Entry::new("readme.txt", b"hello".as_slice())], ..Zip::default() };
     let other_manifest = Entry::new(MANIFEST, b"{\"manifest_version\": 3}".as_slice());

@@ -1,5 +1,4 @@
-//! Bundles with a changed manifest, signature or key; and invalid manifests signed by the service's key, so that
-//! verifiers don't rely on the service alone.
+//! Bundles with a changed manifest, signature or key; and invalid manifests signed by the service's own key.
 
 use ed25519_dalek::{Signer, SigningKey};
 
@@ -52,7 +51,6 @@ pub(crate) fn cases() -> Vec<Case> {
     groups.into_iter().flatten().collect()
 }
 
-/// Bundles signed by a compromised key prove nothing, and all other problems are reported too.
 fn leaked() -> Vec<Case> {
     let text = manifest().replace("\"2026-11\"", "\"leaked\"").replace(&public_key("2026-11"), &public_key("leaked"));
     let whole = signed("leaked", text.as_bytes());
@@ -78,7 +76,6 @@ fn leaked() -> Vec<Case> {
     ]
 }
 
-/// Manifests with replaced parts: still readable, and files are compared.
 fn edited() -> Vec<Case> {
     let text = manifest();
     let deed = FILES[2].path;
@@ -131,7 +128,6 @@ fn edited_lists(text: &str) -> Vec<Case> {
     ]
 }
 
-/// Unreadable manifests: nothing is compared with them.
 fn unreadable() -> Vec<Case> {
     let (text, old) = (manifest(), Zip::read(&good()).entries[1].content.clone());
     let opening = "{\n  \"format_version\": 1,\n";

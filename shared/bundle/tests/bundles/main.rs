@@ -1,5 +1,4 @@
-//! Bundles from the outside: what is written, what a verifier finds in hundreds of damaged ones, and that the Python
-//! verifier finds the same.
+//! Bundles from the outside: what is written, and what both verifiers find in hundreds of damaged ones.
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -181,7 +181,6 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.push(Case::new("without payments", empty.write(), &[]));
     empty.files.push(("receiver_evidence/001 a.pdf", b"a"));
     cases.push(Case::new("a document of no payment", empty.write(), &["inconsistent receiver_evidence/001 a.pdf"]));
-    // For a damaged bundle, only the damage is reported.
     let mut damaged = Payments::good();
     damaged.receiver[0]["amount"]["amount_minor"] = json!(59);
     let mut bytes = damaged.write();

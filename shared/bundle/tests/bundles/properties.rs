@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use crate::{ABOUT, FILES, bundle_of, good, key, keys, problems};
 
-/// The tests' bundle is, byte by byte, what the first release wrote.
 #[test]
 fn the_bytes_stay_the_same() {
     let bundle = good();
@@ -82,7 +81,6 @@ fn a_bundle_has_at_most_so_many_bytes() {
     assert_eq!(problems(&content), ["not a bundle -"]);
 }
 
-/// Each byte is signed, hashed or compared.
 #[test]
 fn no_byte_can_be_changed() {
     let mut bundle = good();
@@ -100,7 +98,6 @@ fn some_path() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", "[a-c]/[a-c]\\.pdf", "documents/\\PC{1,12}", "[\u{e0}-\u{17f}]{1,8}"]
 }
 
-/// Contents by path, without paths that can't be in one bundle.
 fn some_files() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
     let files = prop::collection::btree_map(some_path(), prop::collection::vec(any::<u8>(), 0..200), 0..8);
     files.prop_filter("paths that can't be in one bundle", |files| write(&ABOUT, &of(files), &key("2026-11")).is_ok())

@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use crate::{ABOUT, FILES, bundle_of, cases, good, key as key_of, keys};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events/verify/verify_bundle.py");
-/// Python with the verifier's package, as installed by `scripts/tools evidence`.
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/evidence/bin/python3");
 
 /// The environment variable that, with the value `no`, skips tests that need this Python.
@@ -110,7 +109,6 @@ fn they_agree_on_every_changed_byte() {
     assert_agree(changed.iter().enumerate().map(|(at, bundle)| (format!("byte {at}"), bundle.as_slice())));
 }
 
-/// Pieces of bundles, pseudo-randomly cut, repeated and exchanged.
 #[test]
 fn they_agree_on_shuffled_pieces() {
     let (good, other) = (good(), bundle_of(&[]));
@@ -150,7 +148,6 @@ fn the_exit_status_tells_the_verdict() {
     assert_eq!(status(&["2.zip", "--keys", "keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "no-keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "0.zip"]), Some(2));
-    // Both refuse the same key documents.
     let key = "\"id\": \"a\", \"public_key\": \"00000000000000000000000000000000000000000000000000000000000000aa\"";
     let time = "\"since\": \"2026-11-20T09:00:00.000Z\"";
     for (document, is_one) in [
@@ -177,7 +174,6 @@ fn the_exit_status_tells_the_verdict() {
     assert_eq!((output.status.code(), &said), (Some(1), &format!("{}\n", verify(&leaked, &keys()))));
     assert!(said.contains("since 2026-11-20T09:00:00.000Z") && said.contains("\nNOT VERIFIED: 1 problem"), "{said}");
     assert!(!said.contains("ok  ") && said.contains("not proven"), "{said}");
-    // A single bundle is not named.
     let said = folder.run(&python, &["0.zip", "--keys", "keys.json"]).stdout;
     assert_eq!(String::from_utf8_lossy(&said), format!("{}\n", verify(&good, &keys())));
 }

@@ -18,7 +18,6 @@ pub(crate) struct Header {
     pub(crate) disk: u16,
     pub(crate) internal: u16,
     pub(crate) external: u32,
-    /// Added to the true offset.
     pub(crate) shift: u32,
 }
 
@@ -27,7 +26,6 @@ pub(crate) struct Entry {
     pub(crate) local: Header,
     pub(crate) central: Header,
     pub(crate) content: Vec<u8>,
-    /// Put before the local header.
     pub(crate) before: Vec<u8>,
     pub(crate) is_in_directory: bool,
 }
@@ -42,7 +40,6 @@ impl Entry {
         entry
     }
 
-    /// Sets both headers' sizes and CRC-32 to those of the content.
     pub(crate) fn settle(&mut self) {
         let size = u32::try_from(self.content.len()).expect("a size");
         self.set(|header| (header.packed, header.size) = (size, size));
@@ -66,7 +63,6 @@ pub(crate) struct Zip {
 }
 
 impl Zip {
-    /// Reads a zip's entries through its directory.
     pub(crate) fn read(zip: &[u8]) -> Self {
         let u16_at = |at: usize| usize::from(u16::from_le_bytes([zip[at], zip[at + 1]]));
         let u32_at = |at: usize| u16_at(at) + (u16_at(at + 2) << 16);

@@ -1,5 +1,4 @@
-//! What a certificate says, before layout. Signers are compared as a whole, to find anything lost, changed or
-//! misplaced.
+//! What a certificate says, before layout. Compares whole signers, to find anything lost, changed or misplaced.
 
 use serde_json::{Value, json};
 
@@ -110,8 +109,7 @@ fn on_payments_and_obligations() -> [Receipt; 4] {
     ]
 }
 
-/// Ada signs with a typed name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits.
-/// Ada and Ben consent at different times.
+/// Ada types her name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits.
 fn full() -> AgreementRecord {
     let (ada, ben) = ((1, "Ada"), (2, "Ben"));
     let consented = json!({"act": "consented", "version": consent::VERSION, "sha256": consent::sha256()});
@@ -190,7 +188,6 @@ fn it_names_the_organization_as_of_the_completion() {
     assert_eq!(of(12), "Harbor & Pine", "renamed afterwards");
 }
 
-/// Promises are part of what was agreed, like documents.
 #[test]
 fn it_names_the_promises_with_who_owes_them_to_whom_and_when() {
     let found = content_of(full());
@@ -271,7 +268,6 @@ fn a_drawn_signature_has_all_that_was_recorded() {
     });
 }
 
-/// A paper signature, without anything specific to signing on screen.
 fn on_paper(name: &str, decided: &str) -> Signer {
     Signer {
         name: name.to_owned(),
@@ -291,7 +287,6 @@ fn a_signature_on_paper_says_so_and_who_confirmed_it() {
     assert_signer(&on_paper("Dan", "The organization had no second member to confirm it."));
 }
 
-/// Who signed, and in whose browser.
 #[test]
 fn it_says_who_signed_for_an_entity_and_what_was_done_in_a_members_browser() {
     let mut record = full();
@@ -345,7 +340,6 @@ fn every_other_act_is_told_in_the_order_of_time() {
     assert_eq!(acts, told);
 }
 
-/// Every participant gets the certificate.
 #[test]
 fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
     let record = full();
@@ -357,7 +351,6 @@ fn nothing_that_was_said_to_the_organization_alone_is_in_it() {
     }
 }
 
-/// Others' payments are private.
 #[test]
 fn amounts_are_on_the_certificates_of_members_and_of_those_who_pay_or_receive_them() {
     let completed = full().until_completion().unwrap();

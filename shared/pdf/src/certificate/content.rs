@@ -19,7 +19,6 @@ const LABEL_WIDTH: f32 = 126.0;
 /// The signature box. Inside its margins it has the proportions of [`DRAWN`], the space that strokes are drawn in.
 const BOX: (f32, f32) = (168.0, 72.0);
 const DRAWN: (f32, f32) = (1000.0, 400.0);
-/// Above and below the text of a row.
 const PADDING: f32 = 3.5;
 /// Three-column tables: where each column begins, and its width.
 const ACTS: [(f32, f32); 3] = [(LEFT, 138.0), (LEFT + 150.0, 132.0), (LEFT + 294.0, RIGHT - LEFT - 294.0)];

@@ -11,7 +11,6 @@ const VALUE: Look = Look::new(Style::Text, 10.0, INK);
 const KICKER: Look = Look::new(Style::Strong, 9.0, ACCENT);
 const TITLE: Look = Look::new(Style::Strong, 21.0, INK);
 const LABEL_WIDTH: f32 = 156.0;
-/// Above and below the text of a row.
 const PADDING: f32 = 4.0;
 const SIGNATURE_HEIGHT: f32 = 44.0;
 

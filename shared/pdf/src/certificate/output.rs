@@ -30,25 +30,19 @@ const LANGUAGE: &str = "en-US";
 const PRODUCER: &str = "Countersign";
 const FOOTER: Look = Look::new(Style::Text, 8.0, MUTED);
 const FOOTER_ID: Look = Look::new(Style::Mono, 7.0, MUTED);
-/// The top of the footer.
 const FOOTER_Y: f32 = PAGE.1 - 54.0;
-/// For the page number.
 const NUMBER_WIDTH: f32 = 110.0;
 /// In points.
 const PEN: f32 = 1.3;
 
-/// A file's properties and page footer.
 pub(super) struct About<'a> {
     pub(super) title: &'a str,
     pub(super) date: Date,
     pub(super) id: &'a str,
-    /// The footer's first line.
     pub(super) name: &'a str,
-    /// The second line.
     pub(super) reference: &'a str,
 }
 
-/// Writes the pages with footers, structure and table of contents.
 pub(super) fn pdf(about: &About<'_>, written: Written, faces: &Faces<'_>) -> Result<Vec<u8>, Unwritable> {
     let mut document = Document::new_with(settings()?);
     document.set_metadata(
@@ -94,14 +88,12 @@ fn date(Date { year, month, day, hour, minute, second }: Date) -> DateTime {
     day.hour(hour).minute(minute).second(second).utc_offset_hour(0).utc_offset_minute(0)
 }
 
-/// A drawn item, as the structure refers to it.
 struct Content {
     identifier: Identifier,
     /// The text in reading order, if different.
     read: Option<String>,
 }
 
-/// Draws an item and returns its place in the structure.
 fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Content)> {
     let read = match &item.mark {
         Mark::Text { line, .. } => line.read.clone(),
@@ -247,7 +239,6 @@ fn tag(role: &Role) -> TagKind {
     }
 }
 
-/// The table of contents, nested by level.
 fn outline(contents: &[Entry]) -> Outline {
     let mut outline = Outline::new();
     let mut rest = contents;

@@ -14,14 +14,12 @@ const LEADING: f32 = 1.4;
 /// From the top of a line to its baseline, relative to the font size.
 const ASCENT: f32 = 1.05;
 
-/// Red, green, blue.
 pub(super) type Color = [u8; 3];
 pub(super) const INK: Color = [27, 31, 36];
 /// Labels, and code points.
 pub(super) const MUTED: Color = [96, 104, 114];
 /// Lines between rows.
 pub(super) const RULE: Color = [214, 219, 225];
-/// Headings and other highlights.
 pub(super) const ACCENT: Color = [31, 58, 95];
 
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +39,9 @@ impl Look {
     }
 }
 
-/// A role in the document's structure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
-    /// The whole document.
     Root,
-    /// The level, and the text for the table of contents.
     Heading(u16, String),
     Paragraph,
     Table,
@@ -73,13 +68,9 @@ pub(super) struct Item {
 
 #[derive(Debug)]
 pub(super) enum Mark {
-    /// A line of text and where it begins.
     Text { x: f32, y: f32, line: Line, look: Look },
-    /// A filled box: x, y, width, height.
     Fill([f32; 4], Color),
-    /// A box outline.
     Frame([f32; 4], Color),
-    /// Pen strokes.
     Pen(Vec<Vec<(f32, f32)>>),
 }
 
@@ -107,7 +98,6 @@ pub(super) struct Cell {
     pub(super) look: Look,
 }
 
-/// The pages so far.
 pub(super) struct Sheet<'a> {
     faces: &'a Faces<'a>,
     written: Written,
@@ -124,7 +114,6 @@ impl<'a> Sheet<'a> {
         self.written
     }
 
-    /// Adds vertical space, except at the top of a page.
     pub(super) fn space(&mut self, height: f32) {
         if self.y > TOP {
             self.y += height;
@@ -165,7 +154,6 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A heading, kept on one page with what follows.
     pub(super) fn heading(&mut self, level: u16, text: &str, look: Look, with: f32) {
         self.need(look.height() + with);
         let page = self.written.pages.len() - 1;
@@ -212,7 +200,6 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Repeats a text as mere decoration.
     pub(super) fn repeat(&mut self, cells: &[Cell], padding: f32) {
         let height = cells.iter().map(|cell| cell.look.height()).fold(0.0, f32::max);
         self.y += padding;
@@ -223,7 +210,6 @@ impl<'a> Sheet<'a> {
         self.y += height + padding;
     }
 
-    /// A framed signature box around strokes or text.
     pub(super) fn boxed(&mut self, [x, width, height]: [f32; 3], alt: &str, within: Boxed<'_>) {
         let frame = [x, self.y, width, height];
         self.put(None, Mark::Frame(frame, RULE));
@@ -253,8 +239,6 @@ impl<'a> Sheet<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Boxed<'a> {
-    /// Strokes, and the size of their drawing area.
     Strokes(&'a [Vec<(f32, f32)>], (f32, f32)),
-    /// Text on one line.
     Text(&'a str, Look),
 }

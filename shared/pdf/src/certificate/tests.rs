@@ -27,7 +27,6 @@ fn signer(name: &str, signature: Signature) -> Signer {
     }
 }
 
-/// A wave with a loop, like one drawn by finger.
 fn strokes() -> Signature {
     let at = |n: u16| {
         let t = f32::from(n) / 20.0;

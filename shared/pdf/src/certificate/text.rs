@@ -20,15 +20,11 @@ const NEEDED: &str = " …[]+0123456789ABCDEFU";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Text,
-    /// Headings and names.
     Strong,
-    /// Hashes and identifiers.
     Mono,
 }
 
-/// The fonts of a certificate, loaded.
 pub(super) struct Faces<'a> {
-    /// Each font, for drawing and for shaping.
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
     /// Shaping plans by font, direction and script: making one takes longer than shaping a line.
     plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
@@ -55,7 +51,6 @@ impl<'a> Faces<'a> {
         if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
     }
 
-    /// The first font that has the character.
     fn having(&self, c: char, style: Style) -> Option<usize> {
         let first = match style {
             Style::Text => 0..0,
@@ -78,8 +73,7 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// The run's glyphs as drawn. A letter's dots may be separate glyphs, where programs that reverse a line would
-    /// split the word, so dots are drawn as shapes, not text.
+    /// Draws a letter's separate dots as shapes: programs that reverse a line would split the word at such a glyph.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);
         let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
@@ -99,14 +93,12 @@ impl<'a> Faces<'a> {
         drawn
     }
 
-    /// Each character's own glyph.
     #[cfg(test)]
     pub(super) fn unshaped(&self, run: &Run) -> Vec<u32> {
         let glyph = |c| self.loaded[run.face].1.glyph_index(c).map_or(0, |glyph| glyph.0.into());
         run.text.chars().map(glyph).collect()
     }
 
-    /// Whether the character appears as itself, not as its code point.
     #[cfg(test)]
     pub(super) fn is_shown(&self, c: char) -> bool {
         self.having(c, Style::Text).is_some()
@@ -134,20 +126,17 @@ pub(super) struct Run {
     to_left: bool,
     /// Stands for a character, as its code point.
     pub(super) code: bool,
-    /// From the start of the line.
     pub(super) x: f32,
     pub(super) text: String,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// Drawn as text.
     pub(super) letters: Vec<KrillaGlyph>,
     /// Drawn as shapes, placed from the start of the run.
     pub(super) dots: Vec<KrillaGlyph>,
 }
 
-/// Runs from left to right.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     pub(super) runs: Vec<Run>,
@@ -157,7 +146,6 @@ pub(super) struct Line {
 }
 
 impl Faces<'_> {
-    /// Breaks a text into one or more lines of at most this width.
     pub(super) fn lines(&self, text: &str, style: Style, size: f32, width: f32) -> Vec<Line> {
         let shown = self.shown(text, style);
         if shown.text.is_empty() {
@@ -209,7 +197,6 @@ impl Faces<'_> {
         }
     }
 
-    /// The width at each byte of the text: a cluster's whole width at its first byte.
     fn advances(&self, shown: &Shown, size: f32) -> Vec<Option<f32>> {
         let mut advances = vec![None; shown.text.len()];
         for part in &shown.parts {

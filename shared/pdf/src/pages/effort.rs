@@ -80,7 +80,6 @@ impl Meter {
         }
     }
 
-    /// The page's pixels within a box.
     fn covered(&self, bounds: Rect) -> f64 {
         let covered = bounds.intersect(self.area);
         covered.width() * covered.height()
@@ -222,7 +221,6 @@ impl<'a> Device<'a> for Meter {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// Whether the image's colors need no function.
 fn is_plain(image: &Dict<'_>) -> bool {
     let plain = |name: &Name<'_>| {
         let name = name.as_ref();
@@ -238,7 +236,6 @@ fn is_plain(image: &Dict<'_>) -> bool {
     }
 }
 
-/// The pixels of an image's own mask.
 fn masked(image: &Stream<'_>) -> f64 {
     let dict: &Dict<'_> = image.dict();
     let mask = dict.get::<Stream<'_>>(b"SMask").or_else(|| dict.get::<Stream<'_>>(b"Mask"));
@@ -255,7 +252,6 @@ fn mean_dash(dashes: &[f32]) -> f64 {
     dashes.iter().copied().map(f64::from).sum::<f64>() / f64::from(count)
 }
 
-/// The lengths of a path's lines and, roughly, curves.
 fn lines(path: &BezPath, at: Affine) -> impl Iterator<Item = f64> {
     let mut from = Point::ZERO;
     path.elements().iter().map(move |element| {

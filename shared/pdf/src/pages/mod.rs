@@ -52,10 +52,7 @@ impl std::fmt::Debug for Pages {
 }
 
 impl Pages {
-    /// Opens a PDF that needs no password.
-    ///
-    /// # Errors
-    /// [`Unreadable`], also if it has no pages.
+    /// Opens a PDF that needs no password and has pages.
     pub fn open(file: impl Into<Vec<u8>>) -> Result<Self, Unreadable> {
         let file = file.into();
         let pdf = apart(move || Pdf::new(file).ok()).ok_or(Unreadable)?;
@@ -112,7 +109,6 @@ fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
     (in_pixels(width), in_pixels(height))
 }
 
-/// Maps points to pixels.
 fn transform(page: &Page<'_>, width_px: u16, height_px: u16) -> Affine {
     let (width, height) = page.render_dimensions();
     let scale =
@@ -132,7 +128,6 @@ fn draw(page: &Page<'_>, width: u16, height: u16) -> Pixmap {
     pixmap
 }
 
-/// Rounds to the nearest number in range.
 fn whole(pixels: f64) -> u16 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such a cast saturates")]
     let whole = pixels as u16;

@@ -16,7 +16,6 @@ use super::effort::Content;
 const LEVEL: u8 = 6;
 /// The largest PNG of a page with images, in bytes. A page of text with a logo or small picture stays below.
 const PNG_BYTES_MAX: usize = 256 * 1024;
-/// From 1 to 100.
 const QUALITY: u8 = 85;
 /// The most colors of a palette, and of one that packs two pixels into a byte.
 const PALETTE_MAX: usize = 256;
@@ -24,9 +23,7 @@ const PALETTE_SMALL: usize = 16;
 /// A color on at least one pixel in this many is the document's own, not the edge of a letter.
 const OWN_COLOR: usize = 200;
 
-/// Red, green, blue and an opacity that is always full.
 type Pixel = [u8; 4];
-/// The palette index of each page color, and the palette.
 type Palette = (HashMap<Pixel, u8>, Vec<Pixel>);
 
 /// Encodes as PNG or JPEG. Without images and gradients, keeps the document's own colors but coarsens letters' edges.
@@ -92,7 +89,6 @@ fn coarse(channel: u8) -> u8 {
     (channel.saturating_add(STEP / 2)) / STEP * STEP
 }
 
-/// A page's rows as stored.
 struct Coded {
     color: ColorType,
     depth: BitDepth,

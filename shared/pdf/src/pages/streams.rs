@@ -10,7 +10,6 @@ use hayro::hayro_syntax::page::Page;
 
 /// The most bytes a page may unpack to. A color scan takes 26 MB, at the finest resolution 105 MB.
 const UNPACKED_MAX: u64 = 128 * 1024 * 1024;
-/// The most objects of a page.
 const OBJECTS_MAX: usize = 200_000;
 /// The highest compression ratio of any filter.
 const RATIO_MAX: u64 = 2048;

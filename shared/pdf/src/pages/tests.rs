@@ -46,7 +46,6 @@ fn page(keys: &str, content: &str, further: &[Vec<u8>]) -> Vec<u8> {
 
 const LETTER: &str = "/MediaBox [0 0 612 792]";
 
-/// The pixels of a picture: width, height, and each pixel's red, green and blue.
 fn read(png: &[u8]) -> (u32, u32, Vec<[u8; 3]>) {
     if is_jpeg(png) {
         let decoder = JpegDecoder::new(std::io::Cursor::new(png)).unwrap();
@@ -80,7 +79,6 @@ fn is_dark(pixel: [u8; 3]) -> bool {
     pixel.iter().all(|channel| *channel < 128)
 }
 
-/// Opens and draws a page, within a function's time limit.
 fn rendered(file: Vec<u8>, width: u16) -> Option<Vec<u8>> {
     let started = Instant::now();
     let png = Pages::open(file).unwrap().render(0, width);
@@ -158,7 +156,6 @@ fn a_picture_has_no_more_pixels_than_it_may() {
     assert_eq!((pages.size(0), pages.render(0, 400)), (None, None));
 }
 
-/// Deterministic noise.
 fn noise() -> impl Iterator<Item = u8> {
     let mut state = 1_u32;
     std::iter::repeat_with(move || {
@@ -183,7 +180,6 @@ fn noise_shrinks_until_it_can_be_sent() {
     assert!(picture.len() <= BYTES_MAX && picture.len() > BYTES_MAX / 4, "{} bytes", picture.len());
 }
 
-/// Letter paper at 150 dots per inch.
 const SCAN: (usize, usize) = (1275, 1650);
 
 /// A scan: grainy paper, lighter in the middle, with lines of letter-like strokes in this ink.

@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-/// The prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
 
-/// A type's name and a value of it.
 type Seen = VecDeque<(String, Value)>;
 
 /// Gives each type and member an example, if one can be derived.
@@ -47,14 +45,12 @@ fn of(schema: &Value) -> Option<&Value> {
     schema.get("example").or_else(|| schema.pointer("/examples/0"))
 }
 
-/// Sets a schema's example, unless it has one.
 fn set(schema: &mut Value, example: &Value) {
     if of(schema).is_none() {
         schema["examples"] = json!([example]);
     }
 }
 
-/// Learns from each body with an example.
 fn learn_from_bodies(value: &mut Value, seen: &mut Seen) {
     match value {
         Value::Object(members) => {
@@ -68,7 +64,6 @@ fn learn_from_bodies(value: &mut Value, seen: &mut Seen) {
     }
 }
 
-/// Learns the examples of a schema's parts from a value.
 fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     if value.is_null() {
         return;
@@ -103,7 +98,6 @@ fn learn(schema: &mut Value, value: &Value, seen: &mut Seen) {
     }
 }
 
-/// Composes a value from the examples of a schema's parts; `None` if one lacks an example.
 fn compose(types: &Map<String, Value>, schema: &Value) -> Option<Value> {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(TYPES)) {
         return compose(types, types.get(name)?);

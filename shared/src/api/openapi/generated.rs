@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 /// Prefix of body types in the code, and their suffix in the document.
 const CREATES: (&str, &str) = ("New", "Create");
-/// The prefix of references to types.
 const SCHEMAS: &str = "#/components/schemas/";
 
 pub(super) fn complete(document: &mut Value) {

@@ -1,4 +1,4 @@
-//! Agreements, with what time does to them, and movements, which change together with them.
+//! Agreements, what time does to them, and movements, which change with them.
 
 use super::super::agreements;
 use super::super::item::{from_item, text};
@@ -63,7 +63,7 @@ fn documents_row(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
     });
 }
 
-/// The states of its movements that an agreement has are those of their records.
+/// An agreement must have the states of its movements' records.
 fn payments(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
     let ids: Vec<MovementId> = agreement.movements().keys().copied().collect();
     for id in ids {
@@ -73,7 +73,7 @@ fn payments(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
             let Some(found) = known.get(&key) else {
                 return vec![(Problem::BrokenReference, format!("a payment of it does not exist: {key}"), None)];
             };
-            // One that can't be read is found by itself.
+            // Its own inspection reports an unreadable movement.
             let Ok(movement) = record::decode::<Movement>(found.clone()) else { return Vec::new() };
             let state = if is_ended { movement.state().told_at_end() } else { movement.state() };
             if Some(state) == told {
@@ -88,7 +88,7 @@ fn payments(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
     }
 }
 
-/// What ends with an agreement has ended, or is about to.
+/// What ends with an agreement must have ended, or be about to.
 fn ended(sight: &mut Sight<'_>, org: OrgId, agreement: Versioned<Agreement>, obligations: Vec<ObligationId>) {
     let movements = agreement.movements().keys().map(|id| keys::movement(org, *id));
     let reads: Vec<_> = movements.chain(obligations.into_iter().map(|id| keys::obligation(org, id))).collect();
@@ -107,7 +107,6 @@ fn ended(sight: &mut Sight<'_>, org: OrgId, agreement: Versioned<Agreement>, obl
     });
 }
 
-/// Whether a movement or an obligation should have ended with its agreement.
 fn is_left(item: &Item, agreement: &Agreement) -> bool {
     if let Ok(movement) = from_item::<Movement>(item.clone()) {
         return movement.state().ends_with_agreement();

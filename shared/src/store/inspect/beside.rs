@@ -60,14 +60,14 @@ fn read<T: DeserializeOwned>(sight: &mut Sight<'_>) -> Option<T> {
     read
 }
 
-/// No change without its audit row.
+/// Every act needs its audit row.
 fn act(sight: &mut Sight<'_>, org: OrgId) {
     let call = text(sight.item, SORT).and_then(keys::call_of_act);
     let (Some(_), Some(call)) = (read::<Act>(sight), call) else { return };
     sight.refers(keys::audit(org, call), Problem::NoAuditRow, "the audit row of the call");
 }
 
-/// Evidence that is filed or accepted counts for its movement, and its entry is marked as filed in its statement.
+/// Filed or accepted evidence must count for its movement and mark its statement entry as filed.
 fn evidence(sight: &mut Sight<'_>, org: OrgId) {
     let Some(evidence) = read::<Evidence>(sight) else { return };
     if keys::evidence(org, evidence.movement_id(), evidence.id()) != sight.key {
@@ -81,7 +81,7 @@ fn evidence(sight: &mut Sight<'_>, org: OrgId) {
     sight.refers(filed, Problem::BrokenReference, "the entry of a statement that it is");
 }
 
-/// What was accepted, or is undecided again.
+/// Arrivals must belong to accepted evidence, or to evidence that is undecided again.
 fn arrival(sight: &mut Sight<'_>, org: OrgId) {
     let movement = text(sight.item, HELD_BY).and_then(|id| id.parse::<MovementId>().ok());
     let evidence = text(sight.item, SORT).and_then(keys::evidence_of_arrival);

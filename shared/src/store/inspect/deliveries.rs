@@ -45,7 +45,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     }
 }
 
-/// The endpoint must exist, or be deleted so recently that what was its own is still to be deleted.
+/// The endpoint must exist, or its deletion must still be under way.
 fn of_endpoint(sight: &mut Sight<'_>, org: OrgId, endpoint: EndpointId) {
     let key = keys::endpoint(org, endpoint);
     sight.check([key.clone()], move |known| {
@@ -59,21 +59,20 @@ fn of_endpoint(sight: &mut Sight<'_>, org: OrgId, endpoint: EndpointId) {
     });
 }
 
-/// Whether an event is for an endpoint beyond doubt. An endpoint that was added or changed as the event happened may have been
-/// another one when it was relayed.
+/// The relay may have seen an endpoint otherwise if it was added or changed as the event happened.
 fn is_surely_for(event: &StoredEvent, endpoint: &Endpoint) -> bool {
     let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();
     let is_older = endpoint.updated_at().plus_seconds(call_s) <= event.created_at;
     event.is_for(endpoint) && (is_older || event.only.is_some())
 }
 
-/// An event is on the due index until it is relayed, and has a delivery for each endpoint that gets it from then on.
+/// An event is on the due index until relayed; from then on each endpoint that gets it has a delivery.
 fn event(sight: &mut Sight<'_>, org: OrgId) {
     let Ok(event) = from_item::<StoredEvent>(sight.item.clone()) else { return sight.unreadable() };
     if keys::event(org, event.id) != sight.key {
         return sight.wrong(Problem::Misplaced, "has the record of another event");
     }
-    // Deliveries are dropped some time after they arrived.
+    // Deliveries are dropped some time after they arrive.
     if event.created_at.plus_seconds(limits::DELIVERED_KEPT_S) <= sight.now {
         return;
     }

@@ -1,4 +1,4 @@
-//! Entries of the due index: each has a reason.
+//! Entries of the due index, each of which needs a reason.
 
 use super::super::due::DueEntry;
 use super::super::item::from_item;
@@ -47,8 +47,7 @@ pub(super) fn look(sight: &mut Sight<'_>) {
             let says = "is for a workspace that is gone";
             sight.derives_from(keys::workspace(org, id.into()), problem, says, |_| true);
         }
-        // The deliveries of an endpoint are looked through again, also of one that is deleted, and the files of an upload, also
-        // if they are gone. That does no harm.
+        // Going through deliveries of a deleted endpoint or through removed files again does no harm.
         Due::Endpoint | Due::Upload => {}
     }
 }

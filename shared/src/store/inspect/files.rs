@@ -1,4 +1,4 @@
-//! The files that records name, to be looked at beside the table.
+//! The files that records name, to be checked beside the table.
 
 use super::{Finding, Problem, organization_of};
 use crate::domain::agreement::DocumentContent;
@@ -33,7 +33,7 @@ impl NamedFile {
         named.map(|content| Self { org, content, key: key.clone(), kind }).collect()
     }
 
-    /// That it is not there, or not as it was written.
+    /// Reports that the file is missing or damaged.
     #[must_use]
     pub fn finding(self, is_damaged: bool) -> Finding {
         let (problem, what) = if is_damaged {

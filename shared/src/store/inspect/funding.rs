@@ -33,7 +33,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
             let agreement = funding_to_review::agreement_of(sight.item);
             let key = sight.key.clone();
             sight.check([at.clone()], move |known| {
-                // It is removed with what else ends after its agreement.
+                // The row goes with what else ends after its agreement.
                 if agreement.is_some_and(|id| known.underway.endings.contains(&(org, id.uuid()))) {
                     return Vec::new();
                 }
@@ -67,8 +67,7 @@ fn id_of<R: serde::de::DeserializeOwned, I>(item: &Item, id: impl FnOnce(R) -> I
     from_item(item.clone()).ok().map(id)
 }
 
-/// The record of a reference must exist. An item is found by its pointer, which says itself whether it leads to the record. A
-/// trust's reference names its workspace too, and so leads to the record although the pointer may be gone.
+/// An item's pointer is checked by itself. A trust's reference names its workspace, so it finds the record without one.
 fn reference(sight: &mut Sight<'_>, org: OrgId, name: &'static str, what: &'static str) {
     let Some(id) = text(sight.item, name).and_then(|id| id.parse::<uuid::Uuid>().ok()) else {
         return sight.unreadable();
@@ -83,7 +82,7 @@ fn reference(sight: &mut Sight<'_>, org: OrgId, name: &'static str, what: &'stat
     sight.derives_from(record, Problem::PointerWithoutRecord, "leads to a record that does not exist", |_| true);
 }
 
-/// The attributes by which lists filter, and the text in which they search, as the record says.
+/// Compares the attributes by which lists filter, and the searched text, with the record.
 fn is_its_own_row(sight: &mut Sight<'_>, expected: &Item, names: [&'static str; 3]) {
     let differs = names.iter().any(|name| sight.item.get(*name) != expected.get(*name));
     let Some(version) = number::<u64>(sight.item, VERSION).filter(|_| differs) else { return };

@@ -1,15 +1,15 @@
-//! What must hold between the items of the table, for operators: an item is looked at with those that it depends on, and
-//! what is wrong is said in plain words. `ops verify` walks the table and shows each item to an [`Inspector`].
+//! Checks what must hold between the items of the table, for operators, and says in plain words what is wrong. `ops
+//! verify` walks the table and shows each item to an [`Inspector`].
 //!
-//! An item says what must be true of others (`checks`): a record has its row in its list, exactly as the store would write
-//! it now; what it refers to exists; what time does to it is on the due index. What derives from a record says which record.
-//! The checks of many items share their reads.
+//! Each item states what must be true of others (`checks`): a record has its list row exactly as the store would write
+//! it now, what it refers to exists, and what time does to it is on the due index. Derived items name their record.
+//! Checks of many items share their reads.
 //!
-//! Decision: what is wrong is looked at again, from fresh reads, before it is said. Items are read one after the other, so
-//! traffic in between can make two that always belonged together look as if they did not.
+//! Decision: a finding is checked again with fresh reads before it is reported. Items are read one after the other, so
+//! traffic in between can make matching items look as if they disagreed.
 //!
-//! Decision: a repair writes derived items only (rows, pointers, unique items, due entries), each as its record says, in a
-//! transaction with the check that the record is still as it was read. It invents no record and changes none.
+//! Decision: a repair writes derived items only (rows, pointers, unique items, due entries) as their record says, in a
+//! transaction that checks that the record is unchanged. It neither invents nor changes records.
 
 mod agreements;
 mod beside;
@@ -129,7 +129,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The items that checks asked for, and the work that is under way.
 struct Known {
     items: HashMap<Key, Item>,
     underway: Underway,
@@ -145,26 +144,21 @@ impl Known {
     }
 }
 
-/// What entries of the due index will do, whose keys have the moment of a call and so follow from no record.
+/// What due entries will do whose keys contain a call's moment and so follow from no record.
 #[derive(Debug, Clone, Default)]
 struct Underway {
-    /// The agreements whose records are still to end with them.
     endings: HashSet<(OrgId, Uuid)>,
-    /// The endpoints whose deliveries are still to be updated or deleted.
     endpoints: HashSet<(OrgId, Uuid)>,
-    /// The workspaces whose people are still to be counted.
     people: HashSet<(OrgId, Uuid)>,
 }
 
 type Judge<'a> = Box<dyn FnOnce(&Known) -> Vec<Finding> + Send + 'a>;
 
-/// A check of an item that needs others.
 struct Check<'a> {
     reads: Vec<Key>,
     judge: Judge<'a>,
 }
 
-/// An item under inspection, and what is found out about it.
 struct Sight<'a> {
     item: &'a Item,
     key: Key,
@@ -175,7 +169,6 @@ struct Sight<'a> {
     checks: Vec<Check<'a>>,
 }
 
-/// The endpoints of the organizations whose events are looked at.
 type Endpoints = HashMap<OrgId, Arc<Vec<Endpoint>>>;
 
 impl<'a> Sight<'a> {
@@ -183,18 +176,16 @@ impl<'a> Sight<'a> {
         Finding { problem, key: self.key.clone(), kind: self.kind, says: says.into(), repair }
     }
 
-    /// Something is wrong with the item alone.
     fn wrong(&mut self, problem: Problem, says: impl Into<String>) {
         let finding = self.finding(problem, says, None);
         self.findings.push(finding);
     }
 
-    /// The item can't be read.
     fn unreadable(&mut self) {
         self.wrong(Problem::Unreadable, "can't be read");
     }
 
-    /// Adds a check: what `judge` says is wrong, with what would put it right.
+    /// Adds a check: what `judge` finds wrong, with the change that would repair it.
     fn check(
         &mut self,
         reads: impl IntoIterator<Item = Key>,
@@ -208,14 +199,13 @@ impl<'a> Sight<'a> {
         self.checks.push(Check { reads: reads.into_iter().collect(), judge });
     }
 
-    /// An item must exist.
     fn refers(&mut self, to: Key, problem: Problem, what: &'static str) {
         self.check([to.clone()], move |known| {
             if known.has(&to) { Vec::new() } else { vec![(problem, format!("{what} does not exist: {to}"), None)] }
         });
     }
 
-    /// An item that derives from this one must be there, exactly so.
+    /// Requires a derived item, exactly so.
     fn derives(&mut self, derived: Item, [missing, wrong]: [Problem; 2], what: &'static str) {
         let Some(at) = Key::of(&derived) else { return };
         let guard = self.guard();
@@ -229,7 +219,6 @@ impl<'a> Sight<'a> {
         });
     }
 
-    /// An entry of the due index must be there because of this item.
     fn is_due(&mut self, entry: Key, what: &'static str) {
         let guard = self.guard();
         self.check([entry.clone()], move |known| {
@@ -241,7 +230,7 @@ impl<'a> Sight<'a> {
         });
     }
 
-    /// This item derives from a record, and is deleted where `is_of` does not say so of it.
+    /// This item derives from a record; a repair deletes it unless `is_of` confirms it.
     fn derives_from(
         &mut self,
         record: Key,
@@ -259,18 +248,16 @@ impl<'a> Sight<'a> {
         });
     }
 
-    /// The endpoints of an organization, if any of its events is looked at.
+    /// The endpoints of an organization, if any of its events is inspected.
     fn endpoints(&self, org: OrgId) -> Arc<Vec<Endpoint>> {
         self.endpoints.get(&org).cloned().unwrap_or_default()
     }
 
-    /// The check that the item is still as it was read.
     fn guard(&self) -> Change {
         unchanged(self.key.clone(), Some(self.item))
     }
 }
 
-/// The check that an item is still as it was read, or still not there.
 fn unchanged(key: Key, found: Option<&Item>) -> Change {
     let version = found.and_then(|item| number(item, VERSION));
     match (found, version) {
@@ -284,7 +271,7 @@ fn unchanged(key: Key, found: Option<&Item>) -> Change {
     }
 }
 
-/// Whether two items are the same. Sets have no order.
+/// Sets have no order.
 fn is_same(one: &Item, other: &Item) -> bool {
     let same = |(name, value): (&String, &AttributeValue)| other.get(name).is_some_and(|found| is_equal(found, value));
     one.len() == other.len() && one.iter().all(same)
@@ -324,23 +311,17 @@ pub struct Inspector<'a> {
     underway: Underway,
 }
 
-/// How often what is wrong is looked at again before it is said, and the pause before each time.
+/// How often a finding is checked again before it is reported, and the pause before each check.
 const LOOKS_AGAIN: u32 = 2;
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a> Inspector<'a> {
-    /// An inspector of a table: of all of it, or of one organization's items.
-    ///
-    /// # Errors
-    /// When the table does not answer.
+    /// Inspects a whole table, or one organization's items.
     pub async fn new(store: &'a Store, only: Option<OrgId>) -> Result<Self, StoreError> {
         Ok(Self { store, only, underway: underway(store).await? })
     }
 
-    /// What is wrong with these items, as it still is when they are looked at again.
-    ///
-    /// # Errors
-    /// When the table does not answer.
+    /// What is wrong with these items, and still is when checked again.
     pub async fn inspect(&mut self, items: &[Item]) -> Result<Vec<Finding>, StoreError> {
         let mut confirmed = Vec::new();
         for items in items.chunks(limits::INSPECTED_AT_ONCE) {
@@ -353,9 +334,6 @@ impl<'a> Inspector<'a> {
     }
 
     /// Puts right what was found.
-    ///
-    /// # Errors
-    /// When the table does not answer.
     pub async fn repair(&self, finding: &Finding) -> Result<Repair, StoreError> {
         let Some(changes) = &finding.repair else { return Ok(Repair::Impossible) };
         let attempt = || self.store.transact(changes.clone());
@@ -396,14 +374,13 @@ impl<'a> Inspector<'a> {
         Ok(found)
     }
 
-    /// The endpoints of the organizations whose events are among these items.
     async fn endpoints_for(&self, items: &[Item]) -> Result<Endpoints, StoreError> {
         let places = items.iter().filter_map(|item| Place::of(&Key::of(item)?));
         let events = places.filter(|place| place.kind == RecordKind::Event);
         let orgs: BTreeSet<OrgId> = events.filter_map(|place| place.org).collect();
         let mut endpoints = Endpoints::new();
         for org in orgs.into_iter().filter(|org| self.only.is_none_or(|only| only == *org)) {
-            // An endpoint that can't be read is found by itself.
+            // Its own inspection reports an unreadable endpoint.
             let items = self.store.partition_items(&keys::endpoints(org)).await?;
             let read = items.into_iter().filter_map(|item| from_versioned_item::<Endpoint>(item).ok());
             endpoints.insert(org, Arc::new(read.map(Versioned::into_inner).collect()));
@@ -411,7 +388,7 @@ impl<'a> Inspector<'a> {
         Ok(endpoints)
     }
 
-    /// What an item says of itself and of others. None of an item that may be gone at any moment, or is not asked for.
+    /// What an item says of itself and others. None if it may be gone at any moment, or is not asked for.
     fn sight<'i>(&self, item: &'i Item, now: Timestamp, endpoints: &'i Endpoints) -> Option<Sight<'i>> {
         let key = Key::of(item)?;
         let place = Place::of(&key);
@@ -432,12 +409,11 @@ impl<'a> Inspector<'a> {
     }
 }
 
-/// The organization of an item whose key has none, if the item names one.
+/// The organization that an item names, if its key has none.
 pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgId> {
     people::organization_of(item, place)
 }
 
-/// Looks at an item as what its key says it is.
 fn look_at(sight: &mut Sight<'_>, place: &Place) {
     use RecordKind as Kind;
     let Some(org) = place.org else { return people::look(sight, place.kind) };
@@ -512,7 +488,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
     }
 }
 
-/// The work under way whose entries follow from no record.
+/// Work under way whose due entries follow from no record.
 async fn underway(store: &Store) -> Result<Underway, StoreError> {
     let mut underway = Underway::default();
     for shard in 0..keys::DUE_SHARDS {

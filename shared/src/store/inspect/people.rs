@@ -18,7 +18,6 @@ use crate::domain::second_factor::SecondFactor;
 use crate::domain::session::{FailedLogins, Session};
 use crate::domain::token::Token;
 
-/// The organization of an item whose key has none.
 pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgId> {
     match place?.kind {
         RecordKind::Token | RecordKind::Session | RecordKind::InvitationPointer => {
@@ -27,7 +26,7 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
         RecordKind::ParticipantSession => {
             from_item::<ParticipantSession>(item.clone()).ok().map(|session| session.part.organization_id)
         }
-        // One that belongs to more organizations is looked at with its first.
+        // An account of more organizations is inspected with its first.
         RecordKind::Account => {
             from_item::<Account>(item.clone()).ok()?.memberships.first().map(|of| of.organization_id)
         }
@@ -35,12 +34,10 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
     }
 }
 
-/// The organization of an item; none if it can't be read, or does not exist.
 pub(super) fn read_organization(item: Option<&Item>) -> Option<Organization> {
     from_item(item?.clone()).ok()
 }
 
-/// Looks at an item that is found without an organization.
 pub(super) fn look(sight: &mut Sight<'_>, kind: RecordKind) {
     let is_readable = match kind {
         RecordKind::Token => return token(sight),
@@ -48,7 +45,7 @@ pub(super) fn look(sight: &mut Sight<'_>, kind: RecordKind) {
         RecordKind::SecondFactor => return second_factor(sight),
         RecordKind::Session => return session(sight),
         RecordKind::ParticipantSession => return participant_session(sight),
-        // Pointers outlive what they lead to.
+        // Pointers outlive their targets.
         RecordKind::SessionPointer => text(sight.item, sessions::HASH).is_some(),
         RecordKind::InvitationPointer => from_item::<invitations::InvitedAddress>(sight.item.clone()).is_ok(),
         RecordKind::PasswordLink => from_item::<PasswordLink>(sight.item.clone()).is_ok(),
@@ -60,7 +57,6 @@ pub(super) fn look(sight: &mut Sight<'_>, kind: RecordKind) {
     }
 }
 
-/// Looks at an item of an organization.
 pub(super) fn look_in_organization(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     match place.kind {
         RecordKind::Organization => organization(sight, org),
@@ -78,7 +74,7 @@ fn organization(sight: &mut Sight<'_>, org: OrgId) {
     super::records::refers_to_contacts(sight, org, organization.own_contact_ids);
 }
 
-/// A member's account names the member.
+/// A member's account must name the member.
 fn member(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     let Ok(member) = from_item::<MemberRecord>(sight.item.clone()) else { return sight.unreadable() };
     if place.first_id() != Some(member.id.uuid()) {

@@ -41,7 +41,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     }
 }
 
-/// The record beside which an item is, or from which it follows, must exist.
+/// The record that an item belongs to or follows from must exist.
 pub(super) fn owner(sight: &mut Sight<'_>, key: Option<Key>, what: &'static str) {
     match key {
         Some(key) => sight.refers(key, Problem::NoOwner, what),
@@ -49,7 +49,7 @@ pub(super) fn owner(sight: &mut Sight<'_>, key: Option<Key>, what: &'static str)
     }
 }
 
-/// Reads a record with a row, and checks that it is in its place and that its row is as the store would write it.
+/// Reads a record, and checks that it is in its place and that its row is as the store would write it.
 pub(super) fn listed<R: Record>(sight: &mut Sight<'_>, org: OrgId) -> Option<Versioned<R>> {
     let Ok(record) = record::decode::<R>(sight.item.clone()) else {
         sight.unreadable();
@@ -76,7 +76,7 @@ fn contact(sight: &mut Sight<'_>, org: OrgId) {
     }
 }
 
-/// An item that leads to this record must be there. What leads elsewhere is not put right: it is another record's, or was.
+/// A pointer to this record must exist. One that leads elsewhere is not repaired: it is, or was, another record's.
 pub(super) fn leads_here(sight: &mut Sight<'_>, item: Item, what: &'static str) {
     let Some(at) = Key::of(&item) else { return };
     let guard = sight.guard();
@@ -123,7 +123,7 @@ fn workspace(sight: &mut Sight<'_>, org: OrgId) {
     });
 }
 
-/// One of the people of a workspace is in its row of people.
+/// A workspace's row of people must have this person.
 fn person(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     let (Some(workspace), Some(contact)) = (place.first_id(), place.ids.get(1).copied().map(ContactId::from)) else {
         return sight.unreadable();
@@ -156,7 +156,7 @@ fn proposal(sight: &mut Sight<'_>, org: OrgId) {
     let expiry = keys::due(proposal.expires_at, Due::Proposal, org, proposal.id().uuid());
     sight.is_due(expiry, "its expiry");
     if proposal.has_unrecorded_expiry(sight.now) {
-        // Its claim does not count any more, and a new proposal may have taken it over.
+        // Its claim no longer counts, and a new proposal may have taken it over.
         return;
     }
     let (claim, item) = proposals::claim_item(org, &proposal);
@@ -221,7 +221,7 @@ fn statement_file(sight: &mut Sight<'_>, org: OrgId) {
     );
 }
 
-/// The record of a row must exist. Whether the row is as the record says, the record says.
+/// A row's record must exist. The record's own check compares the row.
 fn row(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     let (Some(rows), Some(id)) = (place.rows, text(sight.item, SORT).and_then(|id| id.parse::<Uuid>().ok())) else {
         return sight.unreadable();

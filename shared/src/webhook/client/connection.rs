@@ -85,7 +85,6 @@ impl AsyncWrite for UntilClosed {
     }
 }
 
-/// The name or address that the certificate must be valid for.
 fn server_name(url: &EndpointUrl) -> Option<ServerName<'static>> {
     match url.host() {
         Host::Domain(name) => ServerName::try_from(name.to_owned()).ok(),
@@ -141,10 +140,8 @@ mod tests {
         assert!(receiver.requests.lock().unwrap()[0].contains(&format!("\r\nHost: [::1]:{port}\r\n")));
     }
 
-    /// A TLS server with a certificate for `hooks.example.com`.
     struct TlsReceiver {
         port: u16,
-        /// The authority that signed the certificate.
         roots: RootCertStore,
         names: Arc<std::sync::Mutex<Vec<String>>>,
     }
@@ -194,7 +191,6 @@ mod tests {
             EndpointUrl::try_from(format!("https://{host}:{}/", self.port)).unwrap()
         }
 
-        /// Trusts the server's authority.
         fn client(&self) -> Client {
             let names = Arc::new(Names::always(&[LOCAL]));
             let client = Client::trusting(self.roots.clone(), Arc::new(WithLoopback), names);

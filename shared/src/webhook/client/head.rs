@@ -26,7 +26,6 @@ impl Head {
         }
     }
 
-    /// The response's status, if its line is complete.
     pub(super) fn status(&self) -> Option<StatusCode> {
         self.0.lock().ok().and_then(|kept| status(&kept))
     }
@@ -53,7 +52,6 @@ fn status_of_line(line: &[u8]) -> Option<StatusCode> {
     StatusCode::from_bytes(code).ok()
 }
 
-/// Records the first bytes received.
 pub(super) struct Kept<S> {
     stream: S,
     head: Head,

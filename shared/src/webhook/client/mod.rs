@@ -1,5 +1,4 @@
-//! One attempt at a delivery: a POST to a guarded address on its own connection, without redirects, proxies,
-//! decompression, cookies or connection reuse.
+//! One attempt at a delivery: a POST to a guarded address, without redirects, proxies, cookies or connection reuse.
 
 mod connection;
 mod head;
@@ -56,9 +55,6 @@ struct Progress {
 
 impl Client {
     /// A client that trusts the public certificate authorities.
-    ///
-    /// # Errors
-    /// If TLS can't be set up; no input causes this.
     pub fn new(guard: Arc<dyn Guard>, resolver: Arc<dyn Resolve>) -> Result<Self, TlsError> {
         let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         Self::trusting(roots, guard, resolver)
@@ -170,7 +166,6 @@ mod tests {
     #[tokio::test]
     #[cfg_attr(not(target_os = "linux"), ignore = "other systems have only one loopback address of IPv4")]
     async fn every_attempt_resolves_the_name_again() {
-        /// Allows only one address.
         #[derive(Debug)]
         struct Only(IpAddr);
         impl Guard for Only {

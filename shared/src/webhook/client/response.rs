@@ -10,7 +10,6 @@ use hyper::body::Incoming;
 use crate::domain::delivery::{FailureClass, Outcome};
 use crate::limits;
 
-/// Reads a body up to its limit.
 pub(super) async fn read_body(mut body: Incoming, into: &mut Vec<u8>) -> Result<(), FailureClass> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| failure_class(&error))?;

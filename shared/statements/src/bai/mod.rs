@@ -39,12 +39,9 @@ const VERSION_AT: usize = 7;
 const DAYS_AT: [usize; 2] = [3, 4];
 const VERSION: &str = "2";
 const DEFAULT_CURRENCY: &str = "USD";
-/// Type code of the opening ledger balance.
 const OPENING: u16 = 10;
-/// Type code of the closing ledger balance.
 const CLOSING: u16 = 15;
 
-/// Recognizes BAI2 by its file header and the group header after it.
 pub(crate) fn is_bai(text: &str) -> bool {
     let lines = records::lines(text).map(str::trim);
     let mut heads = lines.filter(|line| !line.is_empty() && !line.starts_with("88,"));
@@ -66,7 +63,6 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     reader.finish()
 }
 
-/// An open file, group or account.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     name: &'static str,
@@ -104,7 +100,6 @@ struct Group {
     on: Date,
     currency: Currency,
     is_final: bool,
-    /// The sender, usually the bank.
     originator: String,
 }
 
@@ -307,7 +302,6 @@ fn type_code(text: &str) -> Result<u16, Problem> {
     is_code.then(|| text.parse().ok()).flatten().ok_or_else(malformed)
 }
 
-/// Reads an amount in minor units with an optional sign; `None` if blank.
 fn signed(text: &str) -> Result<Option<i64>, Problem> {
     if text.is_empty() {
         return Ok(None);
@@ -324,7 +318,6 @@ fn day(text: &str) -> Result<Date, Problem> {
     dates::yymmdd(text).ok_or_else(|| Problem::NotADate { value: quoted(text), example: "260131" })
 }
 
-/// The field's currency, or the inherited one if blank.
 fn currency(code: &str, inherited: Option<Currency>) -> Result<Currency, Problem> {
     let is_blank = code.is_empty();
     let code = if is_blank { DEFAULT_CURRENCY } else { code };

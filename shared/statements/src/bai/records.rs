@@ -17,7 +17,6 @@ const DEFAULT_LENGTH: usize = 80;
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub code: &'static str,
-    /// The line where it begins, from 1.
     pub line: usize,
     /// Its lines, at least one, without code and final slash.
     lines: Vec<&'a str>,
@@ -33,7 +32,6 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Splits a file into lines, which may keep trailing blanks and a line break.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let fixed = fixed_length(text);
     let mut rest = text;
@@ -89,14 +87,12 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Refusal> {
     Ok(records)
 }
 
-/// Splits a line into its code and the text after its comma.
 fn coded(line: &str) -> Option<(&str, &str)> {
     let (code, rest) = line.split_at_checked(2)?;
     let rest = rest.strip_prefix(',').or_else(|| (rest == "/").then_some(rest))?;
     code.bytes().all(|byte| byte.is_ascii_digit()).then_some((code, rest))
 }
 
-/// The record's comma-separated fields, across its continuation lines.
 #[derive(Debug)]
 pub(super) struct Fields<'a, 'r> {
     /// The unread part of the current line; `None` once its last field is taken.
@@ -105,7 +101,6 @@ pub(super) struct Fields<'a, 'r> {
 }
 
 impl<'a> Fields<'a, '_> {
-    /// The next field of the current line, trimmed.
     pub fn next_of_line(&mut self) -> Option<&'a str> {
         let (field, rest) = match self.rest?.split_once(',') {
             Some((field, rest)) => (field, Some(rest)),
@@ -115,7 +110,6 @@ impl<'a> Fields<'a, '_> {
         Some(field.trim())
     }
 
-    /// The remaining text, with its commas.
     pub fn text(self) -> String {
         let rest = self.rest.into_iter().chain(self.lines.copied());
         rest.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")

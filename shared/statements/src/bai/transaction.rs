@@ -17,7 +17,6 @@ const REVERSALS: [u16; 21] =
     [123, 252, 254, 255, 257, 258, 261, 266, 268, 395, 423, 468, 552, 554, 555, 557, 558, 561, 566, 568, 694];
 /// Type codes of parts of a deposit or disbursement, which is itself a transaction.
 const ITEMS: [u16; 6] = [116, 136, 143, 156, 345, 452];
-/// Most parts of a distributed availability.
 const DISTRIBUTIONS_MAX: usize = 99;
 
 struct Kind {
@@ -25,7 +24,6 @@ struct Kind {
     is_booked: bool,
 }
 
-/// Returns the transaction's amount, for the control total.
 pub(super) fn read(
     record: &Record<'_>,
     group: &Group,

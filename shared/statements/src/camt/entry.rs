@@ -38,7 +38,6 @@ struct Transaction<'a> {
     amount: Option<(i64, Side)>,
 }
 
-/// Reads an entry; splits a batch into its transactions.
 pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), Refusal> {
     let (minor, currency) = amount(element.needed("Amt")?)?;
     let entry_side = side(element.needed("CdtDbtInd")?)?;
@@ -100,7 +99,6 @@ fn is_booked(status: &Element) -> Result<bool, Refusal> {
     }
 }
 
-/// The transaction's amount, if in the entry's currency.
 fn own_amount(element: &Element, entry_side: Side, currency: Currency) -> Result<Option<(i64, Side)>, Refusal> {
     let own_side = element.one("CdtDbtInd")?.map(side).transpose()?.unwrap_or(entry_side);
     let Some(found) = element.one("Amt")?.or_else(|| element.first(&["AmtDtls", "TxAmt", "Amt"])) else {
@@ -162,7 +160,6 @@ fn party<'a>(parties: &'a Element, name: &'static str) -> Option<&'a str> {
     party.first(&["Pty", "Nm"]).or_else(|| party.first(&["Nm"])).map(Element::value)
 }
 
-/// Fills in from the entry what its transactions leave open.
 fn add_entry_level(
     found: &mut Entry,
     entry: &Element,

@@ -26,12 +26,9 @@ use crate::text::quoted;
 use crate::xml::{self, Element};
 
 struct Message {
-    /// A part of its namespace.
     namespace: &'static str,
     format: Format,
-    /// The element that holds the statements.
     body: &'static str,
-    /// The element of one statement.
     part: &'static str,
 }
 
@@ -96,7 +93,6 @@ fn is_whole(element: &Element) -> Result<bool, Refusal> {
     Ok(number == "1" && last)
 }
 
-/// The balance of the first of these types that the statement has.
 fn balance_of(element: &Element, types: &[&str]) -> Result<Option<Balance>, Refusal> {
     for wanted in types {
         let kind =

@@ -223,7 +223,6 @@ impl<Id: Clone + Ord> OpenMovements<Id> {
     }
 }
 
-/// Sort key: due date, none last.
 fn due<Id>(movement: &Movement<Id>) -> (bool, Option<Date>) {
     (movement.open.due_on.is_none(), movement.open.due_on)
 }

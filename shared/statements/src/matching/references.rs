@@ -13,14 +13,12 @@ use super::Place;
 
 /// Fewest letters and digits of a reference found among other words. A shorter one must be a whole reference.
 const WITHIN_CHARS_MIN: usize = 5;
-/// Most words of a reference.
 const WORDS_MAX: usize = 12;
 
 #[derive(Debug, Default)]
 pub(super) struct References {
     /// The reference's letters and digits, with its movements and its index in each.
     by_letters: HashMap<String, Vec<(usize, usize)>>,
-    /// Length of the longest reference in bytes.
     longest: usize,
 }
 

@@ -4,7 +4,6 @@ use crate::collect::Collector;
 use crate::model::{Entry, ReferenceKind};
 use crate::problem::Problem;
 
-/// Separators of numbered subfields.
 const SEPARATORS: [char; 4] = ['?', '<', '~', '^'];
 /// Characters of a subfield. A full one continues in the next, often within a word.
 const SUBFIELD_CHARS: usize = 27;
@@ -24,7 +23,6 @@ const CODES: [&str; 27] = [
     "BENM", "CNTP", "ISDT", "BUSP", "UDTR", "UCRD", "SVCL", "NRTX", "ADDR", "OCMT", "EXCH", "CHGS", "UETR",
 ];
 
-/// Adds the details to their entry.
 pub(super) fn read(entry: &mut Entry, lines: &[&str], collector: &Collector) -> Result<(), Problem> {
     let first = lines.first().copied().unwrap_or_default();
     if let Some((code, separator)) = numbered(first) {
@@ -40,7 +38,6 @@ pub(super) fn read(entry: &mut Entry, lines: &[&str], collector: &Collector) -> 
     read_coded(entry, &parts, collector)
 }
 
-/// The code and separator of a field with numbered subfields.
 fn numbered(line: &str) -> Option<(&str, char)> {
     let (code, rest) = line.split_at_checked(3)?;
     let separator = rest.chars().next().filter(|letter| SEPARATORS.contains(letter))?;
@@ -135,7 +132,6 @@ fn parts_behind_marks(text: &str) -> Vec<(&str, &str)> {
     cut(text, &starts)
 }
 
-/// Splits a text into parts, each with its code; empty unless the text begins with a code.
 fn parts_behind_codes(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, _) in text.match_indices('/') {

@@ -14,22 +14,18 @@ const HEADER_LINES_MAX: usize = 10;
 
 #[derive(Debug)]
 pub(super) struct Message<'a> {
-    /// The line of its `:20:`.
     pub line: usize,
     pub fields: Vec<Field<'a>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Field<'a> {
-    /// The text between the colons: `60F`.
     pub tag: &'a str,
     pub line: usize,
-    /// Its lines without the tag: at least one, which may be empty.
     pub lines: Vec<&'a str>,
 }
 
 impl Field<'_> {
-    /// Its first line, trimmed.
     pub fn value(&self) -> &str {
         self.lines.first().map_or("", |line| line.trim())
     }
@@ -114,7 +110,6 @@ fn missing_start(line: usize) -> Refusal {
     Refusal::Field { line, field: ":20:", problem: Problem::Missing }
 }
 
-/// Splits a line into its tag and the text after it.
 fn tagged(line: &str) -> Option<(&str, &str)> {
     let (tag, value) = line.strip_prefix(':')?.split_once(':')?;
     let mut bytes = tag.bytes();

@@ -20,7 +20,6 @@ const MARKS: [(&str, Side, Kind); 6] = [
     ("C", Side::Credit, Kind::Ordinary),
     ("D", Side::Debit, Kind::Ordinary),
 ];
-/// The transaction type of a returned item.
 const RETURNED_ITEM: &str = "RTI";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +29,6 @@ enum Kind {
     Expected,
 }
 
-/// Errors quote the wrong part.
 pub(super) fn read(line: usize, value: &str, currency: Currency, collector: &Collector) -> Result<Entry, Problem> {
     let malformed = |expected| Problem::Malformed { value: quoted(value), expected };
     let (day, rest) =

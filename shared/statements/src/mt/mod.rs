@@ -146,8 +146,7 @@ fn currency_of(floor: &Field<'_>) -> Result<Currency, Refusal> {
     Currency::parse(code).ok_or(Refusal::Field { line: floor.line, field: ":34F:", problem })
 }
 
-/// The account of `:25:`: a number, or the bank's code, a slash and the number. A currency may follow the digits, also
-/// after a slash. The second line of `:25P:` is the bank's BIC.
+/// `:25:` has a number, or the bank's code, a slash and the number, then maybe a currency. `:25P:` adds the BIC.
 struct Named<'a> {
     number: &'a str,
     bank: &'a str,
@@ -171,7 +170,6 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Cuts off a currency after the digits.
 fn without_currency(number: &str) -> &str {
     let split = number.len().checked_sub(3).and_then(|at| number.split_at_checked(at));
     match split {

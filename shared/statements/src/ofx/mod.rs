@@ -41,10 +41,8 @@ const OTHERS: [(&str, &str); 2] = [
 
 /// Elements of entries in such messages. Investments have their own names.
 const OTHER_ENTRIES: [&str; 3] = ["STMTTRN", "STMTTRNP", "INVSTMTRS"];
-/// Bytes of two decimals and their mark.
 const DECIMALS_BYTES: usize = 3;
 
-/// Recognizes OFX by its header or root.
 pub(crate) fn is_ofx(text: &str) -> bool {
     text.trim_start().starts_with("OFXHEADER") || tree::start(text).is_some()
 }
@@ -72,7 +70,6 @@ pub(crate) fn read(text: &str) -> Result<Vec<Statement>, Refusal> {
     }
 }
 
-/// Looks for entries in messages that aren't read.
 fn has_entries(messages: &Element) -> bool {
     messages.children.iter().any(|child| OTHER_ENTRIES.contains(&child.name) || has_entries(child))
 }
@@ -153,7 +150,6 @@ fn amount(element: &Element, currency: Currency) -> Result<(Side, i64), Refusal>
     Ok((side, minor))
 }
 
-/// Removes the group separators of a number with two decimals.
 fn ungrouped(number: &str) -> Option<String> {
     let (whole, decimals) = number.split_at_checked(number.len().checked_sub(DECIMALS_BYTES)?)?;
     let mark = decimals.chars().next().filter(|mark| matches!(mark, '.' | ','))?;

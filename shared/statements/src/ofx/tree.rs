@@ -44,7 +44,6 @@ const AGGREGATES: &[&str] = &[
     "STMTTRNP",
     "STMTTRNRS",
 ];
-/// Values that are read, sorted.
 const VALUES: &[&str] = &[
     "ACCTID",
     "BALAMT",
@@ -72,13 +71,11 @@ const COMMENT: (&str, &str) = ("<!--", "-->");
 /// Searches this many bytes after `&` for the `;`. The longest number has 10.
 const LETTER_NAME_BYTES_MAX: usize = 12;
 
-/// Where the root begins.
 pub(super) fn start(text: &str) -> Option<usize> {
     let end = text.char_indices().nth(limits::OFX_HEADER_CHARS_MAX).map_or(text.len(), |(at, _)| at);
     text.get(..end)?.find("<OFX>")
 }
 
-/// Reads the root, which begins at byte `start`.
 pub(super) fn parse(text: &str, start: usize) -> Result<Element, Refusal> {
     let mut parser = Parser { line: 1, elements: 0, open: Vec::new() };
     parser.count_lines(text.get(..start).unwrap_or_default());
@@ -149,7 +146,6 @@ fn tag_in(text: &str) -> usize {
 struct Parser {
     line: usize,
     elements: usize,
-    /// Unclosed aggregates.
     open: Vec<Element>,
 }
 
@@ -261,7 +257,6 @@ fn unescaped(text: &str) -> String {
     result + rest
 }
 
-/// The character named between `&` and `;`.
 fn letter(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),

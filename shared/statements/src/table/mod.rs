@@ -80,7 +80,6 @@ pub(crate) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Refusal> 
     Ok(Statement { format, account: None, opening: None, closing: None, entries, entries_of_zero })
 }
 
-/// Ends the last line.
 fn ended(text: &str) -> Cow<'_, str> {
     if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }
@@ -103,7 +102,6 @@ fn all(mapping: &Mapping) -> Vec<&Column> {
     columns
 }
 
-/// The column names that the mapping uses.
 fn named(mapping: &Mapping) -> Vec<&str> {
     let name = |column: &'_ Column| matches!(column, Column::Named(_));
     let columns = all(mapping).into_iter().filter(|column| name(column));
@@ -152,7 +150,6 @@ impl Columns {
     }
 }
 
-/// The only order that fits all dates.
 fn detected_order(rows: &[Row], columns: &Columns) -> Result<DateOrder, Refusal> {
     let mut possible = vec![DateOrder::DayMonthYear, DateOrder::MonthDayYear, DateOrder::YearMonthDay];
     let mut example = "";

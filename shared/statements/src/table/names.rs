@@ -20,7 +20,6 @@ pub(super) enum Meaning {
     Account,
 }
 
-/// In lower case.
 const NAMES: &[(Meaning, &[&str])] = &[
     (
         Meaning::BookedOn,

@@ -9,10 +9,8 @@ use crate::text::{clean, quoted};
 
 use super::mapping::{Column, Delimiter};
 
-/// Rows examined to detect the delimiter.
 const SNIFFED_ROWS: usize = 60;
 
-/// A row that isn't blank.
 #[derive(Debug)]
 pub(super) struct Row {
     /// As spreadsheets count: from 1, with blank rows.
@@ -25,12 +23,10 @@ impl Row {
         self.record.len()
     }
 
-    /// A trimmed cell; empty if the row is too short.
     pub fn cell(&self, at: usize) -> &str {
         self.record.get(at).unwrap_or_default().trim()
     }
 
-    /// The trimmed cells, up to the limit on columns.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
         self.record.iter().take(limits::CSV_COLUMNS_MAX).map(str::trim)
     }
@@ -50,7 +46,6 @@ impl Row {
 /// Reads rows lazily. Each line must end in `\n`, the last one too.
 pub(super) struct Rows<'a> {
     reader: csv::Reader<&'a [u8]>,
-    /// Line breaks within cells so far.
     inner_lines: usize,
 }
 
@@ -103,13 +98,11 @@ pub(super) fn normalized(name: &str) -> String {
     clean(name).to_lowercase()
 }
 
-/// Finds columns in the header, or in the first row if there is none.
 pub(super) struct Header {
     /// As in the file; empty without a header.
     names: Vec<String>,
     /// Columns that a row must have: all but blank ones at the end.
     columns: usize,
-    /// All columns; a row must have nothing beyond.
     most: usize,
 }
 
@@ -131,7 +124,6 @@ impl Header {
         Err(MappingProblem::HeaderMissing { column: quoted(column) }.into())
     }
 
-    /// Stands in for a missing header.
     pub fn none(first: &Row) -> Self {
         Self { names: Vec::new(), columns: first.len(), most: first.len() }
     }
@@ -157,7 +149,6 @@ impl Header {
         }
     }
 
-    /// The column's name in messages.
     pub fn name(&self, at: usize) -> String {
         match self.names.get(at).filter(|name| !name.is_empty()) {
             Some(name) => quoted(name),

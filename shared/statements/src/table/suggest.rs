@@ -136,7 +136,6 @@ fn shown(cell: &str, is_account: bool) -> String {
     shortened(&masked(&cell, None), limits::NAME_CHARS_MAX)
 }
 
-/// Guesses the columns' meanings from names and contents.
 struct Guess<'a> {
     meanings: &'a [Option<Meaning>],
     columns: &'a [Column],

@@ -214,7 +214,6 @@ fn a_header_with_more_or_fewer_commas_is_one_all_the_same() {
     assert!(sentence.contains("at line 2: The group’s status must be"), "{sentence}");
 }
 
-/// Joins the lines, each padded to a length.
 fn filled(lines: &str, length: usize) -> String {
     let mut text = String::new();
     for line in lines.lines() {

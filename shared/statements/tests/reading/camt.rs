@@ -8,7 +8,6 @@ use super::{one, references, refusal};
 /// An account number that must not appear in any output.
 const IBAN: &str = "DE89370400440532013000";
 
-/// A file of one statement.
 pub(super) fn camt(message: &str, body: &str, part: &str, content: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:{message}\">\n\

@@ -27,7 +27,6 @@ fn one(text: &str, mapping: Option<&Mapping>) -> Statement {
     statements.remove(0)
 }
 
-/// Returns the refusal and the sentence that people see.
 fn refusal(text: &str, mapping: Option<&Mapping>) -> (Refusal, String) {
     let refusal = statements::read(text.as_bytes(), mapping).expect_err("a refusal");
     let sentence = format!("The file {refusal}.");

@@ -57,7 +57,6 @@ fn several_statements_are_read_one_by_one() {
     assert_eq!(statements::read(text.as_bytes(), None).unwrap().len(), 2);
 }
 
-/// A statement of one entry.
 fn with(lines: &str, closing: &str) -> String {
     format!(":20:X\n:25:1234567890\n:28C:1\n:60F:C260101EUR0,\n{lines}\n:62F:{closing}\n")
 }

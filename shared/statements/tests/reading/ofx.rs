@@ -8,7 +8,6 @@ use super::{one, references, refusal};
 const HEADER: &str =
     "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\nSECURITY:NONE\nENCODING:USASCII\nCHARSET:1252\nCOMPRESSION:NONE\n\n";
 
-/// A file of one account.
 fn with(transactions: &str) -> String {
     format!(
         "{HEADER}<OFX><BANKMSGSRSV1><STMTTRNRS><TRNUID>1<STATUS><CODE>0<SEVERITY>INFO</STATUS><STMTRS><CURDEF>USD\n\

@@ -2,7 +2,6 @@
 
 use fastrand::Rng;
 
-/// Most bytes of a changed file.
 const BYTES_MAX: usize = 1024 * 1024;
 /// Numbers that trip up readers.
 const NUMBERS: [&str; 14] = [
@@ -22,7 +21,6 @@ const NUMBERS: [&str; 14] = [
     "0.00000001",
 ];
 
-/// Changes one of the samples a few times.
 pub(crate) fn changed(samples: &[Vec<u8>], words: &[&str], random: &mut Rng) -> Vec<u8> {
     let sample = |random: &mut Rng| samples[random.usize(..samples.len())].clone();
     let mut file = sample(random);
@@ -65,7 +63,6 @@ fn insert(file: &mut Vec<u8>, part: &[u8], random: &mut Rng) {
     file.splice(at..at, part.iter().copied());
 }
 
-/// Replaces the first number from a position on.
 fn other_number(file: &mut Vec<u8>, from: usize, random: &mut Rng) {
     let Some(start) = file[from..].iter().position(u8::is_ascii_digit).map(|digit| from + digit) else { return };
     let digits = file[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();

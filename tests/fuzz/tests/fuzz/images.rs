@@ -28,7 +28,6 @@ fn jpeg() -> Vec<u8> {
     [&[0xff, 0xd8][..], &quantization, &frame, &table(0), &table(0x10), &scan].concat()
 }
 
-/// The beginnings of the other formats, from which readers take sizes.
 fn samples() -> Vec<Vec<u8>> {
     let codestream = [
         &[0xff, 0x4f, 0xff, 0x51, 0, 41, 0, 0, 0, 0, 0, 8, 0, 0, 0, 8][..],

@@ -78,12 +78,9 @@ impl Drop for Run {
     }
 }
 
-/// Resources used by this process and its ended children.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
-    /// CPU time.
     time: Duration,
-    /// The largest process's memory, in bytes.
     memory: u64,
 }
 

@@ -71,7 +71,6 @@ pub(crate) fn stream(keys: &str, content: &[u8]) -> Vec<u8> {
     [head.as_bytes(), content, b"\nendstream"].concat()
 }
 
-/// A PDF of one page, with content in object 4 and resources in object 5.
 pub(crate) fn page(content: &str, resources: &str, further: &[Vec<u8>]) -> Vec<u8> {
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),

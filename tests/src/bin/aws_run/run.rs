@@ -30,7 +30,6 @@ pub(crate) async fn main() -> ExitCode {
     })
 }
 
-/// The settings of the endpoint in a variable, with credentials.
 async fn settings(variable: &str) -> Result<(AwsSettings, Credentials), String> {
     let endpoint = std::env::var(variable).ok().filter(|url| !url.is_empty());
     let settings = ops::aws::settings(endpoint.as_deref()).await.map_err(|error| error.to_string())?;

@@ -26,7 +26,6 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
 
-/// The length of lists that single operations read.
 const SHORT_LIST: usize = 100;
 
 #[tokio::main(flavor = "current_thread")]
@@ -164,7 +163,6 @@ async fn operations(stack: &Arc<Stack>) -> Vec<OperationRow<measure::Calls>> {
     rows
 }
 
-/// Pages of one list, from both ends and by needle.
 async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>> {
     let mut rows = Vec::new();
     for case in seed::list_cases(contacts.ids.len()) {

@@ -17,15 +17,13 @@ const SAMPLES: usize = 300;
 const SAMPLES_MIN: usize = 15;
 const BUDGET: Duration = Duration::from_millis(1500);
 
-/// Measurements at the client.
 pub struct Calls {
     operation: &'static str,
     times: Vec<Duration>,
     request_ids: Vec<String>,
 }
 
-/// Sends calls one after another on one connection. `check` gets each response with its number, warm-up included, and
-/// panics at a wrong one; its time doesn't count.
+/// Sends calls one after another on one connection. `check` panics at a wrong response; its time doesn't count.
 pub async fn measure(
     operation: &'static str,
     calls: impl IntoIterator<Item = Request>,
@@ -54,26 +52,18 @@ pub async fn measure(
     measured
 }
 
-/// The report on one case's calls.
 pub struct Figures {
     pub calls: usize,
-    /// The median in milliseconds, at the client.
     pub p50_ms: f64,
-    /// The 95th percentile.
     pub p95_ms: f64,
-    /// Read capacity units, at most, per call.
     pub read_units: f64,
-    /// Write capacity units, at most, per call.
     pub write_units: f64,
-    /// Calls of the table, at most, per call.
     pub round_trips: f64,
 }
 
-/// The service's log lines by request id.
 pub struct ServiceLog(HashMap<String, Value>);
 
 impl ServiceLog {
-    /// Reads the log once it has the last call's line.
     pub async fn read(file: &Path, last: Option<&Calls>) -> Self {
         if let Some(request_id) = last.and_then(|calls| calls.request_ids.last()) {
             log::line(file, request_id).await;
@@ -84,7 +74,6 @@ impl ServiceLog {
 }
 
 impl Calls {
-    /// The calls' figures, with usage from the log.
     pub fn figures(mut self, log: &ServiceLog) -> Figures {
         self.times.sort_unstable();
         let mut figures = Figures {

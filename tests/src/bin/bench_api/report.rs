@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use crate::measure::{Calls, Figures, ServiceLog};
 use crate::seed::ListCase;
 
-/// Medians of `PostgreSQL` for the same lists, in milliseconds: contacts, first page, last page, a two-letter needle.
-/// From an earlier session, for comparison only (see [`ABOUT_RECORDED`]).
+/// `PostgreSQL`'s medians in ms: contacts, first page, last page, two-letter needle (see [`ABOUT_RECORDED`]).
 const POSTGRESQL: [(usize, f64, f64, f64); 3] =
     [(100, 0.7, 0.7, 1.1), (10_000, 1.3, 4.5, 8.5), (100_000, 8.2, 20.0, 69.0)];
 
@@ -25,21 +24,16 @@ call that used most; they include the token's read and the audit row.";
 #[derive(Default)]
 pub struct Report {
     pub operations: Vec<OperationRow<Figures>>,
-    /// Lists of growing length.
     pub lists: Vec<ListRow<Figures>>,
-    /// Times for writing the lists.
     pub seedings: Vec<Seeding>,
-    /// Operations without a case.
     pub not_measured: Vec<String>,
 }
 
-/// The time to write a list's contacts.
 pub struct Seeding {
     pub contacts: usize,
     pub seconds: f64,
 }
 
-/// A case of an operation, with its calls or, later, figures.
 pub struct OperationRow<T> {
     pub operation: &'static str,
     case: String,
@@ -56,7 +50,6 @@ impl OperationRow<Calls> {
     }
 }
 
-/// A way to read a list, with its calls or, later, figures.
 pub struct ListRow<T> {
     contacts: usize,
     case: &'static str,
@@ -108,7 +101,6 @@ impl Figures {
     }
 }
 
-/// The heads of [`Figures::cells`].
 const HEADS: &str = "   p50 ms    p95 ms     read   write  trips  calls";
 
 fn build() -> &'static str {
@@ -154,7 +146,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// Writes a text in lines of a terminal's width.
 fn write_wrapped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     const WIDTH: usize = 100;
     let mut column = 0;

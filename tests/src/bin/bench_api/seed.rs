@@ -9,7 +9,6 @@ use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, Works
 use shared::store::{contacts, workspaces};
 use tests::Org;
 
-/// The API's default page size.
 pub const PAGE: usize = 50;
 
 /// Contacts built at a time: the largest list is never whole in memory.
@@ -49,11 +48,8 @@ fn contact(place: usize) -> Contact {
     }
 }
 
-/// An organization's only contacts.
 pub struct Contacts {
-    /// In the order of their list.
     pub ids: Vec<ContactId>,
-    /// The time to write them.
     pub seconds: f64,
 }
 
@@ -71,7 +67,6 @@ impl Contacts {
         Self { ids, seconds: started.elapsed().as_secs_f64() }
     }
 
-    /// The page that a case must return.
     pub fn page(&self, case: &ListCase) -> Expected {
         let matching = |place: usize| match case.needle {
             None => true,
@@ -87,15 +82,11 @@ impl Contacts {
 }
 
 pub struct Expected {
-    /// How many match.
     pub total: usize,
-    /// The page's ids.
     pub ids: Vec<String>,
 }
 
-/// A way to read the list of contacts.
 pub struct ListCase {
-    /// Its name in the report.
     pub name: &'static str,
     pub offset: usize,
     pub needle: Option<&'static str>,
@@ -112,7 +103,6 @@ pub fn list_cases(length: usize) -> [ListCase; 5] {
     ]
 }
 
-/// Writes a workspace for each contact.
 pub async fn workspaces(org: &Org, people: &Contacts) {
     let now = Timestamp::now();
     let system = org.system();

@@ -21,16 +21,12 @@ use webhook_sender::Sender;
 use crate::receiver::Receiver;
 use crate::rounded;
 
-/// The argument that makes this program the sender.
 pub const WORD: &str = "sender";
 
 const DELIVERIES: usize = 20_000;
-/// The most an organization can have.
 const ENDPOINTS: usize = 20;
-/// A body of typical length.
 const BODY: &str = r#"{"id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b35","type":"proposal.created","created_at":"2026-03-14T09:26:53.589Z","data":{"proposal_id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b36","agreement_id":"01980a3e-5f10-7c44-9a6b-2f1d8e0c7b37","action":"publish_agreement"}}"#;
 
-/// Runs the sender against a subscriber in this process.
 pub async fn measure() -> Value {
     let receiver = Receiver::start().await;
     let program = std::env::current_exe().expect("this program");
@@ -46,7 +42,6 @@ pub async fn measure() -> Value {
     figures
 }
 
-/// The sender's process.
 pub async fn send(url: &str) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
     let log = log_to_file(&folder.path().join("log")).expect("a log");
@@ -82,7 +77,6 @@ pub async fn send(url: &str) -> Value {
     })
 }
 
-/// This process's memory, if the system reports it.
 fn resident_mib(name: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

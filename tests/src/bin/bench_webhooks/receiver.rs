@@ -26,7 +26,6 @@ pub struct Receiver {
 
 #[derive(Default)]
 struct Arrivals {
-    /// First arrival of each event.
     first: HashMap<String, Timestamp>,
     doubled: usize,
 }
@@ -44,7 +43,6 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// Events that arrived, and repeats.
     pub fn count(&self) -> (usize, usize) {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         (arrivals.first.len(), arrivals.doubled)

@@ -13,11 +13,8 @@ use crate::receiver::Receiver;
 use crate::rounded;
 
 const PROPOSALS: &str = "/api/v1/proposals";
-/// Acts one after another, each with its delivery's time.
 const APART: usize = 200;
-/// Acts at full speed.
 const TOGETHER: usize = 600;
-/// Concurrent acts at full speed.
 const AT_A_TIME: usize = 16;
 
 pub async fn measure() -> Value {

@@ -415,7 +415,6 @@ async fn an_agreement_that_is_too_large_takes_nobody_in() {
     let mut agreement = drafts::ready(&workspace, "Large", &ada);
     let size = |value: Value| value.to_string().len();
     let gate = agreement.stages[0].gates[0].clone();
-    // Includes the comma between two gates.
     let length = size(json!(gate)) + 1;
     let count = (300 * 1024 - 300 - size(json!(agreement))).div_ceil(length);
     agreement.stages[0].gates.extend(std::iter::repeat_n(gate, count));

@@ -135,11 +135,9 @@ async fn a_row_names_what_path_and_body_refer_to() {
         let both = [id(workspace), id(contact)].map(str::to_owned);
         assert_eq!(objects_of(&org, &answer).await, sorted(both.into()), "{answer}");
     }
-    // One record in both places is one id.
     let answer = add(&nobody, &nobody).send().await;
     answer.refused(404);
     assert_eq!(objects_of(&org, &answer).await, [id(&nobody)]);
-    // Unreadable references aren't recorded.
     let answer = org.post(format!("{WORKSPACES}/{}/contacts", id(&harbor)), &json!({"contact_id": 1})).send().await;
     answer.refused_for(422, &[("contact_id", "invalid_type")]);
     assert_eq!(objects_of(&org, &answer).await, [id(&harbor)]);
@@ -219,7 +217,6 @@ async fn the_description_is_public_and_leaves_no_row() {
     assert_eq!(org.audit().await, Vec::<Value>::new());
 }
 
-/// No audit row, trail entry or log line may have a user's text, tokens included.
 #[tokio::test]
 async fn no_row_and_no_log_line_holds_what_a_user_wrote() {
     let org = Org::new().await;

@@ -130,7 +130,6 @@ async fn a_body_says_that_it_is_json() {
     }
     refused(&fixture.org, cases).await;
     for content_type in ["application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON"] {
-        // Not repeatable: a proposal is made once.
         let fixture = Fixture::new().await;
         for write in fixture.writes() {
             let body = fixture.body(write).expect("a body").to_string();
@@ -140,7 +139,6 @@ async fn a_body_says_that_it_is_json() {
     }
 }
 
-/// The service must not decode a body that claims to be compressed, whether it is or not.
 #[tokio::test]
 async fn an_encoded_body_is_refused() {
     let fixture = Fixture::new().await;
@@ -228,7 +226,6 @@ fn processor_time(started: Instant) -> Duration {
     Some(threads.filter_map(of_thread).sum()).filter(|sum: &Duration| !sum.is_zero()).unwrap_or(started.elapsed())
 }
 
-/// The CPU time of a response: the best of several.
 async fn cost(org: &Org, body: &str) -> Duration {
     let (mut cost, started) = (Duration::MAX, Instant::now());
     for _ in 0..5 {
@@ -241,8 +238,7 @@ async fn cost(org: &Org, body: &str) -> Duration {
     cost
 }
 
-/// Two bodies of the same length and structure, one with long names and one with long text, cost about the same: a
-/// parent's name isn't written out for each child.
+/// Bodies of the same length, with long names or with long text: a parent's name isn't written out for each child.
 #[tokio::test]
 async fn a_long_name_costs_no_more_than_a_long_text() {
     let org = Org::new().await;

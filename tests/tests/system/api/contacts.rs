@@ -79,7 +79,6 @@ async fn texts_are_trimmed_and_counted_in_characters() {
     assert_eq!(contact["display_name"], longest);
     assert_eq!(contact["email"], "ada@okafor.example");
     assert_eq!(contact["external_reference"], longest);
-    // Blanks around a reference don't count.
     let same = json!({"display_name": "Other", "kind": "llc", "external_reference": longest});
     assert_eq!(org.post(CONTACTS, &same).send().await.ok(200), contact);
 }
@@ -107,7 +106,6 @@ async fn a_contact_of_nobody_and_one_of_another_organization_are_not_found_alike
         answer.refused(404);
         assert_eq!(answer.without_request_id(), get_unknown.without_request_id());
     }
-    // Even a matching version reveals nothing.
     let tag = other.get(path(&theirs)).send().await.etag();
     org.patch(path(&theirs), &change).if_match(tag).send().await.refused(404);
     assert_eq!(other.get(path(&theirs)).send().await.ok(200), theirs);
@@ -232,7 +230,6 @@ async fn a_reference_is_unique_within_an_organization_and_no_further() {
     let contact = org.post(CONTACTS, &full()).send().await.ok(201);
     let theirs = other.post(CONTACTS, &full()).send().await.ok(201);
     assert_ne!(contact["id"], theirs["id"]);
-    // References compare exactly.
     let upper = json!({"display_name": "Ada", "kind": "person", "external_reference": "CRM-4711"});
     assert_ne!(org.post(CONTACTS, &upper).send().await.ok(201)["id"], contact["id"]);
 }
@@ -246,7 +243,6 @@ async fn a_patch_to_a_reference_in_use_is_refused() {
     let change = json!({"display_name": "Benjamin", "external_reference": "crm-4711"});
     org.patch(path(&contact), &change).send().await.refused_for(422, &[("external_reference", "taken")]);
     assert_eq!(org.state().await, before);
-    // Its own reference isn't another's.
     org.patch(path(&holder), &json!({"external_reference": "crm-4711"})).send().await.ok(200);
 }
 
@@ -284,7 +280,6 @@ async fn a_reference_finds_its_contact_and_no_other() {
     for reference in ["crm-4711", "  crm-4711 "] {
         assert_eq!(by_reference(&org, reference).await, (json!([contact]), json!(1)), "{reference:?}");
     }
-    // Not a part, another case, or a pattern.
     for reference in ["crm", "4711", "CRM-4711", "crm-471", "crm-%", "null"] {
         assert_eq!(by_reference(&org, reference).await, (json!([]), json!(0)), "{reference:?}");
     }

@@ -71,7 +71,6 @@ async fn the_page_is_public_kept_and_compressed() {
     assert_eq!(org.audit().await, Vec::<Value>::new(), "reading it leaves no row");
 }
 
-/// Only fonts are loaded, and only what the policy names runs.
 #[tokio::test]
 async fn the_page_stands_alone() {
     let (page, policy) = (page().await, read_api_policy().await);
@@ -148,7 +147,6 @@ async fn the_page_has_all_that_the_document_says() {
     }
     let conflict = section("error-409");
     assert!(conflict.contains("Idempotency-Key was used") && conflict.contains("If-Match names"), "{conflict}");
-    // Each operation shows its own rules.
     let (papering, update) = (section("paper_funding_items"), section("update_contact"));
     assert!(papering.contains("<code>on_hold</code>") && papering.contains("lacks its verb"), "{papering}");
     assert!(update.contains("<code>taken</code>") && !update.contains("on_hold"), "{update}");
@@ -157,7 +155,6 @@ async fn the_page_has_all_that_the_document_says() {
     }
 }
 
-/// A language's examples, with operation and status.
 fn examples(page: &str, language: &str) -> Vec<(String, String, String)> {
     let start = format!("<code class=\"language-{language}\" data-operation=\"");
     let found = between(page, &start, "</code>").map(|example| {
@@ -172,7 +169,6 @@ fn examples(page: &str, language: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// A program with the variables that the page names, from its own fixture.
 async fn prepared(program: &str) -> (Command, Fixture) {
     let fixture = Fixture::new().await;
     let mut command = Command::new(program);
@@ -181,7 +177,6 @@ async fn prepared(program: &str) -> (Command, Fixture) {
         let name = if name == "item_ids" { "READY_ITEM_ID".to_owned() } else { name.to_uppercase() };
         command.env(name, id);
     }
-    // Takes part in nothing yet.
     let contact = fixture.org.person("Cleo").await;
     command.env("CONTACT_ID", contact["id"].as_str().expect("an id"));
     (command, fixture)
@@ -218,7 +213,6 @@ async fn is_there(program: &str) -> bool {
     found.is_ok_and(|status| status.success())
 }
 
-/// Skips a test, unless it must run.
 fn skip(why: &str) {
     assert!(std::env::var_os(REQUIRE_TOOLS).is_none(), "{REQUIRE_TOOLS} is set, and {why}");
     eprintln!("skipped: {why}");

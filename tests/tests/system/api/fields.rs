@@ -9,7 +9,6 @@ use crate::api::input::refused;
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
 
-/// Values that the description doesn't allow, with the codes of their refusals.
 fn wrong_values(write: &Operation, field: &Field) -> Vec<(Value, &'static str)> {
     let schema = &field.schema;
     let mut wrong =
@@ -105,7 +104,6 @@ fn bad_names() -> Vec<(Value, &'static str)> {
     for control in ['\0', '\u{1}', '\u{1b}', '\t', '\n', '\r', '\u{7f}', '\u{85}', '\u{9f}'] {
         bad.push((json!(format!("Ada{control}Okafor")), "invalid_value"));
     }
-    // Line and paragraph separators, and characters that change the direction of text.
     for misleading in ('\u{2028}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
         bad.push((json!(format!("Ada{misleading}Okafor")), "invalid_value"));
     }
@@ -117,7 +115,6 @@ fn bad_names() -> Vec<(Value, &'static str)> {
     bad
 }
 
-/// Words of some languages and emoji need invisible characters.
 #[tokio::test]
 async fn a_name_keeps_the_joiners_of_its_script() {
     let org = Org::new().await;
@@ -293,7 +290,6 @@ async fn an_unknown_field_is_refused_everywhere() {
     refused(&fixture.org, cases).await;
 
     let before = fixture.org.state().await;
-    // An empty name has no path.
     for write in fixture.writes() {
         let mut body = fixture.body(write).expect("a body");
         body[""] = json!("x");

@@ -152,7 +152,6 @@ async fn sorting_moves_an_item_from_unsorted_to_ready() {
     assert_eq!((&unsorted["phase"], &unsorted["verb"]), (&json!("unsorted"), &Value::Null));
 }
 
-/// In JSON Schema, `10300.0` is an integer too.
 #[tokio::test]
 async fn an_amount_is_an_integer_however_json_writes_it() {
     let org = Org::new().await;

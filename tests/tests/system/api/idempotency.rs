@@ -64,7 +64,6 @@ async fn a_key_may_be_quoted() {
     let original = org.post(CONTACTS, &ada()).key("\"a-key\"").send().await;
     original.ok(201);
     assert_replay(&org.post(CONTACTS, &ada()).key("a-key").send().await, &original);
-    // Keys compare exactly.
     org.post(CONTACTS, &ada()).key("A-KEY").send().await.ok(201);
     assert_eq!(org.total(CONTACTS).await, 2);
 }
@@ -83,7 +82,6 @@ async fn a_key_belongs_to_one_request() {
 
     let other_body = json!({"display_name": "Eve", "kind": "person"});
     org.post(CONTACTS, &other_body).key("body").send().await.refused(409);
-    // Equal JSON in different bytes is another body.
     let spaced = r#"{ "display_name": "Ada", "kind": "person" }"#;
     org.post(CONTACTS, &ada()).body("application/json", spaced).key("body").send().await.refused(409);
     org.post(WORKSPACES, &json!({"name": "Harbor"})).key("body").send().await.refused(409);
@@ -173,7 +171,6 @@ async fn a_key_belongs_to_its_organization() {
     assert!(!theirs.is_replay());
     other.post(CONTACTS, &json!({"display_name": "Eve", "kind": "llc"})).key("ours").send().await.ok(201);
     org.post(CONTACTS, &ada()).key("ours").send().await.ok(201);
-    // Within the organization, any token that may write finds it.
     let second = org.issue("Second", Scope::ReadWrite, Timestamp::now()).await;
     assert_replay(&org.with_token(&second.value).post(CONTACTS, &ada()).key("shared").send().await, &ours);
 }
@@ -219,12 +216,10 @@ async fn fifty_identical_posts_at_once_have_one_effect_and_one_answer() {
         assert_one_effect(&answers);
     }
     assert_eq!((org.total(CONTACTS).await, org.total(WORKSPACES).await), (8, 3));
-    // One is drafted, and one papers an asset.
     let after = [before[0] + 2, before[1] + 1];
     assert_eq!([org.total(agreements).await, org.total(proposals).await], after);
 }
 
-/// Processes share nothing but the table.
 #[tokio::test]
 async fn identical_posts_to_two_processes_have_one_effect_and_one_answer() {
     let org = Org::new().await;

@@ -17,7 +17,6 @@ const AT_ONCE: Duration = Duration::from_secs(8);
 /// A body's longest stall (contract, section 1).
 const STALL: Duration = Duration::from_secs(10);
 
-/// A request head that announces more bytes than follow.
 fn head(method: &Method, path: &str, token: Option<&str>) -> Vec<Vec<u8>> {
     let mut lines = vec![format!("{method} {path} HTTP/1.1"), "content-type: application/json".to_owned()];
     lines.push("content-length: 1000".to_owned());
@@ -83,7 +82,6 @@ async fn a_body_that_stalls_is_refused_after_ten_seconds() {
     let answers = tokio::join!(
         stalled(post, WORKSPACES, b""),
         stalled(post, WORKSPACES, b"{\"name\": \"Har"),
-        // A complete object shorter than announced is incomplete.
         stalled(post, WORKSPACES, whole.as_bytes()),
         stalled(&Method::PATCH, &contact, b"{"),
     );
@@ -102,7 +100,6 @@ async fn a_body_that_breaks_off_is_refused() {
         socket.shutdown().await.expect("the end of what is sent");
         raw::answer(socket).await.refused_for(422, &[("body", "malformed_json")]);
     }
-    // Malformed chunks break off too.
     let head: [&[u8]; 4] = [
         b"POST /api/v1/workspaces HTTP/1.1",
         b"content-type: application/json",
@@ -138,7 +135,6 @@ async fn a_body_that_dribbles_is_refused() {
     assert_eq!(org.total(WORKSPACES).await, 0);
 }
 
-/// A client that sends a large body without waiting gets the refusal, not a broken connection.
 #[tokio::test]
 async fn a_refusal_reaches_a_client_that_is_still_sending() {
     let org = Org::new().await;

@@ -109,7 +109,6 @@ async fn a_query_that_is_no_text_is_refused() {
     }
 }
 
-/// An unreadable parameter's name is reported as `query`.
 #[tokio::test]
 async fn a_parameter_without_a_readable_name_is_refused() {
     let fixture = Fixture::new().await;
@@ -326,29 +325,21 @@ async fn refusals_come_in_one_order() {
     let good = json!({"kind": "llc"});
     let before = org.state().await;
 
-    // 401 before everything.
     let anonymous = org.anonymous();
     anonymous.get("/api/v1/nowhere").send().await.refused(401);
     anonymous.call(http::Method::DELETE, CONTACTS).send().await.refused(401);
     anonymous.patch(&malformed_id, &bad).send().await.refused(401);
-    // 404 and 405 of the route before 403.
     read_only.post("/api/v1/nowhere", &bad).send().await.refused(404);
     read_only.post(&contact_path, &bad).send().await.refused(405);
     read_only.call(http::Method::DELETE, CONTACTS).send().await.refused(405);
-    // 403 before 422, 404 and 409.
     read_only.patch(&malformed_id, &bad).if_match("x").send().await.refused(403);
     read_only.patch(&unknown, &good).send().await.refused(403);
-    // 422 before the key's 409.
     org.post(WORKSPACES, &json!({"name": "Keyed"})).key("order").send().await.ok(201);
     org.post(WORKSPACES, &json!({})).key("order").send().await.refused_for(422, &[("name", "required")]);
-    // The key's 409 before the record's 404.
     let add = json!({"contact_id": unknown_id()});
     org.post(format!("{WORKSPACES}/{}/contacts", unknown_id()), &add).key("order").send().await.refused(409);
-    // 422 before 404.
     org.patch(&unknown, &bad).send().await.refused_for(422, &[("kind", "invalid_value")]);
-    // 404 before the 409 of If-Match.
     org.patch(&unknown, &good).if_match("\"stale\"").send().await.refused(404);
-    // The 409 of If-Match before the 422 of state.
     org.post(CONTACTS, &json!({"display_name": "H", "kind": "llc", "external_reference": "held"})).send().await.ok(201);
     let taken = json!({"external_reference": "held"});
     org.patch(&contact_path, &taken).if_match("\"stale\"").send().await.refused(409);

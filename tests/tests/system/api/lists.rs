@@ -62,7 +62,6 @@ async fn past_the_end_there_is_an_empty_page_with_the_right_total() {
         assert_eq!(page["pagination"]["has_more"], false, "{offset}");
         assert_eq!(page["pagination"]["offset"].to_string(), offset);
     }
-    // The last row exactly fills the page.
     let page = org.get(CONTACTS).query("offset", 1).query("limit", 2).send().await.ok(200);
     assert_eq!((&page["pagination"]["has_more"], page["data"].as_array().map(Vec::len)), (&json!(false), Some(2)));
 }
@@ -157,7 +156,6 @@ fn folded(text: &str) -> String {
     caseless::default_case_fold_str(&text.nfc().collect::<String>()).nfc().collect()
 }
 
-/// A list's response by the contract.
 fn model<'a>(rows: &'a [(Value, Vec<String>)], ask: &Ask) -> (Vec<&'a Value>, usize) {
     let needle = folded(ask.needle.trim());
     let matching: Vec<&Value> = rows
@@ -209,7 +207,6 @@ fn ask() -> impl Strategy<Value = Ask> {
     })
 }
 
-/// Runs cases with a printed seed.
 fn check<Case: Strategy>(cases: u32, strategy: &Case, check: impl AsyncFn(Case::Value)) {
     let given = std::env::var(SEED).ok().map(|seed| seed.parse().expect("a seed is a number"));
     let seed: u64 = given.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().1);

@@ -42,7 +42,6 @@ fn texts(ids: &[MovementId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-/// A draft with a payment and a step that waits for its arrival.
 async fn paid(org: &Org, name: &str, purpose: &str) -> (Agreement, MovementId) {
     let draft = org.ready_draft(name, |_| {}).await;
     let id = org.payment(draft.id(), terms(&draft, purpose, "INV-117")).await;
@@ -53,7 +52,6 @@ async fn paid(org: &Org, name: &str, purpose: &str) -> (Agreement, MovementId) {
     (after, id)
 }
 
-/// The same, published by a member.
 async fn live(org: &Org, member: &Person, purpose: &str) -> (Agreement, MovementId) {
     let (draft, id) = paid(org, &format!("Deal of {purpose}"), purpose).await;
     org.decide_at_once(member, draft.id(), ProposalAction::PublishAgreement).await;
@@ -203,7 +201,6 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
     org.open_movement([&maren, &ines], id).await;
     assert_eq!(get(&org, id).await["state"], "instructions_ready");
     for _ in 0..2 {
-        // A form sent twice acts once.
         org.act_on_movement(&maren, id, MovementAct::RecordClaim(claim())).await;
     }
     let claimed = get(&org, id).await;

@@ -33,7 +33,6 @@ fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(part: &Value) -> T {
     text(&part["id"]).parse().expect("an id")
 }
 
-/// An organization with agreements whose promises Ben made to Ada.
 struct Desk {
     org: Org,
     workspace: Value,
@@ -50,7 +49,6 @@ impl Desk {
         Self { workspace: org.workspace("Harbor").await, people, org }
     }
 
-    /// An agreement whose promises came into force `days` days ago.
     async fn owed(&self, terms: Vec<shared::domain::agreement::promise::PromiseTerms>, days: i64) -> Owed {
         let [ada, ben] = &self.people;
         let force = (terms, days_ago(days));
@@ -180,7 +178,6 @@ async fn an_obligation_shows_when_it_is_due_and_what_was_said() {
     assert_eq!((&standing["state"], &standing["verified_at"]), (&json!("unverified"), &Value::Null));
     assert_eq!((&standing["reverify_every_days"], &standing["next_reverify_at"]), (&json!(90), &shown["next_due_at"]));
 
-    // The agreement shows the promises and their obligations.
     let agreement = desk.org.get(owed.agreement.path()).send().await.ok(200);
     let promises = agreement["promises"].as_array().expect("promises");
     let ids: Vec<&Value> = promises.iter().map(|promise| &promise["obligation_id"]).collect();
@@ -259,7 +256,6 @@ async fn nothing_of_the_api_writes_obligations() {
     assert_eq!(desk.org.state().await, before);
 }
 
-/// Each act takes effect once, however often its form is sent, and subscribers hear of it once.
 #[tokio::test]
 async fn members_act_once_and_a_subscriber_hears_of_it() {
     // The clock relays what the test writes past the service: sixty times sooner.
@@ -406,7 +402,6 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
     assert_eq!((receipts(ben).await, receipts(ada).await), (1, 1));
 }
 
-/// Whatever activates the promises, and however many race, each becomes an obligation once.
 #[tokio::test]
 async fn a_projection_that_is_raced_for_happens_once() {
     let desk = Desk::new().await;
@@ -426,7 +421,6 @@ async fn a_projection_that_is_raced_for_happens_once() {
     let versions: Vec<Value> = versions.map(|row| row["v"].clone()).collect();
     assert_eq!(versions, ["1", "1"], "written once");
 
-    // An act on one, and another record of time's progress, don't change that.
     let maren = desk.org.member("Maren Holt").await;
     let due = desk.occurrence(ids[0].parse().expect("an id"), 0).await;
     let claim = Doing::RecordSatisfaction(done(due));
@@ -435,7 +429,6 @@ async fn a_projection_that_is_raced_for_happens_once() {
     assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
 }
 
-/// The largest transaction: publishing with a first step already done creates the most obligations possible.
 #[tokio::test]
 async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellation_ends_them() {
     let desk = Desk::new().await;
@@ -478,7 +471,6 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     assert_eq!(obligations::end(org, draft.id(), 1).await, 0, "nothing is left");
 }
 
-/// The API filters by the record's state; a page lists all that waits for confirmation, and who said what.
 #[tokio::test]
 async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it() {
     let desk = Desk::new().await;
@@ -515,8 +507,7 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     assert!(all.says("2 to confirm") && all.says(&single.to_string()), "{}", all.body);
 }
 
-/// The process that cancels an agreement dies before ending all obligations: until the clock continues, acts check the
-/// agreement, and each obligation ends once.
+/// The process that cancels an agreement dies before ending all obligations: each still ends once.
 #[tokio::test]
 async fn obligations_end_with_their_agreement_although_a_process_dies_half_way() {
     let desk = Desk::new().await;

@@ -58,7 +58,6 @@ async fn the_description_takes_no_parameters() {
         several.refused_for(422, &[("limit", "unknown_parameter"), ("search", "unknown_parameter")]);
         document().raw_query("=x").send().await.refused_for(422, &[("query", "unknown_parameter")]);
         document().raw_query("%ff").send().await.refused_for(422, &[("query", "invalid_format")]);
-        // A bare question mark asks for nothing.
         document().raw_query("").send().await.ok(200);
     }
 }
@@ -105,7 +104,6 @@ fn the_description_is_of_openapi_3_1_and_of_version_1() {
     }
 }
 
-/// Visits each object of the document that isn't an example, with its place.
 fn each_object<'a>(value: &'a Value, place: &str, visit: &mut impl FnMut(&'a Value, &str)) {
     match value {
         Value::Object(object) => {
@@ -175,7 +173,6 @@ fn everything_is_described_in_words() {
     assert_eq!(undescribed, [] as [String; 0]);
 }
 
-/// Whether a schema has an example: its own, its type's, or that of its items or alternatives.
 fn has_example(golden: &Value, schema: &Value) -> bool {
     let one = [schema.get("example"), schema.pointer("/examples/0"), schema.get("const")];
     let inner = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
@@ -278,7 +275,6 @@ fn a_reference_among_alternatives_stands_alone() {
     assert!(found > 50, "{found}");
 }
 
-/// A filter takes its field's enum values, or the empty text.
 #[test]
 fn filters_take_the_values_of_their_fields() {
     for (list, filter, enumeration) in [
@@ -301,7 +297,6 @@ fn filters_take_the_values_of_their_fields() {
     }
 }
 
-/// Characters of [`texts`] that show nothing.
 const UNSEEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{feff}', '\u{fe0f}', '\u{e0041}', '\u{1d173}'];
 
 fn texts() -> impl Strategy<Value = String> {
@@ -347,8 +342,7 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Patterns match exactly what is accepted, except that names' take any character beyond the first plane as
-    /// visible.
+    /// Except that names' patterns take any character beyond the first plane as visible.
     #[test]
     fn patterns_are_what_is_accepted(text in texts()) {
         static PATTERNS: LazyLock<[Validator; 2]> =
@@ -372,7 +366,6 @@ proptest! {
     }
 }
 
-/// The specification's operations, in order.
 const OPERATIONS: [(&str, &str); 31] = [
     ("GET", "/api/v1/me"),
     ("GET", "/api/v1/contacts"),
@@ -421,7 +414,6 @@ fn the_operations_of_the_specification_are_described() {
 /// Responses of the gateway, with their own bodies.
 const OF_GATEWAY: [&str; 3] = ["413", "429", "503"];
 
-/// A refusal's example fits its operation: one of its rules, and a header that it takes.
 #[test]
 fn refusals_are_the_operations_own() {
     let golden = golden();
@@ -565,7 +557,6 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
     }
 }
 
-/// Responses have the described members, and the example bodies are accepted.
 #[tokio::test]
 async fn answers_are_as_described() {
     let fixture = Fixture::new().await;
@@ -616,7 +607,6 @@ async fn assert_null_in_rows(fixture: &Fixture, list: &Operation, rows: &[Value]
     assert!(unseen.is_empty(), "{} shows null in {unseen:?}, which no record has", list.id);
 }
 
-/// Asserts the same members at all depths; of arrays, compares the first element.
 fn assert_like(example: &Value, answer: &Value, place: &str) {
     match (example, answer) {
         (Value::Object(_), Value::Object(_)) => {

@@ -147,7 +147,6 @@ async fn twenty_five_items_are_papered_published_and_given_free_together() {
     let events = org.events().await;
     assert_eq!(events.iter().filter(|event| event["type"] == "funding_item.reopened").count(), 25);
     nothing_is_left_to_review(&org, &maren).await;
-    // The same by the clock.
     let draft = org.paper(&named).await;
     let id = draft["id"].as_str().expect("an id");
     let later = Timestamp::now().plus_seconds(3600);
@@ -179,7 +178,6 @@ async fn nothing_is_left_to_review(org: &Org, maren: &tests::app::Person) {
     .await;
 }
 
-/// Whatever ends an agreement, every read then shows its items as open, without the clock.
 #[tokio::test]
 async fn items_are_open_again_in_the_moment_in_which_their_agreement_ends() {
     let org = Org::with(Needs::OWN.without_background()).await;
@@ -243,7 +241,6 @@ async fn a_claim_moves_no_number_and_proof_does() {
     assert!(matches!(closed, Err(NotDone::Papered(_))));
     decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
     for _ in 0..2 {
-        // A form sent twice acts once.
         assert_eq!(org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await, Ok(()));
     }
     let claimed = org.item(&item).await;
@@ -321,7 +318,6 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
     refused.refused_for(422, &[("agreement_id", "funding_item_changed")]);
     org.post(&park, &json!({"waiting_on": null})).send().await.ok(200);
     assert_eq!(codes().await, [] as [Value; 0]);
-    // Its document names its owner and the trustee.
     for (contact, name) in [(&estate.settlor, "Sol"), (&estate.trustee, "Tova")] {
         let path = format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id"));
         org.patch(&path, &json!({"display_name": "Somebody Else"})).send().await.ok(200);
@@ -329,7 +325,6 @@ async fn what_changes_after_papering_is_in_the_way_of_publication() {
         org.patch(&path, &json!({"display_name": name})).send().await.ok(200);
         assert_eq!(codes().await, [] as [Value; 0], "{name}");
     }
-    // Even one who no longer takes part.
     let mut edited = Drafted::of(&org, draft["id"].as_str().expect("an id")).await;
     let owner = estate.settlor["id"].as_str().expect("an id");
     edited
@@ -398,7 +393,6 @@ async fn a_papering_that_is_repeated_with_its_key_papers_once() {
     assert_eq!(org.total(ITEMS).await, 1);
 }
 
-/// Each of the eight types arrives, with the specification's data.
 #[tokio::test]
 async fn every_event_of_funding_is_seen_at_a_subscriber() {
     let types = [
@@ -449,7 +443,6 @@ async fn every_event_of_funding_is_seen_at_a_subscriber() {
     };
     let trust_id = &estate.trust["id"];
     let of_trust = json!({"trust_id": trust_id, "workspace_id": estate.workspace["id"]});
-    // Optional members are left out if empty.
     let mut expected: Vec<(String, Value)> = [
         ("trust.created", of_trust.clone()),
         ("trust.updated", of_trust),

@@ -102,7 +102,6 @@ impl Deal {
         assert_eq!(done.status, 303, "{}", done.body);
     }
 
-    /// Proposes to cancel; none if the agreement has ended.
     async fn propose_cancellation(&self, agreement: &Agreement) -> Option<Value> {
         let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = self.org.post("/api/v1/proposals", &body).send().await;
@@ -128,7 +127,6 @@ impl Deal {
         due
     }
 
-    /// Audit rows of calls that recorded an agreement's progress in time.
     async fn advance_rows(&self, agreement: &Agreement) -> Vec<Value> {
         let mut rows = self.org.audit().await;
         rows.retain(|row| {
@@ -196,14 +194,12 @@ async fn countdowns_take_an_agreement_from_stage_to_stage_and_the_last_one_compl
     }
     let page = deal.browser.get(&format!("/app/agreements/{}", agreement.id())).await;
     assert!(page.says("Completed") && !page.says("Waiting for"), "{}", page.body);
-    // Its history, the audit log and Home say so too.
     let (_, history) = page.body.split_once("<h2 id=\"acts\">").expect("a history");
     assert!(history.contains(">Completed<") && !history.contains("Proceed agreement"), "{history}");
     for at in ["/app/audit", "/app"] {
         let page = deal.browser.get(at).await;
         assert!(page.says("Exclusivity") && !page.says("Proceed agreement"), "{at}: {}", page.body);
     }
-    // A completed agreement can't be cancelled.
     let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
     deal.org.post("/api/v1/proposals", &body).send().await.refused_for(422, &[("agreement_id", "wrong_state")]);
 }
@@ -237,7 +233,6 @@ async fn an_agreement_whose_time_is_over_expires_and_cannot_be_cancelled() {
     assert!(deal.browser.get(&format!("/app/agreements/{}", agreement.id())).await.says("Expired"));
 }
 
-/// Decisions follow the facts, not what the clock has recorded so far.
 #[tokio::test]
 async fn a_decision_does_not_wait_for_the_clock() {
     let deal = Deal::on(Org::with(Needs::OWN.without_background()).await).await;
@@ -256,12 +251,10 @@ async fn a_decision_does_not_wait_for_the_clock() {
     for agreement in [&ended, &completed] {
         let body = json!({"action": "cancel_agreement", "agreement_id": agreement.id()});
         let answer = deal.org.post("/api/v1/proposals", &body).send().await;
-        // Another proposal is pending, but the wrong state comes first.
         answer.refused_for(422, &[("agreement_id", "wrong_state")]);
     }
     assert_eq!(deal.shown(&ended).await["lifecycle"], "active", "what is refused changes nothing");
 
-    // Cancelling records the progress so far.
     deal.decide("cancel_agreement", &over).await;
     let shown = deal.shown(&over).await;
     assert_eq!((text(&shown["lifecycle"]), gate_states(&shown)), ("cancelled", vec![vec!["cleared"], vec!["open"]]));
@@ -392,7 +385,6 @@ async fn a_clock_and_a_member_do_not_both_end_an_agreement() {
     panic!("nothing is ready in time");
 }
 
-/// However the store fails the clock, progress is recorded once, with one event and one audit row.
 #[tokio::test]
 async fn a_broken_store_does_not_break_what_time_does() {
     const FAULTS: [(Fault, usize); 6] = [

@@ -95,7 +95,6 @@ async fn a_proposal_waits_for_a_decision() {
     assert_eq!(org.get(path(&proposal)).send().await.ok(200), proposal);
     assert_eq!(org.all(PROPOSALS).await, std::slice::from_ref(&proposal));
 
-    // Nothing executes before a decision.
     let mut after = org.get(draft.path()).send().await.ok(200);
     assert_eq!(after["lifecycle"], "draft");
     (after["proposal_ready"], after["status"]) = (before["proposal_ready"].clone(), before["status"].clone());
@@ -183,7 +182,6 @@ async fn blockers_refuse_a_publication_which_records_nothing() {
     assert_eq!(row["code"], "invalid_request");
     assert_eq!(rows::objects(row), [draft.id()]);
 
-    // One entry per blocker, even with equal codes; each attempt is refused until all are fixed.
     draft
         .change(&org, |draft| {
             (draft.participants, draft.stages) = (ready.participants.clone(), ready.stages.clone());
@@ -270,7 +268,6 @@ async fn each_action_needs_its_state() {
     }
     let proposal = org.post(PROPOSALS, &cancellation(&live)).send().await.ok(201);
     assert_eq!(proposal["action"], "cancel_agreement");
-    // An empty draft can be cancelled too: blockers are for publication.
     let empty = drafts::write(&org, drafts::empty(&workspace, "Empty")).await;
     org.post(PROPOSALS, &cancellation(&empty)).send().await.ok(201);
     let cancel = |event: &Value| event["data"]["action"] == "cancel_agreement";
@@ -346,11 +343,9 @@ async fn lists_are_filtered_by_the_state_of_the_moment() {
     ] {
         org.get(PROPOSALS).query(name, value).send().await.refused_for(422, &[(name, code)]);
     }
-    // Reading settles nothing.
     assert_eq!(org.events().await.len(), 1);
 }
 
-/// No read shows it after its expiry: record, list, filter, total or `proposal_ready`.
 #[tokio::test]
 async fn expiry_is_decided_on_read_to_the_millisecond() {
     // On a busy machine, a short lifetime may end before the first reads.
@@ -361,7 +356,6 @@ async fn expiry_is_decided_on_read_to_the_millisecond() {
     assert!(was_seen_before, "it was seen before its end, too");
 }
 
-/// Reads a proposal until after its expiry; returns how often all reads came before it.
 async fn reads_before_an_expiry(lifetime_ms: i64) -> u32 {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
@@ -395,7 +389,6 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     let org = Org::new().await;
     let draft = drafts::written(&org, "Seed").await;
     let over = drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, in_ms(-1)).await;
-    // Of many at once, one takes its place, and one event says that it expired.
     let answers = join_all((0..8).map(|_| org.post(PROPOSALS, &draft.publication()).send())).await;
     let made: Vec<&tests::Answer> = answers.iter().filter(|answer| answer.status == 201).collect();
     assert_eq!(made.len(), 1);
@@ -412,7 +405,6 @@ async fn an_expired_proposal_makes_way_and_is_settled_with_it() {
     assert_eq!(events[0]["data"], data);
     assert_eq!(ids(&org, &[("state", "pending")]).await, [text(&made["id"])]);
     assert_eq!(ids(&org, &[("state", "expired")]).await, [over.as_str()]);
-    // A later clock finds nothing more, and leaves the new one alone.
     Clockwork::of(&org).tick().await;
     assert_eq!(org.events().await, events);
     org.post(PROPOSALS, &draft.publication()).send().await.refused_for(422, &[("agreement_id", "proposal_pending")]);
@@ -469,7 +461,6 @@ async fn clocks_that_tick_at_once_settle_once() {
     assert_eq!(rows, expected.len());
 }
 
-/// The clock and a new proposal both settle the old one: one event, and the new one stands.
 #[tokio::test]
 async fn a_clock_and_a_new_proposal_settle_once() {
     let org = Org::new().await;

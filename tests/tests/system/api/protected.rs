@@ -21,7 +21,6 @@ use crate::unknown_id;
 /// What only members may change: the state of agreements and proposals, and workspaces' activation.
 async fn protected(org: &Org) -> BTreeMap<String, Value> {
     let state = |row: &Value| {
-        // The acts of an agreement's history are beside it.
         if row["sk"].as_str().is_some_and(|sort| sort.starts_with("ACT#")) {
             return None;
         }
@@ -33,7 +32,6 @@ async fn protected(org: &Org) -> BTreeMap<String, Value> {
     org.state().await.iter().filter_map(state).collect()
 }
 
-/// The described body, then one per protected member that an attacker might add.
 fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     let now = Timestamp::now();
     let decided = json!({"at": now, "by": {"type": "member", "id": unknown_id(), "display_name": "Maren"}});
@@ -66,7 +64,6 @@ fn bodies(operation: &Operation, targets: &Ids) -> Vec<Value> {
     bodies_with(operation, targets, &smuggled)
 }
 
-/// The described body, then one per additional member.
 pub(crate) fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&str, Value)]) -> Vec<Value> {
     let example = with_ids(&operation.example_body().unwrap_or_else(|| json!({})), targets);
     let with = |(name, value): &(&str, Value)| {
@@ -77,7 +74,6 @@ pub(crate) fn bodies_with(operation: &Operation, targets: &Ids, smuggled: &[(&st
     std::iter::once(example.clone()).chain(smuggled.iter().map(with)).collect()
 }
 
-/// All records, evidence, instructions and events of payments.
 async fn money(org: &Org) -> (Vec<Value>, Vec<Value>) {
     let mut rows = org.state().await;
     rows.retain(|row| {
@@ -88,7 +84,6 @@ async fn money(org: &Org) -> (Vec<Value>, Vec<Value>) {
     (rows, events)
 }
 
-/// What an attacker might add to reconcile or move a payment.
 pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
     let member = json!({"type": "member", "id": unknown_id(), "display_name": "Maren"});
     let confirmed = json!({"state": "reconciled", "confirmed_at": Timestamp::now(), "confirmed_by": member,
@@ -115,7 +110,6 @@ pub(crate) fn of_payments(payment: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Calls every write operation, and made-up ones, with all that might reconcile a payment, in every state.
 #[tokio::test]
 async fn no_operation_of_the_api_moves_a_payment() {
     let org = Org::new().await;
@@ -265,7 +259,6 @@ async fn no_operation_of_the_api_does_what_only_members_may() {
     }
 }
 
-/// A token doesn't open the pages where members decide.
 #[tokio::test]
 async fn a_token_does_not_open_the_app() {
     let org = Org::new().await;

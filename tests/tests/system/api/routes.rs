@@ -8,7 +8,6 @@ use tests::{Answer, Fixture, Org, raw, spec};
 
 use crate::unknown_id;
 
-/// An `Allow` header's methods. HEAD may be listed beside GET.
 fn allowed(answer: &Answer) -> BTreeSet<String> {
     answer.header("allow").split(',').map(|method| method.trim().to_owned()).filter(|method| method != "HEAD").collect()
 }
@@ -58,7 +57,6 @@ async fn a_letter_of_a_path_may_be_percent_encoded() {
     let again = org.post("/api/v1/w%6Frkspaces", &workspace).key("spelled").send().await;
     assert_eq!((first.ok(201), again.is_replay()), (again.ok(201), true), "the same path is the same request");
     assert_eq!(org.anonymous().get("/openapi%2Ejson").send().await.ok(200)["openapi"], "3.1.0");
-    // An encoded slash isn't a slash.
     org.get(format!("/api/v1%2Fcontacts/{id}")).send().await.refused(404);
 }
 
@@ -136,7 +134,6 @@ async fn only_what_is_public_answers_head() {
             assert_eq!(answered.header(header), got.header(header), "{path}: {header}");
         }
     }
-    // The row says that the method was refused, not that nothing was there.
     let audit = org.audit().await;
     let refused: Vec<&Value> = audit.iter().filter(|row| row["code"] == "method_not_allowed").collect();
     assert!(refused.len() == 2 && refused.iter().all(|row| row["operation"] == "wrong_method"), "{refused:?}");
@@ -154,7 +151,6 @@ async fn what_is_no_http_harms_nobody() {
     org.get("/api/v1/me").send().await.ok(200);
 }
 
-/// A created record is at its `Location`, or a part of the record there.
 #[tokio::test]
 async fn a_created_record_is_at_its_location() {
     let fixture = Fixture::new().await;
@@ -163,7 +159,6 @@ async fn a_created_record_is_at_its_location() {
     for post in posts {
         let mut body = fixture.body(post).expect("a body");
         if body["contact_id"].is_string() {
-            // An existing participant would not be created.
             body["contact_id"] = fixture.org.contact("Ben").await["id"].clone();
         }
         let answer = fixture.call(post).json(&body).send().await;

@@ -184,7 +184,6 @@ async fn a_read_only_token_reads_everything_and_writes_nothing() {
     assert_eq!(org.state().await, before);
 }
 
-/// Responses to calls that name a foreign record and a missing one in the same place.
 async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, foreign: &str) -> [Answer; 2] {
     let call = async |id: &str| {
         let (mut path, mut body) = (ours.ids.clone(), ours.body(operation));
@@ -200,7 +199,6 @@ async fn foreign_and_unknown(ours: &Fixture, operation: &Operation, name: &str, 
     [call(foreign).await, call(&unknown_id()).await]
 }
 
-/// A foreign record answers exactly like a missing one, in path and body.
 #[tokio::test]
 async fn a_foreign_record_does_not_exist() {
     let (ours, theirs) = (Fixture::new().await, Fixture::new().await);

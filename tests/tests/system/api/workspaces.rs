@@ -75,7 +75,6 @@ async fn each_workspace_has_a_reference_of_its_own() {
     references.sort();
     references.dedup();
     assert_eq!(references, unsorted, "later workspaces have higher numbers");
-    // Numbers are per organization.
     assert_eq!(Org::new().await.workspace("First").await["reference"], "WS-000001");
 }
 
@@ -198,13 +197,11 @@ async fn a_workspace_has_at_most_five_hundred_people() {
     let before = org.state().await;
     let refused = org.post(people_path(&workspace), &reference_to(&contacts[PEOPLE_MAX])).send().await;
     refused.refused_for(422, &[("contact_id", "limit_reached")]);
-    // An existing person doesn't count again.
     assert_eq!(org.post(people_path(&workspace), &reference_to(&contacts[0])).send().await.ok(201), last);
     assert_eq!(org.get(path(&workspace)).send().await.ok(200), last);
     assert_eq!(org.state().await, before);
 }
 
-/// Lists' people are updated after the commit. If that fails, the clock does it.
 #[tokio::test]
 async fn lists_show_who_joined_at_the_latest_when_the_clock_has_passed() {
     let stack = Stack::with(Needs::OWN.without_background().on_configured_store());

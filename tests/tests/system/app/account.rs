@@ -65,11 +65,9 @@ async fn a_member_saves_their_name_and_every_page_has_the_new_one() {
         assert!(page.says("Maren &#60;Holt&#62; Vance") && !page.says("Maren Holt"), "{path}: {}", page.body);
     }
     assert!(admin.get("/app/audit").await.says("Changed their name"));
-    // No audit row has the names.
     let rows = org.audit().await;
     let row = rows.iter().find(|row| row["operation"] == "save_name").expect("a row");
     assert!(!row.to_string().contains("Vance") && rows::objects(row) == [person.id.to_string()], "{row}");
-    // The same name again changes nothing.
     assert_eq!(send(&browser, NAME, &[("name", "Maren <Holt> Vance")]).await.status, 303);
 }
 
@@ -158,7 +156,6 @@ async fn a_password_is_not_changed_for_what_is_wrong_with_the_form() {
         let page = change_password(&browser, current, new).await;
         assert!(page.status == 422 && page.says(error), "{error}: {} {}", page.status, page.body);
         assert!(page.title().starts_with("Error: "), "{}", page.title());
-        // The page shows nothing typed, and the first wrong field has the focus.
         assert!(new.is_empty() || new == person.email || !page.says(new), "{}", page.body);
         assert_eq!(page.body.matches("autofocus").count(), 1);
     }
@@ -179,7 +176,6 @@ async fn guesses_at_the_current_password_are_slowed_down() {
     rows::postpone_login_in(org.stack().table(), &browser, &person.email).await;
     let right = change_password(&browser, &person.password, NEW).await;
     assert!(right.status == 422 && right.says("Current password is incorrect"), "{}", right.body);
-    // They count as failed logins on this device only.
     assert_eq!(send(&browser, "/app/sign-out", &[]).await.status, 303);
     assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 422);
     Browser::of(&org, &person).await;
@@ -233,7 +229,6 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     assert!(page.says("Firefox on Windows") && page.says("Unknown browser") && !page.says("no browser"));
     assert!(page.says("Signed in <time") && page.says("Last used <time"), "{}", page.body);
     assert!(other.get(PAGE).await.says("Firefox on Windows <span class=\"badge green\">This device</span>"));
-    // The page has neither secrets nor hashes; the table has neither header.
     let ids = ended_by(&page);
     let rows = rows::all(org.stack().table()).await;
     for row in &rows {
@@ -243,7 +238,6 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     let stored = serde_json::to_string(&rows).unwrap();
     assert!(!stored.contains("Gecko/20100101") && !stored.contains("no browser"));
 
-    // Nobody else ends them, and unknown sessions are refused.
     let unknown_id = unknown_id();
     for (by, id) in [(&colleague, ids[0].as_str()), (&browser, &unknown_id), (&browser, "no id"), (&browser, "")] {
         assert_eq!(send(by, SESSIONS, &[("session", id)]).await.status, 404, "{id}");
@@ -251,7 +245,6 @@ async fn the_sessions_of_an_account_are_listed_and_each_can_be_ended() {
     assert_eq!((other.get(PAGE).await.status, unknown.get(PAGE).await.status), (200, 200));
 
     let ends = if other.get(PAGE).await.body.contains(&ids[0]) { &ids[1] } else { &ids[0] };
-    // A double click ends it once, and says so twice.
     for _ in 0..2 {
         let ended = send(&browser, SESSIONS, &[("session", ends)]).await;
         assert_eq!((ended.status, ended.location()), (303, PAGE), "{}", ended.body);
@@ -285,7 +278,6 @@ async fn a_session_that_has_ended_is_not_listed() {
     let page = browser.get(PAGE).await;
     assert_eq!(ended_by(&page).len(), 1, "{}", page.body);
     assert!(page.says(&format!("<span class=\"quiet small block\">{}</span>", other_org.name)), "{}", page.body);
-    // Ends a session in the account's other organization too.
     let ended = send(&browser, SESSIONS, &[("session", &ended_by(&page)[0])]).await;
     assert_eq!(ended.status, 303, "{}", ended.body);
     assert!(is_signed_out(&switched.get(PAGE).await));

@@ -10,10 +10,8 @@ use tests::{Needs, Org, Rule, Shaky, outbox, rows};
 
 const TOKENS: &str = "/app/developers/tokens";
 
-/// An admin's operation, path and form.
 type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
 
-/// An admin with an endpoint and breakable store calls. No clock runs: the whole organization is compared.
 struct Admin {
     person: Person,
     subscriber: Subscriber,
@@ -62,7 +60,6 @@ impl Admin {
         browser.post(path, &fields.chain([("form_token", token.as_str())]).collect::<Vec<_>>()).await
     }
 
-    /// Sends an act's form, and does something after the decision, before the write.
     async fn send_after(&self, act: &AdminAct, meanwhile: impl Future<Output = ()>) -> Page {
         let writes = Rule::on("TransactWriteItems").containing(self.org.id);
         self.shaky.meanwhile(writes, self.send(act), meanwhile).await

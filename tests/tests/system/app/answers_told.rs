@@ -8,7 +8,6 @@ use tests::Org;
 use super::information::{asking, information, judge, name, question, submit};
 use crate::unknown_id;
 
-/// Members wait since the answers were sent, the other participant since the condition opened.
 #[tokio::test]
 async fn answers_wait_since_they_were_sent() {
     let live = asking(vec![question("Who are you?", FieldType::Text, true)], true).await;
@@ -34,7 +33,6 @@ async fn answers_wait_since_they_were_sent() {
         assert!(page.says(&format!("since <time datetime=\"{first}\"")), "the first of them: {}", page.body);
     }
 
-    // Once the first is read, the second waits since it was sent.
     assert_eq!(judge(&live, &live.member, northwind.participant, ("accept", "")).await.status, 303);
     let home = live.member.get("/app").await;
     let second = sent_at(1).await;

@@ -21,7 +21,6 @@ async fn member() -> (Org, Browser) {
     (org, browser)
 }
 
-/// The values under a title in a page's rows.
 fn details(page: &Page, title: &str) -> Vec<String> {
     let parts = page.body.split("<dt>").filter_map(|part| part.strip_prefix(title)?.strip_prefix("</dt><dd>"));
     parts.filter_map(|part| Some(part.split('<').next()?.to_owned())).collect()
@@ -160,7 +159,6 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_as_a_whole(
             assert!(page.status == 422 && operations(&page).is_empty(), "{position}: {}", page.body);
         }
     }
-    // Another organization's position is only a moment, and its objects are absent.
     let call = other.get(CONTACTS).send().await.request_id();
     for page in [
         browser.get(&format!("{AUDIT}?before={call}")).await,
@@ -194,7 +192,6 @@ async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
     let page = browser.get(&format!("{AUDIT}?object=aDA&outcome=success")).await;
     assert_eq!((page.status, page.location()), (303, format!("{of_ada}&outcome=success").as_str()));
     assert!(browser.get(&of_ada).await.says("These are the rows about “Ada Okafor”."));
-    // Several objects with the name become links that filter.
     let page = browser.get(&format!("{AUDIT}?object=okafor")).await;
     assert_eq!((page.status, operations(&page).len()), (200, 0), "{}", page.body);
     assert!(page.says("<title>Choose an object: Audit") && page.says("Several names have “okafor”"), "{}", page.body);
@@ -202,12 +199,10 @@ async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
     assert_eq!(link(&page, "Ben Okafor &#60;b&#62;"), Some(format!("{AUDIT}?object={}", id(&ben))));
     let export = browser.get(&format!("{AUDIT}/export?object=okafor")).await;
     assert!(browser.get(export.location()).await.says("Several names have “okafor”"), "{}", export.body);
-    // Those beyond a page are counted.
     for n in 0..limits::SEARCH_ROWS_MAX {
         org.contact(&format!("Okafor {n}")).await;
     }
     assert!(browser.get(&format!("{AUDIT}?object=okafor")).await.says("And 2 more."));
-    // No object has it; other organizations' objects don't count.
     let theirs = Org::new().await;
     theirs.contact("Zebulon").await;
     let page = browser.get(&format!("{AUDIT}?object=zebulon")).await;
@@ -272,7 +267,6 @@ async fn the_log_goes_on_where_a_page_ends_and_says_how_far_it_looked() {
     let all: BTreeSet<String> = request_ids(&page).into_iter().chain(request_ids(&older)).collect();
     assert_eq!(all.len(), calls + 2, "no row twice, and none left out");
     assert!(link(&older, "Older").is_none() && link(&older, "Newest").is_some(), "{}", older.body);
-    // The week before keeps the filters.
     let before = link(&older, "Week before").expect("a link");
     let before = browser.get(&before).await;
     assert!(before.status == 200 && before.says("No calls on these days"), "{}", before.body);
@@ -286,7 +280,6 @@ async fn the_log_goes_on_where_a_page_ends_and_says_how_far_it_looked() {
     assert!(page.says("Looked back to") && page.says("Nothing found yet"), "{}", page.body);
     let more = browser.get(&link(&page, "Continue").expect("a link")).await;
     assert_eq!(operations(&more).len(), limits::AUDIT_PAGE_ROWS, "{}", more.body);
-    // A filter reads further at once.
     let of_contact = browser.get(&format!("{AUDIT}?operation=create_contact")).await;
     assert_eq!(operations(&of_contact), ["create_contact"]);
     assert!(of_contact.says(id(&first)));
@@ -369,7 +362,6 @@ async fn the_history_of_an_agreement_says_who_did_what() {
     assert!(history.contains("Ines Duarte, ") && history.contains("Integration (over the API), "), "{history}");
     assert!(history.contains(&format!("{AUDIT}?object={}", id(&draft))), "{history}");
 
-    // A longer history continues in the log.
     let busy = org.empty_draft(&harbor, "Busy").await;
     let to = format!("/api/v1/agreements/{}/participants", id(&busy));
     for n in 0..limits::ACTS_SHOWN_MAX {
@@ -381,7 +373,6 @@ async fn the_history_of_an_agreement_says_who_did_what() {
     assert_eq!(page.body.matches("<li>Added Person").count(), limits::ACTS_SHOWN_MAX);
     assert!(!page.says("<li>Drafted") && page.says("Older acts in the audit trail"), "{}", page.body);
 
-    // One without a history still shows who drafted it.
     let old = org.ready_draft("Old", |_| {}).await;
     let page = browser.get(&format!("/app/agreements/{}", old.id())).await;
     assert!(page.says("<li>Drafted"), "{}", page.body);

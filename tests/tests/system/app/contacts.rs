@@ -205,7 +205,6 @@ async fn a_member_creates_a_workspace_and_adds_its_people() {
     assert_eq!(added.location(), searched, "the search stays");
     let choices = notice(&browser, &added, "Contact added").await;
     assert!(choices.says(">Added</span>") && !choices.says("aria-label=\"Add Ada Okafor\""));
-    // Twice changes nothing.
     assert_eq!(send(&browser, &people, &[("contact_id", &ada)]).await.status, 303);
     let api = created.location().replace("/app/", "/api/v1/");
     assert_eq!(people_of(&org, &api).await, [ada.as_str()]);

@@ -13,7 +13,6 @@ use tests::{Fault, Org, Rule, Shaky, drafts};
 const WRITE: &str = "TransactWriteItems";
 const AN_HOUR_MS: i64 = 3_600_000;
 
-/// A member on the review page of a proposal, on a stack with breakable store calls.
 struct Review {
     browser: Browser,
     person: Person,
@@ -59,7 +58,6 @@ impl Review {
         self.org.patch(format!("/api/v1/contacts/{contact}"), changes).send().await.ok(200);
     }
 
-    /// The states of proposal and agreement.
     async fn states(&self) -> (String, String) {
         let text = |value: &Value| value.as_str().expect("a state").to_owned();
         let proposal = self.org.get(format!("/api/v1/proposals/{}", self.proposal())).send().await.ok(200);
@@ -114,7 +112,6 @@ async fn a_note_sent_after_the_session_ended_is_there_after_signing_in() {
         assert!(page.says(text), "{text}: {}", page.body);
     }
     are(&review.states().await, "pending", "draft");
-    // It shows once, and the form continues from there.
     assert!(browser.cookie("once-note").is_none());
     assert_eq!(submit(browser, &review.path, &filled(&page, note, "confirm"), &[]).await.status, 303);
     are(&review.states().await, "confirmed", "active");
@@ -154,7 +151,6 @@ async fn a_note_is_kept_when_its_member_has_signed_in_again_in_another_window() 
     }
     are(&review.states().await, "pending", "draft");
     assert!(out.title().starts_with("Error:"), "{}", out.title());
-    // It is in nobody else's form, and not for a form of unknown origin.
     let colleague = Browser::of(&review.org, &review.org.member("Okon").await).await;
     for (other, headers) in [(browser, &[][..]), (&colleague, &own)] {
         let refused = submit(other, &review.path, &filled(&page, "Planted", "confirm"), headers).await;
@@ -164,7 +160,6 @@ async fn a_note_is_kept_when_its_member_has_signed_in_again_in_another_window() 
     are(&review.states().await, "confirmed", "active");
 }
 
-/// A member's form must not contain what another site sends in their name.
 #[tokio::test]
 async fn only_the_own_form_of_an_ended_session_is_kept() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -185,7 +180,6 @@ async fn only_the_own_form_of_an_ended_session_is_kept() {
     // The browser has removed the cookie with the session, and says that the form is the app's own.
     let out = submit(&stranger, &review.path, &form, &[("origin", &own)]).await;
     assert!(out.location().ends_with("&ended=decision") && stranger.cookie("once-note").is_some());
-    // The token of another session.
     sign_out_everywhere(&review.org, &review.person).await;
     let mut forged = form.clone();
     forged[0].1 = "5f".repeat(32);
@@ -294,14 +288,12 @@ async fn who_was_renamed_under_the_page_is_shown_again_before_anything_is_confir
         }
         are(&review.states().await, "pending", "draft");
     }
-    // Another member activates the workspace: the page would have said that confirming does.
     let page = review.browser.get(&review.path).await;
     let workspace = format!("/app/workspaces/{}", review.agreement.workspace_id);
     let token = page.hidden("form_token");
     assert_eq!(review.browser.post(&workspace, &[("form_token", &token)]).await.status, 303);
     let refused = review.send(&page, "confirm").await;
     assert!(refused.status == 409 && refused.says(REFUSED), "{}", refused.body);
-    // The refusal's page shows the current state, and its form is valid.
     assert_eq!(review.send(&refused, "confirm").await.status, 303);
     are(&review.states().await, "confirmed", "active");
 }
@@ -325,7 +317,6 @@ async fn who_takes_no_part_may_be_renamed_and_declining_needs_no_second_look() {
     are(&review.states().await, "declined", "draft");
 }
 
-/// The rename arrives after the decision, before the write.
 #[tokio::test]
 async fn who_is_renamed_while_the_decision_is_written_is_shown_again() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -339,7 +330,6 @@ async fn who_is_renamed_while_the_decision_is_written_is_shown_again() {
     assert_eq!(review.org.events().await.len(), 0);
 }
 
-/// More people than a transaction can check.
 #[tokio::test]
 async fn a_hundred_people_can_be_confirmed() {
     let org = Org::new().await;
@@ -361,7 +351,6 @@ async fn a_hundred_people_can_be_confirmed() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// The largest agreement: a hundred longest names, and nothing repetitive.
 #[tokio::test]
 async fn the_largest_agreement_can_be_proposed_and_confirmed() {
     let org = Org::new().await;
@@ -413,7 +402,6 @@ async fn the_largest_agreement_can_be_proposed_and_confirmed() {
     are(&review.states().await, "confirmed", "active");
 }
 
-/// The first attempt is in time and loses a race; time is up at the next.
 #[tokio::test]
 async fn a_decision_that_is_tried_again_after_the_end_comes_too_late() {
     for decision in ["confirm", "decline"] {
@@ -460,7 +448,6 @@ async fn is_tried_until_it_is_too_late(decision: &str, lifetime_ms: i64) -> bool
     true
 }
 
-/// A decision that loses a race but is still in time counts from when it was taken.
 #[tokio::test]
 async fn a_decision_that_is_tried_again_in_time_happens_then() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -515,7 +502,6 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
     let gone: Vec<&Value> = before.iter().filter(|row| !changed.contains(row)).collect();
     assert_eq!(gone.len(), 1, "nothing but the member's record has changed: {gone:?}");
 
-    // The removal is on record, and their account continues in the other organization only.
     let audit = org.audit().await;
     let row = audit.iter().find(|row| row["operation"] == "remove_member").expect("an audit row");
     assert_eq!((&row["code"], tests::rows::objects(row)), (&json!("ok"), vec![review.person.id.to_string()]));
@@ -532,7 +518,6 @@ async fn a_removed_member_is_out_with_the_next_request_and_a_form_opened_before_
     );
 }
 
-/// The removal arrives after the decision, before the write.
 #[tokio::test]
 async fn who_is_removed_while_their_decision_is_written_decides_nothing() {
     let review = Review::of(|_| {}, AN_HOUR_MS).await;
@@ -566,7 +551,6 @@ async fn of_admins_who_are_removed_at_once_one_stays() {
     assert!(stayed >= 1, "{ended:?}");
     assert_eq!(ended.iter().filter(|removal| removal.is_ok()).count(), 4 - stayed);
     for admin in admins {
-        // The last admin stays; the others are gone, or go now.
         let _ = ops::remove_member(&store, org.id, admin).await;
     }
     assert_eq!(left().await, 1);

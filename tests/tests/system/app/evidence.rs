@@ -27,7 +27,6 @@ fn certificate_of(live: &Live) -> String {
     format!("/app/evidence/agreements/{}/certificate", live.agreement.id())
 }
 
-/// A service's key document, as an outsider gets it.
 async fn keys(base_url: &str) -> KeyDocument {
     let page = Browser::new(base_url).get(KEYS).await;
     assert_eq!(page.status, 200, "{}", page.body);
@@ -63,7 +62,6 @@ pub(super) fn lines(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Vec<Value>
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// A one-step agreement: both sign, and Ada uploads a file.
 async fn live_on(org: Org) -> Live {
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
     let draft = org
@@ -95,7 +93,6 @@ async fn complete(live: &Live) -> [Attendee; 2] {
     [ada, northwind]
 }
 
-/// An agreement without documents: Ada approves in its one step.
 async fn to_approve(org: Org) -> Live {
     let member = Browser::of(&org, &org.member("Maren Holt").await).await;
     let draft = org
@@ -177,7 +174,6 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
     assert_eq!((&last["actor"]["type"], &last["what"]), (&json!("participant"), &json!("Signed a document")));
     let published = timeline.iter().find(|act| act["what"] == "Confirmed the publication").expect("its publication");
     assert_eq!(published["actor"]["display_name"], "Maren Holt");
-    // Each act has its audit row, as the organization has it.
     let rows = lines(&files, "audit.jsonl");
     let calls = |lines: &[Value]| lines.iter().map(|line| line["request_id"].clone()).collect::<Vec<_>>();
     assert_eq!(calls(&rows), calls(&timeline));
@@ -192,7 +188,6 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
     let log = live.member.get("/app/audit").await;
     assert!(log.says("Exported the evidence"), "{}", log.body);
 
-    // The separate certificate equals the bundle's, for members and participants.
     let certificate = live.member.get(&certificate_of(&live)).await;
     assert_eq!((certificate.status, &certificate.bytes), (200, &files["certificate.pdf"]));
     for attendee in [&ada, &northwind] {
@@ -233,7 +228,6 @@ async fn a_certificate_stays_the_same_and_a_bundle_has_every_later_act() {
     let text = String::from_utf8(after["agreement.json"].clone()).unwrap();
     assert!(text.contains("Ada Someone-Else") && text.contains("else@okafor.example"));
     assert!(text.contains("Renamed Holdings"), "{text}");
-    // The separate certificate equals the bundle's, however often the organization is renamed.
     rename(&admin, "Renamed Again").await;
     assert_eq!(live.member.get(&certificate_of(&live)).await.bytes, before["certificate.pdf"]);
 }
@@ -401,7 +395,6 @@ async fn strangers_get_nothing() {
         assert!(page.status == 404 && page.says("There is nothing here"), "{path}: {}", page.body);
         let nobody = Browser::new(live.org.base_url()).get(&path).await;
         assert!(nobody.status == 303 && nobody.location().starts_with("/app/sign-in"), "{}", nobody.location());
-        // A participant's session isn't a member's.
         assert_eq!(ada.browser.get(&path).await.status, 303, "{path}");
         let unknown = path.replace(&live.agreement.id().to_string(), &unknown_id());
         assert_eq!(live.member.get(&unknown).await.status, 404, "{unknown}");
@@ -413,7 +406,6 @@ async fn strangers_get_nothing() {
     assert_eq!(Browser::new(live.org.base_url()).get("/app/evidence/parts/x/y").await.status, 404);
     let posted = live.member.post(&bundle_of(&live), &[]).await;
     assert_eq!(posted.status, 405, "{}", posted.body);
-    // Neither bundle has anything of the other agreement.
     let bundle = other.member.get(&bundle_of(&other)).await;
     for id in [live.org.id.to_string(), live.agreement.id().to_string(), ada.participant.to_string()] {
         assert!(!bundle.body.contains(&id), "{id}");

@@ -78,7 +78,6 @@ async fn a_wrong_password_and_no_account_look_alike() {
         let id = page.headers["x-request-id"].to_str().unwrap();
         let token = page.hidden("form_token");
         let mut body = page.body.replace(&token, "").replace(id, "");
-        // Typed values are kept, and the cursor goes to the next field.
         body = body.replace(&format!("value=\"{email}\""), "value=\"\"").replace(" autofocus", "");
         pages.insert(body);
     }
@@ -472,7 +471,6 @@ async fn people_who_changed_since_the_proposal_are_told_of() {
     assert!(!page.says("No changes since proposed."));
 }
 
-/// They are no longer in the agreement, only in the proposal.
 #[tokio::test]
 async fn who_was_removed_since_the_proposal_is_named() {
     let (org, _, browser) = signed_in().await;
@@ -498,7 +496,6 @@ async fn who_was_removed_since_the_proposal_is_named() {
     for text in ["Otto Gone was removed.", "Publish “Lease”: 3 participants, 3 steps."] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    // A former participant may be renamed while the page is open.
     org.patch(format!("/api/v1/contacts/{otto}"), &json!({"display_name": "Otto Away"})).send().await.ok(200);
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];

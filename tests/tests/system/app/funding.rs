@@ -18,7 +18,6 @@ use tests::attending::hidden;
 use tests::funding::{Estate, funding_path};
 use tests::pdf::pdf;
 
-/// An organization with a trust, and a signed-in member.
 pub(super) struct Desk {
     pub org: Org,
     pub person: Person,
@@ -102,7 +101,6 @@ pub(super) fn assert_says(page: &Page, texts: &[&str]) {
     }
 }
 
-/// A page's columns: what is only claimed, and what the receiving side proves.
 fn columns(page: &Page) -> (String, String) {
     let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
     let (claim, proof) = rest.split_once("class=\"track proof\"").expect("a proof");
@@ -141,7 +139,6 @@ async fn an_amount_that_was_sent_without_its_currency_stays_what_it_is() {
     let done = desk.done(&item, "sort", &typed("500000 minor units", "USD")).await;
     assert_says(&done, &["value=\"5,000.00\""]);
     assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 500_000);
-    // The amount is now stored with its currency: removing the currency asks for it.
     desk.done(&item, "sort", &typed("6,000", "USD")).await;
     assert_eq!(desk.org.item(&item).await["detail"]["amount_minor"], 600_000);
 }
@@ -164,7 +161,6 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
 
     let typed =
         |more: &[(&'static str, &'static str)]| -> Vec<(&str, &str)> { SORTED.iter().chain(more).copied().collect() };
-    // An amount needs its currency, and nothing typed is lost.
     let refused = desk.act(&item, "sort", &typed(&[("detail.currency", "")])).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Currency must be a currency of ISO 4217", "value=\"1,250.50\"", "value=\"4411\""]);
@@ -180,7 +176,6 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
         json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_050, "currency": "USD"});
     assert_eq!((&read["phase"], &read["detail"]), (&json!("ready"), &detail));
 
-    // Clearing a field removes the fact.
     let mut without = fields.clone();
     without.retain(|(name, _)| *name != "detail.institution");
     without.push(("detail.institution", " "));
@@ -289,7 +284,6 @@ async fn selected_items_are_previewed_and_papered_once() {
     assert_eq!(desk.events_since(before).await, papered, "a form that is sent twice papers once");
     assert_eq!((desk.phase(&one).await, desk.phase(&two).await), ("papered".to_owned(), "papered".to_owned()));
 
-    // Another form with the same items is told.
     let again = desk.maren.get(&at).await;
     assert_says(&again, &["is papered or closed already."]);
     let mut stale = fields.clone();
@@ -322,7 +316,6 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let again = desk.act(&item, "claim", &[("claim_note", "Again")]).await;
     assert_eq!(again.status, 409, "{}", again.body);
 
-    // An empty statement is no proof.
     let refused = desk.act(&item, "proof", &[("source", ""), ("dated", "3/16/2126"), ("proof_note", "")]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Source must be chosen", "Dated must not be in the future", "File is missing"]);
@@ -353,7 +346,6 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let after = desk.summary().await;
     assert_eq!((&after["done"], &after["funded"], &after["claimed"]), (&json!(1), &json!(1), &json!(0)));
     assert_says(&desk.maren.get(&desk.path()).await, &["1 of 1 done", "1 funded"]);
-    // Its agreement is active: it isn't reopened.
     assert!(!funded.says(">Reopen</button>"), "{}", funded.body);
     let token = funded.hidden("form_token");
     let refused = desk.maren.post(&format!("{}/reopen", item_page(&item)), &[("form_token", &token)]).await;
@@ -497,7 +489,6 @@ async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
     );
     let boat_link = format!("href=\"{}\">Boat</a>", item_page(&boat));
     assert_says(&row("create_funding_item").await, &[&item_link, &trust_link, &boat_link]);
-    // By a part of their names, and under their current name.
     desk.org.patch(tests::funding::item_path(&boat), &json!({"label": "Wooden sloop"})).send().await.ok(200);
     let chosen = desk.maren.get("/app/audit?object=wooden").await;
     assert_eq!(chosen.status, 303, "{}", chosen.body);
@@ -581,7 +572,6 @@ async fn nothing_of_another_organization_exists() {
     let trust = format!("/app/trusts/{}/edit", id(&stranger.estate.trust));
     let fields = [("form_token", token.as_str()), ("version", "1"), ("formal_name", "X"), ("external_reference", "")];
     assert_eq!(desk.maren.post(&trust, &fields).await.status, 404);
-    // Nor as part of one's own.
     let fields = [("form_token", token.as_str()), ("label", "X"), ("trust_id", id(&stranger.estate.trust))];
     let refused = desk.maren.post(&desk.path(), &fields).await;
     assert_eq!(refused.status, 422, "{}", refused.body);

@@ -20,7 +20,6 @@ async fn signed_in(org: &Org) -> Browser {
     Browser::of(org, &org.member("Maren Holt").await).await
 }
 
-/// A section's markup, from its heading on.
 #[track_caller]
 fn section<'a>(page: &'a Page, id: &str) -> &'a str {
     let (_, rest) = page.body.split_once(&format!("<h2 id=\"{id}\"")).unwrap_or_else(|| panic!("{id}: {}", page.body));
@@ -146,7 +145,6 @@ async fn what_waits_for_the_own_company_needs_attention() {
     assert!(!home.says("All caught up"), "{}", home.body);
 }
 
-/// Each line of an active agreement says when each participant last looked, those it waits for first.
 #[tokio::test]
 async fn home_says_when_each_participant_last_looked() {
     let soon = Some(Timestamp::now().plus_seconds(DAY_S));
@@ -168,7 +166,6 @@ async fn says_when_each_last_looked(place: &str, expires_at: Option<Timestamp>) 
             }
             let waited_for = [draft.participants[1].id, draft.participants[3].id].into();
             draft.stages[0].gates[0].rule = GateRule::ParticipantApproval { participant_ids: waited_for };
-            // What closes soon says so too.
             draft.expires_at = expires_at;
         })
         .await;

@@ -15,13 +15,11 @@ use tests::pages::{Form, Furnished, crawl, crawl_from, furnish, visit};
 use tests::pdf::pdf;
 
 const MARKUP: &str = "<script>alert(1)</script>\"'&{{7*7}}<img src=x onerror=alert(2)>";
-/// A name that reads as another, such as a file's.
 const RIGHT_TO_LEFT: &str = "Seed round \u{202E}fdp.exe";
 /// The widest character; 200 of them have no place to break a line.
 const WIDE: char = '\u{FDFD}';
 
 fn has_only_text(page: &Page) -> bool {
-    // A document's pages are pictures of the app's own.
     let mut pictures = page.body.split("<img").skip(1);
     let has_own_pictures = pictures.all(|rest| rest.starts_with(" src=\"/app/"));
     page.has_only_own_script() && has_own_pictures && !page.body.contains("\"'&{{")
@@ -62,7 +60,6 @@ async fn text_is_refused_or_shown_as_text_wherever_it_is_typed() {
     }
 }
 
-/// One step with every participant act, where everything has the same name.
 fn name_everything(draft: &mut Agreement, name: &str) {
     let label = Label::parse(name).expect("a label");
     draft.name = AgreementName::parse(name).expect("a name");
@@ -98,7 +95,6 @@ fn name_everything(draft: &mut Agreement, name: &str) {
     }
 }
 
-/// An active agreement where everything has the same name: organization, contacts and member too.
 async fn named(name: &str) -> Live {
     let org = Org::new().await;
     let admin = org.subscriber().await.admin;
@@ -117,11 +113,9 @@ async fn named(name: &str) -> Live {
 fn assert_only_text(page: &Page, at: &str) {
     assert!(page.status < 500, "{at}: {}", page.status);
     assert!(page.body.is_empty() || has_only_text(page), "{at}: {}", page.body);
-    // Refused text stays in its field, to be changed.
     assert!(page.status == 422 || !page.body.contains('\u{202E}'), "{at}: {}", page.body);
 }
 
-/// Opens all pages of a participant; returns forms with text fields.
 async fn look_at_part(live: &Live, attendee: &Attendee) -> BTreeSet<Form> {
     let (mut forms, mut operations) = (BTreeSet::new(), BTreeSet::new());
     for visit in crawl_from(&live.org, &attendee.browser, &attendee.at("")).await {
@@ -161,7 +155,6 @@ async fn participants_are_shown_names_and_what_they_type_as_text() {
         assert_only_text(&shown, "the link that is shown");
         check_mail(&shown, name);
 
-        // The link before anyone has a session, and its target before and after the consent.
         let link = live.link(ada).await;
         let invited = Browser::new(live.org.base_url()).get(&link).await;
         assert!(invited.status == 200 && invited.says("invites you to"), "{}", invited.body);

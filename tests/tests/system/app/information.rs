@@ -26,7 +26,6 @@ pub(super) fn question(label: &str, field_type: FieldType, required: bool) -> In
     InformationField { id: FieldId::new(), label: Label::parse(label).expect("a label"), field_type, required, options }
 }
 
-/// A one-step agreement where Ada and, if `both`, Northwind answer these questions.
 pub(super) async fn asking(fields: Vec<InformationField>, both: bool) -> Live {
     Live::new(|draft| {
         let count = if both { 2 } else { 1 };
@@ -133,7 +132,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     let overview = ada.get("").await;
     assert!(overview.says("Answer questions"), "{}", overview.body);
 
-    // A draft is visible only to the participant.
     let saved = submit(&live, &ada, "save", &typed[..3]).await;
     assert_eq!(saved.status, 303, "{}", saved.body);
     let page = ada.get(&condition(&live)).await;
@@ -141,7 +139,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     assert_eq!(information(&live).await, Vec::<Value>::new());
     assert!(live.member.get(&answers(&live, ada.participant)).await.says("has not sent answers yet"));
 
-    // Missing answers are named, and typed ones saved.
     let early = submit(&live, &ada, "send", &typed[..6]).await;
     assert!(early.status == 422 && early.says("Some answers need another look"), "{}", early.body);
     assert!(early.title().starts_with("Error: ") && early.says("Your answer is missing"), "{}", early.body);
@@ -244,7 +241,6 @@ async fn answers_of_every_kind_are_saved_sent_returned_changed_and_accepted() {
     nobody_knows_the_account_number(&live, &ada).await;
 }
 
-/// Downloads have the hashes that the receipts name, newest first, and no account number in clear.
 async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, receipts: [&Page; 2]) {
     let page = live.member.get(&answers(live, ada.participant)).await;
     let links = page.body.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
@@ -262,7 +258,6 @@ async fn the_hashes_of_receipts_can_be_checked(live: &Live, ada: &Attendee, rece
     }
 }
 
-/// No page, response, record, audit row or log line has the account number.
 async fn nobody_knows_the_account_number(live: &Live, ada: &Attendee) {
     let middle = &IBAN[4..16];
     let mut told = vec![
@@ -308,16 +303,13 @@ async fn what_was_sent_is_sent_once_and_not_changed() {
     assert!(declined.status == 409 && declined.says("You have done this already"), "{}", declined.body);
 }
 
-/// Two windows of a participant with the same form; the calls of one reach the store through what injects faults.
 struct Windows {
     live: Live,
     ada: Attendee,
     shaky: Shaky,
     far: Attendee,
-    /// The field of the first answer.
     who: String,
     page: Page,
-    /// Where the form sends its answers.
     send: String,
 }
 
@@ -333,7 +325,6 @@ async fn two_windows() -> Windows {
     Windows { live, ada, shaky, far, who, page, send }
 }
 
-/// Each read of the agreement by one call is held once, while another call sends the same form.
 #[tokio::test]
 async fn answers_that_another_call_sends_between_two_reads_are_sent_once() {
     for reads_before in 0.. {
@@ -401,7 +392,6 @@ async fn two_members_decide_once_and_others_never() {
     let other = Browser::of(&live.org, &live.org.member("Ines Park").await).await;
     let at = answers(&live, ada.participant);
 
-    // A member of another organization, a made-up submission, and another participant's.
     let foreign = Org::new().await;
     let stranger = Browser::of(&foreign, &foreign.member("Eve Stone").await).await;
     let submission = live.member.get(&at).await.hidden("submission");
@@ -600,14 +590,12 @@ async fn what_was_typed_when_a_session_ended_is_kept_and_sent_after_the_link_is_
         let planted = post(&sent, headers).await;
         assert!(planted.status == 401 && !planted.says("Ada &amp; co"), "{}", planted.body);
     }
-    // No page has an account number, not even the one that keeps the rest.
     let mut with_number = sent.clone();
     with_number.push((format!("{typed}.number"), IBAN.to_owned()));
     let to_enter = post(&with_number, &own).await;
     assert!(to_enter.status == 401 && to_enter.says("Account numbers are never shown again"), "{}", to_enter.body);
     assert!(!to_enter.body.contains(IBAN) && !to_enter.says("I’ve opened my link"), "{}", to_enter.body);
 
-    // The link opens another session, in another tab.
     let opened = ada.follow(&live.link(ada.participant).await).await;
     assert_eq!(opened.status, 303, "{}", opened.body);
     assert_ne!(ada.browser.cookie(&cookie), Some(session));

@@ -28,7 +28,6 @@ fn new_address() -> String {
 async fn send(browser: &Browser, path: &str, fields: &[(&str, &str)]) -> Page {
     let token = browser.get("/app").await.hidden("form_token");
     let own = [("form_token", token.as_str()), ("own_password", OWN_PASSWORD)];
-    // Replaced by a test's own fields.
     let own = own.into_iter().filter(|(name, _)| fields.iter().all(|(given, _)| given != name));
     browser.post(path, &own.chain(fields.iter().copied()).collect::<Vec<_>>()).await
 }
@@ -59,7 +58,6 @@ fn is_gone(page: &Page) -> bool {
     page.status == 404 && page.says("This invitation no longer works")
 }
 
-/// An unattended browser can't let anyone in: that takes the admin's password.
 #[tokio::test]
 async fn an_admin_confirms_with_their_password_what_lets_someone_in() {
     let (org, ada, browser) = admin().await;
@@ -250,7 +248,6 @@ async fn a_link_that_does_not_work_looks_the_same_whatever_the_reason() {
         assert_eq!(page.headers["referrer-policy"], "strict-origin");
         let id = page.headers["x-request-id"].to_str().expect("an id");
         pages.insert(page.body.replace(id, ""));
-        // An earlier page's form does nothing either.
         let token = visitor.get("/app/sign-in").await.hidden("form_token");
         let form = [("form_token", token.as_str()), ("name", "Mallory"), ("password", "another orchid lamp")];
         let refused = visitor.post(link, &form).await;
@@ -259,7 +256,6 @@ async fn a_link_that_does_not_work_looks_the_same_whatever_the_reason() {
     assert_eq!(pages.len(), 1, "{pages:#?}");
     assert_eq!(members_of(&org).await.len(), 2);
     assert_eq!(accept(&Browser::new(org.base_url()), &newer_link, "Newer", PASSWORD).await.status, 303);
-    // An expired one makes room for a new one.
     let link = invite(&org, &admin, &expired, "member").await;
     assert_eq!(Browser::new(org.base_url()).get(&link).await.status, 200);
 }
@@ -315,7 +311,6 @@ async fn a_removed_member_has_no_session_no_invitation_and_no_organization() {
     let ben = org.member("Ben Ruiz").await;
     let bens = Browser::of(&org, &ben).await;
     let store = org.stack().table().store();
-    // Invited before they became a member in another way.
     let person = Org::new().await.member("Cleo Park").await;
     let link = invite(&org, &admin, &person.email, "admin").await;
     let cleo = ops::add_membership(&store, org.id, "Cleo", &person.email, ops::Role::Member).await.expect("a member");
@@ -333,7 +328,6 @@ async fn a_removed_member_has_no_session_no_invitation_and_no_organization() {
     let wrong = page.sign_in(&ben.email, "wrong", "/app").await;
     assert!(!wrong.says("belongs to no organization"), "only with the right password");
 
-    // Invited again, they join with their password and a name.
     let link = invite(&org, &admin, &ben.email, "member").await;
     let visitor = Browser::new(org.base_url());
     let form = visitor.get(&link).await;
@@ -375,7 +369,6 @@ async fn nobody_is_invited_by_members_strangers_or_forms_that_are_wrong() {
     assert_eq!(invitations_of(&other).await.len(), 1);
 }
 
-/// A double click replaces the first invitation with the second, whose link the browser shows.
 #[tokio::test]
 async fn inviting_twice_leaves_the_link_that_is_shown() {
     let (org, _, admin) = admin().await;

@@ -28,7 +28,6 @@ fn cells(page: &Page, class: &str) -> Vec<Vec<String>> {
     body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(text).collect()).collect()
 }
 
-/// A file's records by RFC 4180.
 fn records(file: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let file = file.strip_prefix('\u{feff}').expect("a byte order mark, for spreadsheets");
@@ -61,10 +60,8 @@ fn rows(file: &str) -> Vec<BTreeMap<String, String>> {
     records.map(row).collect()
 }
 
-/// Owed, claimed and proven.
 pub(super) type Sums = [i128; 3];
 
-/// The payments' sums by currency and direction, from each movement in the API.
 async fn model(org: &Org, rows: &[Value]) -> BTreeMap<(String, String), Sums> {
     let mut sums: BTreeMap<(String, String), Sums> = BTreeMap::new();
     for row in rows.iter().filter(|row| row["row_type"] == "movement") {
@@ -190,7 +187,6 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
         vec![("workspace_id", &unknown_id())],
     ] {
         let found = org.ledger(&query).await;
-        // The form sends empty fields too.
         let mut fields = BTreeMap::from([("search", ""), ("product", ""), ("workspace_id", ""), ("include_done", "")]);
         fields.extend(query.iter().copied());
         let fields: Vec<_> = fields.into_iter().collect();
@@ -217,7 +213,6 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
     let second = browser.get(&format!("{PAGE}?limit=4&offset=4&include_done=false")).await;
     assert_eq!(cells(&second, "ledger").len(), 4);
     assert!(second.says(&format!("href=\"{PAGE}?include_done=false&#38;offset=0\"")), "{}", second.body);
-    // Totals include all matches, not only the page.
     assert_eq!(totals(&second), totals(&browser.get(&format!("{PAGE}?include_done=false")).await));
 }
 

@@ -11,7 +11,6 @@ use tests::app::{Browser, Page};
 use tests::attending::{Attendee, Live, hidden, shown_code};
 use tests::{Fault, Rule, Shaky, rows};
 
-/// An organization's agreement, with an admin who sets whether participants need codes.
 struct Desk {
     live: Live,
     admin: Browser,
@@ -88,7 +87,6 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     for text in ["Harbor", "Lease", "Ada Okafor", "Code</label>", "reads out to you by phone"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    // No code exists yet.
     assert!(is_wrong(&open(&attendee, &link, "123456").await));
     let blank = open(&attendee, &link, "12345").await;
     assert!(blank.status == 422 && blank.says("Code must be six digits"), "{}", blank.body);
@@ -102,7 +100,6 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     assert!(desk.live.member.get(&desk.access(ada)).await.says("4 tries left"));
     assert!(is_open(&open(&attendee, &link, &code.replace(' ', "-")).await));
     assert_eq!(attendee.get("").await.status, 200);
-    // Coming back within the session's lifetime needs no other code, and the code opens no second session.
     let back = attendee.browser.get(&link).await;
     assert!(!back.says("Code</label>"), "{}", back.body);
     assert!(is_open(&attendee.browser.post(&link, &[("form_token", &back.hidden("form_token"))]).await));
@@ -111,7 +108,6 @@ async fn a_link_opens_a_session_only_with_the_code_that_a_member_reads_out() {
     let card = desk.live.member.get(&desk.access(ada)).await;
     assert!(!card.says(&code) && !card.says("tries left"), "a used code is not shown: {}", card.body);
 
-    // No log line, audit row or response has the code or its hash; the calls are recorded.
     let row = desk.row(ada).await;
     let audit = desk.live.org.audit().await;
     let log = std::fs::read_to_string(desk.live.org.stack().log_file()).unwrap_or_default();
@@ -159,20 +155,17 @@ async fn without_the_setting_nothing_changes_and_turning_it_on_ends_no_session()
     assert!(!page.says("Code</label>"));
     desk.ask(true).await;
     assert_eq!(before.get("").await.status, 200, "a session that began before goes on");
-    // The page was opened before: now it asks for the code.
     let token = page.hidden("form_token");
     let asked = waiting.browser.post(&link, &[("form_token", &token)]).await;
     assert!(asked.status == 422 && asked.says("You need a code") && asked.says("Code</label>"), "{}", asked.body);
     let code = desk.live.code(northwind).await;
     let form = desk.live.member.get(&desk.access(northwind)).await;
     desk.ask(false).await;
-    // Turned off again: no code is needed, whatever is typed, and none can be created.
     assert!(is_open(&waiting.browser.post(&link, &[("form_token", &token), ("code", other(&code))]).await));
     let none = desk.send(&form, northwind).await;
     assert_eq!(none.status, 303, "{}", none.body);
     let page = desk.live.member.get(none.location()).await;
     assert!(page.says("No code was made"), "{}", page.body);
-    // Settings saved with an error keep the check.
     let token = desk.admin.get("/app").await.hidden("form_token");
     let form = [("form_token", token.as_str()), ("name", " "), ("time_zone", "UTC"), ("asks_for_codes", "on")];
     let refused = desk.admin.post("/app/organization", &form).await;
@@ -209,7 +202,6 @@ async fn a_code_ends_after_five_tries_15_minutes_another_code_or_another_link() 
     if of_other != new {
         assert!(is_wrong(&open(&attendee, &link, &of_other).await), "another participant's");
     }
-    // Reissuing the link ends its code.
     let page = desk.live.member.get(&desk.access(ada)).await;
     let fields = hidden(&page, &format!("{}/reissue", desk.access(ada)));
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -225,12 +217,10 @@ async fn a_code_opens_one_session_whatever_happens_at_once() {
     let desk = Desk::new().await;
     let ada = desk.live.ids()[0];
     let link = desk.live.link(ada).await;
-    // A form sent twice creates one code, and shows it both times.
     let page = desk.live.member.get(&desk.access(ada)).await;
     let (one, other) = tokio::join!(desk.send(&page, ada), desk.send(&page, ada));
     assert_eq!((one.status, other.status), (303, 303), "{} {}", one.body, other.body);
     let code = shown_code(&desk.live.member.get(&desk.access(ada)).await).expect("a code");
-    // Two browsers use it at once.
     let [phone, desktop] = [desk.browser(ada), desk.browser(ada)];
     let (one, other) = tokio::join!(open(&phone, &link, &code), open(&desktop, &link, &code));
     assert_eq!(usize::from(is_open(&one)) + usize::from(is_open(&other)), 1, "{} {}", one.status, other.status);
@@ -268,7 +258,6 @@ async fn wrong_codes_slow_down_their_own_link_from_their_network_address() {
     assert!(again.status == 422 || again.status == 429, "{}", again.status);
     assert_eq!(guesser.browser.post(&link, &[("form_token", &token), ("code", &code)]).await.status, 429);
     assert!(is_open(&open(&desk.browser(ada), &link, &code).await), "others are not slowed down");
-    // Nor does another link with its code, at the same address.
     let northwind = desk.live.ids()[1];
     let (link, code) = (desk.live.link(northwind).await, desk.live.code(northwind).await);
     let browser = Browser::at(desk.live.org.base_url(), IpAddr::from([127, 77, 4, 9]));

@@ -87,8 +87,7 @@ async fn a_link_used_after_completion_shows_what_is_finished_and_does_nothing() 
     assert_eq!(acts(&live.org.state().await), acts(&before));
 }
 
-/// Someone is removed from an agreement while their page to sign is open: nothing of theirs counts anymore. The service
-/// never does that to a published agreement, so the test bypasses it.
+/// The service never removes someone from a published agreement, so the test bypasses it.
 #[tokio::test]
 async fn whoever_is_removed_while_signing_is_refused() {
     let live = two_signers().await;

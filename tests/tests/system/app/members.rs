@@ -11,7 +11,6 @@ use crate::unknown_id;
 
 const MEMBERS: &str = "/app/organization";
 const REMOVE: &str = "/app/organization/members";
-/// Carries who was removed to the page.
 const OUTCOME: &str = "once-removed";
 
 struct Team {
@@ -29,7 +28,6 @@ impl Team {
         Self { org, ada, ben, admin }
     }
 
-    /// The members' ids in order of joining.
     async fn members(&self) -> Vec<String> {
         members_of(&self.org).await
     }
@@ -41,7 +39,6 @@ async fn members_of(org: &Org) -> Vec<String> {
     rows.map(|row| row["id"].as_str().expect("an id").to_owned()).collect()
 }
 
-/// Presses `Remove` beside a member, who need not be on the page.
 async fn remove(browser: &Browser, who: impl std::fmt::Display) -> Page {
     let token = browser.get(MEMBERS).await.hidden("form_token");
     let who = who.to_string();
@@ -134,7 +131,6 @@ async fn a_removal_is_shown_once_and_on_record_as_the_admins() {
     assert!(new[1]["ttl"].is_string(), "{new:?}");
 }
 
-/// Neither another session of the same admin nor another user of the same browser sees the outcome.
 #[tokio::test]
 async fn the_outcome_is_for_the_session_that_removed() {
     let Team { org, ada, ben, admin } = Team::new().await;
@@ -146,7 +142,6 @@ async fn the_outcome_is_for_the_session_that_removed() {
     assert!(admin.get(MEMBERS).await.says("Ben Ruiz was removed"));
 }
 
-/// An admin who opens another page first can still see the new secret.
 #[tokio::test]
 async fn the_outcome_does_not_take_the_place_of_a_secret_that_nobody_has_seen() {
     let Team { org: _org, ben, admin, .. } = Team::new().await;
@@ -176,7 +171,6 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let opened = here.get(&review).await;
 
     assert_eq!(remove(&admin, ben.id).await.status, 303);
-    // Their open form does nothing, and leads to sign-in.
     let (token, version) = (opened.hidden("form_token"), opened.hidden("version"));
     let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];
     assert!(is_signed_out(&here.post(&review, &form).await));
@@ -184,10 +178,8 @@ async fn whoever_is_removed_is_signed_out_there_and_stays_signed_in_elsewhere() 
     let state = org.get(format!("/api/v1/proposals/{}", proposal["id"].as_str().expect("an id"))).send().await.ok(200);
     assert_eq!(state["state"], "pending");
 
-    // The other organization is unchanged.
     let page = there.get(MEMBERS).await;
     assert!(page.status == 200 && page.says(&elsewhere.name) && page.says(&ben.email), "{}", page.body);
-    // After signing in again, they are in the other organization, and don't find this one.
     let again = Browser::of(&org, &ben).await;
     let account = again.get("/app/account").await;
     assert!(account.says(&elsewhere.name) && !account.says(&org.name), "{}", account.body);
@@ -235,7 +227,6 @@ async fn a_removal_that_is_refused_shows_why_and_changes_nothing() {
     }
     assert!(not_there.iter().all(|body| *body == not_there[0]), "no hint at who is somewhere else");
 
-    // The same form again, and forms of another session.
     let replayed = admin.post(REMOVE, &press).await;
     assert!(replayed.status == 404 && replayed.says(unknown), "{}", replayed.body);
     let who = ben.id.to_string();
@@ -343,7 +334,6 @@ async fn however_many_admins_remove_each_other_at_once_one_stays() {
         let token = browser.get(MEMBERS).await.hidden("form_token");
         admins.push((person, browser, token));
     }
-    // Each removes the next, in a circle.
     let removals = (0..ADMINS).map(|n| {
         let (next, (_, browser, token)) = (admins[(n + 1) % ADMINS].0.id.to_string(), &admins[n]);
         async move { browser.post(REMOVE, &[("form_token", token.as_str()), ("member", &next)]).await }
@@ -379,7 +369,6 @@ async fn two_who_remove_the_same_member_at_once_remove_them_once() {
     }
 }
 
-/// A former member can't begin a session, not even one that would end at once.
 #[tokio::test]
 async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let org = Org::new().await;
@@ -391,7 +380,6 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     let browser = shaky.browser_of(&ben).await;
     let entered = |org: &Org| Rule::on("TransactWriteItems").containing(format!("ORG#{}#AUDIT", org.id));
 
-    // Switching to an organization.
     let there = ops::add_membership(&store, elsewhere.id, "Ben", &ben.email, Role::Member).await.expect("a member");
     let page = browser.get("/app").await;
     let session = browser.cookie("session");
@@ -404,7 +392,6 @@ async fn whoever_is_removed_while_they_come_in_does_not_come_in() {
     assert_eq!(browser.cookie("session"), session);
     assert_eq!(browser.get("/app").await.status, 200, "the session goes on");
 
-    // Signing in.
     let browser = shaky.browser();
     let removal = async { ops::remove_member(&store, org.id, ben.id).await.expect("a removal") };
     let sign_in = browser.sign_in(&ben.email, &ben.password, "/app");
@@ -430,7 +417,6 @@ async fn a_removal_whose_answer_was_lost_is_done() {
     assert_eq!((&row["operation"], &row["code"]), (&json!("remove_member"), &json!("ok")));
 }
 
-/// A member joins another organization while being removed from this one.
 #[tokio::test]
 async fn a_removal_takes_away_this_membership_only() {
     let team = Team::new().await;
@@ -465,7 +451,6 @@ async fn who_was_removed_can_be_let_in_again() {
     assert_eq!(remove(&team.admin, unknown_id()).await.status, 404);
 }
 
-/// Both show once, each on its own page.
 #[tokio::test]
 async fn a_removal_does_not_take_the_place_of_a_secret_that_was_not_seen_yet() {
     let Team { org, ben, admin, .. } = Team::new().await;

@@ -19,7 +19,6 @@ use crate::unknown_id;
 
 const LIST: &str = "/app/obligations";
 
-/// An organization with two members, and an agreement whose promises Ben made to Ada.
 struct Desk {
     org: Org,
     maren: Browser,
@@ -122,7 +121,6 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     notice(&early, "There is no claim to confirm");
 
     for _ in 0..2 {
-        // A double click's second press.
         let done = send(&desk.maren, &path, &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
         assert_eq!((done.status, done.location()), (303, format!("{path}#notice").as_str()), "{}", done.body);
     }
@@ -138,7 +136,6 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     assert_eq!(own.status, 409);
     notice(&own, "You recorded this claim");
     assert_eq!(desk.read(1).await["occurrences"][0]["state"], "satisfied");
-    // Home asks those who may confirm it, and the overdue one no longer is.
     let homes = [desk.maren.get("/app").await, desk.noah.get("/app").await];
     assert!(!homes[0].says("Obligations to confirm"), "{}", homes[0].body);
     assert!(
@@ -247,7 +244,6 @@ async fn triggers_are_declared_standing_promises_verified_and_obligations_cancel
     let late = send(&desk.noah, &path, &[("act", "cancel"), ("reason", "Me too")]).await;
     assert_eq!(late.status, 409);
     notice(&late, "The obligation was cancelled");
-    // All other acts are unknown.
     for act in ["", "forget", "Confirm"] {
         assert_eq!(send(&desk.maren, &path, &[("act", act)]).await.status, 404, "{act}");
     }
@@ -276,7 +272,6 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
     let olive = desk.org.member("Olive Kern").await;
     let agreement = desk.agreement.agreement.id();
     let occurrence = desk.occurrence(1, 0).await;
-    // The process dies before ending the obligations.
     desk.org.decide_at_once(&olive, agreement, ProposalAction::CancelAgreement).await;
     let page = desk.maren.get(&desk.path(1)).await;
     assert!(!page.says("value=\"satisfy\"") && !page.says("Cancel obligation"), "{}", page.body);
@@ -494,12 +489,10 @@ async fn live(
     (live, people, ids)
 }
 
-/// Presses the first button of a kind on a participant's page of an obligation.
 async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
     press_saying(who, id, act, &day(0).to_string()).await
 }
 
-/// The same, with the day on which a trigger happened.
 async fn press_saying(who: &Attendee, id: ObligationId, act: &str, happened: &str) -> Page {
     let at = format!("/obligations/{id}");
     let page = who.get(&at).await;
@@ -557,7 +550,6 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     assert!(record.says("Said that it is done: “Promise 1”"), "{}", record.body);
 }
 
-/// A participant in a member's browser who follows the link and is there in person.
 async fn hosted(live: &Live, host: &Person, participant: ParticipantId) -> Attendee {
     let attendee = Attendee { browser: Browser::of(&live.org, host).await, participant };
     let opened = attendee.follow(&live.link(participant).await).await;
@@ -575,7 +567,6 @@ async fn what_is_said_in_a_members_browser_is_marked_and_no_second_word_beside_t
     let mark = "in person, in Noah Reyes’s browser";
     let paths = [0, 1].map(|n: usize| format!("{LIST}/{}", ids[n]));
 
-    // With the promisor's link he claims that it is done, and then confirms it as himself.
     let host = hosted(&live, &person, ben.participant).await;
     let claimed = press(&host, ids[0], "satisfy").await;
     assert_eq!(claimed.status, 303, "{}", claimed.body);
@@ -594,7 +585,6 @@ async fn what_is_said_in_a_members_browser_is_marked_and_no_second_word_beside_t
     let confirmed = send_confirm(&live, &paths[0], occurrence).await;
     assert_eq!(confirmed.status, 303, "{}", confirmed.body);
 
-    // He records that it is done, and then confirms it with the promisee's link.
     let occurrence = noah.get(&paths[1]).await.hidden("occurrence");
     let recorded = send(&noah, &paths[1], &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
     assert_eq!(recorded.status, 303, "{}", recorded.body);
@@ -669,7 +659,6 @@ async fn only_the_parties_see_an_obligation_and_do_what_is_theirs() {
             .as_str()
             .expect("an id")
             .to_owned();
-    // The other side's form, and one without its sentence.
     let post = async |who: &Attendee, act: &str, statement: &str| {
         let token = who.get("").await.hidden("form_token");
         let fields =
@@ -689,14 +678,12 @@ async fn only_the_parties_see_an_obligation_and_do_what_is_theirs() {
     let shown = live.org.get(format!("/api/v1/obligations/{}", ids[0])).send().await.ok(200);
     assert_eq!(shown["occurrences"][0]["state"], "overdue", "nothing was recorded");
 
-    // Without consent to electronic records nothing is recorded, and the page asks for it.
     let withdrawn = ben.submit("", "/consent/withdraw", &[]).await;
     assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);
     assert!(ben.get(&at).await.says("I agree"));
     drop(other);
 }
 
-/// A form's ids are those of its page.
 #[tokio::test]
 async fn a_form_that_is_sent_twice_leaves_one_receipt() {
     let (live, [_, ben], ids) = live(vec![on(&[-1])]).await;

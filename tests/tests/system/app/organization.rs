@@ -77,7 +77,6 @@ async fn an_admin_saves_the_name_and_the_time_zone() {
     assert_eq!(send(&admin, PAGE, &[("name", "Harbor"), ("time_zone", "US/Eastern")]).await.status, 303);
     assert!(admin.get(PAGE).await.says("<option value=\"US/Eastern\" selected>"));
 
-    // A member can read the settings, but not change them.
     let member = Browser::of(&org, &ben).await;
     let page = member.get(PAGE).await;
     assert!(
@@ -242,7 +241,6 @@ async fn a_password_link_sets_a_password_once_and_ends_all_sessions() {
     assert_eq!(bens.get("/app").await.status, 303, "the session has ended");
     assert_eq!(visitor.sign_in(&ben.email, &ben.password, "/app").await.status, 422);
     assert_eq!(visitor.sign_in(&ben.email, "tiger lamp orchid", "/app").await.status, 303);
-    // Neither works anymore, since the password has changed.
     for link in &links {
         let gone = Browser::new(org.base_url()).get(link).await;
         assert!(gone.status == 404 && gone.says("This password link no longer works"), "{}", gone.body);
@@ -252,7 +250,6 @@ async fn a_password_link_sets_a_password_once_and_ends_all_sessions() {
     assert_eq!((&row["member_id"], &row["code"]), (&json!(ben.id.to_string()), &json!("ok")));
     let made = audit.iter().find(|row| row["operation"] == "create_password_link").expect("an audit row");
     assert_eq!(made["member_id"], ada.id.to_string());
-    // The secret is stored nowhere.
     let secret = link.rsplit('/').next().expect("a secret");
     assert!(!rows::all(org.stack().table()).await.iter().any(|row| row.to_string().contains(secret)));
     assert!(!std::fs::read_to_string(org.stack().log_file()).expect("the log").contains(secret));
@@ -312,7 +309,6 @@ async fn a_password_link_ends_with_its_time_its_member_and_its_admin() {
     }
 }
 
-/// Nobody in the organization can create a link for its only admin, or for a person in another organization too.
 #[tokio::test]
 async fn an_operator_makes_a_password_link_for_whoever_has_an_account() {
     let Team { org, ada, admin, .. } = Team::new().await;

@@ -22,7 +22,6 @@ fn arrived(amount: &str) -> [(&str, &str); 4] {
     [("amount", amount), ("currency", "usd"), ("value_date", "Mar 16, 2026"), ("bank_reference", "")]
 }
 
-/// Submits a page's form, with a file if any.
 async fn send(who: &Attendee, page: &Page, action: &str, typed: &[(&str, &str)], file: Option<(&str, &[u8])>) -> Page {
     let Some((name, content)) = file else { return who.send(page, action, typed).await };
     let fields = hidden(page, action);
@@ -58,7 +57,6 @@ async fn parties(paying: &Paying) -> [Attendee; 2] {
     [sender, receiver]
 }
 
-/// The receiver reports an amount; returns the evidence filed.
 async fn report_arrival(paying: &Paying, receiver: &Attendee, amount: &str) -> EvidenceId {
     let (path, action) = (paying.path(), format!("{}/arrived", paying.path()));
     let page = receiver.get(&path).await;
@@ -90,12 +88,10 @@ async fn an_arrival_that_is_reported_in_a_members_browser_is_no_word_of_the_reci
         says(&refused, &["This isn’t your own browser", "Nothing was recorded"]);
     }
     assert_eq!(paying.read().await["receipt"], json!(null));
-    // A claim proves nothing, so it is only marked.
     assert_eq!(ada.browser.sign_in(&member.email, &member.password, "/app").await.status, 303);
     assert_eq!(ada.send(&ada.get(&path).await, "/in-person", &[]).await.status, 303);
     let claimed = ada.submit(&path, &format!("{path}/sent"), &REPORT).await;
     says(&receipt(&ada, &claimed).await, &["In person, in ", "’s browser"]);
-    // So is a document of the sender's bank, even where members see the payment.
     let file = pdf("Wire confirmation", "");
     let action = format!("{path}/document");
     let filed = send(&ada, &ada.get(&path).await, &action, &arrived("250,000"), Some(("wire.pdf", &file))).await;
@@ -129,7 +125,6 @@ async fn a_member_who_has_switched_to_another_organization_is_asked_about_too() 
     says(&page, &["so it has to come from your own"]);
 }
 
-/// The operations of a participant's calls in the audit log.
 async fn operations(paying: &Paying, who: &Attendee) -> Vec<String> {
     let id = who.participant.to_string();
     let rows = paying.live.org.audit().await;
@@ -203,10 +198,8 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
             "A claim. It proves nothing about the arrival.",
         ],
     );
-    // The response was lost, and the form is sent again.
     let again = ada.send(&page, &action, &REPORT).await;
     assert_eq!((again.status, again.location()), (303, done.location()));
-    // A second report, and another with the first one's id.
     let other = [("sent_on", "3/13/2026"), ("reference_type", ""), ("reference", "")];
     let changed = ada.send(&page, &action, &other).await;
     assert!(changed.status == 409 && changed.says("This form was already used"), "{}", changed.body);
@@ -433,10 +426,8 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
         &receipt(&ada, &done).await,
         &["You handed in a document from the bank", "It proves nothing about the arrival."],
     );
-    // The response was lost.
     let again = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     assert_eq!((again.status, again.location()), (303, done.location()));
-    // The same document in a new form, and another one in the used form.
     let fresh = ada.get(&path).await;
     let twice = send(&ada, &fresh, &action, &typed, Some(("Copy.pdf", &file))).await;
     assert!(twice.status == 409 && twice.says("You have done this already"), "{}", twice.body);
@@ -453,7 +444,6 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
         page.body.split("/evidence/").nth(1).and_then(|rest| rest.split('/').next()).expect("evidence").to_owned();
     let own = ada.get(&format!("{path}/evidence/{filed}/file")).await;
     assert_eq!((own.status, own.bytes), (200, file.clone()));
-    // The other side sees none of it, and can't change it.
     lacks(&northwind.get(&path).await, &["Wire confirmation", &filed]);
     assert_eq!(northwind.get(&format!("{path}/evidence/{filed}/file")).await.status, 404);
     let token = northwind.get(&path).await.hidden("form_token");
@@ -479,7 +469,6 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let page = ada.get(&path).await;
     says(&page, &["Withdrawn"]);
     lacks(&page, &["Withdraw…"]);
-    // Its document is free again.
     let page = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     assert_eq!(page.status, 303, "{}", page.body);
 }
@@ -512,7 +501,6 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     }
     let [ada, northwind] = paying.live.ids();
     let (path, sent) = (paying.path(), format!("{}/sent", paying.path()));
-    // Before the consent, nothing of the payment is shown or recorded.
     let early = paying.live.open(ada).await;
     let page = early.get(&path).await;
     says(&page, &["Do you agree to act electronically?"]);
@@ -524,7 +512,6 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     let ada = early;
     let northwind = paying.live.attend(northwind).await;
 
-    // Another agreement's payment, a missing one, and an invalid id.
     for id in [elsewhere.id.to_string(), crate::unknown_id(), "x".to_owned()] {
         let page = ada.get(&format!("/payments/{id}")).await;
         assert!(page.status == 404 && page.says("There is nothing here"), "{}", page.body);
@@ -540,7 +527,6 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
             lacks(&refused, &[IBAN, "INV-117"]);
         }
     }
-    // The receiver can't report for the sender, nor the sender for the receiver.
     let token = |page: &Page| page.hidden("form_token");
     let of_receiver = northwind.get(&path).await;
     let typed = [("form_token", token(&of_receiver)), ("revision", "1".to_owned())];
@@ -552,12 +538,10 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     let typed: Vec<_> = typed.iter().map(|(name, value)| (*name, value.as_str())).chain(arrived("250,000")).collect();
     let refused = ada.browser.post(&ada.at(&format!("{path}/arrived")), &typed).await;
     assert!(refused.status == 409 && refused.says("This is not asked of you now"), "{}", refused.body);
-    // A forged form changes nothing.
     let forged = ada.browser.post(&ada.at(&sent), &[("form_token", "x"), REPORT[0]]).await;
     assert_eq!(forged.status, 403);
     assert_eq!(paying.read().await["state"], "instructions_ready");
 
-    // The link is reissued: the open page can do nothing anymore.
     let page = ada.get(&path).await;
     let old = Attendee { browser: Browser::new(paying.live.org.base_url()), participant: ada.participant };
     let session = format!("part-{}", ada.participant);
@@ -625,7 +609,6 @@ async fn a_recipient_who_has_yet_to_consent_does_so_and_then_reports_late_money(
 async fn a_payment_goes_on_after_its_agreement_is_completed() {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
-    // The only step is an approval, and no condition waits for the payment.
     let paying = Paying::set_up(org, people, "Lease", |_, _| {}).await;
     let [ada, northwind] = parties(&paying).await;
     paying.open().await;
@@ -639,7 +622,6 @@ async fn a_payment_goes_on_after_its_agreement_is_completed() {
     assert_eq!(ada.submit(&path, &format!("{path}/sent"), &REPORT).await.status, 303);
     lacks(&ada.get("").await, &["Still waits for you"]);
 
-    // The receiver's link is reissued: they consent again before they act.
     let northwind = reissued(&paying, northwind).await;
     says(&northwind.get("").await, &["Still waits for you", "Say whether $250,000.00 USD from Ada Okafor has arrived"]);
     says(&northwind.get(&path).await, &["Do you agree again to act electronically?"]);
@@ -687,7 +669,6 @@ async fn what_arrives_in_parts_adds_up_and_what_waits_can_be_withdrawn() {
     let page = payee.get(&path).await;
     paying.judge(rest, EvidenceDecision::Accept(Arrivals::One)).await.expect("the rest of it");
     assert_eq!(paying.read().await["state"], "reconciled");
-    // The receiver can't withdraw what was accepted.
     let withdraw = format!("{path}/evidence/{rest}/withdraw");
     let late = payee.send(&page, &withdraw, &[("reason", "No")]).await;
     assert!(late.status == 409 && late.says("This was decided already"), "{}", late.body);

@@ -22,7 +22,6 @@ fn views() -> BTreeSet<String> {
     named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
 }
 
-/// A participant's pages, and the page where a member hands over the link.
 async fn visits_of_a_participant() -> Vec<Visit> {
     let live = Live::new(|draft| draft.stages.truncate(2)).await;
     let (org, id) = (&live.org, live.ids()[0]);
@@ -45,7 +44,6 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     visits
 }
 
-/// A participant's questions, with a draft and with returned answers; and the member's page with the answers.
 async fn visits_of_answers() -> Vec<Visit> {
     let question = |label: &str, field_type| InformationField {
         id: FieldId::new(),
@@ -74,7 +72,6 @@ async fn visits_of_answers() -> Vec<Visit> {
     vec![visited, visit(org, &ada.browser, &ada.at(&condition), &ada.at("")).await.1]
 }
 
-/// A payment's page, for its sender without and with instructions, and for its receiver; also with evidence.
 async fn visits_of_a_payment() -> Vec<Visit> {
     let paying = Paying::new().await;
     let (org, path) = (&paying.live.org, paying.path());
@@ -92,7 +89,6 @@ async fn visits_of_a_payment() -> Vec<Visit> {
     visits
 }
 
-/// Statements' pages: the list, one with unknown columns, and one with fitting and with filed entries.
 async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     let list = "/app/money/statements";
     let upload = async |name: &str, file: &str| {
@@ -121,7 +117,6 @@ async fn visits_of_statements(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
-/// Previews of an import of funding items, and of an agreement that papers some.
 async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     let estate = org.estate("Oak").await;
     let item = org.ready_item(&estate, "A painting").await;

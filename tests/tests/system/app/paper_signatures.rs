@@ -15,7 +15,6 @@ use crate::unknown_id;
 
 const POST: [(&str, &str); 3] = [("day", "11/20/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
 
-/// A one-step agreement where both participants sign one document.
 async fn two_signers() -> Live {
     Live::new(|draft| {
         draft.stages.drain(..1);
@@ -24,7 +23,6 @@ async fn two_signers() -> Live {
     .await
 }
 
-/// The same, with a second member.
 async fn with_second() -> (Live, Person, Browser) {
     let live = two_signers().await;
     let jonas = live.org.member("Jonas Beck").await;
@@ -68,7 +66,6 @@ async fn decide(browser: &Browser, paper: &str, act: &str, reason: &str) -> Page
     browser.post(&format!("{paper}/{act}"), &[("form_token", &token), ("reason", reason)]).await
 }
 
-/// The page after a form that leads back to the participant's page.
 async fn outcome(browser: &Browser, done: &Page) -> Page {
     assert_eq!(done.status, 303, "{}", done.body);
     let page = browser.get(done.location()).await;
@@ -120,10 +117,8 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         "nothing counts yet"
     );
     assert_eq!(signatures(&live).await, Vec::<Value>::new());
-    // Another for the same places has to wait.
     assert!(!done.says(">Record a paper signature</a>"));
 
-    // The recording member can't confirm, even with a forged form.
     let paper = newest(&live, &live.member, ada).await;
     let own = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
     assert!(own.says("Nothing was changed") && own.says("another member has to confirm it"), "{}", own.body);
@@ -174,7 +169,6 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         assert!(unescaped(&page.body).contains(text), "{text}: {}", page.body);
     }
     assert_eq!(live.member.get(&form_of(&live, ada)).await.location(), access(&live, ada), "nothing is left to record");
-    // Audit rows name the records, and nothing typed.
     let audit = live.org.audit().await;
     let rows: Vec<_> =
         audit.iter().filter(|row| row["operation"].as_str().unwrap_or("").ends_with("paper_signature")).collect();
@@ -297,7 +291,6 @@ async fn a_form_that_promised_a_second_member_never_counts_at_once() {
     let scan = pdf("Signed", "");
     outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
     assert_eq!(signatures(&live).await.len(), 0);
-    // And a made-up one counts at once only if there is no other member.
     let eve = Browser::of(&live.org, &live.org.member("Eve Lind").await).await;
     let paper = newest(&live, &eve, ada).await;
     outcome(&live.member, &decide(&live.member, &paper, "reject", "Again.").await).await;
@@ -319,7 +312,6 @@ async fn a_recorder_who_is_removed_leaves_it_to_the_others() {
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
     let late = browser.post(&format!("{one}/confirm"), &[("form_token", &token)]).await;
     assert!(late.status == 303 && late.location().starts_with("/app/sign-in"), "{}", late.location());
-    // A returning person is another member; the recorder was someone else than the confirming member.
     outcome(&live.member, &decide(&live.member, &one, "confirm", "").await).await;
     let done = outcome(&live.member, &decide(&live.member, &other, "reject", "Not legible.").await).await;
     assert!(done.says("Paper signature rejected") && done.says("Not legible."), "{}", done.body);
@@ -421,7 +413,6 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
         assert!(page.status == 409 && page.says("Nothing was recorded") && page.says(says), "{says}: {}", page.body);
     }
     assert_eq!(live.org.state().await, before);
-    // Requires the session's own token, and the agreement's own participants and documents.
     let token = form.hidden("form_token");
     for at in [
         form_of(&live, unknown_id()),
@@ -440,7 +431,6 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     assert!(late.status == 409 && late.says("The agreement is no longer active"), "{}", late.body);
 }
 
-/// The file to print and sign is no scan of itself.
 #[tokio::test]
 async fn the_document_itself_is_no_scan_of_it() {
     let live = two_signers().await;
@@ -500,7 +490,6 @@ async fn forms_that_are_sent_twice_or_at_once_act_once() {
     );
     let page = jonas.get(&access(&live, ada)).await;
     assert_eq!(page.body.matches("Signed “Purchase agreement” on 20 Nov 2026").count(), 1, "{}", page.body);
-    // Two members confirm at once, and one rejects: one of the three wins.
     let paper = newest(&live, &jonas, ada).await;
     let (one, other, reject) = tokio::join!(
         decide(&jonas, &paper, "confirm", ""),
@@ -545,7 +534,6 @@ async fn a_confirmation_whose_answer_was_lost_counts_once() {
     assert_eq!(signatures(&live).await.len(), 1);
 }
 
-/// What other organizations' members and other participants' URLs find.
 #[tokio::test]
 async fn strangers_find_nothing() {
     let (live, _, jonas) = with_second().await;

@@ -18,7 +18,6 @@ use tokio::io::AsyncWriteExt;
 use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
-/// A one-step agreement where both participants sign one document.
 pub(super) async fn two_signers() -> Live {
     Live::new(|draft| {
         draft.stages.drain(..1);
@@ -27,7 +26,6 @@ pub(super) async fn two_signers() -> Live {
     .await
 }
 
-/// A one-step agreement where Ada approves, and both upload a file.
 pub(super) async fn approval_and_uploads() -> Live {
     Live::new(|draft| {
         let both = draft.participants.iter().map(|participant| participant.id).collect();
@@ -167,18 +165,15 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     let [ada, northwind] = live.ids();
     let link = live.link(ada).await;
     let ada = live.attend(ada).await;
-    // Another participant's pages, another agreement's, and missing ones.
     for stranger in [northwind.to_string(), other.ids()[0].to_string(), unknown_id().clone(), "x".to_owned()] {
         let page = ada.browser.get(&format!("/app/parts/{stranger}")).await;
         assert!(page.status == 401 && page.says("Open your link again"), "{}", page.body);
     }
     let foreign = ada.get(&document(&other.agreement)).await;
     assert!(foreign.status == 404 && foreign.says("Go to your agreement"), "{}", foreign.body);
-    // With the cookie of one's own session under another's name.
     let cookie = ada.browser.cookie(&format!("part-{}", ada.participant)).expect("a session");
     ada.browser.set_cookie(&format!("part-{northwind}"), &cookie);
     assert_eq!(ada.browser.get(&format!("/app/parts/{northwind}")).await.status, 401);
-    // A second browser has its own session.
     let phone = live.open(ada.participant).await;
     assert_eq!((phone.get("").await.status, ada.get("").await.status), (200, 200));
 
@@ -201,7 +196,6 @@ async fn a_link_opens_its_own_pages_only_and_ends_when_it_is_reissued() {
     assert!(old.status == 404 && old.says("This link no longer works") && !old.says("Lease"), "{}", old.body);
     assert_eq!(ada.follow(&new).await.status, 303);
     assert!(ada.get("").await.says("Do you agree"), "the link before may have been in other hands");
-    // No log line, audit row or API response has the link.
     let secret = new.rsplit('/').next().expect("a secret");
     let told =
         [std::fs::read_to_string(live.org.stack().log_file()).unwrap_or_default(), live.read().await.to_string()];
@@ -243,12 +237,10 @@ async fn a_condition_takes_so_many_files_of_a_participant() {
         let expected = if n < limits::UPLOADS_PER_CONDITION_MAX { 303 } else { 409 };
         assert_eq!(done.status, expected, "{n}: {}", done.body);
     }
-    // Count and space are checked before a file is stored.
     let table = live.org.stack().table();
     let stored = rows::file_bytes(table, ada.participant).await;
     let expected: usize = (0..limits::UPLOADS_PER_CONDITION_MAX).map(|n| pdf(&format!("File {n}"), "").len()).sum();
     assert_eq!(stored, u64::try_from(expected).expect("a size"), "nothing was stored of what was refused");
-    // A far too large form isn't read.
     let huge = ada.upload(&at, &format!("{at}/upload"), ("file.pdf", &vec![0; 5 * 1024 * 1024])).await;
     assert!(huge.status == 422 && huge.says("That is more than 4 MB"), "{}", huge.body);
 }
@@ -270,7 +262,6 @@ async fn a_link_stores_so_many_bytes_whatever_becomes_of_them() {
     }
     let stored = rows::file_bytes(table, ada.participant).await;
     assert_eq!(stored, limits::PARTICIPANT_FILE_BYTES_MAX - bytes + 1, "what finds no room is not counted");
-    // A new link starts over.
     let access = format!("{}/participants/{}/access", live.path(), ada.participant);
     let page = live.member.get(&access).await;
     let fields = [("form_token", page.hidden("form_token")), ("generation", page.hidden("generation"))];
@@ -411,11 +402,9 @@ async fn forms_that_are_sent_twice_or_whose_answer_is_lost_do_it_once() {
     let again = ada.send(&page, &sign, &[("signature", "Ada Okafor"), ("copy", &another)]).await;
     assert!(again.status == 409 && again.says("You have done this already"), "{}", again.body);
     assert_eq!(ada.get("").await.body.matches("You signed “Purchase agreement”</a>").count(), 1);
-    // Even if the signed sentence would be another by now.
     let contact = format!("/api/v1/contacts/{}", live.agreement.participants[0].contact_id);
     live.org.patch(contact, &json!({"display_name": "Ada Eze"})).send().await.ok(200);
     assert_eq!(ada.send(&page, &sign, &typed).await.location(), locations[0].1);
-    // Whoever presses another button of the page that they had open is told that they have signed.
     let decline = [("reason", "Too late.")];
     let other = ada.send(&page, &format!("{path}/decline"), &decline).await;
     assert!(other.status == 409 && other.says("You have done this already"), "{}", other.body);
@@ -494,7 +483,6 @@ async fn a_signature_that_takes_long_to_arrive_follows_the_one_that_overtook_it(
     assert_eq!(timeline.last().expect("acts")["events"], json!(["signature.completed", "agreement.completed"]));
 }
 
-/// Simultaneous signing, declining and cancelling end in a state of some sequential order.
 #[tokio::test]
 async fn sign_decline_and_cancel_race_to_one_outcome() {
     for _ in 0..3 {
@@ -514,7 +502,6 @@ async fn sign_decline_and_cancel_race_to_one_outcome() {
         assert!([303, 404, 409].contains(&outcome.0) && [303, 404, 409].contains(&outcome.1), "{outcome:?}");
         let read = live.read().await;
         let is_cancelled = read["lifecycle"] == "cancelled";
-        // The member's page is outdated if a participant was faster.
         assert_eq!(is_cancelled, cancelled.status == 303, "{outcome:?} {read}");
         let events = live.org.events().await;
         let signatures = events.iter().filter(|event| event["type"] == "signature.completed").count();
@@ -558,7 +545,6 @@ async fn a_replaced_document_or_an_ended_agreement_is_not_signed() {
     let late = ada.send(&page, &format!("{path}/sign"), &[("signature", "Ada")]).await;
     assert!(late.status == 409 && late.says("This agreement was cancelled"), "{}", late.body);
     assert!(ada.get("").await.says("Nothing is asked of you anymore"));
-    // Whoever comes later sees that too, without being asked for consent first.
     assert!(live.open(northwind).await.get("").await.says("This agreement was cancelled"));
 }
 

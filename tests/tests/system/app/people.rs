@@ -9,7 +9,6 @@ use tests::{Org, Rule, drafts};
 
 use crate::unknown_id;
 
-/// An organization with a workspace, one of its people, and a member's browser.
 struct Desk {
     org: Org,
     browser: Browser,
@@ -65,7 +64,6 @@ impl Desk {
         self.org.post(path, &body).send().await.ok(201);
     }
 
-    /// Whether the workspace's and the contact's page show the contact as one of its people.
     async fn is_shown(&self, contact: &Value) -> bool {
         let of_workspace = self.browser.get(&self.page()).await;
         let of_contact = self.browser.get(&format!("/app/contacts/{}", id(contact))).await;
@@ -99,7 +97,6 @@ async fn whom_nothing_refers_to_is_removed_and_can_come_back() {
     let log = desk.browser.get(&format!("/app/audit?object={}", id(&desk.ada))).await;
     assert!(log.says("Removed a contact from a workspace"), "{}", log.body);
 
-    // A form sent twice removes once, and nobody else.
     assert_eq!(desk.remove(&desk.browser, &desk.ada).await.status, 303);
     assert_eq!(desk.remove(&desk.browser, &ben).await.status, 303);
     assert!(desk.people().await.is_empty() && desk.browser.get(&desk.page()).await.says("No one yet."));
@@ -126,7 +123,6 @@ async fn whom_an_agreement_refers_to_stays_and_the_agreement_is_named() {
     let link = format!("the draft <a href=\"/app/agreements/{}\">“Lease &#60;b&#62;”</a>. Remove them", draft.id());
     refused(&link).await;
 
-    // A discarded draft keeps no one. A published and cancelled one does.
     let discard = async |draft: &drafts::Drafted| {
         let page = format!("/app/agreements/{}", draft.id());
         let shown = desk.browser.get(&page).await;
@@ -188,7 +184,6 @@ async fn nobody_is_removed_from_or_by_another_organization() {
     for desk in [&desk, &other] {
         assert_eq!(desk.people().await, [id(&desk.ada)]);
     }
-    // A contact who belongs only to another workspace.
     let elsewhere = desk.org.person("Ben").await;
     assert_eq!(desk.remove(&desk.browser, &elsewhere).await.status, 303);
     assert_eq!(desk.people().await, [id(&desk.ada)]);
@@ -200,7 +195,6 @@ async fn a_removal_that_an_agreement_overtakes_is_refused() {
     let draft = desk.org.empty_draft(&desk.workspace, "Lease").await;
     let shaky = Shaky::beside(&desk.org);
     let browser = shaky.browser_of(&desk.org.member("Ines Duarte").await).await;
-    // The removal is decided, but not yet written.
     let person = format!("PERSON#{}", id(&desk.ada));
     let writes = Rule::on("TransactWriteItems").containing(person).containing("\"Delete\"");
     let removal = desk.remove(&browser, &desk.ada);
@@ -227,7 +221,6 @@ async fn who_takes_part_again_while_a_removal_overtakes_is_one_of_the_people() {
     assert!(desk.is_shown(&desk.ada).await);
     assert_eq!(desk.remove(&desk.browser, &desk.ada).await.status, 409);
 
-    // So does an initial participant.
     let begin = "/app/agreements/new";
     let ben = desk.org.person("Ben").await;
     desk.join(&ben).await;
@@ -317,7 +310,6 @@ async fn a_contacts_page_shows_where_they_take_part() {
     assert_eq!(admin.post("/app/organization/contacts", &own).await.status, 303);
     let page = desk.browser.get(&path).await;
     assert!(page.says("Own contact") && page.says("Charter"), "{}", page.body);
-    // A refused form keeps what is beside it.
     let fields = [("form_token", page.hidden("form_token")), ("version", page.hidden("version"))];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
     let refused = desk.browser.post(&path, &fields).await;

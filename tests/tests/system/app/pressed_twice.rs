@@ -1,5 +1,4 @@
-//! Buttons pressed twice by a person who saw nothing happen: they create one thing, and one-time content is in the
-//! response to the second press, the only one that the browser receives.
+//! Buttons pressed twice create one thing; the browser gets only the second response, with all one-time content.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -16,7 +15,6 @@ use super::contacts::audit_of;
 use super::second_factor::{CODES, PAGE as SECOND_FACTOR, TURN_ON, codes_on, key_on, step};
 use super::tokens::{TOKENS, admin, value};
 
-/// A form with the fields that its page gives it, as a button sends it each time that it is pressed.
 #[derive(Clone)]
 struct Pressed<'a> {
     path: &'a str,
@@ -46,7 +44,7 @@ impl<'a> Pressed<'a> {
     }
 }
 
-/// The same browser for a response that it never gets: nothing the response sets is in `browser`.
+/// The same browser for a response that it never gets: its cookies don't reach `browser`.
 fn deaf(browser: &Browser) -> Browser {
     let deaf = Browser::new(browser.base_url());
     for name in ["session", "once-second-factor"] {
@@ -75,11 +73,9 @@ async fn a_token_is_created_once_and_shown() {
     let again = Pressed::on(&asked, TOKENS, &other.fields);
     let report = value(&browser.get(&again.twice(&browser).await).await).expect("the value");
     assert_ne!(report, secret);
-    // Another copy of the form too.
     let again = Pressed::on(&browser.get(TOKENS).await, TOKENS, &[("name", "CRM sync"), ("scope", "read")]);
     let third = value(&browser.get(&again.twice(&browser).await).await).expect("the value");
     assert!(third != secret && third != report);
-    // Another session can't use it.
     let colleague = Browser::of(&org, &org.admin("Kim Sato").await).await;
     let form_token = colleague.get(TOKENS).await.hidden("form_token");
     let theirs = Pressed { form_token, copy: again.copy, ..again };
@@ -157,7 +153,6 @@ async fn a_secret_is_rotated_once_and_shown() {
     assert!(signing == [secret], "the one that is shown signs, and no other");
 }
 
-/// A member whose page waits for the first code.
 async fn setting_up() -> (Org, Person, Browser) {
     let org = Org::new().await;
     let person = org.member("Maren Holt").await;
@@ -186,7 +181,6 @@ async fn recovery_codes_are_made_once_and_shown() {
     let renewed = codes_on(&shown);
     assert!(renewed.len() == 10 && renewed.iter().all(|code| !codes.contains(code)), "{}", shown.body);
 
-    // The shown codes work, and once one is used, the form shows nothing anymore.
     let form_token = shown.hidden("form_token");
     let fields = [("form_token", form_token.as_str()), ("code", &renewed[4])];
     assert_eq!(browser.post(CODES, &fields).await.status, 303);
@@ -196,7 +190,6 @@ async fn recovery_codes_are_made_once_and_shown() {
     assert!(codes_on(&browser.get(SECOND_FACTOR).await).is_empty());
 }
 
-/// Forms that add something, each with what it sends first and what it sends when it was gone back to.
 #[tokio::test]
 async fn a_used_form_with_other_content_adds_it_on_the_next_press_only() {
     let org = Org::new().await;

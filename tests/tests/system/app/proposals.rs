@@ -34,7 +34,6 @@ async fn proposals_are_filtered_by_state_action_and_agreement() {
         (format!("?agreement={}", ready.id()), "Proposals: Seed round", 2),
         (format!("?agreement={}&action=publish_agreement", ready.id()), "Proposals to publish: Seed round", 1),
         (format!("?agreement={}", unknown_id()), "Proposals: one agreement", 0),
-        // Empty fields don't filter.
         ("?state=&action=&agreement=&search=".to_owned(), "Proposals", 3),
     ] {
         let page = browser.get(&format!("{PROPOSALS}{filter}")).await;

@@ -14,7 +14,6 @@ async fn is_refused(browser: &Browser, path: &str) -> bool {
     }
 }
 
-/// Pages with their parameters, and an invalid value for each.
 fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, String)>)> {
     let page = |path: &str, wrong: &[(&'static str, &str)]| {
         (path.to_owned(), wrong.iter().map(|(name, value)| (*name, (*value).to_owned())).collect())
@@ -85,5 +84,4 @@ async fn what_a_list_does_not_know_is_refused_and_never_shows_the_whole_list() {
     assert!(asked > 10, "{asked}");
 }
 
-/// Pages whose parameters only prefill an agreement or a trust.
 const BEGINNINGS: [&str; 1] = ["/new"];

@@ -36,7 +36,6 @@ fn label(text: &str) -> Label {
     Label::parse(text).expect("a label")
 }
 
-/// A step that asks all participants some questions.
 fn questions(draft: &Agreement) -> Stage {
     let field = |label_text: &str, field_type, options: &[&str]| InformationField {
         id: FieldId::new(),
@@ -158,7 +157,6 @@ async fn a_form_is_not_more_than_a_form_can_be() {
     let json = browser.post_with(&review(&proposal), &fields, &[("content-type", "application/json")]).await;
     assert_eq!(json.status, 422, "{}", json.body);
     assert_eq!(org.state().await, before);
-    // One field less is within the limit.
     let form: Vec<(&str, &str)> = fields.iter().chain(&too_much[0][1..]).copied().collect();
     assert_eq!(browser.post(&review(&proposal), &form).await.status, 303);
 }
@@ -171,7 +169,6 @@ async fn a_form_that_is_sent_twice_does_nothing_twice() {
     let page = browser.get(&review(&proposal)).await;
     let (token, version) = (page.hidden("form_token"), page.hidden("version"));
     let form = [("form_token", token.as_str()), ("version", &version), ("note", ""), ("decision", "confirm")];
-    // As a double click does.
     let path = review(&proposal);
     let sent = join_all((0..4).map(|_| browser.post(&path, &form))).await;
     let mut statuses: Vec<u16> = sent.iter().map(|page| page.status).collect();
@@ -182,7 +179,6 @@ async fn a_form_that_is_sent_twice_does_nothing_twice() {
     assert_eq!(again.status, 409);
     assert!(again.says("It was already confirmed") && again.says("Confirmed by Maren Holt"), "{}", again.body);
     assert_eq!(org.state().await, after);
-    // An ended session's form is refused.
     assert_eq!(browser.post("/app/sign-out", &[("form_token", &token)]).await.status, 303);
     assert_eq!(browser.post("/app/sign-out", &[("form_token", &token)]).await.location(), "/app/sign-in");
     let other = Browser::new(org.base_url());
@@ -302,7 +298,6 @@ async fn markup_in_any_text_is_text() {
             assert_eq!(browser.decide(&review(&proposal), "confirm", SCRIPT).await.status, 303);
         }
     }
-    // Typed text also returns as text.
     let page = Browser::new(org.base_url()).sign_in(SCRIPT, "wrong", "/app").await;
     assert!(page.status == 422 && page.says("value=\"&#60;script&#62;") && page.has_only_own_script(), "{}", page.body);
 }

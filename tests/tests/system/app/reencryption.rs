@@ -73,7 +73,6 @@ async fn an_old_key_can_be_dropped_after_what_it_sealed_was_sealed_anew() {
     let verified = shared::webhook::signature::verify(&subscriber.secret, &arrival.headers, &arrival.body, now);
     assert!(verified.is_ok(), "the same secret signs");
 
-    // All of it opens without the old key: the next key reseals it.
     let next = dropped.with_new_key("next").expect("a key");
     assert_eq!(walk(store, &next).await.resealed, 4);
 }

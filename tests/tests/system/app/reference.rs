@@ -17,7 +17,6 @@ fn targets<'a>(page: &'a Page, start: &str) -> BTreeSet<&'a str> {
     targets.filter(|target| target.starts_with(start)).collect()
 }
 
-/// Asserts that each link within a page has a target.
 fn assert_anchors(page: &Page, name: &str) {
     for target in targets(page, "#").into_iter().filter(|target| *target != "#main") {
         let id = format!("id=\"{}\"", &target[1..]);
@@ -25,7 +24,6 @@ fn assert_anchors(page: &Page, name: &str) {
     }
 }
 
-/// What an operation's page must show: parameters, body fields, statuses, and the values of types it refers to.
 fn words(document: &Value, operation: &Value) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let parameters = operation["parameters"].as_array().into_iter().flatten();

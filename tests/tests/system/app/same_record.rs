@@ -8,7 +8,6 @@ use tests::app::Browser;
 use tests::pages::{Form, crawl, furnish};
 use tests::spec;
 
-/// The app's pages with content, and people in every workspace, of whom one is chosen everywhere.
 async fn forms(org: &Org, admin: &Browser) -> BTreeSet<Form> {
     crawl(org, admin).await.into_iter().flat_map(|visit| visit.forms).collect()
 }

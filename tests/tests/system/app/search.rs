@@ -110,13 +110,11 @@ async fn of_many_the_first_are_shown_and_a_link_leads_to_all() {
         let list = browser.get(&format!("/app/{path}?search=lease")).await;
         assert_eq!(list.body.matches("<td class=\"main\">").count(), 6, "{kind}: {}", list.body);
     }
-    // The members' list has a search too.
     org.member("Marguerite Lease").await;
     let members = group(&search(&browser, "lease").await, "members").expect("a member").to_owned();
     assert!(members.contains("href=\"/app/organization?search=lease\">Marguerite Lease</a>"), "{members}");
     let list = browser.get("/app/organization?search=lease").await;
     assert!(list.says("Marguerite Lease") && list.body.matches("<td class=\"main\">").count() == 1, "{}", list.body);
-    // The link has the text unchanged.
     let page = search(&browser, "lease & option").await;
     assert!(page.says("href=\"/app/proposals?search=lease%20%26%20option\""), "{}", page.body);
     let list = browser.get("/app/proposals?search=%20LEASE%20%26%20option%203%20&state=pending").await;
@@ -216,7 +214,6 @@ async fn a_document_is_found_by_its_name_as_long_as_it_has_it() {
     for shown in ["Straße schedule</a>", &link, ">Lease</td>", "count\">1</span>"] {
         assert!(found.contains(shown), "{shown}: {found}");
     }
-    // Only under its new name, and not once it is gone.
     draft.documents[0].name = name("Exhibit A");
     org.edit(&draft).await;
     assert_groups(&search(&browser, "strasse").await, &[]);
@@ -269,7 +266,6 @@ async fn payments_obligations_and_statements_are_found_by_their_names() {
             assert!(found.contains(&expected), "{text}: {expected}: {found}");
         }
     }
-    // A payment's agreement finds it too, and nothing of another organization.
     assert_groups(&search(&browser, "harbor purchase").await, &["agreements", "payments"]);
     let other = Org::new().await;
     let stranger = signed_in(&other).await;

@@ -44,7 +44,6 @@ pub(super) fn key_on(page: &Page) -> Option<TotpSecret> {
     TotpSecret::parse(rest.split_once('>')?.1.split('<').next()?)
 }
 
-/// Turns a second factor on; returns its secret, and the page with the recovery codes.
 pub(super) async fn turn_on(browser: &Browser, person: &Person) -> (TotpSecret, Page) {
     let begun = send(browser, PAGE, &[("current_password", &person.password)]).await;
     assert_eq!((begun.status, begun.location()), (303, PAGE), "{}", begun.body);
@@ -76,15 +75,12 @@ fn needs_password(page: &Page) -> bool {
     page.status == 303 && page.location().starts_with("/app/sign-in?ended=code")
 }
 
-/// A member with a second factor.
 struct Guarded {
     org: Org,
     person: Person,
     /// Code guessers' address, so that no other test has to wait for them.
     address: IpAddr,
-    /// The browser that turned it on.
     browser: Browser,
-    /// The page after that, with the recovery codes.
     turned_on: Page,
     secret: TotpSecret,
     codes: Vec<String>,
@@ -159,7 +155,6 @@ async fn a_member_sets_up_a_second_factor_and_signs_in_with_it() {
     assert!(page.says("10 of 10") && !page.says(&guarded.codes[0]), "{}", page.body);
     let account = guarded.browser.get(ACCOUNT).await;
     assert!(account.says("10 of 10") && account.says(">Manage second factor</a>"), "{}", account.body);
-    // The other session continues.
     assert_eq!(browser.get(ACCOUNT).await.status, 200);
 
     let elsewhere = guarded.halfway().await;
@@ -256,7 +251,6 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
         assert!(page.status == 422 && page.says("Current password is incorrect."), "{}", page.body);
         assert!(page.title() == "Error: Second factor" && !page.says("<b>wrong") && key_on(&page).is_none());
     }
-    // Without a secret, there is nothing to turn on.
     let page = send(&browser, TURN_ON, &[("code", "123456")]).await;
     assert!(page.status == 422 && page.says("This page was out of date"), "{}", page.body);
 
@@ -281,11 +275,9 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
         assert!(page.says("autofocus") && !page.says("<b>12345"), "{code}");
         assert_eq!(key_on(&page).map(|key| key.expose()), Some(secret.expose()), "the same key");
     }
-    // Copying the cookie elsewhere gains nothing.
     let colleague = Browser::of(&org, &org.member("Ben Ruiz").await).await;
     colleague.set_cookie("once-second-factor", &browser.cookie("once-second-factor").unwrap());
     assert!(key_on(&colleague.get(PAGE).await).is_none());
-    // Nothing is on yet, and nothing is stored.
     assert!(browser.get(ACCOUNT).await.says(">Set up second factor</a>"));
     Browser::of(&org, &person).await;
     assert!(
@@ -294,7 +286,6 @@ async fn only_the_password_begins_to_set_up_and_only_a_right_code_turns_on() {
             .iter()
             .all(|row| row["pk"] != format!("SECONDFACTOR#{}", person.email).as_str())
     );
-    // Forms without a session, and forged ones.
     let stranger = Browser::new(org.base_url());
     for path in [PAGE, TURN_ON, CODES, TURN_OFF] {
         assert!(stranger.post(path, &[("form_token", "x")]).await.location().starts_with("/app/sign-in"), "{path}");
@@ -319,7 +310,6 @@ async fn a_clock_may_be_thirty_seconds_off_and_no_more() {
         assert_eq!(page.status == 303, is_accepted, "{offset}: {}", page.body);
         if !is_accepted {
             assert!(is_refused(&page), "{offset}");
-            // It was a mistake: the right one signs in.
             assert_eq!(send_code(&browser, "code", &guarded.code(0)).await.status, 303);
         }
     }
@@ -335,7 +325,6 @@ async fn a_code_works_once() {
         let page = send_code(&two, "code", used).await;
         assert!(is_refused(&page), "{}", page.body);
     }
-    // It works for nothing else either.
     let page = send(&one, CODES, &[("code", &code)]).await;
     assert!(page.status == 422 && page.says(WRONG), "{}", page.body);
     let next = guarded.code(1);
@@ -408,7 +397,6 @@ async fn a_recovery_code_signs_in_once_and_few_are_warned_of() {
     let page = guarded.browser.get(ACCOUNT).await;
     assert!(page.says("3 of 10") && page.says("You have few recovery codes left."), "{}", page.body);
 
-    // New ones need a code of either kind.
     guarded.browser.expire_flashes();
     let refused = send(&guarded.browser, CODES, &[("code", "1")]).await;
     assert!(
@@ -441,7 +429,6 @@ async fn guesses_at_a_code_are_slowed_down_and_the_owner_is_not() {
     rows::postpone_login(guarded.table(), "code", &guarded.person.email).await;
     let page = send_code(&thief, "code", &guarded.code(0)).await;
     assert!(is_refused(&page), "the right one comes too soon: {}", page.body);
-    // Another password or recovery code doesn't help.
     let again = guarded.halfway().await;
     assert!(is_refused(&send_code(&again, "recovery_code", &guarded.codes[0]).await));
     // The owner has signed in with this browser before.
@@ -474,7 +461,6 @@ async fn a_right_password_is_counted_until_the_code_is_right() {
     assert_eq!(browser.get("/app").await.status, 200);
 }
 
-/// Ages the second step in a browser.
 fn age_step(guarded: &Guarded, browser: &Browser, seconds: i64) {
     let keys = guarded.org.stack().keyring();
     let form = CookieSecret::parse(&browser.cookie("form").unwrap()).unwrap();
@@ -491,7 +477,6 @@ fn age_step(guarded: &Guarded, browser: &Browser, seconds: i64) {
 async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     let guarded = Guarded::new().await;
     let code = guarded.code(0);
-    // Without a password before it.
     let stranger = guarded.visitor();
     assert!(needs_password(&stranger.get(SIGN_IN_CODE).await));
     assert!(needs_password(&stranger.post(SIGN_IN_CODE, &[("form_token", "x"), ("code", &code)]).await));
@@ -500,24 +485,20 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     let token = page.hidden("form_token");
     assert!(needs_password(&stranger.post(SIGN_IN_CODE, &[("form_token", &token), ("code", &code)]).await));
 
-    // In another browser, with the cookie.
     let halfway = guarded.halfway().await;
     let cookie = halfway.cookie("second-step").unwrap();
     assert!(!cookie.contains(&guarded.person.email), "it is sealed");
     stranger.set_cookie("second-step", &cookie);
     assert!(needs_password(&send_code(&stranger, "code", &code).await));
-    // A made-up one.
     stranger.set_cookie("second-step", "%7B%22key%22%3A%22x%22%2C%22text%22%3A%22x%22%7D");
     assert!(needs_password(&send_code(&stranger, "code", &code).await));
 
-    // It expires after five minutes.
     age_step(&guarded, &halfway, 301);
     assert!(needs_password(&send_code(&halfway, "code", &code).await));
     let halfway = guarded.halfway().await;
     age_step(&guarded, &halfway, 290);
     assert_eq!(send_code(&halfway, "code", &guarded.code(0)).await.status, 303);
 
-    // Signing out everywhere and a new password end it.
     guarded.forget_used_codes().await;
     let halfway = guarded.halfway().await;
     assert_eq!(send(&guarded.browser, "/app/sign-out-everywhere", &[]).await.status, 303);
@@ -527,7 +508,6 @@ async fn the_second_step_ends_and_is_of_one_browser_account_and_password() {
     let new = [("current_password", guarded.person.password.as_str()), ("new_password", "tiger lamp orchid")];
     assert_eq!(send(&owner, "/app/account/password", &new).await.status, 303);
     assert!(needs_password(&send_code(&halfway, "code", &guarded.code(1)).await));
-    // The second factor stays on with the new password.
     let browser = guarded.visitor();
     let page = browser.sign_in(&guarded.person.email, "tiger lamp orchid", "/app").await;
     assert_eq!(page.location(), "/app/sign-in/code?next=/app");
@@ -540,7 +520,6 @@ async fn the_code_of_another_account_signs_in_nobody() {
     let browser = one.halfway().await;
     assert!(is_refused(&send_code(&browser, "code", &two.code(0)).await));
     assert!(is_refused(&send_code(&browser, "recovery_code", &two.codes[0]).await));
-    // The step belongs to the last correct password.
     let page = browser.sign_in(&two.person.email, &two.person.password, "/app").await;
     assert_eq!(page.location(), "/app/sign-in/code?next=/app");
     assert!(is_refused(&send_code(&browser, "recovery_code", &one.codes[0]).await));
@@ -575,11 +554,9 @@ async fn turning_off_takes_the_password_and_a_code() {
     let page = guarded.browser.get(PAGE).await;
     assert!(page.says("Second factor turned off") && page.says(">Set up second factor</button>"), "{}", page.body);
     guarded.audit_row("turn_off_second_factor").await;
-    // Sessions continue, and the password suffices. A half-finished sign-in starts over.
     assert_eq!(elsewhere.get(ACCOUNT).await.status, 200);
     Browser::of(&guarded.org, &guarded.person).await;
     assert!(needs_password(&send_code(&halfway, "recovery_code", &guarded.codes[2]).await));
-    // Again, with another secret.
     let again = Guarded::of(guarded.org, guarded.person).await;
     assert_ne!(again.secret.expose(), guarded.secret.expose());
 }
@@ -650,7 +627,6 @@ async fn an_admin_resets_the_second_factor_of_a_member() {
     assert!(!page.says(&reset(ada.id.to_string())), "not one's own");
     assert_eq!(page.body.matches("count as one person for 7 days").count(), 2, "said before: {}", page.body);
 
-    // Neither a member, nor another organization's admin, nor the person without a code.
     let other = Org::new().await;
     let stranger = Browser::of(&other, &other.admin("Noor Vance").await).await;
     assert_eq!(send(&guarded.browser, &reset(ada.id.to_string()), &[]).await.status, 403);
@@ -713,7 +689,6 @@ async fn no_admin_resets_the_second_factor_of_an_account_that_another_organizati
     assert!(page.status == 422 && page.says("They also belong to another organization"), "{}", page.body);
     assert_eq!(guarded.browser.get(ACCOUNT).await.status, 200);
     guarded.halfway().await;
-    // Switching needs no code: the session has proved it.
     let to = other.id.to_string();
     let switched = send(&guarded.browser, "/app/account/organization", &[("organization", &to)]).await;
     assert_eq!(switched.status, 303, "{}", switched.body);
@@ -731,7 +706,6 @@ async fn whoever_is_invited_and_has_a_second_factor_joins_with_a_code() {
     let visitor = guarded.visitor();
     let wrong = send_signed_out(&visitor, &link, &[("password", "wrong")]).await;
     assert!(wrong.status == 422 && !wrong.says("name=\"code\""), "{}", wrong.body);
-    // A code alone doesn't suffice.
     let code = guarded.code(0);
     let alone = send_signed_out(&visitor, &link, &[("code", &code)]).await;
     assert!(alone.status == 422 && alone.says("Enter your password again"), "{}", alone.body);

@@ -6,7 +6,6 @@ use shared::domain::ids::{DocumentId, SignatureBlockId};
 use tests::app::Page;
 use tests::attending::{Attendee, Live};
 
-/// A one-step agreement: Ada signs two documents, Northwind the first.
 fn set_up(draft: &mut Agreement) {
     draft.stages.drain(..1);
     draft.stages.truncate(1);
@@ -51,7 +50,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let (agreement, [ada, northwind]) = (&live.agreement, live.ids());
     let first = live.attend(ada).await;
 
-    // Both wait for Ada, each with its number; Northwind's only document has none.
     let tasks = first.get("").await;
     assert!(tasks.says("Sign “Purchase agreement”") && tasks.says("Sign “Schedule of deliveries”"), "{}", tasks.body);
     for (n, place) in [(0, "Document 1 of 2 to sign"), (1, "Document 2 of 2 to sign")] {
@@ -62,7 +60,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     let alone = northwind.get(&document(agreement, 0)).await;
     assert!(alone.says("Your signature") && !alone.says(" to sign</p>"), "{}", alone.body);
 
-    // The first document and its receipt lead to the second.
     let receipt = sign(&first, agreement, 0).await;
     let next = first.at(&document(agreement, 1));
     assert_eq!(linked(&receipt, "Next: Sign “Schedule of deliveries”"), next);
@@ -70,7 +67,6 @@ async fn several_documents_are_signed_one_by_one_also_by_whoever_comes_back_late
     assert!(signed.says("You signed this document") && !signed.says("id=\"sign\""), "{}", signed.body);
     assert_eq!(linked(&signed, "Next: Sign “Schedule of deliveries”"), next);
 
-    // In a new session on another device, Ada continues with the second, without another consent.
     let later = live.open(ada).await;
     let tasks = later.get("").await;
     assert!(!tasks.says("Sign “Purchase agreement”") && tasks.says("Sign “Schedule of deliveries”"), "{}", tasks.body);

@@ -33,7 +33,6 @@ async fn guess(browser: &Browser, emails: impl IntoIterator<Item = &str>) {
     }
 }
 
-/// Opens a page without a session, and sends the sign-in form it leads to.
 async fn sign_in_after(browser: &Browser, sent_away: &Page, person: &Person) -> Page {
     assert_eq!(sent_away.status, 303, "{}", sent_away.body);
     let form = browser.get(sent_away.location()).await;
@@ -55,7 +54,6 @@ async fn any_page_is_come_back_to_exactly_as_it_was_asked_for() {
         let browser = Browser::new(org.base_url());
         let back = sign_in_after(&browser, &browser.get(address).await, &person).await;
         assert_eq!((back.status, back.location()), (303, address));
-        // A signed-in member is redirected at once.
         let sent_away = Browser::new(org.base_url()).get(address).await;
         assert_eq!(browser.get(sent_away.location()).await.location(), address);
     }
@@ -158,11 +156,9 @@ async fn guesses_at_an_account_are_slowed_down_whether_there_is_one_or_not() {
         let travelled = Browser::at(org.base_url(), own_address());
         travelled.set_cookie("browser", &secret);
         assert_eq!(travelled.sign_in(email, &person.password, "/app").await.status, 303);
-        // Nor does a correct sign-in here help an attacker who guesses elsewhere.
         guess(&elsewhere, [email]).await;
         let right = elsewhere.sign_in(email, &person.password, "/app").await;
         assert_eq!(right.status, 422, "{}", right.body);
-        // A lost browser is no longer known.
         let token = known.get("/app/account").await.hidden("form_token");
         assert_eq!(known.post("/app/sign-out-everywhere", &[("form_token", &token)]).await.status, 303);
         assert_eq!(known.sign_in(email, &person.password, "/app").await.status, 422);
@@ -184,11 +180,9 @@ async fn a_browser_that_is_known_is_no_way_in_and_its_guesses_are_its_own() {
     guess(&thief, std::iter::repeat_n(person.email.as_str(), 10)).await;
     rows::postpone_login_in(org.stack().table(), &thief, &person.email).await;
     assert_eq!(thief.sign_in(&person.email, &person.password, "/app").await.status, 422);
-    // It is known to one account only, and guesses in it count nowhere else.
     assert_eq!(thief.sign_in(&colleague.email, &colleague.password, "/app").await.status, 303);
     Browser::of(&org, &person).await;
 
-    // Signing out keeps it, and a made-up one isn't known.
     let token = browser.get("/app").await.hidden("form_token");
     let out = browser.post("/app/sign-out", &[("form_token", &token)]).await;
     assert_eq!((out.status, browser.cookie("browser")), (303, Some(secret)));

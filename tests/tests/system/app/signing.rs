@@ -21,8 +21,6 @@ async fn receipt(attendee: &Attendee, done: &Page) -> Page {
     attendee.browser.get(done.location()).await
 }
 
-/// A drawing of ten thousand points and a typed name, given after the session's end: reopening the link shows both, in
-/// sight of the document, and nothing is signed before.
 #[tokio::test]
 async fn a_signature_given_when_the_session_has_ended_is_kept() {
     let live = Live::new(one_step).await;
@@ -55,7 +53,6 @@ async fn a_signature_given_when_the_session_has_ended_is_kept() {
         }
         assert_eq!(kept.says(&format!("<path d=\"{drawing}\"/>")), typed[1].1 == drawing, "{}", kept.body);
         assert!(!kept.says("Sha256") && !kept.says("Blocks"), "{}", kept.body);
-        // Too early, it stays.
         let early = post(&form(&kept, &[])).await;
         assert!(early.status == 401 && early.says("I’ve opened my link"), "{}", early.body);
         assert_eq!(ada.follow(&live.link(ada.participant).await).await.status, 303);
@@ -70,7 +67,6 @@ async fn a_signature_given_when_the_session_has_ended_is_kept() {
             let done = post(&form(&back, &[("signature", "Ada O.")])).await;
             assert!(receipt(&ada, &done).await.says("Typed name"));
         } else {
-            // Only one of the two signs, as always.
             let both = post(&form(&back, &[("signature", "Ada O.")])).await;
             assert!(both.status == 422 && both.says("is typed and drawn"), "{}", both.body);
             assert!(both.says(&format!("name=\"drawing\" value=\"{drawing}\"")), "{}", both.body);
@@ -116,7 +112,6 @@ async fn every_page_of_a_long_document_is_shown() {
     for odd in ["0", "131"] {
         assert!(ada.get(&format!("{path}?from={odd}")).await.says("Pages 1–50 of 130."), "{odd}");
     }
-    // Signing from the document's third part signs all of it.
     let signed = ada.send(&last, &format!("{path}/sign"), &[("signature", "Ada")]).await;
     assert!(receipt(&ada, &signed).await.says(&last.hidden("sha256")));
 }

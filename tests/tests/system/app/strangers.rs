@@ -11,7 +11,6 @@ async fn forms(org: &Org, admin: &Browser) -> BTreeSet<Form> {
     crawl(org, admin).await.into_iter().flat_map(|visit| visit.forms).collect()
 }
 
-/// The organization's items, except what the background changes by itself.
 async fn state(org: &Org) -> Vec<Value> {
     let mut rows = org.state().await;
     let is_of_background = |row: &Value| ["DELIVERY", "HEALTH"].iter().any(|part| row["pk"].to_string().contains(part));

@@ -75,7 +75,6 @@ async fn a_token_from_the_app_calls_the_api_until_it_is_revoked() {
     assert!(page.says("Token revoked") && page.says(">Revoked</span>"), "{}", page.body);
     writer.get("/api/v1/me").send().await.refused(401);
     org.with_token(&reader).get("/api/v1/me").send().await.ok(200);
-    // Repeating it changes nothing.
     assert_eq!(revoke(&browser, id).await.status, 303);
     let operations = org.audit().await.into_iter().filter(|row| row["member_id"].is_string());
     let operations: Vec<_> = operations.map(|row| row["operation"].as_str().unwrap_or_default().to_owned()).collect();
@@ -95,7 +94,6 @@ async fn only_the_session_that_created_a_token_sees_its_value_and_nothing_stores
     assert_eq!(value(&browser.get(&page_of_token).await).as_ref(), Some(&secret), "for two minutes");
     let page = colleague.get(&page_of_token).await;
     assert!(page.says("CRM sync") && !page.says(&secret));
-    // The sealed cookie opens in no other session.
     colleague.set_cookie(&cookie, &browser.cookie(&cookie).expect("a cookie"));
     assert!(!colleague.get(&page_of_token).await.says(&secret));
     revoke(&browser, id).await;
@@ -165,13 +163,11 @@ async fn the_hour_of_a_tokens_last_use_is_shown_and_written_once() {
         used.contains("data-label=\"Last used\"><time") && used.contains(":00–") && used.contains(":59 UTC"),
         "{used}"
     );
-    // A token just used costs only its read and its row.
     let answer = client.get("/api/v1/me").send().await;
     let line = log::line(org.stack().log_file(), &answer.request_id()).await;
     let hour = Timestamp::now().start_of_hour();
     let is_same_hour = used.contains(&format!("datetime=\"{hour}\""));
     assert!(!is_same_hour || line["round_trips"] == 3, "{line}");
-    // A refused call is a use too; one with an expired or revoked token isn't.
     let refused = org.issue("Refused", Scope::Read, Timestamp::now()).await;
     org.with_token(&refused.value).post("/api/v1/contacts", &json!({})).send().await.refused(403);
     let expired = org.issue("Expired", Scope::Read, Timestamp::now().plus_seconds(-91 * 24 * 3600)).await;

@@ -52,7 +52,6 @@ async fn post(
     browser.post_with(path, &fields, headers).await
 }
 
-/// The fields of the form that the page submits again.
 fn again(page: &Page) -> Vec<(String, String)> {
     let (_, form) = page.body.split_once("action=\"/app/contacts\"").expect("the form again");
     let (form, _) = form.split_once("</form>").expect("the end of the form");
@@ -75,7 +74,6 @@ async fn a_form_of_an_ended_session_is_there_after_signing_in() {
     assert_eq!(desk.sign_in("/app/unsent").await.location(), "/app/unsent");
     assert_eq!(desk.contacts("Okafor").await, 0);
 
-    // Reloading the page loses nothing.
     for _ in 0..2 {
         let kept = desk.browser.get("/app/unsent").await;
         for shown in [ENDED, "<dt>Display name</dt>", "Ada Okafor</dd>", "Submit again", "href=\"/app/contacts\""] {

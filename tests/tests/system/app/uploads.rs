@@ -15,7 +15,6 @@ async fn is_stored(org: &Org, file: &[u8]) -> bool {
     org.stack().files().get(org.id, &DocumentContent::of(file)).await.is_ok()
 }
 
-/// A day passes, and the clock ticks until uploads are settled.
 async fn a_day_passes(org: &Org) {
     drafts::make_uploads_due(org).await;
     let is_done = || async {
@@ -25,7 +24,6 @@ async fn a_day_passes(org: &Org) {
     eventually("the clock has looked at what was uploaded", is_done).await;
 }
 
-/// Uploads files with one form of a page, sent once for each; returns the statuses.
 async fn upload_each(ada: &Attendee, at: &str, files: &[&[u8]]) -> Vec<u16> {
     let action = format!("{at}/upload");
     let page = ada.get(at).await;
@@ -44,7 +42,6 @@ async fn what_a_participant_stored_stays_while_a_receipt_names_it() {
     let (ada, org) = (live.attend(live.ids()[0]).await, &live.org);
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[1].id);
     let [named, refused, named_later] = ["Named", "Refused", "Named later"].map(|text| pdf(text, ""));
-    // A copy of a form records one file, and stores no other.
     assert_eq!(upload_each(&ada, &at, &[&named, &refused]).await, [303, 409]);
     assert_eq!(upload_each(&ada, &at, &[&named_later]).await, [303]);
     assert!(!is_stored(org, &refused).await);
@@ -54,7 +51,6 @@ async fn what_a_participant_stored_stays_while_a_receipt_names_it() {
     }
 }
 
-/// Saves or sends Ada's answers with a file; returns the status.
 async fn answer(live: &Live, ada: &Attendee, act: &str, (version, text, file): (&str, &str, &[u8])) -> u16 {
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[0].id);
     let action = format!("{at}/answers/{act}");
@@ -75,7 +71,6 @@ async fn answers_that_are_not_saved_store_no_file() {
     let [saved, other, sent] = ["Saved", "Other", "Sent"].map(|text| pdf(text, ""));
     assert_eq!(answer(&live, &ada, "save", ("", "First.", &saved)).await, 303);
     let stored = rows::file_bytes(org.stack().table(), ada.participant).await;
-    // Another tab has an older draft, or the text is too long for one.
     let too_long = "x".repeat(shared::limits::ANSWERS_BYTES_MAX);
     for act in ["save", "send"] {
         for (version, text) in [("0", "Second."), ("", too_long.as_str())] {
@@ -85,7 +80,6 @@ async fn answers_that_are_not_saved_store_no_file() {
     }
     assert!(!is_stored(org, &other).await);
     assert_eq!(rows::file_bytes(org.stack().table(), ada.participant).await, stored, "nor is it counted");
-    // A form sent twice saves once, and counts its file once.
     for _ in 0..2 {
         assert_eq!(answer(&live, &ada, "save", ("1", "Second.", &saved)).await, 303);
     }

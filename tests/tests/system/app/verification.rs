@@ -12,7 +12,6 @@ use tests::{Fault, Org, Rule, Shaky};
 
 use crate::unknown_id;
 
-/// An active agreement that waits only for both participants' identities.
 async fn live() -> (Org, Browser, Agreement) {
     let org = Org::new().await;
     let browser = Browser::of(&org, &org.member("Maren Holt").await).await;
@@ -104,7 +103,6 @@ async fn verified_identities_clear_the_gate_and_complete_the_agreement() {
     assert_eq!((&lifecycle, &after["state"]), (&json!("completed"), &json!("cleared")));
     let completed = |event: &&Value| event["type"] == "agreement.completed";
     assert_eq!(org.events().await.iter().filter(completed).count(), 1);
-    // A completed agreement records no more.
     assert_eq!(browser.get(&path(&agreement, ada)).await.location(), page_of(&agreement));
     let audit = org.audit().await;
     let rows = audit.iter().filter(|row| row["operation"] == "record_verification");
@@ -183,7 +181,6 @@ async fn strangers_and_ended_agreements_record_nothing() {
     let refused = browser.post(&of_draft, &fields).await;
     assert!(refused.status == 422 && refused.says("This agreement is not active"), "{}", refused.body);
 
-    // While a member types, another cancels the agreement.
     let form = browser.get(&path(&agreement, ada)).await;
     let proposal = org.propose("cancel_agreement", &agreement).await;
     assert_eq!(browser.decide(&review(&proposal), "confirm", "").await.status, 303);

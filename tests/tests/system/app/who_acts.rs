@@ -10,7 +10,6 @@ use tests::{Org, Rule, Shaky, rows};
 
 use super::evidence::{lines, unzipped};
 
-/// An agreement that both must sign, and a member's sign-in.
 async fn to_sign() -> (Live, Person) {
     to_sign_by("person").await
 }
@@ -74,13 +73,11 @@ async fn a_link_is_shown_on_demand_and_on_record() {
     let rows = live.org.audit().await;
     assert_eq!(rows.iter().filter(|row| row["operation"] == "show_link").count(), 1);
 
-    // Nobody else sees it, nor the same member after two minutes.
     let kim = Browser::of(&live.org, &live.org.member("Kim Sato").await).await;
     lacks(&kim.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
     live.member.expire_flashes();
     lacks(&live.member.get(&access_of(&live)).await, &["/app/links/", "mailto:"]);
 
-    // A link reissued since the page was opened isn't the requested one.
     let page = live.member.get(&access_of(&live)).await;
     let fields = [("form_token", page.hidden("form_token")), ("generation", "1".to_owned())];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -94,7 +91,6 @@ async fn a_link_is_shown_on_demand_and_on_record() {
 async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     let (live, person) = to_sign().await;
     let [ada, northwind] = live.ids();
-    // A member follows the link shown to them.
     let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: ada };
     let opened = host.follow(&live.link(ada).await).await;
     assert_eq!(opened.status, 303, "{}", opened.body);
@@ -121,7 +117,6 @@ async fn what_is_done_in_a_members_browser_asks_first_and_is_marked() {
     says(&host.browser.get(signed.location()).await, &[&format!("I{mark}")]);
     says(&live.member.get(&access_of(&live)).await, &[&format!("Signed “Purchase agreement”, i{mark}")]);
 
-    // Signing the member out doesn't make the browser hers.
     sign_out(&host.browser).await;
     assert_eq!(host.submit("", "/consent/withdraw", &[]).await.status, 303);
 
@@ -157,13 +152,11 @@ async fn signing_out_does_not_answer_the_question() {
     let (live, person) = to_sign().await;
     let ada = live.ids()[0];
     let asked = ["Is Ada Okafor here with you?", "Maren Holt of"];
-    // A member opens the link, and signs out before any page is shown.
     let host = Attendee { browser: Browser::of(&live.org, &person).await, participant: ada };
     let link = live.link(ada).await;
     assert_eq!(host.follow(&link).await.status, 303);
     sign_out(&host.browser).await;
     says(&host.get("").await, &asked);
-    // Pressing the link's button again no longer answers it.
     assert_eq!(host.follow(&link).await.status, 303);
     says(&host.get("").await, &asked);
 
@@ -213,7 +206,6 @@ async fn a_member_who_signs_in_beside_open_pages_is_asked_about_too() {
     let confirmed = ada.send(&question, "/in-person", &[]).await;
     assert_eq!(confirmed.location(), ada.at(&document(&live, "")), "the page that was asked for");
     assert_eq!(ada.sign(&live.agreement, "Ada Okafor").await.status, 303);
-    // Leaving needs no answer.
     let left = ada.send(&question, "/leave", &[]).await;
     assert_eq!(left.status, 200, "{}", left.body);
 }
@@ -323,10 +315,8 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
         says(&page, &[said, "Confirm the change first"]);
         lacks(&page, &["/app/links/", "mailto:", "id=\"code\""]);
     }
-    // Another participant isn't affected.
     says(&shown_link(&live.member, live.agreement.id(), northwind).await, &["mailto:"]);
 
-    // A member confirms what the page showed.
     let confirm = hidden(&page, &format!("{access}/contact"));
     let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     live.org.patch(&contact, &json!({"email": "ada@third.example"})).send().await.ok(200);
@@ -343,7 +333,6 @@ async fn nothing_goes_to_an_address_that_was_changed_after_the_publication_befor
     says(&live.member.get(&live.path()).await, &["Confirmed the new details of Ada Okafor"]);
     says(&shown_link(&live.member, live.agreement.id(), ada).await, &["mailto:ada%40elsewhere.example?"]);
 
-    // Each change is on record, at the contact and in the evidence.
     let own = live.member.get(&format!("/app/contacts/{}", live.agreement.participants[0].contact_id)).await;
     says(&own, &["Earlier details", "Ada Okafor, ada@okafor.example", "Ada Okafor, ada@third.example"]);
     let bundle = live.member.get(&format!("/app/evidence/agreements/{}/bundle", live.agreement.id())).await;

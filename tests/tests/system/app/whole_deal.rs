@@ -86,7 +86,6 @@ async fn judge(live: &Live, page: &str, (act, reason): (&str, &str)) {
     assert_eq!(judged.status, 303, "{}", judged.body);
 }
 
-/// Every read operation's response about the deal, to either token, headers included.
 async fn responses(live: &Live) -> String {
     let (org, agreement) = (&live.org, &live.agreement);
     let proposals = org.get("/api/v1/proposals").send().await.ok(200);
@@ -115,7 +114,6 @@ async fn responses(live: &Live) -> String {
     told
 }
 
-/// A published deal in an organization that asks participants for codes.
 async fn begin(org: Org, admin: &Browser) -> Live {
     let token = admin.get("/app").await.hidden("form_token");
     let settings = [("form_token", token.as_str()), ("name", "Harbor"), ("time_zone", "UTC"), ("asks_for_codes", "on")];
@@ -133,7 +131,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let [ada, northwind] = live.ids();
     let (name, draft, text, reason, file) = (word("name"), word("draft"), word("text"), word("reason"), word("file"));
 
-    // Both arrive with their codes, and sign.
     let (ada, ada_secrets) = arrive(&live, ada).await;
     let (northwind, northwind_secrets) = arrive(&live, northwind).await;
     assert!(ada.get("").await.says("Sign “Purchase agreement”"));
@@ -143,7 +140,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let read = live.read().await;
     assert_eq!((&read["stages"][0]["state"], &read["stages"][1]["state"]), (&json!("done"), &json!("current")));
 
-    // Northwind approves; Ada uploads a file, and saves answers before sending them.
     assert_eq!(northwind.approve(&live.agreement, (1, 0)).await.status, 303);
     let gates: Vec<GateId> = live.agreement.stages[1].gates.iter().map(|gate| gate.id).collect();
     let at = format!("/conditions/{}", gates[1]);
@@ -156,7 +152,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let sent = answer(&ada, gates[2], fields, ("send", &text)).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
 
-    // The member returns them, Ada answers again, and the acceptance completes the agreement.
     assert!(live.member.get("/app").await.says("Answers to read"));
     let answers = format!("{}/conditions/{}/answers/{}", live.path(), gates[2], ada.participant);
     judge(&live, &answers, ("return", &reason)).await;
@@ -167,7 +162,6 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     assert_eq!(live.read().await["lifecycle"], "completed");
     assert_eq!(live.member.get(&live.path()).await.status, 200);
 
-    // Subscribers hear of it, and all participants can get its evidence.
     let arrivals = subscriber
         .receiver
         .wait_until(|arrivals| arrivals.iter().any(|arrival| arrival.event_type() == "agreement.completed"))

@@ -64,7 +64,6 @@ impl Queues {
         delete.receipt_handle(message.receipt_handle().unwrap()).send().await.expect("the queue answers");
     }
 
-    /// What comes out in time, without duplicates, with its group.
     async fn drain(&self, url: &str, count: usize, within: Duration) -> Vec<(DeliveryMessage, String)> {
         let until = tokio::time::Instant::now() + within;
         let mut drained = Vec::new();
@@ -165,7 +164,6 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     assert_eq!(receives, usize::try_from(limits::MESSAGE_RECEIVES_MAX).unwrap());
     let delivery = cloud.delivery(wakes[0]).await;
     assert_eq!((delivery.state(), delivery.attempted), (DeliveryState::Waiting, 1));
-    // An early message goes on to the retry queue, through the function.
     let early = DeliveryMessage { due_at: in_s(2), ..wakes[0] };
     assert!(failures(&call(&mut sender, &sqs_batch(&[body(early)]).0).await).is_empty());
     let sent_on = queues.drain(&queues.retries, 1, PATIENCE).await;
@@ -196,7 +194,6 @@ async fn keys_are_read_kept_and_found_again_after_a_rotation() {
     opens_both(&keys.keyring().await.expect("the keys"));
     opens_both(&SecretsManagerKeys::new(client.clone(), name.clone()).keyring().await.expect("the keys"));
 
-    // Without the secret, a function that has the keys continues with them; one that has none says why.
     client.delete_secret().secret_id(&name).force_delete_without_recovery(true).send().await.expect("it is deleted");
     opens_both(&keys.keyring().await.expect("the keys"));
     for failed in [keys.newest().await, SecretsManagerKeys::new(client, name).keyring().await] {
@@ -232,7 +229,6 @@ async fn files_come_back_from_a_bucket_and_large_ones_by_a_link() {
     assert_eq!(got.status(), 200);
     assert_eq!(got.headers()["content-disposition"], "attachment; filename=\"M_ller _ Co (1).zip\"");
     assert!(got.bytes().await.expect("a file") == large);
-    // The link is for that file alone, unchanged.
     let (path, query) = link.split_once('?').expect("a signature");
     let (exports, _) = path.split_once("/exports/").expect("a path below `exports`");
     let document = format!("{exports}/{org}/{}", content.sha256);

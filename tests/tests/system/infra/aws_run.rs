@@ -157,7 +157,6 @@ async fn what_runs_have_made_is_deleted_when_they_are_over() {
 #[ignore = "needs Python: make test-aws"]
 async fn test_aws_says_in_one_line_that_nothing_answers() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/test-aws");
-    // A port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     for endpoint in [format!("http://127.0.0.1:{port}"), "localstack".to_owned()] {
         let output = Command::new(&script).env("AWS_ENDPOINT_URL", &endpoint).output().await.expect("the script runs");

@@ -48,7 +48,6 @@ async fn a_connection_without_a_request_is_closed() {
     org.get("/api/v1/me").send().await.ok(200);
 }
 
-/// Asserts the server's own refusal: an envelope with a request id, whatever the client sent.
 async fn refused(org: &Org, request: &[u8], status: u16) {
     let (found, headers, body) = raw::answer_to(org.base_url(), request).await;
     let start = String::from_utf8_lossy(&request[..request.len().min(80)]).into_owned();

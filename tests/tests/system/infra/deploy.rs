@@ -1,5 +1,4 @@
-//! `scripts/stack` with a stand-in for the AWS command line: what it shows, asks and refuses. Its calls are checked
-//! against AWS's models. And `scripts/smoke`, the first session, against the local stack.
+//! `scripts/stack` with a stand-in for the AWS command line, and `scripts/smoke` against the local stack.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +17,11 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts");
 const HANDBOOK: &str = include_str!("../../../../infra/OPERATIONS.md");
 /// Linux's limit on one argument of a command.
 const ARGUMENT_BYTES_MAX: usize = 131_072;
-/// The error of `aws` for a missing stack.
 const NO_STACK: &str = "An error occurred (ValidationError): Stack with id x does not exist";
 
 /// A folder with a program `aws` that records its calls, and answers from files.
 struct Aws {
     folder: TempDir,
-    /// Calls of earlier runs.
     seen: Cell<usize>,
 }
 
@@ -48,7 +45,6 @@ print(answer, end="")
 "#;
 
 impl Aws {
-    /// With an empty deployed stack that has a keyring.
     fn new() -> Self {
         let aws = Self { folder: TempDir::new().expect("a folder"), seen: Cell::new(0) };
         aws.program("aws", PROGRAM);
@@ -80,14 +76,12 @@ impl Aws {
         self.says("cloudformation describe-stacks", &json!({ "Stacks": [stack] }));
     }
 
-    /// Reports the state of a failed first deployment once, then a deployed stack.
     fn was(&self, status: &str) {
         let stack =
             json!({"StackStatus": status, "Parameters": [{"ParameterKey": "DomainName", "ParameterValue": "a"}]});
         self.says_in_turn("cloudformation describe-stacks", &[json!({ "Stacks": [stack] })]);
     }
 
-    /// The stack has created its stores, which are in a state.
     fn owns(&self, status: &str) {
         let stores =
             [("Table", "the-table"), ("Files", "the-bucket"), ("Keyring", "the-secret"), ("ReadApi", "a-function")];
@@ -196,7 +190,6 @@ fn is_wanted() -> bool {
 
 struct Ran {
     output: Output,
-    /// The calls of `aws`, one per line.
     calls: String,
     recorded: Vec<Value>,
 }
@@ -263,18 +256,15 @@ async fn a_deployment_shows_what_it_changes_before_it_does() {
         assert!(policy.contains(part), "{part}: {policy}");
     }
     ran.called_in_order(&["cloudformation set-stack-policy", "cloudformation execute-change-set"]);
-    // Without consent, the change set is deleted, and nothing else happens.
     let ran = aws.run(&["deploy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called("cloudformation execute-change-set"), "{}", ran.calls);
     assert!(ran.has_called("cloudformation delete-change-set"), "{}", ran.calls);
     aws.run(&["deploy", "prod", "Arhitecture=arm64", "--yes"], &[]).await.refused("no parameter Arhitecture");
-    // A new stage has no values to keep.
     aws.fails("cloudformation describe-stacks", NO_STACK);
     let ran = aws.run(&["deploy", "new", "--yes"], &[]).await;
     assert!(ran.calls.contains("--change-set-type CREATE") && !ran.calls.contains("UsePreviousValue"), "{}", ran.calls);
     ran.called_in_order(&["cloudformation wait stack-create-complete", "cloudformation set-stack-policy"]);
-    // If AWS doesn't say whether it exists, nobody knows.
     aws.fails("cloudformation describe-stacks", "Unable to locate credentials");
     let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
     ran.refused("Unable to locate credentials");
@@ -289,7 +279,6 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
     let aws = Aws::new();
     aws.program("cargo", "#!/bin/sh\necho a-new-keyring\n");
     let store = "secretsmanager put-secret-value";
-    // With a value: nothing is stored.
     aws.run(&["keyring", "prod"], &[]).await.refused("has a keyring");
     // Unknown: the deployment ends with the reason, and tells no one to store a key.
     aws.fails("secretsmanager describe-secret", "An error occurred (AccessDeniedException)");
@@ -298,7 +287,6 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
         ran.refused("AccessDeniedException");
         assert!(!ran.text().contains("keyring prod") && !ran.has_called(store), "{}\n{}", ran.text(), ran.calls);
     }
-    // Without a value.
     for none in [json!({"Name": "the-secret"}), json!({"VersionIdsToStages": {}})] {
         aws.says("secretsmanager describe-secret", &none);
         let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
@@ -307,7 +295,6 @@ async fn only_a_secret_without_a_value_gets_a_first_keyring() {
         assert!(!ran.text().contains("put-secret-value"), "no command that overwrites a value: {}", ran.text());
         let ran = aws.run(&["keyring", "prod"], &[]).await;
         ran.succeeded();
-        // The token makes AWS refuse a second value from another terminal.
         let call = ran.call(store);
         assert!(call.contains("--secret-id the-secret --client-request-token countersign-first"), "{call}");
         let call = ran.recorded.iter().find(|call| call["args"][1] == "put-secret-value").expect("the call");
@@ -344,14 +331,12 @@ async fn a_first_deployment_that_failed_can_be_repeated() {
         ]);
         let create = ran.call("cloudformation create-change-set");
         assert!(create.contains("--change-set-type CREATE") && !create.contains("UsePreviousValue"), "{create}");
-        // If there are records, however they came, nothing is removed.
         aws.says("dynamodb scan", &json!({"Count": 1}));
         aws.was(status);
         let ran = aws.run(&["deploy", "prod", "--yes"], &[]).await;
         ran.refused("the table the-table has records");
         assert!(!ran.has_called(removal) && !ran.has_called("dynamodb delete-table"), "{}", ran.calls);
     }
-    // Stores that CloudFormation has removed aren't looked for.
     let aws = Aws::new();
     aws.is("ROLLBACK_COMPLETE", &[]);
     aws.owns("DELETE_COMPLETE");
@@ -396,7 +381,6 @@ async fn a_deployment_that_fails_says_why_and_what_comes_next() {
     }
 }
 
-/// An earlier release lacks some parameters of the rolled-back one.
 #[tokio::test]
 async fn a_rollback_keeps_what_the_earlier_release_knows() {
     if !is_wanted() {
@@ -419,7 +403,6 @@ async fn a_rollback_keeps_what_the_earlier_release_knows() {
     }
 }
 
-/// Before anything is built, created or removed.
 #[tokio::test]
 async fn a_stage_without_a_fitting_name_is_refused_at_once() {
     if !is_wanted() {
@@ -532,7 +515,6 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     let ran = aws.run(&["destroy", "prod"], &[]).await;
     ran.refused("--yes");
     assert!(!ran.has_called(removal), "{}", ran.calls);
-    // AWS deletes no secret with replicas. That is checked before anything is deleted.
     let secret = "secretsmanager describe-secret";
     aws.says(secret, &json!({"ReplicationStatus": [{"Region": "eu-west-1", "Status": "InSync"}]}));
     let ran = aws.run(&["destroy", "prod", "--yes"], &[("LOSE_DATA", "countersign-prod")]).await;
@@ -540,7 +522,6 @@ async fn a_stack_with_data_is_not_removed_unless_told() {
     assert!(!lost.iter().any(|call| ran.has_called(call)), "{}", ran.calls);
     aws.says(secret, &json!({"VersionIdsToStages": {"1": ["AWSCURRENT"]}}));
     aws.run(&["destroy", "prod", "--yes"], &[]).await.succeeded();
-    // Given stores aren't the stack's: it removes its own.
     aws.is("UPDATE_COMPLETE", &[("TableName", "restored")]);
     let ran = aws.run(&["destroy", "prod", "--yes"], &[]).await;
     ran.succeeded();
@@ -564,7 +545,6 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     let full = json!({"Versions": files});
     let marker = json!({"DeleteMarkers": [{"Key": "a", "VersionId": "2"}]});
     let lose = [("LOSE_DATA", "countersign-prod")];
-    // One file can't be deleted: the script says so, and the stack remains for another run.
     aws.says(list, &full);
     let error = json!({"Key": "a-key", "Code": "AccessDenied", "Message": "locked"});
     aws.says("s3api delete-objects", &json!({ "Errors": [error] }));
@@ -572,7 +552,6 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
     ran.refused("1 of 1000 files in the-bucket can't be deleted").refused("a-key: AccessDenied locked");
     ran.called_in_order(&["dynamodb delete-table", "s3api delete-objects"]);
     assert!(!ran.has_called("cloudformation delete-stack") && !ran.has_called("s3api delete-bucket"), "{}", ran.calls);
-    // The second run finds the table gone, and the remaining files.
     aws.fails("dynamodb describe-table", "An error occurred (ResourceNotFoundException)");
     aws.fails("dynamodb scan", "An error occurred (ResourceNotFoundException)");
     aws.says("s3api delete-objects", &json!({}));
@@ -589,12 +568,10 @@ async fn a_large_bucket_is_emptied_and_what_was_interrupted_goes_on() {
         serde_json::from_str::<Value>(content).expect("JSON")["Objects"].as_array().expect("keys").len()
     });
     assert_eq!(deleted.collect::<Vec<_>>(), [1000, 1000, 1]);
-    // A third finds only the stack.
     aws.fails(list, "An error occurred (NoSuchBucket)");
     aws.fails("s3api delete-bucket", "An error occurred (NoSuchBucket)");
     aws.fails("secretsmanager delete-secret", "An error occurred (InvalidRequestException): marked for deletion");
     aws.run(&["destroy", "prod", "--yes"], &lose).await.succeeded();
-    // Any other failure ends it.
     aws.fails(list, "An error occurred (AccessDenied)");
     aws.run(&["destroy", "prod", "--yes"], &lose).await.refused("AccessDenied");
 }
@@ -628,7 +605,6 @@ async fn localstack_is_not_started_without_its_token() {
     aws.run(&["localstack"], &[("LOCALSTACK_AUTH_TOKEN", "")]).await.refused("LOCALSTACK_AUTH_TOKEN");
 }
 
-/// All of `make localstack`, with stand-ins for Docker and AWS; the first session is real.
 #[tokio::test]
 async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
     if !is_wanted() {
@@ -636,7 +612,6 @@ async fn a_stage_on_localstack_comes_up_and_has_its_first_session() {
     }
     let aws = Aws::new();
     aws.says("secretsmanager describe-secret", &json!({}));
-    // It exists once created.
     let deployed = r#"#!/bin/sh
 if [ "$1 $2 $3" = "cloudformation wait stack-create-complete" ]; then rm "$(dirname "$0")/cloudformation describe-stacks fails"; fi
 exec "$(dirname "$0")/aws" "$@"
@@ -740,7 +715,6 @@ async fn zips_without_a_list_of_their_parts_are_still_packaged() {
     }
 }
 
-/// The handbook's deployments use the template's parameters.
 #[test]
 fn the_handbooks_deployments_name_parameters_of_the_template() {
     let declared: BTreeSet<&str> =
@@ -763,7 +737,6 @@ fn the_handbooks_deployments_name_parameters_of_the_template() {
     }
 }
 
-/// What `make localstack` runs against its deployment.
 #[tokio::test]
 async fn the_first_session_works_from_an_invitation_on() {
     if !is_wanted() {
@@ -787,7 +760,6 @@ async fn the_first_session_works_from_an_invitation_on() {
         steps
     });
     assert_eq!(steps.get(&true), Some(&15), "{text}");
-    // The link is used up, so the same session fails and says where.
     let (succeeded, text) = smoke(&link).await;
     assert!(!succeeded && text.contains("FAILED"), "{text}");
 }

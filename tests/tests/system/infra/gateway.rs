@@ -43,7 +43,6 @@ async fn a_token_that_a_rest_api_lists_twice_is_none() {
     event["multiValueHeaders"]["authorization"] = json!([read_only]);
     event["headers"]["authorization"] = json!(read_only);
     invoke(&mut function, &event).await.refused(401);
-    // One is one, even if the event has no map beside the list.
     event = recorded("rest-list-contacts", &org);
     invoke(&mut function, &event).await.ok(200);
     event["headers"] = Value::Null;
@@ -87,7 +86,6 @@ async fn the_stage_of_a_rest_api_is_no_part_of_the_path() {
             event["requestContext"]["stage"] = json!(stage);
             event["requestContext"]["path"] = json!(format!("/{stage}{path}"));
             invoke(function, &event).await.ok(status);
-            // With the stage in it, it is another path.
             event["path"] = event["requestContext"]["path"].clone();
             invoke(function, &event).await.refused(404);
         }
@@ -95,7 +93,6 @@ async fn the_stage_of_a_rest_api_is_no_part_of_the_path() {
     }
 }
 
-/// An HTTP API's path begins with the stage; the query is unchanged.
 #[tokio::test]
 async fn the_stage_of_an_http_api_is_cut_from_the_path() {
     let org = Org::new().await;

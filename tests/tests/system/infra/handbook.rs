@@ -42,7 +42,6 @@ fn what_is_no_command_of_ops_says_why_it_is_not_run_here() {
     }
 }
 
-/// The price per million in a row of the handbook.
 fn price(what: &str) -> f64 {
     let row = HANDBOOK.lines().find(|line| line.starts_with(&format!("| {what}")));
     let cell = row.and_then(|row| row.split('|').nth(2)).unwrap_or_else(|| panic!("no price of {what}"));
@@ -74,7 +73,6 @@ fn the_bill_follows_from_what_was_measured() {
     assert!(compared >= 8, "{compared} rows");
 }
 
-/// A stage's cost without calls: alarms and metrics match the template, and the products are right.
 #[test]
 fn what_a_stage_costs_without_calls_is_multiplied_right() {
     let watched = |alarm: &Value| {

@@ -26,7 +26,6 @@ struct Recorded {
     check: fn(&Answer, &Org),
 }
 
-/// In the order of their replay.
 const RECORDED: [Recorded; 17] = [
     Recorded {
         event: "get-identity",
@@ -141,7 +140,6 @@ const RECORDED: [Recorded; 17] = [
     },
 ];
 
-/// A browser's recorded events.
 const PAGES: [&str; 2] = ["view-sign-in", "sign-in"];
 
 fn finds_zoe(answer: &Answer, _: &Org) {
@@ -184,7 +182,6 @@ async fn every_recorded_event_gets_its_answer() {
         check(&answer, &org);
         answered.push(answer.request_id());
     }
-    // The local stack's own server sees what the functions wrote.
     assert_eq!(org.total("/api/v1/contacts").await, 7);
     assert_eq!(org.total("/api/v1/workspaces").await, 3);
     assert_eq!(org.total("/api/v1/proposals").await, 2);
@@ -197,7 +194,6 @@ async fn every_recorded_event_gets_its_answer() {
     assert_eq!(json!(files[&path].len()), document["size_bytes"]);
     let text = pdf::reading::text(&files[&path]).expect("a PDF");
     assert!(text.contains("The Harbor Trust") && text.contains("A painting"), "{text}");
-    // For CloudWatch, the log has one JSON line per call, and nothing else.
     for (name, (process, answered)) in &functions {
         assert_eq!(logged(process), *answered, "{name}");
     }
@@ -254,7 +250,6 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["__Host-session", "__Host-browser", "__Host-form", "__Host-owner"]);
 
-    // A signed-in member needs no form.
     let mut again: Value = serde_json::from_str(&recorded(view, &[])).expect("an event is JSON");
     again["cookies"] = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let away = open(&mut process, again.to_string()).await;
@@ -263,14 +258,12 @@ async fn a_browser_signs_in_over_the_recorded_events() {
     assert_eq!(logged(&process), answered);
 }
 
-/// Each of the app's functions has its own pages, and answers for no other's.
 #[tokio::test]
 async fn the_apps_functions_share_its_pages() {
     let cloud = Cloud::new().await;
     let person = cloud.org.admin("Maren Holt").await;
     let browser = Browser::of(&cloud.org, &person).await;
     let session = browser.cookie("session").expect("a session");
-    // Participants have their own sessions.
     let part = format!("/app/parts/{}", unknown_id());
     let pictures = format!("/app/pictures/{0}/{0}", unknown_id());
     let (receipt, picture) = (format!("{part}/receipts/{}", unknown_id()), format!("{pictures}/1"));
@@ -301,7 +294,6 @@ async fn the_apps_functions_share_its_pages() {
     }
 }
 
-/// The same program reads each PDF in a separate process.
 #[tokio::test]
 async fn what_opens_pdfs_starts_itself_for_each() {
     let (sound, page) = (Bytes::from(tests::pdf::pdf("sound", "")), Picture { page: 0, width_px: 400 });
@@ -319,7 +311,6 @@ async fn what_opens_pdfs_starts_itself_for_each() {
     assert!(matches!(none, Err(Error::Internal(_))), "{none:?}");
 }
 
-/// A bundle passes through Lambda byte by byte, and the keys that verify it need no session.
 #[tokio::test]
 async fn a_bundle_of_the_documents_verifies_with_the_keys_that_it_publishes() {
     let cloud = Cloud::new().await;
@@ -372,7 +363,6 @@ async fn a_key_is_remembered_by_the_next_process() {
     assert_eq!(org.total("/api/v1/contacts").await, 2);
 }
 
-/// A REST API's path has no stage, an HTTP API's has one; in both, links keep their origin.
 #[tokio::test]
 async fn a_named_stage_is_no_part_of_the_path() {
     let org = Org::new().await;

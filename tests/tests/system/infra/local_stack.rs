@@ -102,7 +102,6 @@ async fn an_empty_seed_is_empty_and_a_demo_is_not() {
     let second = Client::new(demo.base_url()).with_token(text(&demo.ready["organizations"][1]["read_only_token"]));
     assert_eq!(second.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"], 0);
 
-    // Existing data ignore the seed.
     demo.kill().await;
     let again = serve.clone().seed("empty").start().await;
     assert_eq!(everything(&again).await, before);
@@ -230,7 +229,6 @@ async fn a_data_directory_in_use_is_said() {
     let process = serve.start().await;
     let refused = serve.refuse().await;
     assert_clean(&refused, &[data_dir.to_str().expect("text"), "in use", process.base_url(), "--data-dir"]);
-    // The running one is left alone.
     process.client().get("/api/v1/me").send().await.ok(200);
     assert!(data_dir.join("ready.json").exists());
 }

@@ -14,7 +14,6 @@ use tokio::process::Command;
 
 use crate::STACK;
 
-/// The page where admins create tokens.
 const TOKENS: &str = "/app/developers/tokens";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const README: &str = "README.md";
@@ -48,12 +47,10 @@ fn prose(page: &str) -> String {
     read(page).split("```").step_by(2).collect()
 }
 
-/// The output of blocks pasted into one shell.
 async fn paste(folder: &Path, blocks: &[&str]) -> String {
     paste_with(folder, blocks, "").await
 }
 
-/// The same, with a line typed where they ask for one.
 async fn paste_with(folder: &Path, blocks: &[&str], typed: &str) -> String {
     let mut shell = Command::new("bash");
     shell.arg("-c").arg(blocks.join("\n")).current_dir(folder);
@@ -113,7 +110,6 @@ async fn first_deal(folder: &Path, process: &Process) {
     assert_eq!(admin.get(path).await.status, 200);
     assert_eq!(admin.decide(path, "confirm", "").await.status, 303);
 
-    // In the same terminal, which has the variables.
     let address = propose.lines().next().expect("the address");
     let agreement = format!("AGREEMENT={}", proposal["agreement_id"].as_str().expect("an id"));
     let said = paste_with(folder, &[ask, address, &agreement, active], value).await;
@@ -153,7 +149,6 @@ async fn trust_funding(folder: &Path, process: &Process) {
     let [list, sort, paper, proven] = &blocks[..] else { panic!("four blocks: {blocks:?}") };
     let tell = "echo \"$WORKSPACE $ACCOUNT $AGREEMENT\"";
     let mut pasted = Vec::new();
-    // Pasted again, it starts over and prints the same.
     for _ in 0..2 {
         let said = paste(folder, &[list, sort, paper, tell]).await;
         let (lines, ids) = said.trim_end().rsplit_once('\n').expect("the ids");
@@ -166,7 +161,6 @@ async fn trust_funding(folder: &Path, process: &Process) {
     assert!(pasted[0].0 != pasted[1].0 && pasted[0].1 != pasted[1].1 && pasted[0].2 != pasted[1].2, "{pasted:?}");
     let (workspace, account, agreement) = &pasted[1];
     prove(folder, process, account, agreement).await;
-    // In the same terminal, which has the variables.
     let address: String = list.lines().take(2).flat_map(|line| [line, "\n"]).collect();
     let said = paste(folder, &[&address, &format!("WORKSPACE={workspace}"), proven]).await;
     assert!(said.trim().ends_with("\"funded\":1,\"unfunded\":0,\"done\":1}"), "{said}");
@@ -185,7 +179,6 @@ fn assert_funding_was_papered(said: &str) {
     );
 }
 
-/// An agent's commands print what the page says, and the link leads a member to the decision.
 async fn agents(folder: &Path, process: &Process) {
     let (session, printed) = (blocks("docs/agents.md", "sh"), blocks("docs/agents.md", "text"));
     let ([session], [printed]) = (&session[..], &printed[..]) else {
@@ -208,7 +201,6 @@ async fn agents(folder: &Path, process: &Process) {
     assert_eq!(browser.decide(path, "confirm", "").await.status, 303, "a member confirms what the agent proposed");
 }
 
-/// The walkthrough's part in the browser: publication, a claim, proof, and its acceptance.
 async fn prove(folder: &Path, process: &Process, account: &str, agreement: &str) {
     let ready = fs::read(folder.join(".local/ready.json")).expect("the ready file");
     let ready: Value = serde_json::from_slice(&ready).expect("JSON");
@@ -301,8 +293,7 @@ fn links_between_pages_lead_somewhere() {
     }
 }
 
-/// Paths are in backquotes, from the root, alone or at the start of a command. `shared/src/text` may be a
-/// file or a folder; of a path with a placeholder, such as `<resource>`, the folder must exist.
+/// Paths are in backquotes, from the root, alone or at the start of a command; `<placeholders>` stand for any name.
 #[test]
 fn paths_that_the_pages_name_exist() {
     let folders = ["docs/", "events/", "functions/", "infra/", "scripts/", "shared/", "tests/"];

@@ -12,7 +12,6 @@ use tests::runtime_api::{self, Function, recorded};
 use tests::template::{self, functions, properties, resources, routes};
 use tests::{Needs, Org, Stack};
 
-/// Functions without an HTTP entrance, with a sample event.
 const BACKGROUND: [(&str, &str); 3] =
     [("event-relay", r#"{"Records": []}"#), ("webhook-sender", r#"{"Records": []}"#), ("clock", "{}")];
 
@@ -187,10 +186,8 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
     assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
 }
 
-/// Variables that functions can do without.
 const OPTIONAL: [&str; 3] = ["CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
 
-/// Each function starts with the template's environment, and needs all of it but what is optional.
 #[tokio::test]
 async fn functions_get_the_settings_that_they_need_and_no_others() {
     let org = Org::new().await;
@@ -233,7 +230,6 @@ fn value_of(variable: &str, org: &Org) -> String {
         "BASE_URL" => "https://countersign.example".to_owned(),
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
-        // Nothing answers there, and no event needs it.
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
         "FILES_BUCKET" | "KEYRING_SECRET" | "DOCUMENTS_FUNCTION" => "none".to_owned(),
         "MCP_HOSTS" => "d111.cloudfront.example".to_owned(),
@@ -242,7 +238,6 @@ fn value_of(variable: &str, org: &Org) -> String {
     }
 }
 
-/// The stream wakes the relay for written entries of the due index, and nothing else.
 #[test]
 fn the_streams_filter_lets_through_what_the_relay_takes() {
     let source = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"];
@@ -260,7 +255,6 @@ fn the_streams_filter_lets_through_what_the_relay_takes() {
     for other in [&batch["Records"][0], &batch["Records"][2]] {
         assert!(!matches(&pattern, other), "{other}");
     }
-    // The prefix of such keys in the code.
     assert!(DueEntry::of(Key::from_parts("DUE#3", "nonsense")).is_none(), "a key that only begins like one");
     assert!(shared::store::keys::due_of_kind(shared::store::keys::Due::Event).starts_with("EVENT#"));
     assert_eq!(
@@ -281,7 +275,6 @@ fn matches(pattern: &Value, event: &Value) -> bool {
     })
 }
 
-/// What a deleted stack retains, what no one else may read, and what alarms report.
 #[test]
 fn data_outlive_the_stack_and_stay_private() {
     let all = &template::template()["Resources"];
@@ -316,7 +309,6 @@ fn data_outlive_the_stack_and_stay_private() {
     for (id, alarm) in resources("AWS::CloudWatch::Alarm") {
         let target = json!({"Fn::If": ["HasAlarmTarget", [{"Ref": "AlarmTarget"}], []]});
         assert_eq!(alarm["AlarmActions"], target, "{id}");
-        // The handbook explains each alarm.
         let name = alarm["AlarmName"]["Fn::Sub"].as_str().and_then(|name| name.strip_prefix("${AWS::StackName}-"));
         let name = name.expect("a name that begins with the stack's");
         let handbook = include_str!("../../../../infra/OPERATIONS.md");
@@ -324,7 +316,6 @@ fn data_outlive_the_stack_and_stay_private() {
     }
 }
 
-/// Stores that a stage may be given: the parameter, its condition, and the resource it replaces.
 const GIVEN_STORES: [(&str, &str, &str); 3] = [
     ("TableName", "HasOtherTable", "Table"),
     ("FilesBucket", "HasOtherFiles", "Files"),
@@ -335,10 +326,11 @@ const GIVEN_STORES: [(&str, &str, &str); 3] = [
 #[test]
 fn everything_follows_to_a_store_that_is_given() {
     let all = template::template();
-    let users = all["Resources"].as_object().expect("resources").iter().filter(|(id, _)| {
-        // The stores themselves stay.
-        !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str())
-    });
+    let users = all["Resources"]
+        .as_object()
+        .expect("resources")
+        .iter()
+        .filter(|(id, _)| !["Table", "Files", "FilesPolicy", "Keyring"].contains(&id.as_str()));
     let users: Vec<(&str, &Value)> = users
         .map(|(id, resource)| (id.as_str(), resource))
         .chain([("Globals", &all["Globals"]), ("Outputs", &all["Outputs"])])
@@ -359,12 +351,10 @@ fn everything_follows_to_a_store_that_is_given() {
         }
         assert!(followed >= 15, "{resource}: {followed}");
     }
-    // The relay reads the given table's stream.
     let stream = &functions()["event-relay"].properties["Events"]["Stream"]["Properties"]["Stream"];
     let stream = template::with_conditions(stream, &["HasOtherTable"]);
     let arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}";
     assert_eq!(stream, json!({"Fn::Sub": format!("{arn}/stream/${{TableStreamLabel}}")}));
-    // A role with a call on the table has it on the given one.
     for (name, function) in functions() {
         let role = properties(function.properties["Role"]["Fn::GetAtt"][0].as_str().expect("a role"));
         let role = template::with_conditions(role, &["HasOtherTable"]);
@@ -373,7 +363,6 @@ fn everything_follows_to_a_store_that_is_given() {
     }
 }
 
-/// What stops while a store is restored.
 #[test]
 fn one_parameter_stops_all_that_runs_by_itself() {
     let stops = json!({"Fn::If": ["HasBackgroundWork", true, false]});
@@ -393,7 +382,6 @@ fn one_parameter_stops_all_that_runs_by_itself() {
     let parameter = &template::template()["Parameters"]["BackgroundWork"];
     // A rule of EventBridge uses the same words for its state.
     assert_eq!(parameter["AllowedValues"], json!(["ENABLED", "DISABLED"]));
-    // And calls: a rate of zero.
     for name in ["RequestsPerSecond", "RequestsAtOnce"] {
         assert_eq!(template::template()["Parameters"][name]["MinValue"], 0);
     }

@@ -21,7 +21,6 @@ const BASE_URL: &str = "https://api.countersign.example";
 
 const UP: u8 = 0;
 const FULL: u8 = 1;
-/// Runs the function, but loses its response.
 const LOSING: u8 = 2;
 
 /// A stand-in for Lambda's own API, with one function. Returns its address.
@@ -102,7 +101,6 @@ async fn papering_is_handed_on_with_the_callers_token() {
     let codes: Vec<_> = of_papering.iter().map(|row| (row["code"].as_str(), row["via"].as_str())).collect();
     let by_mcp = Some("mcp");
     assert_eq!(codes, [(Some("internal_error"), by_mcp), (Some("ok"), by_mcp), (Some("replayed"), by_mcp)]);
-    // A lost response: the audit log has the act once, and the caller is told to look.
     let other = org.ready_item(&org.estate("Elm").await, "A drawing").await;
     let arguments = json!({"item_ids": [other["id"]], "idempotency_key": "l"});
     how.store(LOSING, Ordering::Relaxed);

@@ -11,7 +11,6 @@ fn headers(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Sends a request with some headers replaced; an empty one is removed.
 async fn send(mcp: &Mcp, method: &str, params: &Value, changed: &[(&str, &str)]) -> Reply {
     let (mut sent, body) = mcp.request(method, params);
     sent.retain(|(name, _)| changed.iter().all(|(changed, _)| changed != name));
@@ -56,18 +55,15 @@ async fn the_newest_revision_needs_no_handshake() {
     }
 }
 
-/// The parameters of a handshake.
 fn handshake(revision: &str) -> Value {
     json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
 }
 
-/// The members of a tool besides those of every revision.
 fn added<'a>(tool: &'a Value, of_all: &[&str]) -> Vec<&'a str> {
     crate::members(tool).into_iter().filter(|name| !of_all.contains(name)).collect()
 }
 
-/// A client that begins with a handshake in this revision gets every answer in it, without a session: with the members that
-/// the revision added to a tool, and with structured results if it has them.
+/// Every answer is in the client's revision, without a session.
 async fn is_spoken(revision: &'static str, of_tools: &[&str], is_structured: bool) {
     let org = Org::new().await;
     let mcp = Mcp::of(&org).speaking(revision);
@@ -184,7 +180,6 @@ async fn headers_have_to_agree_with_the_message() {
     let twice = headers(&[("mcp-protocol-version", STATELESS), ("mcp-protocol-version", STATELESS)]);
     let (_, body) = mcp.request("tools/list", &json!({}));
     assert_eq!(code(&mcp.send(Method::POST, &twice, body.to_string().into_bytes()).await), (400, -32020));
-    // What is spoken is said to whoever speaks something else.
     for revision in REVISIONS {
         let reply =
             send(&mcp.speaking(revision), "tools/list", &json!({}), &[("mcp-protocol-version", "1999-01-01")]).await;
@@ -192,7 +187,6 @@ async fn headers_have_to_agree_with_the_message() {
         assert_eq!((code(&reply), &reply.body["id"]), ((400, -32022), &json!(7)));
         assert_eq!(*data, json!({"supported": REVISIONS, "requested": "1999-01-01"}));
     }
-    // The newest revision's requirements for every request.
     let without = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
     let sent = headers(&[("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")]);
     assert_eq!(code(&mcp.send(Method::POST, &sent, without.into_bytes()).await), (400, -32602));
@@ -249,7 +243,6 @@ async fn a_page_of_an_allowed_origin_may_call() {
     let allowed: Vec<&str> = allowed.split(", ").collect();
     assert!(ask[1].1.split(',').all(|name| allowed.contains(&name)), "{allowed:?}");
     assert!(!reply.headers.contains_key("access-control-allow-credentials"), "no cookie is ever looked at");
-    // Then it may read the responses, errors too.
     for (caller, status) in [(&mcp, 200), (&anonymous, 401)] {
         let reply = send(caller, "tools/list", &json!({}), &[("origin", own)]).await;
         assert_eq!(
@@ -259,7 +252,6 @@ async fn a_page_of_an_allowed_origin_may_call() {
         let vary: Vec<_> = reply.headers.get_all("vary").iter().collect();
         assert!(vary.iter().any(|value| *value == "origin"), "{vary:?}");
     }
-    // Another origin, no origin, or no preflight: nothing is allowed.
     for sent in [from("https://evil.example"), ask.to_vec(), vec![("origin", own)]] {
         let reply = anonymous.send(Method::OPTIONS, &headers(&sent), Vec::new()).await;
         assert!([401, 403].contains(&reply.status), "{sent:?}: {reply:?}");
@@ -314,11 +306,9 @@ async fn a_caller_is_who_the_api_knows_and_comes_from_where_it_may() {
             assert!(status == 200 || reply.body["error"]["code"] == "forbidden", "{reply:?}");
         }
     }
-    // A foreign page is refused before its token is checked.
     let foreign =
         send(&Mcp::of(&org.anonymous()), "tools/list", &json!({}), &[("origin", "https://evil.example")]).await;
     assert_eq!(foreign.status, 403);
-    // Each call left one row, and none claims that an operation ran.
     let rows = org.audit().await;
     let of = |operation: &str| rows.iter().filter(|row| row["operation"] == operation).count();
     assert_eq!((of("get_identity"), of("create_workspace")), (1, 1), "by the revoked token");

@@ -35,7 +35,6 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     if rest.len() == 24 && rest.ends_with('Z') && rest.as_bytes()[10] == b'T' {
         return "moment".to_owned();
     }
-    // The same goes for its hash.
     if rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return "hash".to_owned();
     }
@@ -52,7 +51,6 @@ fn general_text(text: &str, fixture: &Fixture) -> String {
     whole
 }
 
-/// The arguments of a fixture's call of an operation.
 fn arguments(fixture: &Fixture, operation: &Operation) -> Map<String, Value> {
     let mut all = fixture.body(operation).and_then(|body| body.as_object().cloned()).unwrap_or_default();
     for parameter in operation.parameters("path") {
@@ -68,7 +66,6 @@ async fn row(org: &Org, request_id: &str) -> Value {
     found[0].clone()
 }
 
-/// A row without what differs per call.
 fn told(row: &Value, fixture: &Fixture) -> Value {
     let tokens = [(fixture.org.token.id, "writer"), (fixture.org.read_only_token.id, "reader")];
     let token = tokens.iter().find(|(id, _)| row["token_id"] == id.to_string()).map(|(_, name)| *name);
@@ -78,7 +75,6 @@ fn told(row: &Value, fixture: &Fixture) -> Value {
     })
 }
 
-/// Compares an HTTP call in one organization with the same MCP call in another.
 async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called): (&Fixture, &Called)) {
     let mut body = answer.json();
     if body.is_array() {
@@ -102,8 +98,7 @@ async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called):
     assert_eq!((rows.0.get("via"), rows.1.get("via")), (None, Some(&json!("mcp"))), "{name}");
 }
 
-/// Two organizations with equal records: one called over HTTP, the other by tools. Each operation is called properly,
-/// again with its key, with a read-only token, without arguments, and with too many.
+/// Each operation is called properly, again with its key, with a read-only token, without arguments, and with too many.
 #[tokio::test]
 async fn every_operation_does_the_same_as_its_tool() {
     let (http, of_tools) = (Fixture::new().await, Fixture::new().await);
@@ -133,7 +128,6 @@ async fn every_operation_does_the_same_as_its_tool() {
         compare(&format!("{name} with too much"), (&http, &answer), (&of_tools, &called)).await;
         if operation.method == "POST" {
             let mut with = with.clone();
-            // Each operation has its own key: one key has one request.
             with.insert("idempotency_key".to_owned(), json!(name));
             for attempt in ["first", "again"] {
                 let answer = asked.clone().key(name).send().await;
@@ -197,7 +191,6 @@ async fn what_is_wrong_with_a_call_is_said_as_the_api_says_it() {
         found["errors"].as_array().expect("errors").iter().filter_map(|it| it["field"].as_str()).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["display_name", "header.idempotency-key", "kind"], "all at once");
-    // A key of one request, and a version that has changed.
     let ada = json!({"display_name": "Ada", "kind": "person", "external_reference": "A-1", "idempotency_key": "k"});
     let first = mcp.call("create_contact", &ada).await;
     let again = mcp.call("create_contact", &ada).await;
@@ -288,7 +281,6 @@ async fn members_see_that_a_call_came_over_mcp() {
     assert!(by_mcp[0].contains("Integration (over MCP),create_contact,"), "{export}");
 }
 
-/// No page of the app is a tool, and the endpoint leads to none.
 #[tokio::test]
 async fn nothing_of_the_app_is_reachable() {
     let org = Org::new().await;

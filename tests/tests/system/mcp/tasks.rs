@@ -18,7 +18,6 @@ use tests::payments::{Paying, dollars, evidence};
 
 const TASKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/agent-tasks");
 
-/// The records that tasks start with, by their names in the files.
 async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
     let org = &fixture.org;
     let people = [org.member("Maren Holt").await, org.member("Jonas Berg").await];
@@ -48,7 +47,6 @@ async fn records(fixture: &Fixture) -> BTreeMap<String, Value> {
     all
 }
 
-/// Fills in records for names: `{contact_id}`.
 fn filled(value: &Value, known: &BTreeMap<String, Value>) -> Value {
     match value {
         Value::String(text) => match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {

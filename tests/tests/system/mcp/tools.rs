@@ -13,7 +13,6 @@ const TOKENS_MAX: usize = 12_000;
 /// published one 10,459 tokens, `o200k_base` 9,917, `cl100k_base` 9,542, on 2026-11-25).
 const BYTES_OF_A_TOKEN: f64 = 3.5;
 
-/// The tools as `make generate` writes them.
 const KEPT: &str = include_str!("../../../../functions/mcp/tools.json");
 
 #[test]
@@ -37,7 +36,6 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
             jsonschema::draft202012::meta::validate(schema).unwrap_or_else(|error| panic!("{}: {error}", operation.id));
             assert_eq!(schema["type"], "object", "{}", operation.id);
         }
-        // Its arguments are the operation's, each once.
         let mut takes: Vec<String> = ["path", "query"]
             .iter()
             .flat_map(|place| operation.parameters(place))
@@ -67,7 +65,6 @@ async fn there_is_a_tool_for_each_operation_and_no_other() {
         assert_eq!(about.contains("Needs the scope `read_write`."), operation.is_write(), "{about}");
         assert_eq!(about.contains("10 rows a page"), operation.is_list(), "{about}");
         assert!((80..600).contains(&about.len()), "{}: {about}", operation.id);
-        // Every tool it mentions exists.
         let sent_to = about.split('`').skip(1).step_by(2).filter(|word| {
             ["get_", "list_", "create_", "update_", "add_", "park_", "paper_"]
                 .iter()
@@ -149,7 +146,6 @@ async fn a_list_is_short_by_default() {
     }
 }
 
-/// Validators of tools' results, by name.
 pub(super) fn results(tools: &[Value]) -> BTreeMap<String, Validator> {
     let validator = |tool: &Value| jsonschema::validator_for(&tool["outputSchema"]).expect("a schema");
     tools.iter().map(|tool| (tool["name"].as_str().expect("a name").to_owned(), validator(tool))).collect()

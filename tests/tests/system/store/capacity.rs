@@ -30,15 +30,12 @@ const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 struct Meter<'a> {
     faults: &'a Faults,
     stack: &'a Stack,
-    /// One per measured token.
     clients: [Client; 2],
-    /// The hour when the tokens' use was recorded.
     used_in: Option<Timestamp>,
     figures: Map<String, Value>,
 }
 
 impl Meter<'_> {
-    /// Sends a call, records its cost, and compares the log with it.
     async fn measure(&mut self, case: &str, status: u16, request: Request) -> Value {
         self.record_use().await;
         drop(self.faults.take_traffic());
@@ -60,8 +57,7 @@ impl Meter<'_> {
 }
 
 impl Meter<'_> {
-    /// A token's first call in an hour records its use: 1 write unit and 1 round trip more than in the golden file.
-    /// Uses the tokens now, so that measurements start with recently used ones.
+    /// A token's first call in an hour records its use: 1 write unit and 1 round trip more. So all tokens are used now.
     async fn record_use(&mut self) {
         let hour = Timestamp::now().start_of_hour();
         if self.used_in != Some(hour) {
@@ -78,7 +74,6 @@ impl Meter<'_> {
     }
 }
 
-/// Cases besides operations.
 const OTHER_CASES: [(&str, &str); 5] = [
     ("refused input", "costs the same at every operation: nothing is read but the token"),
     ("refused scope", "costs the same at every operation: nothing is read but the token"),
@@ -87,7 +82,6 @@ const OTHER_CASES: [(&str, &str); 5] = [
     ("description", "is the description itself, which reads nothing"),
 ];
 
-/// Asserts that each described operation is measured, and each case has one.
 fn assert_complete(figures: &Map<String, Value>) {
     let operations: BTreeSet<String> = spec::all().into_iter().map(|operation| operation.id).collect();
     let cases = figures.keys().map(|case| case.split(':').next().unwrap_or(case));
@@ -133,7 +127,6 @@ async fn a_long_ledger_costs_no_more_than_other_lists() {
     let client = org.at(&stack);
     client.get("/api/v1/me").send().await.ok(200);
     let of_rows = f64::from((160 * ROWS).div_ceil(4096));
-    // Token, organization, and the other lists' rows; for the page the payments, their agreement and its people.
     let beside = f64::from(2 + 2 + PAGE + 1 + 2);
     for (query, total) in [
         (&[][..], ROWS),
@@ -372,7 +365,6 @@ async fn measure_funding(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("paper_funding_items: 25 of them", 201, many).await;
 }
 
-/// Compares figures with the golden file.
 fn compare(figures: &Map<String, Value>, held: &[&str]) {
     let known: Value =
         std::fs::read(golden_file()).ok().and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default();

@@ -149,7 +149,6 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     let counting = org.stack().through(&faults);
     let client = org.at(&counting);
     let people = format!("{path_of_workspace}/contacts");
-    // What the second stack wrote at its start.
     drop(faults.take_traffic());
     let add = |contact: &Value| client.post(&people, &json!({"contact_id": contact["id"]})).send();
     for answer in join_all(contacts.iter().map(add)).await {
@@ -160,7 +159,6 @@ async fn those_who_join_at_once_do_not_wait_for_each_other() {
     assert_eq!((&found["people_count"], found["people"].as_array().map(Vec::len)), (&json!(20), Some(20)));
     assert_eq!(org.all(WORKSPACES).await[0]["people_count"], 20);
 
-    // Those who change the same contact do wait.
     let ada = path(&contacts[0]);
     let patch = |n: usize| client.patch(&ada, &json!({"display_name": format!("Ada {n}")})).send();
     for answer in join_all((0..20).map(patch)).await {

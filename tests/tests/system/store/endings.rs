@@ -1,4 +1,4 @@
-//! Whatever ends with an agreement ends, although the process that began it is gone.
+//! Whatever ends with an agreement ends, even if the process that began it is gone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,6 @@ async fn told(org: &Org, agreement: AgreementId, state: &str) -> usize {
     usize::try_from(total).expect("a count")
 }
 
-/// Counts movements that were ended in their own call.
 async fn written(org: &Org) -> usize {
     org.audit().await.iter().filter(|row| row.to_string().contains("end_movement")).count()
 }
@@ -37,7 +36,6 @@ async fn has_ending(org: &Org) -> bool {
     org.due().await.iter().any(|due| due.contains("ENDING"))
 }
 
-/// The most movements of an agreement.
 #[tokio::test]
 async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies_half_way() {
     let org = Arc::new(Org::with(Needs::OWN.without_background()).await);
@@ -68,7 +66,6 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     let ended = written(&org).await;
     assert!((20..all).contains(&ended), "half-way: {ended}");
     assert!(has_ending(&org).await, "what is left is still due");
-    // Half of the records say so by now. Readers see all as ended.
     assert_told_as_ended(&org, draft.id()).await;
 
     // A tick has a time limit, so the last ones may take another.
@@ -86,7 +83,6 @@ async fn a_thousand_movements_end_with_their_agreement_although_the_process_dies
     assert!([left, left - 1].contains(&(by_clock as usize)), "{by_clock} of {left}");
 }
 
-/// Asserts that filters, totals, lists, reads and the ledger show all the agreement's movements as cancelled.
 async fn assert_told_as_ended(org: &Org, agreement: AgreementId) {
     let all = limits::AGREEMENT_MOVEMENTS_MAX;
     assert_eq!((told(org, agreement, "draft").await, told(org, agreement, "cancelled").await), (0, all));
@@ -111,7 +107,6 @@ async fn assert_told_as_ended(org: &Org, agreement: AgreementId) {
     }
 }
 
-/// The same for obligations, of a cancelled and of an expired agreement.
 #[tokio::test]
 async fn obligations_are_told_as_ended_before_their_own_records_say_so() {
     let org = Org::with(Needs::OWN.without_background()).await;

@@ -37,12 +37,10 @@ impl Broken {
         Self { client: org.at(&stack), stack, faults, org }
     }
 
-    /// The organization's store calls.
     pub fn on(&self, target: &'static str) -> Rule {
         Rule::on(target).containing(self.org.id)
     }
 
-    /// The service itself, on the breakable table.
     pub fn system(&self) -> SystemContext {
         SystemContext::begin(&self.stack.table().store(), self.org.id, "fixture", TimeScale::default())
     }
@@ -139,7 +137,6 @@ async fn endless_throttling_fails_a_call_with_retry_after_and_leaves_nothing_hal
     reads.end();
     lists.end();
 
-    // A call whose audit row can't be written fails too.
     let rows = broken.faults.inject(broken.on("PutItem"), Fault::Throttling);
     let read = broken.client.get(path(&contact)).send().await;
     refused(&read);
@@ -147,7 +144,6 @@ async fn endless_throttling_fails_a_call_with_retry_after_and_leaves_nothing_hal
     rows.end();
 
     assert_eq!(broken.org.state().await, before);
-    // The key was not consumed.
     let again = broken.client.post(CONTACTS, &ada()).key("throttled").send().await;
     again.ok(201);
     assert!(!again.is_replay());
@@ -231,7 +227,6 @@ async fn a_conflict_without_end_is_our_failure_and_leaves_nothing_half_done() {
     }
     assert_eq!(broken.org.state().await, before);
     conflicts.end();
-    // The key was not consumed.
     let again = broken.client.post(CONTACTS, &ada()).key("never").send().await;
     again.ok(201);
     assert!(!again.is_replay());
@@ -269,7 +264,6 @@ async fn an_answer_lost_after_the_commit_is_one_effect() {
     assert_eq!((&page["data"], &page["pagination"]["total"]), (&json!([in_list(&workspace)]), &json!(1)));
 }
 
-/// Asserts that the caller gets the one record of a late commit, and the audit row names it.
 async fn assert_one_record(broken: &Broken, answer: &Answer, list: &str) {
     let created = answer.ok(201);
     let page = broken.client.get(list).send().await.ok(200);
@@ -281,7 +275,6 @@ async fn assert_one_record(broken: &Broken, answer: &Answer, list: &str) {
     assert_eq!(rows::objects(&audit[0]), [created["id"].as_str().expect("an id")]);
 }
 
-/// An abandoned attempt takes effect, and the next one finds it done.
 #[tokio::test]
 async fn the_caller_gets_the_record_of_a_commit_that_lands_late() {
     for (list, body) in [
@@ -314,7 +307,6 @@ async fn a_commit_that_lands_late_is_what_a_repeat_gets() {
     }
 }
 
-/// A request sent once doesn't get a replay, however its attempts went.
 #[tokio::test]
 async fn a_commit_that_lands_late_is_no_replay() {
     let broken = Broken::new().await;
@@ -327,7 +319,6 @@ async fn a_commit_that_lands_late_is_no_replay() {
     assert_eq!(line["code"], broken.audit_of(&answer.request_id()).await[0]["code"], "log and audit row agree");
 }
 
-/// Only the commit's own audit row proves it.
 #[tokio::test]
 async fn the_caller_gets_the_record_of_a_commit_whose_every_response_is_lost() {
     let broken = Broken::new().await;
@@ -380,8 +371,8 @@ async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
     assert_eq!((audit.len(), &audit[0]["status"]), (1, &json!("200")));
 }
 
-/// Every read takes 1.5 s and the first commit conflicts: the second begins at least 7.5 s into the call, whose 12 s
-/// end while it is in progress. Arriving after the response, it is stopped by the audit row.
+/// Every read takes 1.5 s and the first commit conflicts, so the second begins at least 7.5 s into the call's 12 s.
+/// Arriving after the response, it is stopped by the audit row.
 #[tokio::test]
 async fn a_call_that_takes_too_long_fails_and_has_no_effect_later() {
     const READ: Duration = Duration::from_millis(1500);
@@ -422,7 +413,6 @@ async fn an_audit_row_whose_acknowledgement_is_lost_is_one_row() {
     assert_eq!(broken.audit_of(&answer.request_id()).await.len(), 1);
 }
 
-/// A stale read must not undo another caller's write.
 #[tokio::test]
 async fn a_stale_read_loses_no_update() {
     let broken = Broken::new().await;
@@ -454,7 +444,6 @@ async fn a_stale_version_is_not_taken_for_the_one_that_if_match_names() {
     assert_eq!(broken.org.get(path(&contact)).send().await.ok(200)["kind"], "person");
 }
 
-/// A look-up misses a used key: the repeat gets the first response anyway.
 #[tokio::test]
 async fn a_key_that_a_stale_read_misses_has_one_effect() {
     let broken = Broken::new().await;
@@ -469,7 +458,6 @@ async fn a_key_that_a_stale_read_misses_has_one_effect() {
     assert_eq!(broken.org.total(CONTACTS).await, 1);
 }
 
-/// Partial pages and batches are normal: the rest is requested.
 #[tokio::test]
 async fn lists_that_come_in_parts_are_whole() {
     let broken = Broken::new().await;

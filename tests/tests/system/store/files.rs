@@ -28,7 +28,6 @@ async fn upload(org: &Org) -> Result<SystemContext, Error> {
     keep_one(&call, &**org.stack().files(), DEED).await.map(|_| call)
 }
 
-/// Ends a call with an audit row: it took effect, or was refused.
 async fn end(org: &Org, call: &SystemContext, took_effect: bool) {
     let table = org.stack().table();
     let (partition, call) = (format!("ORG#{}#AUDIT#1", org.id), call.call().request_id().to_string());
@@ -48,7 +47,6 @@ async fn entries(org: &Org) -> Vec<DueEntry> {
     items.iter().filter_map(Key::of).filter_map(DueEntry::of).collect()
 }
 
-/// Processes each due upload as the clock does.
 async fn tick(org: &Org, files: &dyn FileStore) -> Vec<Result<Removed, Error>> {
     let mut done = Vec::new();
     for entry in entries(org).await {
@@ -61,7 +59,6 @@ async fn is_stored(org: &Org) -> bool {
     org.stack().files().get(org.id, &DocumentContent::of(&DEED)).await.is_ok()
 }
 
-/// Expires the claim of the clock that removes the deed.
 async fn the_clock_is_lost(org: &Org) {
     let table = org.stack().table();
     let partition = format!("ORG#{}#STOREDFILE#{}", org.id, DocumentContent::of(&DEED).sha256);
@@ -73,18 +70,13 @@ async fn the_clock_is_lost(org: &Org) {
     update.send().await.expect("a clock began to remove it");
 }
 
-/// What happens when a file is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Removal {
-    /// A call uploads the same file just before.
     Met,
-    /// The clock dies just before.
     LostBefore,
-    /// The clock dies just after.
     LostAfter,
 }
 
-/// The stack's files, with an event at removal.
 #[derive(Debug)]
 struct Meeting<'a> {
     org: &'a Org,
@@ -209,7 +201,6 @@ async fn any_number_of_refused_calls_may_upload_the_same_file() {
     assert!(!is_stored(&org).await);
 }
 
-/// Makes all of an organization's uploads due.
 async fn make_due(org: &Org) {
     let (table, now) = (org.stack().table(), format!("{:015}", Timestamp::now().unix_ms()));
     for item in rows::due_items(table, org.id, Due::Upload).await {

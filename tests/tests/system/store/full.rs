@@ -14,7 +14,6 @@ use tests::drafts::{self, Coming, Drafted};
 use tests::funding::{Estate, PAPER, funding_path, item_path};
 use tests::{Needs, Org, eventually, obligations};
 
-/// An organization with a draft of as many papered items and promises as possible. A countdown activates the promises.
 struct Full {
     org: Org,
     maren: Person,
@@ -53,14 +52,12 @@ impl Full {
         self.id.parse().expect("an id")
     }
 
-    /// Decides in one act that also settles an expired proposal of the same action.
     async fn decide(&self, action: ProposalAction) {
         let agreement = Drafted::of(&self.org, &self.id).await.agreement;
         drafts::propose_until(&self.org, &agreement, action, Timestamp::now()).await;
         self.org.decide_at_once(&self.maren, self.id(), action).await;
     }
 
-    /// Runs the clock until the due index has no entries of this kind.
     async fn follow_up(&self, kind: &str) {
         let clock = Clockwork::of(&self.org);
         eventually("nothing is left", async || {
@@ -99,7 +96,6 @@ impl Full {
 const ITEMS: u64 = limits::PAPERED_ITEMS_MAX as u64;
 const PROMISES: u64 = limits::AGREEMENT_PROMISES_MAX as u64;
 
-/// With as many participants as possible, who all join the workspace.
 #[tokio::test]
 async fn the_largest_papering_is_made() {
     let org = Org::new().await;
@@ -123,7 +119,6 @@ async fn the_largest_papering_is_made() {
     assert_eq!(workspace["people_count"], limits::AGREEMENT_PARTICIPANTS_MAX);
 }
 
-/// Its first step is done at once.
 #[tokio::test]
 async fn the_largest_agreement_is_published() {
     let full = Full::with_countdown_to(obligations::days_ago(1)).await;

@@ -26,7 +26,6 @@ fn new(workspace: &Value, n: usize) -> NewFundingItem {
     read(json!({"workspace_id": workspace["id"], "label": format!("Asset {n}")})).expect("an item")
 }
 
-/// Adds items as an import does, some at a time.
 async fn add(org: &Org, workspace: &Value, count: usize) {
     let id: WorkspaceId = workspace["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
     let all: Vec<_> = (0..count).map(|n| (FundingItemId::new(), new(workspace, n))).collect();
@@ -85,13 +84,11 @@ async fn a_place_that_a_failed_call_left_free_is_taken_at_last() {
     let client = org.at(&stack);
     client.get("/api/v1/me").send().await.ok(200);
     drop(faults.take_traffic());
-    // A refusal takes no place.
     let sensitive = json!({"workspace_id": workspace["id"], "label": "Account 000123456789"});
     for _ in 0..3 {
         client.post(ITEMS, &sensitive).send().await.refused_for(422, &[("label", "sensitive_value")]);
     }
     assert_eq!(faults.take_traffic().calls_of("UpdateItem"), 0);
-    // Each attempt that lost a race takes one.
     let conflicts = faults.inject(Rule::on("TransactWriteItems").times(3), Fault::Conflict);
     client.post(ITEMS, &body).send().await.ok(201);
     assert_eq!(conflicts.count(), 3);
@@ -148,7 +145,6 @@ async fn a_thousand_rows_are_checked_once_and_added_in_three_calls_for_each_tran
     assert_eq!(summary["total"], json!(rows));
 }
 
-/// What may change after the check is checked again in each transaction; other workspaces' records never pass.
 #[tokio::test]
 async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     let (org, other) = (Org::new().await, Org::new().await);
@@ -204,7 +200,6 @@ async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     }
     assert_eq!((org.state().await, other.state().await), before);
 
-    // Another call has taken the reference since.
     let batches = check(&estate.workspace, vec![own(), row(&estate.workspace, &estate.trust, &json!("a-1"))]).await;
     let batches = batches.expect("they are of the workspace");
     let body = json!({"workspace_id": pine.workspace["id"], "label": "First", "external_reference": "a-1"});
@@ -217,8 +212,7 @@ async fn what_an_import_names_is_checked_as_the_api_checks_it() {
     assert_eq!(org.total(ITEMS).await, 1, "all or none");
 }
 
-/// A thousand items with all possible facts have several megabytes, of which `DynamoDB` returns one per response. The
-/// rest is requested at once: no read waits for more than one other.
+/// Several megabytes, of which `DynamoDB` returns one per response. No read waits for more than one other.
 #[tokio::test]
 async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     let broken = Broken::new().await;
@@ -263,5 +257,4 @@ async fn the_longest_schedule_is_exact_and_takes_two_waits() {
     assert_eq!(schedule["trusts"][0]["item_count"], json!(most));
 }
 
-/// The ranges after that schedule's first response.
 const RANGES: usize = 31;

@@ -1,7 +1,7 @@
 //! Records of another schema version: older ones are read and migrated, newer ones refused.
 //!
-//! There is no older version yet, so the older records of these tests have a number that nothing ever wrote. What a step
-//! changes of a record is tested beside the steps (`shared/src/store/versions.rs`).
+//! There is no older version yet, so the older records of these tests have a number that nothing ever wrote. The tests
+//! of the steps (`shared/src/store/versions.rs`) cover what a step changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,10 +17,9 @@ use tests::{Client, Needs, Org, Stack, rows};
 
 use super::restored::{answers, empty_table_beside};
 
-/// The attribute with a record's schema version.
 const SCHEMA: &str = "sv";
 
-/// The lists whose rows are written with their records, and the row with the names of an agreement's documents.
+/// The lists whose rows are written with their records, and the rows of agreements' document names.
 const LISTS: [&str; 8] = [
     "AGREEMENTS",
     "AGREEMENTDOCUMENTS",
@@ -32,7 +31,6 @@ const LISTS: [&str; 8] = [
     "WORKSPACES",
 ];
 
-/// All items of a table.
 pub(super) async fn items(table: &Table) -> Vec<Item> {
     let client = table.client();
     let (mut items, mut start) = (Vec::new(), None);
@@ -47,7 +45,6 @@ pub(super) async fn items(table: &Table) -> Vec<Item> {
     }
 }
 
-/// Writes items into a table as they are.
 pub(super) async fn put_all(table: &Table, items: Vec<Item>) {
     let client = table.client();
     for item in items {
@@ -59,7 +56,6 @@ fn text<'a>(item: &'a Item, name: &str) -> &'a str {
     item[name].as_s().expect("a text")
 }
 
-/// The kind of a record that a step can change. None of other items.
 fn kind_of(item: &Item) -> Option<Kind> {
     let [_, _, what, _] = text(item, "pk").split('#').collect::<Vec<_>>()[..] else { return None };
     Kind::parse(what).filter(|_| text(item, "sk") == ".")
@@ -70,7 +66,7 @@ fn is_row(item: &Item) -> bool {
     LISTS.contains(&list)
 }
 
-/// A record as an older release would have left it; another item as it is.
+/// A record as an older release would have left it. Leaves other items alone.
 fn as_older(mut item: Item) -> Item {
     if kind_of(&item).is_some() {
         item.insert(SCHEMA.to_owned(), AttributeValue::N("0".to_owned()));
@@ -78,12 +74,10 @@ fn as_older(mut item: Item) -> Item {
     item
 }
 
-/// A row that has nothing yet of what this release writes.
 fn as_empty(row: &Item) -> Item {
     ["pk", "sk"].map(|name| (name.to_owned(), row[name].clone())).into()
 }
 
-/// The records of all kinds and their rows are after it as this release wrote them.
 #[tokio::test(flavor = "multi_thread")]
 async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs() {
     let first = Stack::with_demo();
@@ -119,8 +113,7 @@ async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs(
     }
 }
 
-/// Migrates in small pages, each of them twice, while calls change a contact. Returns how many records were
-/// rewritten.
+/// Migrates in small pages, each twice, while calls change a contact. Returns how many records were rewritten.
 async fn migrate_under_traffic(client: &Client, contact: &str, store: &Store) -> u64 {
     let path = format!("/api/v1/contacts/{contact}");
     let name = |n: u32| format!("Renamed {n}");
@@ -132,7 +125,7 @@ async fn migrate_under_traffic(client: &Client, contact: &str, store: &Store) ->
     let migrate = async {
         let (mut behind, mut rewritten) = (None, 0);
         loop {
-            // What is lost when a run is killed is done again by the next one.
+            // The next run repeats what a killed run lost.
             let page = || Operator::new(store).migrate_page(behind.as_ref(), 40, false);
             let (done, _) = page().await.expect("a page");
             let (again, next) = page().await.expect("the same page");
@@ -148,7 +141,6 @@ async fn migrate_under_traffic(client: &Client, contact: &str, store: &Store) ->
     rewritten
 }
 
-/// A record that a newer release wrote is refused with its reason in the log, and keeps what it has.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_of_a_newer_version_is_refused_with_its_reason() {
     let stack: Arc<Stack> = Stack::with(Needs::OWN.without_background().on_configured_store());

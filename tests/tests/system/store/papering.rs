@@ -1,5 +1,4 @@
-//! Papering that collides with other calls at a chosen moment, or whose response is lost: items belong to one agreement
-//! or none, and a call learns what has happened.
+//! Papering that collides with other calls at a chosen moment, or whose response is lost.
 
 use futures_util::future::join;
 use serde_json::{Value, json};
@@ -19,13 +18,9 @@ const WRITE: &str = "TransactWriteItems";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
-    /// A member closes it.
     Close,
-    /// A caller clears its verb.
     Unsort,
-    /// A caller puts it on hold.
     Park,
-    /// A caller papers it.
     Paper,
 }
 
@@ -47,7 +42,6 @@ impl Desk {
         &self.broken.org
     }
 
-    /// The organization's writes on the breakable table.
     fn writes(&self) -> Rule {
         self.broken.on(WRITE)
     }
@@ -85,7 +79,6 @@ fn park(client: &tests::Client, item: &Value) -> Request {
     client.post(format!("{}/park", item_path(item)), &json!({"waiting_on": "counsel"}))
 }
 
-/// An overtaken papering is decided again, refused for the new facts, and leaves nothing behind.
 #[tokio::test]
 async fn a_papering_that_is_overtaken_is_refused_for_what_is_true_then() {
     let desk = Desk::new().await;
@@ -166,7 +159,6 @@ async fn what_a_papering_overtakes_is_refused_for_what_is_true_then() {
     assert_eq!(closed, 0);
 }
 
-/// A member's form that closes an item, delayed until a caller has papered it.
 async fn close_overtaken(desk: &Desk, browser: &Browser, item: &Value) -> (Page, Value) {
     let page = format!("/app/funding/items/{}", item["id"].as_str().expect("an id"));
     let action = format!("{page}/close");
@@ -241,7 +233,6 @@ async fn a_papering_whose_response_is_lost_is_repeated_with_its_key_and_papers_o
     let repeated = call(desk.org(), &other, "paper-2").send().await;
     assert!(repeated.is_replay(), "{repeated}");
     assert_eq!(repeated.ok(201)["id"], desk.org().item(&other).await["agreement_id"]);
-    // A key stands for its items.
     call(desk.org(), &item, "paper-2").send().await.refused(409);
     assert_eq!(
         (desk.org().total(AGREEMENTS).await, desk.papered_events().await, desk.org().total(ITEMS).await),

@@ -25,7 +25,6 @@ fn with_reference(reference: &str) -> Value {
     json!({"display_name": "Ada", "kind": "person", "external_reference": reference})
 }
 
-/// A contact's version, which is its tag.
 fn version(answer: &Answer) -> u64 {
     answer.etag().trim_matches('"').parse().expect("a version's number")
 }
@@ -41,7 +40,6 @@ pub(super) async fn overtaken(broken: &Broken, call: Request, step: Rule, meanwh
     join(call.send(), overtake).await.0
 }
 
-/// Waits until the clock shows a later time than any call so far.
 async fn later() {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }
@@ -50,7 +48,6 @@ async fn later() {
 async fn a_contact_that_loses_its_reference_is_not_found_by_it() {
     let broken = Broken::new().await;
     let moved = broken.org.post(CONTACTS, &with_reference("a")).send().await.ok(201);
-    // The reference has led to the contact, which is read next.
     let reads_contact = Rule::on("GetItem").containing(format!("#CONTACT#{}", id(&moved)));
     let post = broken.client.post(CONTACTS, &with_reference("a"));
     let answer = overtaken(&broken, post, reads_contact, async |org| {
@@ -113,7 +110,6 @@ async fn a_reference_that_its_own_contact_was_just_given_is_not_taken() {
     let broken = Broken::new().await;
     let contact = broken.org.contact("Ada").await;
     let change = json!({"external_reference": "new"});
-    // The contact was read without the reference; its holder is read next.
     let reads_holder = Rule::on("GetItem").containing("#CONTACTREF#new");
     let patch = broken.client.patch(path(&contact), &change);
     let answer = overtaken(&broken, patch, reads_holder, async |org| {

@@ -62,9 +62,7 @@ async fn a_restart_goes_on_where_it_stopped() {
 
 #[derive(Default)]
 struct Storm {
-    /// Acknowledged contacts by reference.
     acknowledged: Mutex<BTreeMap<String, Value>>,
-    /// References of calls without a response.
     unanswered: Mutex<Vec<String>>,
     count: AtomicUsize,
 }
@@ -74,7 +72,6 @@ fn body(reference: &str) -> Value {
 }
 
 impl Storm {
-    /// Creates contacts until the process no longer answers.
     async fn write(self: Arc<Self>, client: Client, round: usize, writer: usize) {
         for n in 0.. {
             let reference = format!("ref-{round}-{writer}-{n}");
@@ -140,7 +137,6 @@ async fn what_was_acknowledged_before_a_kill_is_there_once() {
     for reference in &unanswered {
         client.post(CONTACTS, &body(reference)).key(format!("key-{reference}")).send().await.ok(201);
     }
-    // So does each acknowledged one: its key was written with it.
     for (reference, contact) in acknowledged.iter().take(20) {
         let replay = client.post(CONTACTS, &body(reference)).key(format!("key-{reference}")).send().await;
         assert!(replay.is_replay());

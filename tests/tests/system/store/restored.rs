@@ -10,7 +10,6 @@ use tests::{Client, Stack};
 
 use super::migration::{items, put_all};
 
-/// Responses of all read operations: lists, and reads by their records' ids.
 pub(super) async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> {
     let client = Client::new(&stack.base_url).with_token(token);
     let reads: Vec<Operation> = spec::all().into_iter().filter(|operation| !operation.is_write()).collect();
@@ -36,7 +35,6 @@ pub(super) async fn answers(stack: &Stack, token: &str) -> Vec<(String, Value)> 
     answers
 }
 
-/// A response without the stack's origin.
 fn told(stack: &Stack, answer: &Value) -> Value {
     serde_json::from_str(&answer.to_string().replace(&stack.base_url, "https://service")).expect("JSON")
 }
@@ -59,7 +57,6 @@ async fn a_restored_table_answers_as_the_first() {
     assert_is_sound(&copy).await;
 
     let second = first.on_copy(&copy);
-    // The demo is in the first one.
     for (organization, answers_min) in first.ready.organizations.iter().zip([60, 8]) {
         let (before, after) = tokio::join!(
             answers(&first, &organization.read_only_token),
@@ -77,7 +74,6 @@ async fn a_restored_table_answers_as_the_first() {
     assert_eq!(browser.get("/app").await.status, 200);
 }
 
-/// What operators check after a restoration.
 async fn assert_is_sound(table: &Table) {
     let store = table.store();
     let counted = ops::migration::rewrite(&store, true, None).await.expect("a count");

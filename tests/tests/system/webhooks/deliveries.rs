@@ -23,7 +23,6 @@ fn verified(secret: &SigningSecret, arrival: &Arrival) -> Result<(), Unverified>
         .and_then(|()| signature::verify_standard(secret, &arrival.headers, &arrival.body, now))
 }
 
-/// The number of signatures on an arrival, in exactly the specification's format, with one `v1` each.
 fn signatures(arrival: &Arrival) -> usize {
     let header = arrival.header("service-webhook-signature");
     let (time, sums) = header.split_once(',').expect("t=…,v1=…");
@@ -179,7 +178,6 @@ async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organizat
     assert_eq!(all.receiver.wait_for(2).await.len(), 2);
     some.receiver.wait_for(1).await;
     late.receiver.wait_for(1).await;
-    // A test goes only to its endpoint, whatever that subscribes to.
     let test = some.test().await;
     some.receiver.wait_until(|arrivals| arrivals.iter().any(|arrival| arrival.event_id() == test)).await;
     let from_there = stranger.test().await;
@@ -193,7 +191,6 @@ async fn an_endpoint_is_told_what_it_asked_for_from_then_on_and_of_its_organizat
     assert_eq!(stranger.receiver.arrivals()[0].event_id(), from_there);
     assert_eq!(stranger.receiver.arrivals().len(), 1);
 
-    // An edit changes which events it receives.
     assert_eq!(some.edit(&some.receiver.url(), &["workspace.activated"]).await.status, 303);
     activate(&some.admin, &org.workspace("Quay").await).await;
     some.receiver
@@ -278,12 +275,10 @@ async fn a_sixth_previous_secret_is_refused() {
 async fn a_signing_secret_is_on_the_page_that_shows_it_once_and_nowhere_else() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
-    // A failure, with a recorded response, and a success.
     subscriber.receiver.answer_once(Reaction { body: "no".to_owned(), ..Reaction::status(500) });
     let event = subscriber.test().await;
     subscriber.wait_for(&org, event, "delivered").await;
     let kept = subscriber.rotate("keep").await;
-    // A new secret's two minutes are over.
     subscriber.admin.expire_flashes();
     let edited = subscriber.edit("https://10.0.0.7/", &[]).await;
     assert_eq!(edited.status, 422);

@@ -23,7 +23,6 @@ async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let subscriber = org.subscriber().await;
     assert_eq!(subscriber.press("pause", &[]).await.status, 303);
-    // Written out of order.
     let later: Vec<_> = (0..COUNT).map(|_| outbox::event()).collect();
     let mut shuffled = later.clone();
     shuffled.reverse();
@@ -55,7 +54,6 @@ async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_
     assert!(!subscriber.admin.get(&subscriber.path()).await.says("Deliveries are held"));
 }
 
-/// A subscriber with a running attempt at a test, which is answered when the hold is dropped.
 async fn under_way(org: &Org, status: u16) -> (Subscriber, EventId, Hold) {
     let subscriber = org.subscriber().await;
     let (event, hold) = begin(&subscriber, status).await;
@@ -85,7 +83,6 @@ async fn an_attempt_that_is_under_way_when_the_endpoint_is_paused_is_recorded() 
 async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
     let (subscriber, other) = (org.subscriber().await, org.subscriber().await);
-    // One of each kind besides the running one.
     subscriber.receiver.answer(Reaction::status(503));
     let waiting = subscriber.test().await;
     subscriber.wait_until(&org, waiting, "attempted", |delivery| delivery.attempted > 0).await;
@@ -106,7 +103,6 @@ async fn an_endpoint_that_is_deleted_is_gone_with_all_that_was_its_own() {
     let before = subscriber.receiver.arrivals().len();
     other.test().await;
     other.receiver.wait_for(2).await;
-    // Also after the running attempt has ended.
     drop(hold);
     tokio::time::sleep(Duration::from_millis(500)).await;
     eventually("nothing is left", async || subscriber.rows(&org).await.is_empty().then_some(())).await;
@@ -142,7 +138,6 @@ async fn a_replay_while_an_attempt_is_under_way_makes_one_more() {
     assert_eq!(both.state().as_str(), "delivered", "the failure of the one that was overtaken changes nothing");
 }
 
-/// The next page has a test's outcome, if known within three seconds.
 #[tokio::test]
 async fn a_test_waits_for_its_outcome_for_a_moment() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -163,14 +158,12 @@ async fn a_test_waits_for_its_outcome_for_a_moment() {
     let late = outcome().await;
     assert!(late.says("Test event sent, waiting for the outcome"), "{}", late.body);
     drop(hold);
-    // The list tells them apart.
     let page = subscriber.admin.get(&subscriber.path()).await;
     for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", " data-seconds>"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
 
-/// The name of the agreement or workspace.
 #[tokio::test]
 async fn the_list_of_deliveries_names_what_each_is_about() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -248,13 +241,11 @@ async fn a_rotation_keeps_the_old_secret_for_a_day_unless_told_otherwise() {
     assert_eq!(rotated.status, 303, "{}", rotated.body);
     let page = subscriber.admin.get(rotated.location()).await;
     assert!(page.says("Previous secret valid until"), "{}", page.body);
-    // The secret comes with code to verify it.
     for text in ["data-copy=\"secret\" hidden>Copy<", "def verify(secret, headers, body", "id=\"verify-ts\""] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
 
-/// An endpoint with deliveries in all states, one per minute, oldest first.
 struct History {
     org: Org,
     subscriber: Subscriber,
@@ -388,7 +379,6 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     }
     assert_eq!(subscriber.press("replay", &[("since", &behind)]).await.status, 303);
     assert!(subscriber.admin.get(&subscriber.path()).await.says("A replay is under way"));
-    // One delivered meanwhile stays so.
     let clockwork = Clockwork::of(org);
     clockwork.first_tick().await;
     let mut due = Vec::new();
@@ -438,7 +428,6 @@ async fn the_page_of_a_delivery_that_is_not_made_is_there_only_while_the_relay_i
     assert_eq!(subscriber.admin.get(&path).await.status, 404, "nobody will make it again");
 }
 
-/// A replay of all undelivered includes a running attempt, once that has failed.
 #[tokio::test]
 async fn a_replay_of_all_waits_for_an_attempt_that_began_before_it() {
     let org = Org::with(Needs::OWN.without_background()).await;

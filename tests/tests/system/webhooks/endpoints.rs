@@ -10,7 +10,6 @@ use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add};
 use tests::{Fault, Needs, Org, Rule, Shaky, eventually, outbox, rows};
 
-/// Addresses within networks, and otherwise invalid endpoints.
 const REFUSED: [&str; 26] = [
     "",
     "hooks.example.com/countersign",
@@ -46,7 +45,6 @@ fn said(page: &Page, url: &str) {
     assert!(page.says(&format!("value=\"{url}\"")), "{url} is kept: {}", page.body);
 }
 
-/// Goal S2, in the app.
 #[tokio::test]
 async fn an_address_that_is_not_public_is_refused_and_what_was_typed_is_kept() {
     let org = Org::with(Needs::SHARED.with_stream()).await;
@@ -77,7 +75,6 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     }
     let url = subscriber.receiver.url();
     let before = org.state().await;
-    // An unknown type is no choice.
     for types in [&[][..], &["movement.dreamt_of"], &["webhook.test"]] {
         let names: Vec<String> = types.iter().map(|name| format!("event:{name}")).collect();
         for path in [DEVELOPERS.to_owned(), format!("{}/edit", subscriber.path())] {
@@ -105,7 +102,6 @@ async fn all_events_or_selected_ones_are_chosen_and_never_guessed() {
     assert!(page.says("Changes saved") && page.says("<span>proposal.created</span>"), "{}", page.body);
     let edit = subscriber.admin.get(&format!("{}/edit", subscriber.path())).await;
     assert!(edit.says("id=\"events-selected\" name=\"events\" value=\"selected\" checked"), "{}", edit.body);
-    // With all events, ticks beside it don't count.
     let token = edit.hidden("form_token");
     let all = [("form_token", token.as_str()), ("url", &url), ("events", "all"), ("event:proposal.created", "on")];
     assert_eq!(subscriber.admin.post(&format!("{}/edit", subscriber.path()), &all).await.status, 303);
@@ -222,7 +218,6 @@ async fn there_is_room_for_twenty_also_when_more_are_added_at_once() {
     for page in rest {
         assert!(is_refused(page), "{}", page.body);
     }
-    // Simultaneous deletions free as much room as they took.
     let gone = join_all(added.iter().take(3).map(async |page| {
         let (admin, token) = &admins[0];
         admin.post(page.location(), &[("form_token", token), ("act", "delete")]).await
@@ -252,7 +247,6 @@ async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lo
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 422);
 }
 
-/// A form's path and fields.
 type Form = (String, Vec<(String, String)>);
 
 fn form_of(path: &str, token: &str, fields: &[(&str, &str)]) -> Form {

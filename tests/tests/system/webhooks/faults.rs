@@ -21,7 +21,6 @@ use uuid::Uuid;
 
 use crate::STACK;
 
-/// A running stack on a breakable table, with a subscriber.
 struct Broken {
     subscriber: Subscriber,
     org: Org,
@@ -63,13 +62,11 @@ impl Broken {
     }
 }
 
-/// Applies every fault to a call between an event's commit and its acknowledgement: a call of `target` that contains
-/// `needle`. Nothing is lost, and no attempt is recorded twice.
+/// Applies every fault to a call of `target` with `needle`. Nothing is lost, and no attempt is recorded twice.
 async fn survives_every_fault_of(target: &'static str, needle: &str) {
     survives_every_fault_after(&[], target, needle).await;
 }
 
-/// The same, with a subscriber that first fails each event.
 async fn survives_every_fault_after(failures: &[u16], target: &'static str, needle: &str) {
     let broken = Broken::new(60).await;
     // Others' writes never make a read fail.
@@ -188,14 +185,11 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     let half_relayed = next().await;
     outbox::deliver(&org, subscriber.id, &half_relayed, |_| {}).await;
     assert_eq!(org.due().await.len(), 2);
-    // The message was lost.
     let unwoken = next().await;
     relayed(unwoken.id).await;
-    // The sender died before it sent anything.
     let claimed = next().await;
     let wake = relayed(claimed.id).await;
     claimed_for_a_moment(&org, wake).await;
-    // The sender died while it sent.
     let sent = next().await;
     let wake = relayed(sent.id).await;
     let (reaction, hold) = Reaction::held(200);
@@ -210,12 +204,10 @@ async fn wherever_everything_stops_it_goes_on_after_the_next_start() {
     }
     drop(hold);
     claimed_for_a_moment(&org, wake).await;
-    // The sender died after the delivery was settled: the message comes again.
     let settled = next().await;
     let wake = relayed(settled.id).await;
     assert!(sender.handle(wake).await.is_ok());
     assert!(sender.handle(wake).await.is_ok());
-    // The relay did nothing.
     let committed = next().await;
 
     let _working = org.stack().scaled(60);
@@ -264,7 +256,6 @@ async fn what_happened_before_a_kill_arrives_after_it() {
         }
         if round < ROUNDS {
             activations(&process, &admin, &mut told, A_ROUND).await;
-            // Some have arrived, some are in progress, some weren't relayed yet.
             process.kill().await;
             continue;
         }
@@ -291,7 +282,6 @@ async fn what_happened_before_a_kill_arrives_after_it() {
     }
 }
 
-/// A broken delivery is set aside, shown, and fixed; the others go out.
 #[tokio::test]
 async fn a_delivery_without_its_event_is_quarantined_and_replayed_once_it_is_mended() {
     let org = Org::with(Needs::OWN.time_scale(600)).await;
@@ -340,7 +330,6 @@ async fn deliveries_whose_secret_does_not_open_are_quarantined_and_replayed_toge
     assert!(subscriber.receiver.arrivals().is_empty());
     assert_eq!(subscriber.admin.get(DEVELOPERS).await.status, 200);
 
-    // A new secret fixes it.
     subscriber.rotate("replace").await;
     let page = subscriber.admin.get(&subscriber.path()).await;
     assert!(page.says("2 events since") && page.says("Replay all undelivered since"), "{}", page.body);

@@ -26,7 +26,6 @@ async fn secrets_manager(keyring: &Keyring) -> AwsServices {
     service
 }
 
-/// A function's keys before the first look-up.
 fn cold_keys(service: &AwsServices) -> Arc<SecretsManagerKeys> {
     SecretsManagerKeys::new(aws::secrets_manager(&service.settings()), KEYRING.to_owned())
 }
@@ -84,7 +83,6 @@ async fn at(stack: &Stack, person: &Person) -> Browser {
     browser
 }
 
-/// An event for a subscriber, and the message that wakes the sender for it.
 async fn wake_for(org: &Org, clockwork: &Clockwork, subscriber: &Subscriber) -> DeliveryMessage {
     let event = outbox::event();
     outbox::emit(org, std::slice::from_ref(&event)).await;
@@ -164,7 +162,6 @@ async fn without_keys_nothing_is_added_or_rotated_and_nothing_typed_is_lost() {
     assert_eq!(added.status, 303, "{}", added.body);
     let secret = secret_on(&admin.get(added.location()).await).expect("the secret is shown");
 
-    // The next requests go to a function that has not looked up the keys yet.
     service.set_down(true);
     let other = org.stack().with_keys(cold_keys(&service));
     let colder = Browser::new(&other.base_url);
@@ -187,7 +184,6 @@ async fn without_keys_nothing_is_added_or_rotated_and_nothing_typed_is_lost() {
     service.set_down(false);
     assert!(secret_on(&colder.get(added.location()).await) == Some(secret), "it is shown after all");
 
-    // What needs no key works without one.
     service.set_down(true);
     let cold = org.stack().with_keys(cold_keys(&service));
     let coldest = Browser::new(&cold.base_url);
@@ -212,7 +208,6 @@ async fn a_new_secret_is_shown_for_two_minutes_on_the_pages_of_its_endpoint() {
         assert!(secret_on(&page) == secret, "{path}: {}", page.body);
         assert!(page.says("type=\"text\" readonly value=\"whsec_"), "it can be selected: {}", page.body);
     }
-    // Also after acts that fail.
     let refused = subscriber.edit("https://10.0.0.7/", &[]).await;
     assert!(refused.status == 422 && secret_on(&refused) == secret, "{}", refused.body);
     for path in [DEVELOPERS, "/app"] {

@@ -1,5 +1,4 @@
-//! Functions without an HTTP entrance as Lambda runs them: processes that take events from the table's stream, the
-//! queues and the schedule, with a stand-in for SQS and Secrets Manager.
+//! Functions without an HTTP entrance, as Lambda runs them: from stream, queues and schedule, with stand-ins for AWS.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +26,6 @@ pub const RECORDED: [&str; 3] = ["schedule", "sqs-deliveries", "stream-batch"];
 
 const BASE_URL: &str = "https://api.countersign.example";
 
-/// Three functions on the table of an otherwise idle stack.
 pub(crate) struct Cloud {
     pub(crate) org: Org,
     services: AwsServices,
@@ -60,7 +58,6 @@ impl Cloud {
         self.org.subscriber_of(types).await
     }
 
-    /// Makes a proposal, which causes a `proposal.created` event.
     pub(crate) async fn happens(&self) -> EventId {
         let draft = drafts::written(&self.org, "Seed round").await;
         self.org.post("/api/v1/proposals", &draft.publication()).send().await.ok(201);
@@ -68,14 +65,12 @@ impl Cloud {
         events.last().expect("an event")["id"].as_str().expect("an id").parse().expect("a uuid")
     }
 
-    /// Due entries of a kind, with their full keys.
     async fn due(&self, what: Due) -> Vec<(String, String)> {
         let mut keys = rows::due_keys(self.org.stack().table(), self.org.id).await;
         keys.retain(|(_, sort)| sort.starts_with(&keys::due_of_kind(what)));
         keys
     }
 
-    /// Turns an event into deliveries without a function, and returns their messages.
     pub(crate) async fn relayed(&self) -> Vec<DeliveryMessage> {
         let clockwork = Clockwork::of(&self.org);
         // Deliveries come first in a tick: the next one wakes those that this one creates.
@@ -150,7 +145,6 @@ pub(crate) fn body(wake: DeliveryMessage) -> String {
     serde_json::to_string(&wake).expect("a message")
 }
 
-/// Ids of messages that the queue must show again.
 pub(crate) fn failures(answer: &Value) -> Vec<&str> {
     let failures = answer["batchItemFailures"].as_array().unwrap_or_else(|| panic!("no batchItemFailures: {answer}"));
     failures.iter().map(|failure| failure["itemIdentifier"].as_str().expect("an id")).collect()
@@ -171,7 +165,6 @@ async fn the_relay_makes_the_deliveries_of_an_event_and_then_their_messages() {
 
     let mut relay = cloud.start("event-relay").await;
     let batch = stream_batch(&due);
-    // The stream may repeat records: nothing is doubled.
     for _ in 0..2 {
         assert_eq!(call(&mut relay, &batch).await, Value::Null);
         assert_eq!(cloud.due(Due::Event).await, [], "the event's entry is gone");
@@ -266,7 +259,6 @@ async fn no_function_delivers_to_this_machine() {
 
     let started = Instant::now();
     let mut sender = cloud.start("webhook-sender").await;
-    // The record's own message is in the middle; a nonsensical one blocks neither neighbor.
     let event = recorded("sqs-deliveries", &[("first", &body(wakes[0])), ("second", &body(wakes[1]))]);
     let answer = call(&mut sender, &event).await;
     let poison = serde_json::from_str::<Value>(&event).expect("JSON")["Records"][1]["messageId"].clone();
@@ -318,10 +310,8 @@ async fn of_a_batch_only_what_failed_comes_again() {
     let sent = cloud.services.sent();
     let [message] = &sent[..] else { panic!("what came early goes on: {sent:?}") };
     assert_eq!((message.queue.as_str(), message.delay_s, message.wake()), ("retries", 900, early));
-    // The unreadable one is off the due index: the clock won't wake it forever.
     let due = cloud.due(Due::Delivery).await;
     assert!(due.iter().all(|(_, sort)| !sort.ends_with(&other.id.to_string())), "{due:?}");
-    // The same batch again: nothing is done twice, and the unreadable message fails until the queue gives up.
     let again = call(&mut sender, &batch).await;
     assert_eq!(failures(&again).into_iter().collect::<BTreeSet<_>>(), failed);
     assert_eq!(cloud.delivery(good).await.attempted, 1);
@@ -355,7 +345,6 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1);
 }
 
-/// A quarantined delivery's message shows again a few times, and an operator can move it back.
 #[tokio::test]
 async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     let cloud = Cloud::new().await;
@@ -389,7 +378,6 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
     let delivery = cloud.delivery(wake).await;
     assert_eq!((quarantined().await, delivery.state(), delivery.is_quarantined), (0, DeliveryState::Held, false));
-    // Nor does the message of an attempt that a replay replaced.
     let held = store.delivery(wake.delivery).await.expect("the store answers").expect("it is there");
     let replayed = held.replayed(now.plus_seconds(1));
     assert!(store.settle_delivery(cloud.org.id, &held, &replayed, None).await.expect("the store answers"));

@@ -59,7 +59,6 @@ impl Listener {
         client.with_deadline(tests::wait::PATIENCE).post(&url, headers, body.to_owned().into()).await
     }
 
-    /// Ends it as Ctrl-C does, and returns its output.
     async fn stop(mut self) -> String {
         let id = self.child.id().expect("a running process").to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().await.expect("kill").success());

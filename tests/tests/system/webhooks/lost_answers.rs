@@ -9,7 +9,6 @@ use tests::receiver::Receiver;
 use tests::subscriber::{DEVELOPERS, Subscriber, add, secret_on};
 use tests::{Fault, Needs, Org, Rule, Shaky};
 
-/// Faults of a form's commit, and how often they occur.
 const FAULTS: [(Fault, usize); 4] = [
     // The SDK abandons the first attempt, which arrives after the second.
     (Fault::Delay(Duration::from_secs(4)), 1),
@@ -18,7 +17,6 @@ const FAULTS: [(Fault, usize); 4] = [
     (Fault::LostResponse, usize::MAX),
 ];
 
-/// An organization with an endpoint, set up through a breakable store.
 struct Setup {
     // Dropped before the organization's own stack.
     shaky: Shaky,
@@ -37,7 +35,6 @@ impl Setup {
         Self { shaky, subscriber, org }
     }
 
-    /// Runs a form while its commits meet a fault.
     async fn under<T>(&self, (fault, times): (Fault, usize), form: impl Future<Output = T>) -> T {
         let rule = Rule::on("TransactWriteItems").containing(self.org.id).times(times);
         let injected = self.shaky.faults.inject(rule, fault);
@@ -53,7 +50,6 @@ impl Setup {
         tests.map(|event| event["id"].as_str().expect("an id").parse().expect("a uuid")).collect()
     }
 
-    /// The secrets that sign deliveries.
     async fn signing(&self) -> Vec<SigningSecret> {
         let endpoint = self.org.store().endpoint(self.org.id, self.subscriber.id).await.expect("the store answers");
         let endpoint = endpoint.expect("an endpoint");

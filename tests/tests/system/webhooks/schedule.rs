@@ -80,12 +80,10 @@ async fn five_attempts_on_the_schedule_and_then_by_hand() {
     assert!(arrivals.iter().all(|arrival| arrival.body == arrivals[0].body));
 }
 
-/// A due delivery on an idle stack, and the clock's message for it.
 async fn due(org: &Org, subscriber: &Subscriber) -> (Clockwork, DeliveryMessage) {
     let event = outbox::event();
     outbox::emit(org, std::slice::from_ref(&event)).await;
     let clockwork = Clockwork::of(org);
-    // The first tick relays it, the second finds its delivery.
     clockwork.first_tick().await;
     assert_eq!(subscriber.delivery(org, event.id).await.expect("a delivery").state().as_str(), "queued");
     clockwork.first_tick().await;
@@ -105,7 +103,6 @@ async fn copies_of_a_message_make_one_attempt() {
     let attempts = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Attempted(_)))).count();
     let passed = handled.iter().filter(|handled| matches!(handled, Ok(Handled::Skipped))).count();
     assert_eq!((attempts, passed), (1, 19), "{handled:?}");
-    // And what comes when all is done.
     assert_eq!(senders[0].handle(wake).await.ok(), Some(Handled::Skipped));
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
     let delivered = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery").into_inner();
@@ -136,7 +133,6 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
 }
 
-/// Longer than a test lasts.
 const NEVER: Duration = Duration::from_hours(1);
 
 fn distinct(receiver: &Receiver) -> usize {

@@ -39,7 +39,6 @@ async fn every_type_of_condition_is_added_set_and_removed() {
         let fields: Vec<_> = [("copy", copy.as_str()), ("type", &kind)].into_iter().chain(fields).collect();
         let added = desk.send(&format!("{steps}/conditions"), &fields).await;
         assert_eq!(added.status, 303, "{kind}: {}", added.body);
-        // A double click's second press.
         assert_eq!(desk.send(&format!("{steps}/conditions"), &fields).await.status, 303);
         let gates = desk.agreement(&page).await["stages"][0]["gates"].as_array().cloned().expect("gates");
         let gate = gates.iter().filter(|gate| gate["id"] == json!(id)).collect::<Vec<_>>();
@@ -52,7 +51,6 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     }
     assert_eq!(desk.agreement(&page).await["stages"][0]["gates"].as_array().map(Vec::len), Some(1));
 
-    // A countdown to a date, and what is no duration.
     let FormCopy { name: copy, id } = desk.copy();
     let until = [("copy", copy.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
     assert_eq!(desk.send(&format!("{steps}/conditions"), &until).await.status, 303);
@@ -104,7 +102,6 @@ async fn questions_are_added_edited_moved_and_removed() {
     let moved = desk.send(&path, &[("act", "move_question"), ("id", &ids[1]), ("to", "0"), ("seen", seen_order)]).await;
     assert_eq!(moved.status, 303, "{}", moved.body);
     assert_eq!(fields().await[0]["label"], "Anything else?");
-    // Another member has made the same move meanwhile.
     let late = desk.send(&path, &[("act", "move_question"), ("id", &ids[1]), ("to", "1"), ("seen", seen_order)]).await;
     assert_eq!(late.status, 409, "{}", late.body);
     let wrong = [("act", "add_question"), ("question", "Which?"), ("answer", "choice"), ("options", "")];

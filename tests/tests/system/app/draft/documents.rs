@@ -68,7 +68,6 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     assert!(none.status == 422 && none.says("File must be chosen"), "{}", none.body);
     assert_eq!(desk.agreement(&page).await["documents"], json!([]));
 
-    // The largest file, named after itself, once for two presses.
     let FormCopy { name: copy, id } = desk.copy();
     for _ in 0..2 {
         let added = desk.upload(&path, &[("copy", &copy), ("document_name", "")], &padded(FOUR_MIB)).await;
@@ -78,7 +77,6 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
     assert_eq!(documents.as_array().map(Vec::len), Some(1));
     assert_eq!((&documents[0]["name"], &documents[0]["size_bytes"]), (&json!("deed"), &json!(FOUR_MIB)));
 
-    // A body that breaks off within the file.
     let head = "------x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.4";
     let broken = desk.browser.send_body(&path, "multipart/form-data; boundary=----x", head.as_bytes().to_vec()).await;
     assert_eq!(broken.status, 422, "{}", broken.body);

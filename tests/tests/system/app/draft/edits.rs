@@ -14,14 +14,12 @@ async fn members_who_edit_different_parts_both_keep_their_edits() {
     let page = desk.two_party().await;
     let step = desk.agreement(&page).await["stages"][0]["id"].as_str().expect("an id").to_owned();
     let steps = format!("{page}/steps/{step}");
-    // Both open their pages first.
     let (details, step_page) = (desk.seen(&format!("{page}/details")).await, other.get(&steps).await.hidden("seen"));
     let named =
         desk.send(&format!("{page}/details"), &[("seen", &details), ("name", "Refit"), ("kind", "general")]).await;
     let stepped =
         other.post(&steps, &[("form_token", &other_token), ("seen", &step_page), ("name", "Signatures")]).await;
     assert_eq!((named.status, stepped.status), (303, 303), "{}{}", named.body, stepped.body);
-    // A double click's second press finds the first one's result.
     let again = [("form_token", other_token.as_str()), ("seen", &step_page), ("name", "Signatures")];
     assert_eq!(other.post(&steps, &again).await.status, 303);
     let agreement = desk.agreement(&page).await;
@@ -40,7 +38,6 @@ async fn members_who_edit_different_parts_both_keep_their_edits() {
     let replaced = desk.send(&steps, &[("seen", &stale.hidden("seen")), ("name", "Closing")]).await;
     assert_eq!(replaced.status, 303, "{}", replaced.body);
 
-    // A step that another member removed.
     let seen = desk.seen(&steps).await;
     assert_eq!(other.post(&steps, &[("form_token", &other_token), ("act", "remove")]).await.status, 303);
     let gone = desk.send(&steps, &[("seen", &seen), ("name", "A long thought")]).await;
@@ -212,7 +209,6 @@ async fn two_who_rename_one_draft_are_told_of_each_other() {
     {
         assert!(stale.says(text), "{text}: {}", stale.body);
     }
-    // One's own change in another window.
     let seen = desk.seen(&path).await;
     assert_eq!(desk.send(&path, &[("seen", &seen), ("name", "Tender"), ("kind", "safe")]).await.status, 303);
     let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "safe")]).await;
@@ -240,7 +236,6 @@ async fn histories_name_the_part_that_was_edited() {
     let proposal = json!({"action": "cancel_agreement", "agreement_id": id});
     desk.org.post("/api/v1/proposals", &proposal).send().await.ok(201);
 
-    // Removed parts keep their names.
     let edits = [
         "Removed the step “Closing &#60;b&#62;”",
         "Removed Cleo from the participants",
@@ -257,7 +252,6 @@ async fn histories_name_the_part_that_was_edited() {
         let line = log::line(desk.org.stack().log_file(), &request_id).await;
         assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{place}: {line}");
     }
-    // An edit about a person is in their audit trail, and the part doesn't count as another record.
     let trail = desk.browser.get(&format!("/app/audit?object={}", cleo.as_str().expect("an id"))).await;
     assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);
 }

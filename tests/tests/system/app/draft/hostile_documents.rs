@@ -8,7 +8,6 @@ use tests::hostile_pdf::{deep, hidden, large, plain};
 
 use super::Desk;
 
-/// Statuses of audit rows about uploads.
 async fn uploads(desk: &Desk) -> Vec<Value> {
     let rows = desk.org.audit().await;
     let uploads = rows.iter().filter(|row| row["operation"] == "add_document");

@@ -15,7 +15,6 @@ use tests::pdf::pdf;
 
 const NEW: &str = "/app/agreements/new";
 
-/// An organization with a workspace of two people, and a member's browser.
 struct Desk {
     org: Org,
     browser: Browser,
@@ -48,7 +47,6 @@ impl Desk {
         (browser, token)
     }
 
-    /// A copy of a form of the member's session.
     fn copy(&self) -> FormCopy {
         self.browser.copy("session")
     }
@@ -63,7 +61,6 @@ impl Desk {
         self.browser.upload(path, &fields, ("file", "deed.pdf", file)).await
     }
 
-    /// Begins a draft with a template, and returns its page's path.
     async fn begin(&self, template: &str, parties: &[(&str, &str)]) -> String {
         let fields = [("workspace", self.workspace.as_str()), ("template", template), ("name", "Refit contract")];
         let fields: Vec<_> = fields.into_iter().chain(parties.iter().copied()).collect();
@@ -80,7 +77,6 @@ impl Desk {
         self.org.get(page.replace("/app/", "/api/v1/")).send().await.ok(200)
     }
 
-    /// What a page's forms showed of their part.
     async fn seen(&self, path: &str) -> String {
         self.browser.get(path).await.hidden("seen")
     }
@@ -171,7 +167,6 @@ async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
     assert_eq!(proposals["data"][0]["state"], "confirmed");
     assert_eq!(proposals["data"][0]["created_by"], proposals["data"][0]["decided_by"]);
 
-    // The same press again, and the back button: nothing happens twice.
     let again = desk.send(&format!("{page}/publish"), &[("version", &version)]).await;
     assert_eq!((again.status, again.location()), (303, page.as_str()));
     assert_eq!(desk.browser.get(&format!("{page}/publish")).await.location(), page);
@@ -229,7 +224,6 @@ async fn a_draft_is_discarded_in_one_act_and_copied_in_any_state() {
     assert_eq!((&copied["name"], &copied["lifecycle"]), (&json!("Copy of Refit contract"), &json!("draft")));
     assert_eq!(copied["participants"].as_array().map(Vec::len), Some(2));
 
-    // A change after the page was shown: nothing is discarded unseen.
     desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", "New")]).await;
     let stale = desk.send(&format!("{page}/discard"), &[("version", &version)]).await;
     assert_eq!(stale.status, 409, "{}", stale.body);

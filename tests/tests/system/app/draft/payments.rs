@@ -8,7 +8,6 @@ use super::{Desk, notice};
 const IBAN: &str = "DE89 3704 0044 0532 0130 00";
 
 impl Desk {
-    /// A draft of two parties, and their participant ids.
     pub(super) async fn with_parties(&self) -> (String, [String; 2]) {
         let page = self.two_party().await;
         let agreement = self.agreement(&page).await;
@@ -53,7 +52,6 @@ async fn a_payment_is_added_changed_and_removed() {
         ("due", "3/20/2031"),
     ];
     for _ in 0..2 {
-        // A double click's second press adds no other.
         let added = desk.send(&format!("{page}/payments"), &fields).await;
         assert_eq!((added.status, added.location()), (303, format!("{page}#notice").as_str()), "{}", added.body);
     }
@@ -172,10 +170,8 @@ async fn what_is_wrong_with_a_payment_is_said_at_its_field_and_nothing_typed_is_
     let same = [("purpose", "Rent"), ("payer", ada.as_str()), ("payee", &ada)];
     let refused = desk.send(&path, &same).await;
     assert!(refused.status == 422 && refused.says("id=\"payee-error\""), "{}", refused.body);
-    // Three decimals for a currency that has them.
     desk.pay(&page, &[("purpose", "Dinar"), ("amount", "1.234"), ("currency", "KWD")]).await;
     assert_eq!(desk.movements(&page).await[0]["amount_minor"], 1234);
-    // Without decimals, an amount is still in whole units.
     desk.pay(&page, &[("purpose", "Whole dinars"), ("amount", "5"), ("currency", "KWD")]).await;
     let whole = &desk.movements(&page).await[1];
     assert_eq!((&whole["amount_minor"], &whole["amount_display"]), (&5000.into(), &"KWD 5.000".into()));
@@ -203,7 +199,6 @@ async fn an_account_number_is_refused_and_shown_nowhere() {
     assert_eq!(desk.movements(&page).await.len(), 1);
     let stored = Value::from(desk.org.state().await).to_string();
     assert!(numbers.iter().all(|(_, shown)| !stored.contains(shown)), "nothing of it was kept");
-    // Look-alikes are kept.
     desk.pay(&page, &[("purpose", "Rent on account, due 20261124"), ("reference", "Invoice 202611240001")]).await;
     assert_eq!(desk.movements(&page).await.len(), 2);
 }
@@ -219,7 +214,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(listed.says("Authorized payment") && listed.says("Confirmed payment"), "{}", listed.body);
     assert!(!listed.says("lets members authorize payments"), "there are none yet");
 
-    // Without a payment the condition is incomplete, and the checklist leads to where one is added.
     let FormCopy { name: copy, id: gate } = desk.copy();
     let add = [("copy", copy.as_str()), ("type", "movement_reconciled")];
     assert_eq!(desk.send(&conditions, &add).await.status, 303);
@@ -255,7 +249,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
         assert_eq!(found["movement_id"], json!(id));
     }
 
-    // It can't be removed; the page says why and links there.
     assert!(desk.browser.get(&payment).await.says(&format!("href=\"{condition}\"")));
     let refused = desk.send(&payment, &[("act", "remove")]).await;
     assert_eq!(refused.status, 422);
@@ -274,7 +267,6 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     assert!(desk.movements(&page).await.iter().all(|payment| payment["id"] != json!(foreign)));
     assert_eq!(desk.movements(&other).await[0]["purpose"], "Other");
 
-    // The step now offers actions for payments.
     let form = desk.browser.get(&steps).await;
     assert!(form.says("Countersign lets members authorize payments"), "{}", form.body);
     // The step's own form follows those that move its conditions.
@@ -313,7 +305,6 @@ async fn two_members_edit_payments_at_once() {
     let again: Vec<_> = again.iter().map(|(name, value)| (*name, value.as_str())).collect();
     assert_eq!(desk.send(&second, &again).await.status, 303);
 
-    // One that the other member removed, and a discarded draft.
     let remove = [("form_token", other_token.as_str()), ("act", "remove")];
     assert_eq!(other.post(&first, &remove).await.status, 303);
     let gone = desk.send(&first, &[("seen", &seen_first), ("purpose", "A long thought")]).await;
@@ -371,7 +362,6 @@ async fn the_review_shows_the_payments_and_what_became_of_them_since_the_proposa
     let late = desk.send(&payment, &changed).await;
     assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
 
-    // A copy has the conditions and the promises, and no payment of the original.
     let FormCopy { name: form, id: copy } = desk.copy();
     assert_eq!(desk.send(&format!("{page}/duplicate"), &[("copy", &form)]).await.status, 303);
     let copy = format!("/app/agreements/{copy}");

@@ -5,14 +5,12 @@ use tests::app::FormCopy;
 
 use super::{Desk, notice};
 
-/// The form's boxes for promisor and promisee.
 struct Boxes {
     promisor: String,
     promisee: String,
 }
 
 impl Boxes {
-    /// The second participant owes the first.
     async fn of(desk: &Desk, page: &str) -> Self {
         let agreement = desk.agreement(page).await;
         let id = |n: usize| agreement["participants"][n]["id"].as_str().expect("an id").to_owned();
@@ -71,7 +69,6 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
         let copy = copies.iter().find(|copy| copy.id == *id).expect("its copy");
         let fields = boxes.with(&[&[("copy", copy.name.as_str())], &fields[..]].concat());
         for _ in 0..2 {
-            // A double click's second press adds no other.
             let added = desk.send(&path, &fields).await;
             assert_eq!(added.status, 303, "{}", added.body);
         }
@@ -96,7 +93,6 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     );
     assert_eq!(promises[3]["days"], json!(["2031-03-31", "2031-06-30"]));
 
-    // Each form returns with what it saved.
     let edit = desk.browser.get(&format!("{path}/{report}")).await;
     for text in ["value=\"Mar 31, 2031\"", "value=\"quarter\" selected", "value=\"8\"", " checked"] {
         assert!(edit.says(text), "{text}: {}", edit.body);
@@ -140,7 +136,6 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
         assert!(history.says(act), "{act}: {}", history.body);
     }
 
-    // A step activates them, and a party can't leave.
     let agreement = desk.agreement(&page).await;
     let step = format!("{page}/steps/{}", agreement["stages"][0]["id"].as_str().expect("an id"));
     let form = desk.browser.get(&step).await;

@@ -6,7 +6,6 @@ use tests::pdf::pdf;
 use super::*;
 
 impl Desk {
-    /// A draft with a file and a payment that nothing waits for.
     async fn with_unawaited_payment(&self) -> String {
         let (page, [ada, ben]) = self.with_parties().await;
         self.with_file(&page).await;
@@ -37,7 +36,6 @@ const OVERDUE: (&str, &str) = ("although.overdue", "on");
 async fn what_no_condition_waits_for_is_listed_and_takes_a_tick() {
     let desk = Desk::new().await;
     let page = desk.with_unawaited_payment().await;
-    // A document that nobody signs is listed too.
     let added = desk.upload(&format!("{page}/documents"), &[], &pdf("rules", "")).await;
     assert_eq!(added.status, 303, "{}", added.body);
     let review = desk.browser.get(&format!("{page}/publish")).await;
@@ -106,7 +104,6 @@ async fn the_page_of_a_proposal_asks_the_same() {
     let confirmed = desk.send(&proposal, &[&fields[..], &[UNAWAITED]].concat()).await;
     assert_eq!(confirmed.status, 303, "{}", confirmed.body);
     assert_eq!(desk.agreement(&page).await["lifecycle"], "active");
-    // A decline needs no tick.
     let other = desk.with_unawaited_payment().await;
     let id = other.rsplit('/').next().expect("an id");
     let proposal = json!({"action": "publish_agreement", "agreement_id": id});

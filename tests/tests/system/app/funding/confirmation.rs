@@ -1,5 +1,4 @@
-//! From an agreement's confirmation step to proof: a trustee's upload, accepted by a member, is filed from the item's
-//! page without a download. Proof that needs a decision is on Home.
+//! From an agreement's confirmation step to proof: a trustee's accepted upload is filed from the item's page.
 
 use serde_json::{Value, json};
 use shared::domain::ids::{AgreementId, ParticipantId};
@@ -14,7 +13,6 @@ use super::{Desk, assert_says, id, item_page};
 
 const LETTER: &str = "letter.pdf";
 
-/// A participant who has opened the link and consented to electronic records.
 async fn attend(desk: &Desk, agreement: &Value, name: &str) -> Attendee {
     let participants = agreement["participants"].as_array().expect("participants");
     let found = participants.iter().find(|one| one["display_name"] == name).expect("one of that name");
@@ -27,7 +25,6 @@ async fn attend(desk: &Desk, agreement: &Value, name: &str) -> Attendee {
     attendee
 }
 
-/// An agreement for some items, signed by all, with its trustee.
 async fn signed(desk: &Desk, items: &[&Value]) -> (Value, Attendee) {
     let draft = desk.org.paper(items).await;
     let agreement = id(&draft).parse().expect("an id");
@@ -53,7 +50,6 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let page = desk.maren.get(&item_page(&item)).await;
     assert!(!page.says("File this as proof"), "{}", page.body);
 
-    // The trustee uploads the letter. The item's page and the answers link to each other.
     let file = pdf("The new title", "");
     let condition = format!("/conditions/{gate}");
     let form = tova.get(&condition).await;
@@ -78,7 +74,6 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let read = desk.maren.get(&answers).await;
     assert_says(&read, &["Next: file proof", &format!("href=\"{}#confirmation\"", item_page(&item))]);
 
-    // One press files it. The agreement is completed, and the item waits for the decision.
     let (page, visited) = visit(&desk.org, &desk.maren, &item_page(&item), "Home").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     assert_says(&page, &["The confirmation was uploaded and accepted. File it as proof.", "accepted by Maren Holt"]);
@@ -100,7 +95,6 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let download = desk.maren.get(&format!("{}/proof/{submission}/file", item_page(&item))).await;
     assert_eq!((download.status, &download.bytes), (200, &file));
 
-    // The same file counts once, even if uploaded by hand.
     let action = format!("{}/proof", item_page(&item));
     let own = tests::attending::hidden(&page, &action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -149,7 +143,6 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     file(&one, "And by e-mail.").await;
     desk.done(&one, &format!("proof/{}/accept", left[0]), &[]).await;
     assert_says(&home().await, &["Proof of one transfer needs your decision."]);
-    // So is a cancelled agreement's proof.
     desk.org.decide_at_once(&desk.person, agreement, ProposalAction::CancelAgreement).await;
     assert!(!home().await.says("Proof of transfers to review"));
 }

@@ -1,5 +1,4 @@
-//! Decisions about items rest on what the page showed: an outdated page is refused with the changes, keeps what was
-//! typed, and shows the current state. Withdrawn claims, and kinds that drop facts.
+//! Decisions about items rest on what the page showed: an outdated page is refused, and keeps what was typed.
 
 use serde_json::{Value, json};
 use tests::app::Page;
@@ -10,7 +9,6 @@ use super::{Desk, assert_says, columns, id, item_page, submit};
 
 const CHANGED: &str = "This item has changed since you opened it";
 
-/// A form of an opened page, to be sent later.
 pub struct Opened {
     action: String,
     fields: Vec<(String, String)>,
@@ -68,7 +66,6 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     let accept = format!("proof/{}/accept", filed[0]);
     let stale = desk.opened(&item, &accept, &[]).await;
 
-    // Others' acts meanwhile are named part by part.
     desk.done(&item, "claim", &[("claim_note", "Ruth says so.")]).await;
     stale.is_out_of_date(&desk, CHANGED, "Changed: the claim.").await;
     desk.done(&item, "park", &[("waiting_on", "institution"), ("note", "")]).await;
@@ -81,7 +78,6 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     desk.done(&item, "proof", &letter).await;
     let shown = stale.is_out_of_date(&desk, CHANGED, "Changed: the proof.").await;
 
-    // A form without what was shown decides nothing. The new page has one that does.
     let token = shown.hidden("form_token");
     let action = format!("{}/{accept}", item_page(&item));
     let without = desk.maren.post(&action, &[("form_token", &token)]).await;
@@ -109,7 +105,6 @@ async fn an_item_is_closed_and_reopened_only_as_its_page_showed_it() {
     let closed = Opened::form(&shown, &stale.action, &typed).send(&desk).await;
     assert_eq!(closed.status, 303, "{}", closed.body);
 
-    // Someone else reopens it, and closes it for another reason.
     let stale = desk.opened(&item, "reopen", &[]).await;
     desk.done(&item, "reopen", &[]).await;
     desk.done(&item, "close", &[("close_reason", "duplicate"), ("close_note", "")]).await;
@@ -175,7 +170,6 @@ async fn a_claim_on_the_wrong_item_is_withdrawn_and_stays_in_its_history() {
     assert!(desk.events_since(before).await.is_empty(), "no event tells of claims");
     let log = desk.maren.get("/app/audit?operation=withdraw_funding_claim").await;
     assert_says(&log, &["Withdrew the owner’s claim of a transfer", "A painting"]);
-    // It is recorded again in the right place, and the withdrawn one is no claim.
     let nothing = desk.act(&item, "claim/withdraw", &[("withdraw_reason", "Again.")]).await;
     assert_eq!(nothing.status, 409, "{}", nothing.body);
     assert_says(&nothing, &["No claim is on record"]);
@@ -211,14 +205,12 @@ async fn a_changed_kind_says_what_it_drops_and_drops_it_at_the_second_press_only
     let before = desk.org.item(&item).await;
     assert_eq!((&before["asset_kind"], &before["detail"]), (&json!("bank_account"), &detail));
 
-    // Changed back: nothing typed is lost, and nothing is dropped.
     let action = format!("{}/sort", item_page(&item));
     let own = hidden(&asked, &action);
     let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let post = async |typed: &[(&str, &str)]| {
         desk.maren.post(&action, &own.iter().chain(typed).copied().collect::<Vec<_>>()).await
     };
-    // Another kind asks again.
     let other = post(&[("label", "Money market"), ("asset_kind", "vehicle"), ("verb", "")]).await;
     assert_eq!(other.status, 422, "{}", other.body);
     assert_says(&other, &["The kind “Vehicle” has no place for"]);
@@ -238,7 +230,6 @@ async fn a_changed_kind_says_what_it_drops_and_drops_it_at_the_second_press_only
     let read = desk.org.item(&item).await;
     let kept = (&read["asset_kind"], &read["verb"], &read["detail"]);
     assert_eq!(kept, (&json!("life_insurance"), &json!("assign"), &json!({"carrier": "Acme"})));
-    // A kind that drops nothing doesn't ask, and an account number isn't sent along.
     let free = desk
         .act(
             &item,

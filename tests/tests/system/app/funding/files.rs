@@ -57,7 +57,6 @@ async fn a_thousand_rows_are_previewed_and_added_once() {
     assert!(labels.len() == 200 && labels.iter().all(|label| label.starts_with("Asset ")), "{labels:?}");
     let added = desk.org.events().await.iter().filter(|event| event["type"] == "funding_item.added").count();
     assert_eq!(added, 1000);
-    // There is no room for more.
     let refused = desk.upload(b"label\nOne more\n").await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["has room for 0 more items"]);
@@ -72,7 +71,6 @@ async fn an_import_that_was_interrupted_goes_on_where_it_stopped() {
     let rows: Vec<String> = (1..=40).map(|n| format!("Asset {n}\n")).collect();
     let read = desk.upload(format!("label\n{}", rows.concat()).as_bytes()).await;
     let at = read.location().to_owned();
-    // Two simultaneous presses add each row once.
     let token = desk.maren.get(&at).await.hidden("form_token");
     let fields = [("form_token", token.as_str())];
     let (one, two) = tokio::join!(desk.maren.post(&at, &fields), desk.maren.post(&at, &fields));
@@ -128,7 +126,6 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
     assert_eq!(pasted.status, 422, "{}", pasted.body);
     assert_says(&pasted, &["has a column that is not known. The first row names the columns"]);
     assert!(!pasted.says("000123456789") && !pasted.says("000987654321"), "{}", pasted.body);
-    // Pasted text is kept.
     let pasted = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", "label,Wert\nHaus,5\n")]).await;
     assert_eq!(pasted.status, 422, "{}", pasted.body);
     assert_says(&pasted, &["label,Wert"]);
@@ -146,13 +143,11 @@ async fn other_encodings_are_read_and_formulas_are_data() {
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
     assert!(csv.body.contains("\r\nChâteau,real_estate,") && csv.body.contains("\r\n'=1+1,other,"), "{}", csv.body);
-    // UTF-16 with a byte order mark.
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain("label\nZoë\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     assert_says(&desk.maren.get(desk.upload(&utf16).await.location()).await, &["Zoë"]);
 }
 
-/// All facts of two items, as people write them.
 const WITH_FACTS: &str = "Label,Kind,Verb,Trust,Owner,Institution,Last 4 of the account number,Amount,Currency,VIN,\
 Make model year,State\n\
 Checking,Bank account,Transfer,The Harbor Trust,Sol,First National,0044,\"$1,250.50\",usd,,,\n\
@@ -206,7 +201,6 @@ async fn a_file_whose_rows_nobody_added_is_gone_a_day_later() {
         (desk.maren.get(&at).await.status == 404).then_some(())
     };
     eventually("the file is gone", gone).await;
-    // Reading it again adds its rows again.
     let at = desk.upload(WITH_FACTS.as_bytes()).await.location().to_owned();
     assert_eq!(desk.add(&at).await.status, 303);
 }
@@ -221,7 +215,6 @@ async fn what_is_exported_can_be_imported_elsewhere() {
     assert!(header.starts_with("label,asset_kind,verb,trust,owners,external_reference,address,county,"), "{header}");
     assert!(export.contains("1,250.50") && export.contains("Sol; Tova"), "{export}");
 
-    // Another organization, with people and a trust of the same names.
     let other = Desk::new().await;
     let read = other.upload(export.as_bytes()).await;
     assert_eq!(read.status, 303, "{}", read.body);
@@ -295,7 +288,6 @@ async fn files_that_go_out_tell_claims_from_proof() {
     desk.done(&item, "proof", &typed).await;
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert!(csv.body.contains(",new_statement,2026-03-16,to_review,,"), "{}", csv.body);
-    // Owners are named, even those outside the workspace.
     let (other, owner) = (desk.org.funding_item(&desk.estate.workspace, "Canoe").await, desk.org.person("Nadia").await);
     let owners = serde_json::json!({"owner_contact_ids": [owner["id"]]});
     desk.org.patch(tests::funding::item_path(&other), &owners).send().await.ok(200);

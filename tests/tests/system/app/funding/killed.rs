@@ -14,7 +14,6 @@ use super::assert_says;
 use crate::STACK;
 
 const ROWS: usize = 1000;
-/// Problems that a page lists.
 const PROBLEMS_SHOWN: usize = 50;
 
 async fn signed_in(process: &Process) -> Browser {
@@ -38,8 +37,7 @@ async fn press(browser: &Browser, preview: &str) -> u16 {
     browser.post(preview, &[("form_token", &token)]).await.status
 }
 
-/// Rows are added in transactions of several, all or none each. After a kill, existing rows are whole, the import isn't
-/// called done, its page shows its progress, and the same button adds the rest: each row once.
+/// Each transaction adds several rows or none. After a kill the page shows how many, and the same button adds the rest.
 #[tokio::test]
 async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     let dir = TempDir::new().expect("a directory");
@@ -61,7 +59,6 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_eq!(read.status, 303, "{}", read.body);
     let preview = read.location().to_owned();
 
-    // The process dies while rows are being added.
     let dying = tokio::spawn({
         let (browser, preview) = (Arc::clone(&browser), preview.clone());
         async move { press(&browser, &preview).await }
@@ -79,7 +76,6 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_says(&page, &[&format!("0 of {there} done")]);
     assert!(!page.says("items added"), "{}", page.body);
     let client = second.client();
-    // Items exist with their references, or not at all.
     let found = client.get(ITEMS).query("external_reference", "ref-1").send().await.ok(200);
     let listed = client.get(ITEMS).query("search", "Asset 0001").send().await.ok(200);
     assert_eq!(found["data"], listed["data"]);
@@ -106,7 +102,6 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
         presses += 1;
         assert!(presses < 20, "{presses} presses");
     }
-    // An extra press adds nothing.
     let token = browser.get(&funding).await.hidden("form_token");
     assert_eq!(browser.post(&preview, &[("form_token", &token)]).await.status, 303);
     assert_says(&browser.get(&preview).await, &[&format!("{ROWS} of {ROWS} added"), "Open Funding"]);
@@ -118,7 +113,6 @@ async fn an_import_whose_process_is_killed_goes_on_and_adds_each_row_once() {
     assert_eq!([texts("label").len(), texts("external_reference").len(), texts("id").len()], [ROWS; 3]);
     second.kill().await;
 
-    // Each row has its event, and its transaction's audit row: once, on either side of the kill.
     let stack = Stack::on_data_of(&data_dir);
     let org = stack.ready.organizations[0].id.parse().expect("an organization's id");
     let events = rows::events(stack.table(), org).await;

@@ -18,7 +18,6 @@ const FACTS: [(&str, &str); 5] = [
     ("current_vesting", "ߒߞߏ ߡߊ߬ߡߊ"),
 ];
 
-/// Without blanks: line ends are up to the paper.
 fn packed(text: &str) -> String {
     text.split_whitespace().collect()
 }

@@ -107,13 +107,11 @@ async fn a_trust_is_changed_once_and_told_only_if_something_differs() {
     let people = [(settlor.as_str(), "on"), (trustee.as_str(), "on"), ("form_token", token.as_str())];
     let post = async |fields: Vec<(&str, &str)>| desk.maren.post(&at, &fields).await;
 
-    // Unchanged: nothing happens.
     let before = desk.org.events().await.len();
     let same = post(edited(&version, &people)).await;
     assert_eq!((same.status, same.location()), (303, trust.as_str()), "{}", same.body);
     assert_eq!(desk.org.events().await.len(), before);
 
-    // Another name, no settlor, and a reference. Sent twice, it acts once.
     let other = [
         ("formal_name", "The Harbor Family Trust"),
         ("external_reference", "trust-9"),
@@ -138,7 +136,6 @@ async fn a_trust_is_changed_once_and_told_only_if_something_differs() {
     assert_eq!(desk.org.get(contact).send().await.ok(200)["display_name"], "The Harbor Family Trust");
     let page = desk.maren.get(&trust).await;
     assert_says(&page, &["Changes saved", "The Harbor Family Trust", "trust-9"]);
-    // The API finds it by the reference from now on.
     let body = json!({
         "workspace_id": desk.workspace(), "formal_name": "The Harbor Family Trust", "external_reference": "trust-9",
     });
@@ -146,7 +143,6 @@ async fn a_trust_is_changed_once_and_told_only_if_something_differs() {
     assert_eq!(repeated["id"], desk.estate.trust["id"]);
     assert_eq!(desk.org.events().await.len(), before + 1);
 
-    // A cleared reference is free.
     let version = desk.maren.get(&at).await.hidden("version");
     let none = [("formal_name", "The Harbor Family Trust"), (trustee.as_str(), "on"), ("form_token", token.as_str())];
     assert_eq!(post(edited(&version, &none)).await.status, 303);
@@ -176,7 +172,6 @@ async fn two_members_who_change_a_trust_at_once_are_told() {
         &["This trust has changed since you opened it", "value=\"The Harbor Trust II\"", "Open the trust"],
     );
     assert_says(&desk.maren.get("/app/trusts").await, &["The Harbor Trust I<"]);
-    // What it shows then can be replaced.
     assert_eq!(save("The Harbor Trust II", &refused.hidden("version")).await.status, 303);
     for (name, why) in [("", "Formal name"), ("Trust of account 000123456789", "must have no full account number")] {
         let version = desk.maren.get(&at).await.hidden("version");

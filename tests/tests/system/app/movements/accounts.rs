@@ -1,5 +1,4 @@
-//! A statement proves an arrival on the account in the payment's instructions. Another account doesn't match, and
-//! counts only with a reason, as its bank's document.
+//! A statement proves an arrival on the account in the payment's instructions; another counts only with a reason.
 
 use serde_json::json;
 use tests::app::{Browser, Page};
@@ -8,7 +7,6 @@ use super::statements::{ACCOUNT, camt, entry, file, pair, review, uploaded};
 use super::{Deal, assert_says, evidence, newest, send, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
-/// An account's statement in American format.
 fn mt940(account: &str) -> Vec<u8> {
     format!(
         ":20:S\r\n:25:{account}\r\n:28C:1\r\n:60F:C260317USD0,00\r\n:61:2603180318C250000,00NTRFINV-117//B-1\r\n\
@@ -146,7 +144,6 @@ async fn one_account_that_banks_name_in_two_ways_is_the_same() {
 async fn a_statement_that_does_not_name_its_account_is_no_other_account() {
     let deal = Deal::claimed().await;
     let maren = &deal.maren;
-    // Only the number's end is visible.
     let at = uploaded(maren, "march.sta", &mt940("XXXXXXXX6780")).await;
     let page = maren.get(&at).await;
     assert_says(&page, &["Strong match", "The file doesn’t say clearly whether it is on the account"]);
@@ -163,7 +160,6 @@ async fn a_document_that_names_another_account_counts_only_with_a_reason_and_is_
         let own = evidence("receiving_bank_notification", "100,000.00", reference);
         own.into_iter().chain([("account", account), ("account_reason", why)]).collect::<Vec<_>>()
     };
-    // A document of the sender's bank names the destination account.
     let mut sent = typed("000987654321", "", "SLIP 1");
     sent[0].1 = "sender_bank_document";
     let refused = deal.try_to_file(maren, &sent, ("c.pdf", "Three")).await;

@@ -15,7 +15,6 @@ use super::home::{home, publish_due};
 use super::{ABA, Account, CLAIM, Deal, IBAN, assert_says, path, publish, publish_with, read_out, submit, text};
 use crate::app::organization::send_signed_out;
 
-/// Another account than [`ABA`], at another bank.
 const OTHER: Account<'_> = [
     ("kind", "aba"),
     ("holder", "Northwind Robotics"),
@@ -24,7 +23,6 @@ const OTHER: Account<'_> = [
     ("code", "026009593"),
 ];
 
-/// A verification's form with some other fields.
 fn with<'a>(account: &[(&'a str, &'a str)], other: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let changed = |(name, typed): (&'a str, &'a str)| {
         other.iter().find(|(wanted, _)| *wanted == name).map_or((name, typed), |found| *found)
@@ -33,7 +31,6 @@ fn with<'a>(account: &[(&'a str, &'a str)], other: &[(&'a str, &'a str)]) -> Vec
 }
 
 impl Deal {
-    /// Audit rows of verification attempts, as status and code.
     async fn tries(&self) -> Vec<Value> {
         let rows = self.org.audit().await;
         let tries = rows.iter().filter(|row| row["operation"] == "verify_instructions");
@@ -294,14 +291,12 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     let refused = deal.act(&ben, "instructions/verify", &typed).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["You don’t count as a second member for the person who entered these instructions"]);
-    // Nor the other way round.
     deal.enter(&ben, &IBAN).await;
     assert_says(&deal.maren.get(&deal.path()).await, &["You invited Ben Okafor, so until"]);
     let typed = [read_out(&IBAN), vec![("revision", "2")]].concat();
     assert_eq!(deal.act(&deal.maren, "instructions/verify", &typed).await.status, 409);
     assert!(deal.org.audit().await.iter().all(|row| row["status"] != "422"), "none of it was a try");
     deal.verify(&deal.kim, &IBAN).await;
-    // A week later, they are two persons.
     deal.enter(&deal.maren, &ABA).await;
     deal.org.a_week_passes_for_members().await;
     deal.verify(&ben, &ABA).await;
@@ -321,7 +316,6 @@ async fn nobody_gets_alone_by_removing_who_would_verify() {
     assert_says(&page, &["another member has to verify them", "A member left less than 7 days ago."]);
     let release = [("revision", "1")];
     assert_eq!(deal.act(&deal.maren, "instructions/release", &release).await.status, 409);
-    // A newly invited member doesn't count either, and doesn't prevent being alone later.
     invited(&deal.org, &deal.people[0], "Ben Okafor").await;
     assert_eq!(deal.act(&deal.maren, "instructions/release", &release).await.status, 409);
     deal.org.a_week_passes_for_members().await;

@@ -15,7 +15,6 @@ async fn export(deal: &Deal) -> (Page, BTreeMap<String, Vec<u8>>) {
     let page = deal.kim.get(&path).await;
     let manifest = verified(deal.org.base_url(), &page).await;
     let files = unzipped(&page.bytes);
-    // Each document has a line, with the hash in the signed manifest.
     for side in ["sender_evidence", "receiver_evidence"] {
         let of_side = manifest.files.iter().filter(|file| file.path.starts_with(&format!("{side}/")));
         let signed: Vec<Value> = of_side.map(|file| json!([file.path, file.sha256, file.size_bytes])).collect();
@@ -26,7 +25,6 @@ async fn export(deal: &Deal) -> (Page, BTreeMap<String, Vec<u8>>) {
     (page, files)
 }
 
-/// Some members of a file's lines.
 fn told(files: &BTreeMap<String, Vec<u8>>, path: &str, members: &[&str]) -> Vec<Vec<Value>> {
     let tell = |line: Value| members.iter().map(|member| line[*member].clone()).collect();
     lines(files, path).into_iter().map(tell).collect()
@@ -46,7 +44,6 @@ async fn all_that_was_filed_about_a_payment_is_in_the_bundle_with_what_became_of
     let withdraw = submit(maren, &deal.path(), &format!("{mistaken}/withdraw"), &[("reason", "Another deal")]).await;
     deal.follow(maren, &withdraw).await;
 
-    // While it is open: accepted evidence adds up, and nothing is confirmed.
     let (_, files) = export(&deal).await;
     let of_payment = ["movement_id", "state", "received_minor", "reconciled", "confirmed_by", "confirmation_basis"];
     let id = json!(deal.id);
@@ -179,7 +176,6 @@ async fn a_payment_without_documents_is_in_the_bundle_and_ends_with_its_agreemen
     assert_eq!(json!(told(&files, "movements.jsonl", &of_payment)), json!([["cancelled", 0, false]]));
 }
 
-/// The bundle has the proving entry as read, and nothing else of the statement.
 #[tokio::test]
 async fn the_statement_entry_that_proves_a_payment_is_in_the_bundle() {
     let deal = Deal::with_statements().await;

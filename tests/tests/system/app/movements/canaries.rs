@@ -24,12 +24,9 @@ use super::statements::{camt, choose, entry, file, pair, review, upload};
 use super::{CLAIM, Deal, assert_says, submit, text};
 
 struct Marked {
-    /// The account in the payee's answer, which becomes the first instructions.
     iban: String,
-    /// Account and bank of the second instructions.
     account: String,
     routing: String,
-    /// The account in the third instructions' free text.
     free: String,
     /// Words in all of them.
     words: [String; 3],
@@ -64,7 +61,6 @@ impl Marked {
         }
     }
 
-    /// The numbers, and an IBAN without country and check digits.
     fn numbers(&self) -> [&str; 5] {
         [&self.iban, &self.iban[4..], &self.account, &self.routing, &self.free]
     }
@@ -115,7 +111,6 @@ fn marks_are_found_however_they_are_written() {
     assert!(marked.found_in(&format!("…{}", &iban[18..]), true).is_empty(), "the last four are no secret");
 }
 
-/// The deal, its payer and payee, and the payee's question.
 struct Set {
     deal: Deal,
     ada: Attendee,
@@ -123,7 +118,6 @@ struct Set {
     question: (GateId, FieldId),
 }
 
-/// A published two-step deal: the payee answers where the money goes; then the payment is authorized and arrives.
 async fn set_up() -> Set {
     let org = Org::with(Needs::OWN).await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
@@ -192,7 +186,6 @@ impl Set {
         self.deal.kim.get(&answers).await;
     }
 
-    /// Others open the payment while the instructions are released.
     async fn everyone_else_looks(&self) {
         let Deal { maren, kim, .. } = &self.deal;
         for page in [self.northwind.get(&self.payment()).await, self.northwind.get("").await] {
@@ -211,7 +204,6 @@ impl Set {
         self.deal.done(&self.deal.kim, "instructions/release", &[]).await;
     }
 
-    /// Takes the instructions from the answer, and changes them before and after the sender's report.
     async fn instruct(&self, marked: &Marked) {
         let (deal, ada, payment) = (&self.deal, &self.ada, self.payment());
         let form = format!("{}/instructions", deal.path());
@@ -256,7 +248,6 @@ impl Set {
         deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     }
 
-    /// Misplaced numbers are refused, from members and parties, and an ended session keeps none.
     async fn refuse(&self, marked: &Marked) {
         let (deal, payment) = (&self.deal, self.payment());
         let reference = [CLAIM[0], ("reference_type", "other"), ("reference", marked.account.as_str())];
@@ -329,7 +320,6 @@ impl Set {
         }
     }
 
-    /// Every read operation's response, to either token.
     async fn responses(&self, marked: &Marked) -> Vec<(String, String)> {
         let (org, agreement) = (&self.deal.org, &self.deal.agreement);
         let proposals = org.get("/api/v1/proposals").send().await.ok(200);
@@ -369,7 +359,6 @@ impl Set {
     }
 }
 
-/// All files below a folder, as text.
 fn stored(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
@@ -510,7 +499,6 @@ async fn account_numbers_of_statements_are_in_their_files_alone() {
         }
         let page = maren.get(&at).await;
         assert_says(&page, &["Entries that fit no payment"]);
-        // Other accounts' entries show one by one.
         let mut shown = text(&page);
         for number in 1..=3 {
             let alone = maren.get(&format!("{at}?entry={number}")).await;

@@ -1,5 +1,4 @@
-//! Ending an agreement with payments: it can't be cancelled while money is in flight, and the page that confirms a
-//! cancellation says what becomes of each payment.
+//! Ending an agreement with payments: not while money is in flight, and only after saying what becomes of each.
 
 use futures_util::future::join;
 use tests::app::{Browser, Page};
@@ -9,7 +8,6 @@ use tests::drafts::{Coming, make_due};
 use super::{CLAIM, Deal, assert_says, send, text};
 
 impl Deal {
-    /// Proposes to cancel, and returns the path of the proposal's page.
     async fn propose_to_cancel(&self) -> String {
         let proposal = self.org.propose("cancel_agreement", &self.agreement).await;
         format!("/app/proposals/{}", proposal["id"].as_str().expect("an id"))
@@ -49,7 +47,6 @@ async fn an_agreement_is_not_cancelled_while_money_is_in_flight() {
     assert_eq!(deal.state().await, "processing");
     assert_refused(&deal, &proposal).await;
 
-    // Once the money is back, the same proposal can be confirmed.
     deal.done(maren, "return", &[("reason", "Account closed")]).await;
     let page = kim.get(&proposal).await;
     assert!(page.says(">Confirm</button>") && !page.says("It can’t be confirmed"), "{}", text(&page));
@@ -92,7 +89,6 @@ async fn the_page_that_accepts_evidence_says_that_the_agreement_may_expire_by_it
     assert!(!accepting(&part).await.says(KEPT), "money stays on its way");
 }
 
-/// Asserts that cancelling is refused and changes nothing.
 async fn assert_refused(deal: &Deal, proposal: &str) {
     let before = deal.read().await;
     let page = deal.kim.get(proposal).await;

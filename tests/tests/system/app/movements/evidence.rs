@@ -75,7 +75,6 @@ async fn what_is_filed_is_read_by_field() {
     assert_eq!(deal.org.state().await, before);
 }
 
-/// A second payable payment of the same organization, in another agreement.
 async fn beside(deal: Deal) -> Deal {
     let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
@@ -185,7 +184,6 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
         ],
     );
     assert_eq!(deal.state().await, "processing");
-    // Read again and accepted anyway, it is an exception.
     let page = deal.follow(&deal.kim, &send(&deal.kim, &refused, &at, &[]).await).await;
     assert_says(&page, &["Evidence accepted", "More than the amount arrived", "Needs attention"]);
     assert_says(
@@ -216,7 +214,6 @@ async fn two_parts_accepted_at_once_count_one_after_the_other() {
     deal.follow(by, &send(by, refused, at, &[]).await).await;
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["confirmation_basis"]), (&"reconciled".into(), &"recipient_confirmation".into()));
-    // A claim no longer changes anything.
     let late = deal.act(&deal.maren, "claim", &super::CLAIM).await;
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The payment’s state is “Confirmed received” by now"]);
@@ -289,7 +286,6 @@ async fn the_file_of_evidence_is_a_download_for_members_alone() {
     let stranger = Deal::new().await;
     assert_eq!(stranger.maren.get(&format!("{filed}/file")).await.status, 404);
     assert_eq!(stranger.maren.get(&format!("{filed}/accept")).await.status, 404);
-    // One payment's evidence isn't another's.
     let (_, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let (_, own) = filed.split_once("/evidence/").expect("an id");
     assert_eq!(deal.maren.get(&format!("{}/evidence/{own}/file", path(id))).await.status, 404);
@@ -376,7 +372,6 @@ async fn a_payment_that_arrived_in_part_is_not_said_to_have_never_taken_place() 
     let said = ["$100,000.00 USD of $250,000.00 USD stays confirmed received. The rest will not be paid"];
     assert_says(&page, &said);
     assert_says(&deal.done(&deal.maren, "resolve", &[("resolution", "send_again")]).await, &said);
-    // Its agreement ends it.
     deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
     eventually("the payment ends with its agreement", async || (deal.state().await == "cancelled").then_some(())).await;
     let read = deal.read().await;
@@ -407,7 +402,6 @@ async fn filing_and_accepting_against_a_cancellation_at_once_is_one_of_both() {
         let count = deal.read().await["receipt"]["evidence_count"].as_u64();
         assert_eq!(count, is_filed.then_some(1));
         if is_filed {
-            // Accepted while a member cancels: a confirmed payment stays so.
             let page = deal.maren.get(&at).await;
             let accept = format!("{}/accept", newest(&page, "R-1"));
             let shown = deal.maren.get(&accept).await;

@@ -30,7 +30,6 @@ pub(super) async fn home(browser: &Browser) -> Vec<String> {
     lines(&browser.get("/app").await)
 }
 
-/// A deal whose payment is due in some days, or overdue.
 async fn due_in(days: i32) -> Deal {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
@@ -77,7 +76,6 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
         ],
     );
 
-    // Other payments wait for other things.
     let mut ids = Vec::new();
     for (name, purpose) in [("Second deal", "Deposit"), ("Third deal", "Balance"), ("Fourth deal", "Fee")] {
         let (agreement, id) = publish_due(org, maren, (name, purpose), 10).await;
@@ -96,7 +94,6 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
 
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
-    // Verified, resolved and decided items are gone.
     deal.verify(&deal.kim, &super::IBAN).await;
     assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review", "Instructions to release"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;

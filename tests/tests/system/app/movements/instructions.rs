@@ -34,7 +34,6 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
         ],
     );
     assert_eq!(deal.state().await, "authorized");
-    // A page opened before verifies and releases nothing that it didn't show.
     for (act, typed) in [
         ("instructions/verify", read_out(&ABA).into_iter().chain([("revision", "1")]).collect()),
         ("instructions/release", vec![("revision", "1")]),
@@ -50,7 +49,6 @@ async fn changed_instructions_are_shown_side_by_side_and_have_to_be_verified_aga
     assert!(!page.says("The instructions were changed"), "the warning ends with the verification");
     assert_says(&page, &["Changes</summary>", "From …6789 to …3000"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;
-    // While money is on its way, a change is an exception.
     deal.done(&deal.maren, "claim", &CLAIM).await;
     let page = deal.enter(&deal.maren, &ABA).await;
     assert_says(
@@ -140,7 +138,6 @@ async fn the_only_member_verifies_and_releases_their_own_instructions() {
     assert_says(&browser.get(&at).await, &["Not verified by a second member: no other member counted as one"]);
 }
 
-/// A deal whose payee answers where to send the money.
 #[tokio::test]
 async fn instructions_are_taken_from_an_accepted_answer() {
     let org = Org::new().await;
@@ -219,8 +216,7 @@ impl Seen {
     }
 }
 
-/// No page, redirect, cookie, API response, event, audit row, log line or stored record has an entered account number;
-/// and it is refused where it doesn't belong.
+/// And an account number is refused where it doesn't belong.
 #[tokio::test]
 async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     let deal = Deal::new().await;
@@ -232,7 +228,6 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
         let page = maren.get(&at).await;
         seen.add(&send(maren, &page, &at, &account).await);
         seen.add(&maren.get(&deal.path()).await);
-        // An outdated page is refused, and doesn't show what was typed either.
         seen.add(&send(kim, &kim.get(&at).await, &at, &[("revision", "0")]).await);
         let late: Vec<_> = account.into_iter().chain([("revision", "0")]).collect();
         let form_token = kim.get("/app").await.hidden("form_token");

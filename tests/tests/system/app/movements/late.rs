@@ -8,7 +8,6 @@ use super::statements::{camt, entry, file, pair, review, uploaded};
 use super::{CLAIM, Deal, IBAN, assert_says, submit};
 use crate::app::evidence::{lines, unzipped, verified};
 
-/// A payment whose payer had the instructions when a member cancelled the agreement.
 async fn ended() -> Deal {
     let deal = Deal::ready_on(&IBAN).await;
     deal.org.decide_at_once(&deal.people[0], deal.agreement.id(), ProposalAction::CancelAgreement).await;
@@ -94,7 +93,6 @@ async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_a
     let at = uploaded(&deal.maren, "found.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
     let page = deal.maren.get(&at).await;
     assert_says(&page, &["Marked as not arrived. Filing this entry resolves the exception first"]);
-    // A form that doesn't say so resolves nothing.
     let (_, evidence) = named(&page, "resolve", deal.id);
     let blind = file(&deal.maren, &page, &at, &[(format!("pair.1.{}", deal.id), evidence)]).await;
     assert_eq!((blind.status, &*deal.state().await), (409, "exception"), "{}", blind.body);
@@ -109,14 +107,12 @@ async fn an_entry_that_fits_a_payment_that_did_not_arrive_resolves_that_in_one_a
     assert_eq!(submit(&deal.kim, &accept, &accept, &[]).await.status, 303);
     assert_eq!(deal.state().await, "reconciled");
 
-    // Another exception is still one.
     let other = Deal::with_statements().await;
     other.done(&other.maren, "exception", &[("reason", "suspected_fraud"), ("note", "")]).await;
     let at = uploaded(&other.maren, "found.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
     assert!(!other.maren.get(&at).await.says("type=\"checkbox\""));
 }
 
-/// The box for the first entry and a payment, by the prefix of its name.
 fn named(page: &tests::app::Page, prefix: &str, id: shared::domain::ids::MovementId) -> (String, String) {
     let name = format!("{prefix}.1.{id}");
     let (_, rest) =

@@ -31,11 +31,9 @@ use tests::drafts::Drafted;
 use tests::payments::{READ_OUT, terms};
 use tests::pdf::pdf;
 
-/// An active agreement whose two steps wait for a payment, and two members.
 struct Deal {
     org: Org,
     people: [Person; 2],
-    /// Maren and Kim, signed in.
     maren: Browser,
     kim: Browser,
     agreement: Agreement,
@@ -63,7 +61,6 @@ const IBAN: Account<'_> = [
 const CLAIM: [(&str, &str); 3] =
     [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
-/// Source, amount, currency and the bank's reference.
 fn evidence<'a>(source: &'a str, amount: &'a str, reference: &'a str) -> [(&'a str, &'a str); 5] {
     [
         ("source", source),
@@ -114,7 +111,6 @@ impl Deal {
         Self { org, people, maren, kim, agreement, id }
     }
 
-    /// With released instructions, so that the payer can pay.
     async fn ready() -> Self {
         Self::ready_on(&ABA).await
     }
@@ -128,7 +124,6 @@ impl Deal {
         deal
     }
 
-    /// With a claim, and a request for proof.
     async fn claimed() -> Self {
         Self::claimed_on(&ABA).await
     }
@@ -164,7 +159,6 @@ impl Deal {
         self.org.get(format!("/api/v1/agreements/{}", self.agreement.id())).send().await.ok(200)
     }
 
-    /// Sends an act's form on the payment's page.
     async fn act(&self, by: &Browser, act: &str, typed: &[(&str, &str)]) -> Page {
         submit(by, &self.path(), &format!("{}/{act}", self.path()), typed).await
     }
@@ -196,7 +190,6 @@ impl Deal {
         self.follow(by, &self.try_to_verify(by, account).await).await
     }
 
-    /// Files evidence with a file that contains a note.
     async fn try_to_file(&self, by: &Browser, typed: &[(&str, &str)], (name, note): (&str, &str)) -> Page {
         let action = format!("{}/evidence", self.path());
         let page = by.get(&self.path()).await;
@@ -206,7 +199,6 @@ impl Deal {
         by.upload(&action, &fields, ("file", name, &pdf(note, ""))).await
     }
 
-    /// Files evidence, and returns the path of its pages.
     async fn file(&self, by: &Browser, source: &str, amount: &str, note: &str) -> String {
         let typed = evidence(source, amount, note);
         let page = self.follow(by, &self.try_to_file(by, &typed, ("advice.pdf", note)).await).await;
@@ -219,7 +211,6 @@ impl Deal {
     }
 }
 
-/// The numbers of an account, as typed by a member who was read them.
 fn read_out<'a>(account: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let numbers = account.iter().copied().filter(|(name, _)| name.starts_with("number") || *name == "code");
     READ_OUT.into_iter().chain(numbers).collect()
@@ -239,7 +230,6 @@ async fn send(by: &Browser, page: &Page, action: &str, typed: &[(&str, &str)]) -
     by.post(action, &own.chain(typed.iter().copied()).collect::<Vec<_>>()).await
 }
 
-/// The path of the evidence whose bank reference a page shows.
 fn newest(page: &Page, reference: &str) -> String {
     let (before, _) = page
         .body
@@ -262,7 +252,6 @@ fn assert_says(page: &Page, texts: &[&str]) {
     }
 }
 
-/// The page's column with mere claims.
 fn claim_column(page: &Page) -> String {
     let (_, rest) = page.body.split_once("class=\"track claim\"").expect("a claim");
     rest.split("class=\"track proof\"").next().unwrap_or_default().to_owned()

@@ -5,7 +5,6 @@ use tests::app::Browser;
 use super::statements::{another, camt, entry, file, pair, review, state_of, uploaded};
 use super::{Deal, assert_says, evidence, path, submit};
 
-/// An entry with the payer's reference and none of a bank.
 fn standing_order(day: &str, reference: &str) -> String {
     let refs = format!("<NtryDtls><TxDtls><Refs><EndToEndId>{reference}</EndToEndId></Refs>");
     entry("250000.00", "CRDT", "X", "Rent")
@@ -40,7 +39,6 @@ async fn the_second_months_payment_with_the_payers_reference_is_proven_too() {
 async fn a_payers_reference_that_a_bank_repeats_as_its_own_is_claimed_by_no_payment() {
     let deal = Deal::with_statements().await;
     let second = another(&deal, "Rent of April", "INV-117", 25_000_000).await;
-    // Both payments have it in their terms.
     for (name, day, id) in [("march.xml", "2026-03-18", deal.id), ("april.xml", "2026-04-18", second)] {
         let content = camt(name, &[entry("250000.00", "CRDT", "INV-117", "Rent").replace("2026-03-18", day)]);
         prove(&deal.maren, (name, &content), id).await;
@@ -53,7 +51,6 @@ async fn a_typed_reference_that_the_payer_chose_is_claimed_by_no_payment() {
     let deal = Deal::with_statements().await;
     let maren = &deal.maren;
     let second = another(&deal, "Rent of April", "INV-117", 25_000_000).await;
-    // Both payments have it in their terms.
     deal.file(maren, "receiving_bank_statement", "250,000.00", "INV-117").await;
     let other = Deal { id: second, ..deal };
     other.file(&other.maren, "receiving_bank_statement", "250,000.00", "inv 117").await;
@@ -68,12 +65,10 @@ async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_anoth
     let typed = evidence("sender_bank_document", "250,000.00", imad);
     deal.follow(&deal.maren, &deal.try_to_file(&deal.maren, &typed, ("sent.pdf", "Sent")).await).await;
 
-    // The same reference of the receiving side, for the other payment.
     let other = Deal { id: second, ..deal };
     let typed = evidence("receiving_bank_notification", "250,000.00", imad);
     other.follow(&other.maren, &other.try_to_file(&other.maren, &typed, ("advice.pdf", "Advice")).await).await;
 
-    // A bank's reference counts once on the receiving side.
     let third = another(&other, "Third closing", "INV-119", 25_000_000).await;
     let third = Deal { id: third, ..other };
     let refused = third.try_to_file(&third.maren, &typed, ("other.pdf", "Another advice")).await;

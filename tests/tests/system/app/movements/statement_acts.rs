@@ -13,7 +13,6 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
     let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
     let before = deal.org.state().await;
-    // One that waits for its columns, and one that was read.
     let csv = b"Booked,Sum\n2026-03-18,250000.00\n".as_slice();
     let read = camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")]);
     for (name, content) in [("march.csv", csv), ("march.xml", read.as_slice())] {
@@ -28,13 +27,11 @@ async fn a_statement_of_which_nothing_was_filed_is_discarded() {
         let list = maren.get(LIST).await;
         assert_says(&list, &["Statement discarded", "No statements yet"]);
         assert_eq!(maren.get(&page).await.status, 404);
-        // Sent twice, it acts once.
         let token = list.hidden("form_token");
         assert_eq!(maren.post(&action, &[("form_token", &token)]).await.status, 303);
         assert_eq!(deal.org.state().await, before, "nothing of {name} is left");
     }
 
-    // Its file can be uploaded again, even by someone else.
     let at = uploaded(kim, "march.xml", &read).await;
     let (page, open) = (kim.get(&at).await, maren.get(&at).await);
     assert_eq!(file(kim, &page, &at, &[pair(&page, 1, deal.id)]).await.status, 303);
@@ -103,12 +100,10 @@ async fn a_notification_of_the_bank_is_filed_and_accepted_like_a_statement() {
     assert_says(&page, &["Payment confirmed received"]);
     let read = deal.read().await;
     assert_eq!((&read["state"], &read["receipt"]["best_assurance"]), (&"reconciled".into(), &"bank_verified".into()));
-    // The next statement has the same entry, which counts once.
     let month = uploaded(maren, "march.xml", statement.as_bytes()).await;
     assert!(!maren.get(&month).await.says("type=\"checkbox\""));
 }
 
-/// A statement with an entry for each of two payments, on a stack whose store can fail.
 struct Failing {
     // Dropped before the deal whose table it uses.
     shaky: Shaky,
@@ -135,7 +130,6 @@ impl Failing {
         [pair(page, 1, self.deal.id), pair(page, 2, self.deposit)]
     }
 
-    /// Each payment has its evidence, once.
     async fn assert_filed_once(&self) {
         for id in [self.deal.id, self.deposit] {
             let read = self.deal.org.get(format!("/api/v1/movements/{id}")).send().await.ok(200);
@@ -169,13 +163,11 @@ async fn a_store_that_fails_midway_leaves_a_page_that_says_what_was_filed_and_fi
         (deal.state().await, state_of(&deal.org, *deposit).await),
         ("processing".into(), "instructions_ready".into())
     );
-    // The rest is still chosen.
     assert_eq!(broken.body.matches(" checked").count(), 1, "{}", broken.body);
     let left = pair(&broken, 2, *deposit);
     fault.end();
     assert_eq!(file(maren, &broken, at, &[left]).await.status, 303);
     failing.assert_filed_once().await;
-    // So does the first form, sent again unchanged.
     assert_eq!(file(maren, page, at, &failing.chosen(page)).await.status, 303);
     failing.assert_filed_once().await;
 }
@@ -198,7 +190,6 @@ async fn an_entry_whose_answer_was_lost_is_filed_once_and_its_page_says_so() {
         let shown = maren.get(at).await;
         assert_eq!(shown.body.matches("To review").count(), number + 1, "{}", shown.body);
         assert!(!shown.says(&format!("name=\"{}\"", chosen[0].0)), "it is no choice anymore");
-        // Pressed again, nothing is filed twice.
         assert_eq!(file(maren, page, at, &chosen).await.status, 303);
     }
     assert_eq!(state_of(&failing.deal.org, *deposit).await, "processing");

@@ -16,7 +16,6 @@ pub(super) const LIST: &str = "/app/money/statements";
 /// The statements' account. Its number appears only in the files.
 pub(super) const ACCOUNT: &str = "DE89370400440532013000";
 
-/// A camt.053 entry: amount in US dollars, side, the bank's reference, the payer's text.
 pub(super) fn entry(amount: &str, side: &str, reference: &str, text: &str) -> String {
     format!(
         "<Ntry><Amt Ccy=\"USD\">{amount}</Amt><CdtDbtInd>{side}</CdtDbtInd><Sts>BOOK</Sts>\
@@ -51,7 +50,6 @@ pub(super) async fn uploaded(by: &Browser, name: &str, file: &[u8]) -> String {
     path
 }
 
-/// The name and value of an entry's box for a payment.
 pub(super) fn pair(page: &Page, number: u32, payment: MovementId) -> (String, String) {
     let name = format!("pair.{number}.{payment}");
     let (_, rest) =
@@ -64,7 +62,6 @@ pub(super) async fn file(by: &Browser, page: &Page, path: &str, chosen: &[(Strin
     send(by, page, path, &typed).await
 }
 
-/// Another payment of the organization that waits for proof.
 pub(super) async fn another(deal: &Deal, purpose: &str, reference: &str, minor: i64) -> MovementId {
     let money = Money::new(minor, Currency::parse("USD").expect("a currency")).expect("an amount");
     let terms = |draft: &_| PaymentTerms { money: Some(money), ..terms(draft, purpose, reference) };
@@ -78,7 +75,6 @@ pub(super) async fn state_of(org: &Org, id: MovementId) -> String {
     read["state"].as_str().expect("a state").to_owned()
 }
 
-/// The path for accepting a statement's only undecided entry.
 pub(super) fn review(page: &Page) -> String {
     let (before, _) = page.body.split_once("/accept\"").unwrap_or_else(|| panic!("nothing to review: {}", page.body));
     before.rsplit('"').next().expect("a path").to_owned()
@@ -134,7 +130,6 @@ async fn an_entry_is_filed_and_only_a_member_accepts_it() {
     assert_eq!(read["receipt"]["best_assurance"], "bank_verified");
     assert_eq!(read["receipt"]["received_minor"], 0, "nothing is accepted by itself");
 
-    // Read and typed evidence are told apart.
     deal.file(maren, "receiving_bank_statement", "250,000.00", "TYPED-1").await;
     let payment = kim.get(&deal.path()).await;
     let read_from = format!("<dt>Read from</dt><dd><a href=\"{at}\">Statement march.xml, entry 2</a></dd>");
@@ -183,7 +178,6 @@ async fn one_file_proves_several_payments_and_is_there_once() {
     assert_says(&again, &["This file is uploaded already", &format!("<a href=\"{at}\">march.xml</a>")]);
     assert_eq!(deal.org.state().await, before);
 
-    // The form is sent twice, again with another file after going back, and by two members at once.
     let page = maren.get(LIST).await;
     let (own, other) = (hidden(&page, LIST), camt("S-2", &[entry("1.00", "CRDT", "B-9", "x")]));
     let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -206,7 +200,6 @@ async fn one_file_proves_several_payments_and_is_there_once() {
 
     let page = kim.get(&at).await;
     let chosen = [pair(&page, 1, deal.id), pair(&page, 2, deposit)];
-    // Two simultaneous presses act once.
     let (one, other) = tokio::join!(file(kim, &page, &at, &chosen), file(kim, &page, &at, &chosen));
     assert_eq!([one.status, other.status], [303, 303], "{} {}", one.body, other.body);
     let third = file(kim, &page, &at, &chosen).await;
@@ -220,7 +213,6 @@ async fn one_file_proves_several_payments_and_is_there_once() {
     let filed = filed.iter().filter(|row| row.to_string().contains("\"file_evidence\"")).count();
     assert_eq!(filed, 2, "each payment has its own call");
 
-    // Another organization's statement doesn't exist; the same file does.
     let stranger = Deal::new().await;
     for page in [at.clone(), format!("{at}/columns")] {
         assert_eq!(stranger.maren.get(&page).await.status, 404);
@@ -244,7 +236,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     let (page, of_kim) = tokio::join!(maren.get(&at), kim.get(&at));
     let [first, second] = [deal.id, twin].map(|id| pair(&page, 1, id));
 
-    // Ambiguous: a member chooses.
     let both = file(maren, &page, &at, &[first.clone(), second.clone()]).await;
     assert_eq!(both.status, 422, "{}", both.body);
     assert_says(&both, &["Nothing was filed", "Entry 1 is chosen for two payments. It proves one arrival"]);
@@ -254,7 +245,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_says(&none, &["Choose at least one entry for a payment."]);
     assert_eq!(state_of(&deal.org, twin).await, "instructions_ready");
 
-    // Two members file it for two payments at once: one succeeds.
     let others = pair(&of_kim, 1, twin);
     let (one, other) = tokio::join!(
         file(maren, &page, &at, std::slice::from_ref(&first)),
@@ -276,7 +266,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
         let page = maren.get(&other).await;
         assert_says(&page, &["This entry is filed already, for", &link, "It counts once."]);
         assert!(!page.says("type=\"checkbox\""), "{}", page.body);
-        // A form opened before says so too.
         let number = if name == "week.xml" { 2 } else { 1 };
         let forged = [(format!("pair.{number}.{loser}"), first.1.clone())];
         let refused = file_forged(maren, &page, &other, &forged).await;
@@ -284,7 +273,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
         assert_says(&refused, &["It is filed for another payment.", &link]);
     }
 
-    // Rejected, it is free again.
     let reject = review(&maren.get(&at).await);
     let payment = maren.get(&path(winner)).await;
     let rejected = send(maren, &payment, &format!("{reject}/reject"), &[("reason", "The other payment")]).await;
@@ -295,7 +283,6 @@ async fn an_entry_counts_once_and_the_page_says_where_it_stands() {
     assert_eq!(file(maren, &page, &at, &again).await.status, 303);
     assert_eq!(state_of(&deal.org, loser).await, "processing");
 
-    // Two members file another for the same payment at once: it is filed once.
     let part = uploaded(maren, "part.xml", &camt("S-9", &[entry("9.00", "CRDT", "B-9", "INV-118 INV-117")])).await;
     let (page, of_kim) = tokio::join!(maren.get(&part), kim.get(&part));
     let (mine, theirs) = (pair(&page, 1, winner), pair(&of_kim, 1, winner));
@@ -343,7 +330,6 @@ async fn what_is_no_arrival_is_never_filed() {
         assert_eq!(refused.status, 422, "{number}: {}", refused.body);
         assert_says(&refused, &["so it proves no arrival"]);
     }
-    // A form that names a payment not offered, because the organization itself pays it.
     let is_statement = |path: &&str| path.starts_with(LIST) && path[LIST.len()..].matches('/').count() == 1;
     let mut actions = shown.body.split("action=\"").filter_map(|rest| rest.split('"').next());
     let april = actions.find(is_statement).expect("the form of the statement").to_owned();
@@ -351,7 +337,6 @@ async fn what_is_no_arrival_is_never_filed() {
     let refused = file_forged(maren, &shown, &april, &[(format!("pair.1.{own}"), id)]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["“Our own payment” is paid by your organization"]);
-    // Malformed pairs.
     for name in ["pair.", "pair.1", "pair.x.y", "pair.1.1"] {
         let refused = file_forged(maren, &page, &at, &[(name.to_owned(), "on".to_owned())]).await;
         assert_eq!(refused.status, 422, "{name}: {}", refused.body);
@@ -402,7 +387,6 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
     assert_says(&none, &["Statement must be chosen"]);
     assert_eq!(deal.org.state().await, before);
 
-    // An old encoding is decoded as declared.
     let latin = whole.replace("UTF-8", "ISO-8859-1").replace("OKAFOR ADA", "M\u{fc}ller");
     let latin: Vec<u8> = latin.chars().map(|letter| u8::try_from(u32::from(letter)).expect("Latin")).collect();
     uploaded(maren, "latin.xml", &latin).await;
@@ -505,7 +489,6 @@ async fn the_columns_of_a_csv_file_are_chosen_once() {
     assert_eq!(late.status, 409, "{}", late.body);
     assert_says(&late, &["The columns stay as they are"]);
 
-    // The next file with the same header is read at once, for every member; one with another header isn't.
     let april = format!("{head}18.04.2026;1,00;Ada Okafor;x\n");
     let next = uploaded(&deal.kim, "april.csv", april.as_bytes()).await;
     assert_says(&deal.kim.get(&next).await, &["1 entry was read", "18 Apr 2026"]);
@@ -550,7 +533,6 @@ async fn fifty_thousand_entries_are_compared_within_one_page() {
     assert_eq!(done.status, 303, "{}", done.body);
     assert_eq!(deal.state().await, "processing");
 
-    // One more than a file may have is refused.
     let more = text.replace(":61:2603180318C250000,00", ":61:2603180318C1,00NTRFX\n:61:2603180318C250000,00");
     let refused = upload(maren, "more.sta", more.as_bytes()).await;
     assert_eq!(refused.status, 422, "{}", refused.body);

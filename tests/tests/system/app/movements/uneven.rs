@@ -39,7 +39,6 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     assert_eq!(deal.state().await, "exception");
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["Waiting for proof that it arrived."]);
-    // The same document is filed again with the remaining amount.
     let typed = evidence("receiving_bank_statement", "250,000.00", "S-1 net");
     let filed = deal.try_to_file(&deal.maren, &typed, ("advice.pdf", "S-1")).await;
     let exact = newest(&deal.follow(&deal.maren, &filed).await, "S-1 net");
@@ -117,7 +116,6 @@ async fn one_transfer_proves_two_payments_only_if_a_member_says_that_it_is_two()
     assert_eq!((refused.status, &*deal.state().await), (422, "processing"), "{}", refused.body);
     assert_says(&refused, &[same, "These are two arrivals must be ticked"]);
 
-    // Once it no longer counts there, it can count here.
     let reason = [("reason", "It paid the second one")];
     let withdrawn = submit(&deal.maren, &first, &format!("{filed}/withdraw"), &reason).await;
     assert_eq!(withdrawn.status, 303, "{}", withdrawn.body);
@@ -157,7 +155,6 @@ async fn of_several_documents_that_show_too_much_one_is_corrected() {
         let filed = deal.file(&deal.maren, "receiving_bank_statement", amount, note).await;
         deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
     }
-    // Resolved unchanged, nothing counts until a member has reviewed each again.
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["2 pieces of proof from the receiving side are waiting for review."]);
     let [first, second] = ["S-1", "S-2"].map(|note| newest(&page, note));
@@ -221,7 +218,6 @@ async fn the_rest_of_a_payment_of_which_a_part_arrived_is_cancelled_in_one_step(
             read["state_sentence"],
             "Cancelled. USD 100,000.00 of USD 250,000.00 has been confirmed received. The rest will not take place."
         );
-        // Totals keep what arrived, and the rest is no longer owed.
         let ledger = money(&deal).await;
         assert_says(&ledger, &["$100,000.00 USD"]);
         assert!(!ledger.says("$150,000.00 USD"), "{}", ledger.body);

@@ -40,7 +40,6 @@ async fn what_arrived_short_without_a_reference_is_filed_for_the_payment_that_a_
     assert_eq!(done.status, 303, "{}", done.body);
     assert_eq!(deal.state().await, "processing");
     assert_says(&maren.get(&at).await, &["<dt>Fit no payment</dt><dd>21</dd>"]);
-    // It can be accepted as too little.
     let accept = review(&maren.get(&at).await);
     deal.follow(&deal.kim, &deal.accept(&deal.kim, accept.trim_end_matches("/accept")).await).await;
     let read = deal.read().await;

@@ -201,7 +201,6 @@ async fn refusals_say_why_and_keep_what_was_typed() {
         assert_eq!(refused.status, 409, "{act}: {}", refused.body);
         assert_says(&refused, &["Nothing was changed", why]);
     }
-    // Errors are beside their fields, and nothing typed is lost.
     for (act, typed, why) in [
         ("cancel", vec![("reason", " ")], "Reason must"),
         ("instructions/verify", vec![("revision", "1"), ("method", "")], "must be chosen"),
@@ -231,7 +230,6 @@ async fn refusals_say_why_and_keep_what_was_typed() {
         assert_says(&refused, &[why, &format!("value=\"{}\"", typed[0].1)]);
         assert_eq!(refused.body.matches(" autofocus").count(), 1, "{}", refused.body);
     }
-    // Another member was faster.
     let page = kim.get(&deal.path()).await;
     assert_eq!(page.status, 404, "another organization’s payment does not exist");
     let page = deal.kim.get(&deal.path()).await;

@@ -12,9 +12,7 @@ use tests::obligations::{monthly, with_promises};
 use super::model::{Act, Model, Outcome, Step, Terms};
 
 pub(super) const TYPES: usize = 9;
-/// The most steps of an agreement, with up to three conditions each.
 const STEPS_MAX: usize = TYPES / 3;
-/// The most verifications of one participant.
 const VERIFICATIONS: usize = 5;
 /// Keeps countdowns running until the test ends them.
 const LONG_HOURS: u32 = 1000;
@@ -76,7 +74,6 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// An act that more often than not is possible now.
     pub fn one(&mut self) -> Act {
         let is_hopeful = self.rng.u8(..10) < 6;
         if is_hopeful { self.hopeful() } else { self.any() }
@@ -86,7 +83,6 @@ impl Drawing<'_> {
         self.model.clone().apply(self.terms, act, None) == Outcome::Works
     }
 
-    /// An act that is possible now, if one is found.
     fn hopeful(&mut self) -> Act {
         for _ in 0..60 {
             let act = self.any();
@@ -131,7 +127,6 @@ impl Drawing<'_> {
         acts
     }
 
-    /// Currently possible acts that exclude each other.
     fn conflicts(&mut self) -> Vec<Vec<Act>> {
         let (terms, model) = (self.terms, self.model);
         let mut found = Vec::new();
@@ -158,7 +153,6 @@ impl Drawing<'_> {
                 add(vec![Act::Return(gate, who), Act::Decline(gate, 1 - who)]);
             }
         }
-        // Members' decisions on answers are rare.
         for (gate, who) in model.waiting.iter().copied() {
             for _ in 0..3 {
                 add(vec![Act::Accept(gate, who), Act::Return(gate, who)]);
@@ -216,7 +210,6 @@ impl Drawing<'_> {
         runs.then_some(Act::TimePasses)
     }
 
-    /// The payment's next step, or trouble.
     fn pays(&mut self) -> Act {
         let payment = &self.model.payment;
         let step = match payment.state {
@@ -234,7 +227,6 @@ impl Drawing<'_> {
         Act::Pay(step)
     }
 
-    /// An act that a condition needs.
     fn meets(&mut self, gate: &Gate, who: usize) -> Act {
         match gate.rule {
             GateRule::DocumentSigned { .. } | GateRule::SignatureBlocks { .. } => Act::Sign(who),

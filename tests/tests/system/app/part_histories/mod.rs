@@ -31,11 +31,9 @@ use self::model::{Act, Model, Outcome, Step, Terms};
 use super::evidence::{lines, unzipped};
 
 const STEPS: usize = 45;
-/// Steps tried after the agreement's end.
 const STEPS_AFTER: usize = 6;
 /// Fixed seeds of each run, besides a new one.
 const SEEDS: [u64; 2] = [7, 78];
-/// Seeds between histories with conditions of all types.
 const ALL_TYPES_EVERY: u64 = 7;
 
 struct History {
@@ -44,11 +42,9 @@ struct History {
     terms: Terms,
     payment: MovementId,
     people: [Attendee; 2],
-    /// Their forms' tokens, and the member's.
     tokens: [String; 2],
     members_token: String,
     model: Model,
-    /// The review page of a proposal to cancel, if any.
     cancellation: Option<String>,
     /// The id of the payment's evidence in its form, and once it is filed.
     proof: FormCopy,
@@ -158,7 +154,6 @@ impl History {
         self.after(&different, &read).await;
     }
 
-    /// The model after acts in an order, if the same ones work in it.
     fn in_order(&self, before: &Model, acts: &[Act], did: &[bool], order: &[usize]) -> Option<Model> {
         let mut model = before.clone();
         for &at in order {
@@ -174,7 +169,6 @@ impl History {
         Some(model)
     }
 
-    /// The consequences of acts, and what else must hold.
     async fn after(&mut self, acts: &[Act], read: &Value) {
         for act in acts {
             match act {
@@ -196,7 +190,6 @@ impl History {
         }
     }
 
-    /// Cancels an active agreement while participants act, unless money is on its way.
     async fn cancel(&mut self) {
         if !self.model.is_active(&self.terms) || self.model.is_in_flight() {
             return;

@@ -33,7 +33,6 @@ pub(super) enum Act {
     TimePasses,
 }
 
-/// A member's step of the agreement's payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Authorize,
@@ -51,9 +50,8 @@ pub(super) enum Step {
 pub(super) enum Outcome {
     Works,
     Refused,
-    /// Another simultaneous act changed what its page showed, so it may be refused. Or it changes nothing, and may be
-    /// reported or refused: a step of the payment (`app/movements/histories` says which), or the reopening of a
-    /// condition that is open or whose agreement has ended, which its page reports in a notice.
+    /// Its page may have changed, so it may be refused. Or it changes nothing, and may be reported or refused: a step
+    /// of the payment (`app/movements/histories` says which), or reopening what is open or ended.
     Either,
 }
 
@@ -63,7 +61,6 @@ pub(super) struct Payment {
     pub is_entered: bool,
     is_verified: bool,
     pub is_filed: bool,
-    /// How often it was reported, reconciled and flagged.
     told: [usize; 3],
 }
 
@@ -91,7 +88,6 @@ impl Terms {
         blocks.iter().find(|block| block.participant_id == self.people[who]).expect("a block").id
     }
 
-    /// Indexes of the participants that a condition itself names.
     fn named(&self, gate: &Gate) -> BTreeSet<usize> {
         gate.rule.participant_ids().into_iter().flatten().map(|id| self.place(*id)).collect()
     }
@@ -105,27 +101,22 @@ impl Terms {
     }
 }
 
-/// What has been done. Acts on a condition count from when its step is current.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     signed: BTreeSet<usize>,
     /// Conditions for which a participant has approved or uploaded, or whose answers were accepted.
     pub done: BTreeSet<(GateId, usize)>,
-    /// Uploads per condition and participant.
     uploads: BTreeMap<(GateId, usize), usize>,
     /// Answers that wait for a member, and answers sent, in order.
     pub waiting: BTreeSet<(GateId, usize)>,
     sent: Vec<(GateId, usize, String, &'static str)>,
     pub declined: BTreeSet<GateId>,
-    /// How often someone declined.
     declines: usize,
     pub consents: [bool; 2],
     pub verified: [usize; 2],
     is_cancelled: bool,
     pub payment: Payment,
-    /// Ended countdowns.
     ended: BTreeSet<GateId>,
-    /// Cleared conditions.
     cleared: BTreeSet<GateId>,
     /// Among simultaneous acts: whether an earlier one changed anything, and who has saved answers.
     has_changed: bool,
@@ -156,7 +147,6 @@ impl Model {
         new
     }
 
-    /// The state before simultaneous acts.
     pub fn at_once(&self) -> Self {
         Self { has_changed: false, saved: BTreeSet::new(), ..self.clone() }
     }
@@ -177,7 +167,6 @@ impl Model {
         stage.gates.iter().all(|gate| self.cleared.contains(&gate.id))
     }
 
-    /// The current step, or the last one before a cancellation.
     fn current<'a>(&self, terms: &'a Terms) -> Option<&'a Stage> {
         terms.agreement.stages.iter().find(|stage| !self.is_done(stage))
     }
@@ -204,7 +193,6 @@ impl Model {
         }
     }
 
-    /// Moves the agreement on as conditions are met.
     fn settle(&mut self, terms: &Terms) {
         while let Some(stage) = self.current(terms).filter(|_| !self.is_cancelled) {
             let met = |gate: &&Gate| self.is_open(terms, gate.id) && self.is_met(terms, gate);
@@ -231,7 +219,6 @@ impl Model {
         }
     }
 
-    /// Whether a participant may sign: the document is out, and no condition asks for their block, or an open one does.
     pub fn may_sign(&self, terms: &Terms, who: usize) -> bool {
         let mut asking = terms.gates().filter(|gate| terms.asks_for(gate, who)).peekable();
         let is_asked = asking.peek().is_none() || asking.any(|gate| self.is_open(terms, gate.id));
@@ -239,13 +226,11 @@ impl Model {
         is_out && is_asked && !self.signed.contains(&who)
     }
 
-    /// Open conditions that ask a participant to sign.
     fn asking_to_sign(&self, terms: &Terms, who: usize) -> BTreeSet<GateId> {
         let asking = terms.gates().filter(|gate| terms.asks_for(gate, who) && self.is_open(terms, gate.id));
         asking.map(|gate| gate.id).collect()
     }
 
-    /// Whether a condition is open for a participant who has consented to electronic records.
     fn may(&self, terms: &Terms, gate: GateId, who: usize) -> bool {
         let is_named = terms.named(terms.gate(gate)).contains(&who);
         is_named && self.is_open(terms, gate) && self.consents[who]
@@ -407,7 +392,6 @@ impl Model {
         }
     }
 
-    /// What the service shows.
     pub fn shown(&self, terms: &Terms) -> Value {
         let is_current =
             |id: GateId| self.current(terms).is_some_and(|stage| stage.gates.iter().any(|gate| gate.id == id));
@@ -443,8 +427,7 @@ impl Model {
         })
     }
 
-    /// The number of obligations: those of the promises, once the first step that activates them is done, or without
-    /// such a step, once the agreement is completed.
+    /// Those of the promises, once a step that activates them is done, or without one, the agreement is completed.
     fn obligations(&self, terms: &Terms) -> usize {
         let mut projecting =
             terms.agreement.stages.iter().filter(|stage| stage.actions.contains(&StageAction::ProjectObligations));
@@ -453,7 +436,6 @@ impl Model {
         if is_projected { terms.agreement.promises.len() } else { 0 }
     }
 
-    /// Receipts in the evidence, per kind of act.
     pub fn receipts(&self, terms: &Terms) -> BTreeMap<&'static str, usize> {
         let is_approval = |gate: GateId| matches!(terms.gate(gate).rule, GateRule::ParticipantApproval { .. });
         let approved = self.done.iter().filter(|(gate, _)| is_approval(*gate)).count();

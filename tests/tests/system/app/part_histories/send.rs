@@ -19,7 +19,6 @@ pub(super) enum By {
     Participant(usize),
 }
 
-/// A filled-in form, or the clock's tick.
 pub(super) enum Form {
     Filled {
         by: By,
@@ -32,7 +31,6 @@ pub(super) enum Form {
     Absent,
 }
 
-/// A page's form with an action: its hidden fields and typed ones.
 fn filled(by: By, (page, path): (&Page, String), typed: &[(&str, &str)]) -> Form {
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
     let own = hidden(page, &path).into_iter().filter(|(name, _)| !is_typed(name));
@@ -50,7 +48,6 @@ impl Form {
 }
 
 impl History {
-    /// Sends a form; true if it worked.
     pub async fn send(&self, form: &Form) -> (bool, String) {
         let (by, path, fields, file) = match form {
             Form::Filled { by, path, fields, file } => (by, path, fields, file),
@@ -73,7 +70,6 @@ impl History {
         (page.status == 303 && !page.location().contains("sign-in"), format!("{} {}", page.status, page.title()))
     }
 
-    /// An act's form, whether or not it is possible. Prepares what it needs.
     pub async fn prepare(&mut self, act: &Act) -> Form {
         self.forms += 1;
         // A unique text, so that no form repeats an earlier one.
@@ -143,7 +139,6 @@ impl History {
             Act::Decline(..) | Act::DeclineDocument(_) => vec![("reason", text)],
             _ => Vec::new(),
         };
-        // A page that doesn't offer the form may have none at all.
         let token = (!page.says("name=\"form_token\"")).then_some(("form_token", self.tokens[who].as_str()));
         let typed: Vec<_> = token.into_iter().chain(typed).collect();
         let form = filled(By::Participant(who), (&page, person.at(&rest)), &typed);
@@ -248,7 +243,6 @@ impl History {
         if step == Step::File { form.with_file(text) } else { form }
     }
 
-    /// What the service shows, in the model's terms, and the agreement itself.
     pub async fn observed(&self) -> (Value, Value) {
         let (org, id) = (&self.live.org, self.live.agreement.id());
         let read = self.live.read().await;

@@ -12,7 +12,6 @@ pub struct Damage {
     pub name: &'static str,
     pub problem: Problem,
     pub is_repairable: bool,
-    /// Damages an intact table.
     pub edits: fn(&Items) -> Vec<Edit>,
 }
 
@@ -246,7 +245,6 @@ pub const DAMAGES: &[Damage] = &[
     }),
 ];
 
-/// The key prefix of the organization with the demo's deals.
 fn organization(items: &Items) -> String {
     let partition = text(items.first("#CONTACTS", ""), "pk");
     partition.trim_end_matches("#CONTACTS").to_owned()

@@ -18,7 +18,6 @@ use super::verify::demo;
 const OPS: &str = env!("CARGO_BIN_EXE_operator");
 const HANDBOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/OPERATIONS.md");
 
-/// The arguments of the handbook's commands of `ops`, in order.
 fn commands(handbook: &str) -> Vec<Vec<String>> {
     let blocks = handbook.split("```console\n").skip(1).filter_map(|block| block.split("```").next());
     let lines: Vec<String> =
@@ -34,7 +33,6 @@ fn lines(block: &str) -> Vec<String> {
     block.lines().filter_map(|line| line.trim_start().strip_prefix("$ ")).map(str::to_owned).collect()
 }
 
-/// Splits a command line at blanks outside quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for letter in line.trim().chars() {
@@ -48,7 +46,6 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The table permissions that the handbook lists for a command.
 fn allowed(handbook: &str, args: &[String]) -> BTreeSet<String> {
     let row = |begin: &str| {
         let row = handbook.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("no row {begin}"));
@@ -101,7 +98,6 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     restored.store().create_table().await.expect("a table");
     let through = Faults::before(&table.endpoint);
     for args in commands {
-        // Replaces placeholders.
         let own = |word: String| match word.as_str() {
             "ORGANIZATION" => organization.clone(),
             "KEY" => old_key.clone(),
@@ -140,7 +136,6 @@ async fn every_command_of_the_handbook_runs_as_it_stands_there() {
     }
 }
 
-/// The `--help` of a command whose words are each followed by a blank.
 async fn help_of(command: &str) -> String {
     let args: Vec<String> = command.split_whitespace().chain(["--help"]).map(str::to_owned).collect();
     let (status, help) = run(&args, Path::new("."), "", "").await;
@@ -170,7 +165,6 @@ async fn no_command_is_missing_in_the_handbook() {
                 continue;
             }
             let is_shown = shown.iter().any(|args| format!("{args} ").starts_with(&command));
-            // `scripts/stack` runs it.
             let is_named = handbook.contains(&format!("`ops {}`", command.trim_end()));
             assert!(is_shown || is_named, "the handbook has no `{command}`");
             named += 1;

@@ -74,7 +74,6 @@ async fn an_export_has_the_records_and_files_of_one_organization_and_no_secret()
     assert_eq!((again, fs::read_to_string(to.join(RECORDS)).expect("the records")), (exported, all));
     assert!(!to.join("position.json").exists());
 
-    // A missing file is named, and another organization can't use the same folder.
     let one = fs::read_dir(to.join(FILES)).expect("files").next().expect("a file").expect("a file").path();
     fs::remove_file(&one).expect("it is gone");
     let without = export(&store, None, org, &to).await.expect("an export");

@@ -78,7 +78,6 @@ impl Items {
         self.all(part, sort).find(|item| fits(item)).unwrap_or_else(|| panic!("no such item {part} {sort}"))
     }
 
-    /// Restores the items with some keys.
     pub async fn restore(&self, table: &Table, keys: impl IntoIterator<Item = Keys>) {
         let edits = keys.into_iter().map(|keys| match self.0.get(&keys) {
             Some(item) => Edit::Put(item.clone()),

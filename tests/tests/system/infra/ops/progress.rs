@@ -27,7 +27,6 @@ fn terminal() -> (File, OwnedFd) {
     (File::from(ours), theirs)
 }
 
-/// A command's output if its standard error is a terminal.
 fn shown_by(command: &mut Command) -> String {
     let (mut ours, theirs) = terminal();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(theirs).spawn().expect("the command");

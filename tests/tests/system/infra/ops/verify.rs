@@ -32,8 +32,7 @@ async fn says_nothing(table: &Table, after: &str) {
     assert!(lines.is_empty() && verified == Verified::default(), "{after}:\n{}", lines.join("\n"));
 }
 
-/// The demo's data, with an endpoint that gets everything, one that gets nothing, and a token's proposal. Nothing
-/// changes there: relay, sender and clock don't run.
+/// The demo's data, with an endpoint that gets everything, one that gets nothing, and a token's proposal. Nothing runs.
 pub async fn demo(dir: &TempDir) -> (Stack, Table) {
     let process = Serve::over(STACK, dir.path()).seed("demo").start().await;
     subscribe(&process).await;
@@ -111,7 +110,6 @@ async fn the_demo_is_whole_and_each_damage_is_found_and_put_right_where_anything
     damaged_files_are_found(&table, &dir).await;
 }
 
-/// Deletes one file, and changes another.
 async fn damaged_files_are_found(table: &Table, dir: &TempDir) {
     let folder = dir.path().join("files");
     let files = Files::in_folder(&folder).expect("the files of the demo");

@@ -38,7 +38,6 @@ impl History {
         assert_eq!(now.audit(self.theirs.id), self.before.audit(self.theirs.id));
     }
 
-    /// The outbox has each emitted event once, in order.
     fn check_events(&mut self, now: &Snapshot) {
         let events = now.events(self.ours.id);
         let found: Vec<(&str, &Value)> =
@@ -54,7 +53,6 @@ impl History {
         assert!(self.before.events(self.ours.id).iter().all(|event| events.contains(event)), "emitted events stay");
     }
 
-    /// Exactly the rows that the steps touched differ, and none of the other organization.
     fn check_changes(&mut self, now: &Snapshot) {
         let touched = std::mem::take(&mut self.model.touched);
         let changed = changes(&self.before, now, &self.ours);
@@ -68,8 +66,7 @@ impl History {
         assert_eq!(changes(&self.before, now, &self.theirs), BTreeSet::new());
     }
 
-    /// The due index has exactly the ends of pending proposals, the next moments of agreements that wait for time, and
-    /// workspaces whose people must be counted. Every pending proposal has its claim.
+    /// Exactly the ends of pending proposals, agreements' next moments, and workspaces whose people must be counted.
     pub fn check_due(&self, now: &Snapshot) {
         let (org, rows) = (self.ours.id, now.of_organization(self.ours.id));
         let due = now.due(org).into_iter().map(|(_, sort)| sort).filter(|sort| !sort.starts_with("PEOPLE#"));
@@ -106,14 +103,12 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// An agreement's next moment, by its record.
 fn next_moment(record: &Value) -> Timestamp {
     let gates = record["stages"].as_array().expect("stages").iter().filter_map(|stage| stage["gates"].as_array());
     let moments = gates.flatten().map(|gate| &gate["state"]["due_at"]).chain([&record["expires_at"]]);
     moments.filter_map(|moment| moment.as_str()?.parse().ok()).min().expect("a moment")
 }
 
-/// Keys of rows that differ between two snapshots, except events and new acts in agreements' histories.
 fn changes(before: &Snapshot, after: &Snapshot, org: &Org) -> BTreeSet<String> {
     let by_key = |shot: &'_ Snapshot| -> BTreeMap<String, Value> {
         let rows = shot.of_organization(org.id).into_iter().map(|row| (rows::key(row), row.clone()));

@@ -35,9 +35,7 @@ const DAY_S: i64 = 24 * 3600;
 #[derive(Debug, Clone)]
 enum Step {
     One(Command),
-    /// Two commands at once.
     Both([Command; 2]),
-    /// A member opens a pending proposal's review page, and leaves it open.
     Open(usize),
     /// A member sets up a draft's stages and expiry, bypassing the service.
     SetUp(usize, Vec<Stage>, Expiry),
@@ -48,14 +46,12 @@ enum Step {
 }
 
 struct Observed {
-    /// The operation and its caller, as the audit row must have them.
     operation: String,
     actor: String,
     status: u16,
     bytes: Vec<u8>,
     request_id: String,
     is_replay: bool,
-    /// A refusal's field errors.
     errors: Vec<(String, String)>,
 }
 
@@ -64,7 +60,6 @@ impl Observed {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Whether it fits the expectation.
     fn fits(&self, expected: &Expected) -> bool {
         let says = match expected {
             Expected::Again(_, bytes) => self.bytes == *bytes,
@@ -106,20 +101,16 @@ struct History {
     seed: u64,
     rng: Rng,
     steps: Vec<String>,
-    /// Steps between checks of the table.
     stride: usize,
     model: Model,
     ours: Org,
-    /// Another organization, where nothing ever changes.
     theirs: Org,
     members: [SignedIn; 2],
     clock: Clockwork,
-    /// Calls sent with a key.
     keyed: Vec<(Call, String)>,
     /// Required audit rows by request id, and the clock's.
     calls: BTreeMap<String, String>,
     ticks: Vec<String>,
-    /// The table at the last check.
     before: Snapshot,
     outcome: String,
 }
@@ -135,7 +126,6 @@ impl Drop for History {
 }
 
 impl History {
-    /// A history with a draft that can be proposed.
     async fn begin(seed: u64, stride: usize) -> Self {
         let stack = Stack::with(Needs::OWN.without_background().on_configured_store());
         let (ours, theirs) = (Org::on(stack.clone()).await, Org::on(stack.clone()).await);
@@ -194,7 +184,6 @@ impl History {
         self.check_due(&now);
     }
 
-    /// An operator finds nothing wrong.
     async fn is_whole(&self) {
         let (store, mut wrong) = (self.ours.store(), Vec::new());
         let on = |found: &Finding, _: Option<Repair>, _: &dyn Fn(&str)| wrong.push(found.to_string());
@@ -287,7 +276,6 @@ impl History {
         }
     }
 
-    /// Compares a response with a model, and applies the command to it.
     fn take(&self, model: &mut Model, command: &Command, observed: &Observed) -> Result<Expected, String> {
         let expected = model.expected(command);
         if !observed.fits(&expected) {
@@ -310,7 +298,6 @@ impl History {
         Ok(expected)
     }
 
-    /// Records a command's required audit row.
     fn record(&mut self, command: &Command, observed: &Observed, expected: &Expected) {
         if let Command::Write { call, key: Some(key) } = command {
             self.keyed.push((call.clone(), key.clone()));
@@ -412,7 +399,6 @@ fn request_id(page: &Page) -> String {
     page.headers["x-request-id"].to_str().expect("an id").to_owned()
 }
 
-/// An audit row's columns that the histories compare.
 fn on_record(row: &Value) -> String {
     let names = ["operation", "status", "code", "token_id", "member_id", "participant_id"];
     names.map(|name| row[name].as_str().unwrap_or("-")).join(" ")
@@ -447,7 +433,6 @@ fn every_history_is_sound() {
     });
 }
 
-/// A scripted history of rare steps, with each command's outcome.
 #[tokio::test]
 async fn the_histories_know_every_end() {
     let [publish, cancel] = ACTIONS.map(|action| move |agreement| write(Call::Propose { agreement, action }));
@@ -465,7 +450,6 @@ async fn the_histories_know_every_end() {
     let (email, hours, countdown) = (Some("ada@people.example"), Stage::Hours(1), Coming::Countdown);
     let mut history = History::begin(0, 4).await;
     for (step, outcome) in [
-        // A draft with every possible blocker.
         (new(1), "ok"),
         (publish(1), "no_participants no_stages"),
         (add(1, 0), "ok"),
@@ -473,12 +457,10 @@ async fn the_histories_know_every_end() {
         (change("Ada", None), "ok"),
         (publish(1), "expiry_in_past participant_email_missing"),
         (change("Ada", email), "ok"),
-        // Keys, and a second proposal.
         (keyed(ACTIONS[0]), "ok"),
         (keyed(ACTIONS[0]), "replayed"),
         (keyed(ACTIONS[1]), "conflict"),
         (publish(0), "proposal_pending"),
-        // Pages where something has changed.
         (Step::Open(0), ""),
         (change("Ada Okafor", email), "ok"),
         (confirm(0), "Something that the agreement refers to has changed"),
@@ -489,14 +471,12 @@ async fn the_histories_know_every_end() {
         (Step::Open(0), ""),
         (confirm(2), "It can’t be confirmed yet"),
         (change("Ada Okafor", email), "ok"),
-        // Expired proposals: recorded with their replacement, and by the clock.
         (Step::LetExpire(0), ""),
         (confirm(2), "The time to decide is over"),
         (Step::Read, ""),
         (publish(0), "ok"),
         (Step::LetExpire(1), ""),
         (Step::Tick, ""),
-        // Every decision, and what comes after it.
         (publish(0), "ok"),
         (cancel(0), "ok"),
         (Step::Open(2), ""),
@@ -508,7 +488,6 @@ async fn the_histories_know_every_end() {
         (decline(4), "ok"),
         (confirm(4), "It was already declined"),
         (Step::One(Command::Activate { who: 0, workspace: 0 }), "ok"),
-        // Time takes an agreement from stage to stage to its completion.
         (Step::SetUp(1, vec![Stage::Past, hours, Stage::Past, hours], Expiry::Later), ""),
         (publish(1), "ok"),
         (Step::Open(4), ""),
@@ -551,7 +530,6 @@ async fn the_histories_know_every_end() {
         (cancel(3), "ok"),
         (Step::Open(8), ""),
         (confirm(11), "ok"),
-        // One is completed with its publication.
         (new(4), "ok"),
         (add(4, 0), "ok"),
         (Step::SetUp(4, vec![Stage::Past, Stage::Past], Expiry::Never), ""),

@@ -25,7 +25,6 @@ impl History {
                 vec![Step::One(Command::Write { call, key })]
             }
             25..30 => {
-                // Again with its key, or with another request's key.
                 let (again, key) = one_of(&mut self.rng, &self.keyed)?.clone();
                 let call = if self.rng.bool() { again } else { self.draw_call().filter(takes_key)? };
                 vec![Step::One(Command::Write { call, key: Some(key) })]
@@ -96,7 +95,6 @@ impl History {
         Some(Step::SetUp(at, stages, one_of(&mut self.rng, expiry)?))
     }
 
-    /// A proposal, mostly acceptable, and more often a publication than a cancellation.
     fn draw_propose(&mut self) -> Option<Call> {
         let [publish, cancel] = ACTIONS;
         let all = (0..self.model.agreements.len())

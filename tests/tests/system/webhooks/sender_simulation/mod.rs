@@ -25,9 +25,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 /// The specification's waits, deliberately not taken from the code.
 const WAITS: [i64; 4] = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR];
-/// Automatic attempts.
 const ATTEMPTS: usize = 5;
-/// The start of every history.
 const BEGIN: i64 = 1_800_000_000_000;
 /// How long a claim holds.
 const CLAIM: i64 = 30 * SECOND;
@@ -155,7 +153,6 @@ impl History {
                 Next::Tick => self.tick(),
                 Next::Jump => self.jump(),
             }
-            // The stream's notices.
             for wake in self.memory.take_due_messages() {
                 self.world.state().put(wake);
             }
@@ -202,7 +199,6 @@ impl History {
             if state.draw(crash) {
                 state.note_trouble(self.tasks[n].message.wake.delivery.event, 0);
                 drop(state);
-                // The process is gone. Its message may come again.
                 self.end(n, true);
                 return;
             }
@@ -226,7 +222,6 @@ impl History {
         }
     }
 
-    /// The clock function wakes what is due.
     fn tick(&mut self) {
         let mut state = self.world.state();
         self.next_tick = state.now + MINUTE;
@@ -290,7 +285,6 @@ fn histories(name: &str, trouble: Trouble) -> (usize, usize) {
     };
     let (mut attempts, mut troubles) = (0, 0);
     for seed in seeds {
-        // Shown on failure.
         println!("{name}: COUNTERSIGN_SEED={seed}");
         let mut history = History::new(seed, trouble);
         history.run();

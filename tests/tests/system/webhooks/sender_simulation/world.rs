@@ -28,7 +28,6 @@ use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
 use super::{CLAIM, MINUTE, SECOND, WAITS};
 
-/// What goes wrong in a history, with probabilities.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trouble {
     /// A message is lost, doubled, up to ten minutes late, or early.
@@ -41,7 +40,6 @@ pub struct Trouble {
     pub store: f64,
     /// The clock is set forward or back.
     pub jump: f64,
-    /// The keys can't be looked up.
     pub keys: f64,
 }
 
@@ -52,9 +50,7 @@ pub struct World(pub Arc<Mutex<State>>);
 pub struct State {
     pub random: fastrand::Rng,
     pub trouble: Trouble,
-    /// True time.
     pub now: i64,
-    /// The error of the service's clock.
     pub skew: i64,
     pub messages: Vec<Message>,
     pub subscribers: HashMap<EventId, Subscriber>,
@@ -71,7 +67,6 @@ pub struct Message {
     pub receives: u32,
 }
 
-/// A delivery, as its subscriber and an observer see it.
 #[derive(Debug)]
 pub struct Subscriber {
     pub key: DeliveryKey,
@@ -80,13 +75,10 @@ pub struct Subscriber {
     pub latency: i64,
     pub arrivals: usize,
     pub taken: usize,
-    /// Problems on the way to it.
     pub troubles: usize,
     /// The service's clock when the last attempt was claimed. It may be set back before the attempt.
     pub claimed_at: i64,
-    /// Earliest time, by the service's clock.
     pub earliest: i64,
-    /// Latest true time.
     pub latest: i64,
 }
 
@@ -270,7 +262,6 @@ impl HttpClient for World {
     }
 }
 
-/// The store, with the world's failures.
 #[derive(Debug, Clone)]
 pub struct Shaken {
     pub memory: Memory,
@@ -340,7 +331,6 @@ impl DeliveryStore for Shaken {
     }
 }
 
-/// Keys whose look-up sometimes fails.
 #[derive(Debug)]
 pub struct ShakenKeys {
     pub keyring: Arc<Keyring>,

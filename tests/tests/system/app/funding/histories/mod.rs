@@ -25,7 +25,6 @@ use super::{id, item_page, submit};
 
 const COUNT: usize = 4;
 const STEPS: usize = 45;
-/// Steps between reads of the events, each a pass over the whole table.
 const EVENTS_EVERY: usize = 5;
 const HISTORIES: usize = 2;
 /// The most varied of so many candidates runs.
@@ -42,9 +41,7 @@ struct History {
     items: Vec<Value>,
     agreements: Vec<String>,
     model: World,
-    /// The model's funding events so far.
     told: Vec<Value>,
-    /// Events before the history.
     before: usize,
     acts: Vec<String>,
 }
@@ -184,7 +181,6 @@ impl History {
         }
     }
 
-    /// Gives a draft one condition that time clears, and an expiry.
     async fn let_it_end(&self, draft: &str) {
         let mut draft = Drafted::of(&self.org, draft).await;
         let change = |draft: &mut shared::domain::agreement::Agreement| {
@@ -229,7 +225,6 @@ impl History {
         forms.filter_map(|form| form.split('"').next()?.strip_suffix("/accept")).map(str::to_owned).collect()
     }
 
-    /// The model's event, as subscribers read it.
     fn event(&self, (kind, item, more): &Told) -> Value {
         let mut data = json!({"workspace_id": self.estate.workspace["id"]});
         match item {
@@ -250,7 +245,6 @@ impl History {
         json!([kind, data])
     }
 
-    /// Asserts that schedule, list, items and events match the model.
     async fn check(&mut self) {
         let schedule = self.org.get(funding_path(&self.estate.workspace)).send().await.ok(200);
         assert_eq!(schedule["summary"], self.model.summary(), "{:#?}", self.acts);
@@ -285,7 +279,6 @@ impl History {
         }
     }
 
-    /// Asserts that a subscriber has seen each event.
     async fn end(self) {
         let expected = self.org.events().await.len() - self.before;
         let arrivals = self.subscriber.receiver.wait_for(expected).await;
@@ -294,7 +287,6 @@ impl History {
     }
 }
 
-/// Draws an act that more often than not changes something.
 fn draw(rng: &mut Rng, model: &World) -> Act {
     let is_hopeful = rng.u8(..10) < 8;
     let mut act = draw_any(rng, model);
@@ -341,9 +333,8 @@ fn draw_any(rng: &mut Rng, model: &World) -> Act {
     }
 }
 
-/// A score for a seed's history: one point per different case, and a hundred for each thing left behind when an
-/// agreement ends early (a hold, a claim, proof to review) and when its item is in progress again later. These fail
-/// most easily, and chance alone rarely causes them. Only runs the model.
+/// A score for a seed's history: one point per case, and a hundred for each thing left behind when an agreement ends
+/// early and when its item is in progress again later, since these fail most easily and chance rarely causes them.
 fn variety(seed: u64) -> usize {
     let (mut rng, mut model) = (Rng::with_seed(seed), World::new(COUNT));
     let (mut cases, mut left_behind, mut again) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -370,7 +361,6 @@ fn variety(seed: u64) -> usize {
     cases.len() + 100 * (left_behind.len() + again.len())
 }
 
-/// The requested seed, or of many random ones, that of the most varied history.
 fn seed_of() -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = repeated.unwrap_or_else(|| {

@@ -6,12 +6,9 @@ use serde_json::{Map, Value, json};
 pub(super) const VERBS: [&str; 3] = ["assign", "retitle", "leave_out"];
 pub(super) const WAITING: [&str; 2] = ["institution", "counsel"];
 
-/// An act on items and agreements, given by index.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// A token sends everything that a verb needs.
     SortWhole(usize, &'static str),
-    /// Sets only the verb, or clears it.
     SortVerb(usize, Option<&'static str>),
     Park(usize, Option<&'static str>),
     Paper(Vec<usize>),
@@ -45,11 +42,9 @@ pub(super) struct Item {
     pub verb: Option<&'static str>,
     has_description: bool,
     has_reason: bool,
-    /// Whether it has trust and owner, which come together.
     is_assigned: bool,
     pub hold: Option<&'static str>,
     pub at: At,
-    /// Its agreement's index.
     agreement: Option<usize>,
     /// Undecided proofs. Closing the item leaves them so, and ends their wait.
     pub undecided: usize,
@@ -63,10 +58,8 @@ struct Agreement {
     names: (usize, usize),
 }
 
-/// A refusal's fields and codes, where the API names them.
 pub(super) type Refused = Vec<(String, &'static str)>;
 
-/// An event: type, item's index, further data.
 pub(super) type Told = (&'static str, Option<usize>, Value);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +153,6 @@ impl World {
         self.items[item].agreement.map_or("", |agreement| self.agreements[agreement].lifecycle)
     }
 
-    /// An act's events, if it works.
     pub fn apply(&mut self, act: &Act) -> Result<Vec<Told>, Refused> {
         match act {
             Act::SortWhole(item, verb) => self.sort(*item, Some(verb), true),
@@ -218,12 +210,10 @@ impl World {
         }
         let is_told = item.hold != waiting_on;
         item.hold = waiting_on;
-        // Clearing a hold causes no event.
         let data = waiting_on.map_or(json!({}), |waiting_on| json!({"waiting_on": waiting_on}));
         Ok(is_told.then_some(("funding_item.parked", Some(at), data)).into_iter().collect())
     }
 
-    /// All or none.
     fn paper(&mut self, items: &[usize]) -> Result<Vec<Told>, Refused> {
         let not_papered = items.iter().enumerate().filter_map(|(place, item)| {
             let code = self.items[*item].not_papered()?;
@@ -256,7 +246,6 @@ impl World {
         Ok(Vec::new())
     }
 
-    /// What isn't closed is open again, without claims or proof.
     fn end(&mut self, agreement: usize, lifecycle: &'static str) -> Vec<Told> {
         self.agreements[agreement].lifecycle = lifecycle;
         let mut told = Vec::new();
@@ -292,7 +281,6 @@ impl World {
         let is_over = self.agreement_of(at) == "completed";
         let item = &mut self.items[at];
         if item.at == At::Unfunded {
-            // The same form, sent again.
             return Ok(Vec::new());
         }
         if item.is_closed() || (item.at != At::Open && !is_over) {
@@ -362,7 +350,6 @@ impl World {
         })
     }
 
-    /// Counts of items. Only confirmed or closed ones are done.
     pub fn summary(&self) -> Value {
         let mut summary = Map::new();
         let count = |is: &dyn Fn(&Item) -> bool| self.items.iter().filter(|item| is(item)).count();

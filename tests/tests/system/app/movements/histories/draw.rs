@@ -17,7 +17,6 @@ pub(super) enum Acts {
     OfTheSender,
 }
 
-/// An act on one of the payments.
 pub(super) struct Drawn {
     pub at: usize,
     pub by: Who,
@@ -28,11 +27,9 @@ pub(super) struct Drawing<'a> {
     pub rng: &'a mut Rng,
     pub acts: Acts,
     pub payments: &'a [Payment],
-    /// Whether ends are no longer rare.
     pub is_late: bool,
 }
 
-/// Whether the evidence to accept looks like evidence accepted for another payment.
 pub(super) fn is_elsewhere(payments: &[Payment], at: usize, act: &Act) -> bool {
     let others = payments.iter().enumerate().filter(|(other, _)| *other != at);
     let mut filed = others.flat_map(|(_, payment)| &payment.evidence);
@@ -77,7 +74,6 @@ pub(super) fn worth(seed: u64, acts: Acts) -> usize {
 }
 
 impl Drawing<'_> {
-    /// Usually something that is possible now, and who does it.
     pub fn draw(&mut self) -> Drawn {
         if self.rng.u8(..10) < 4 {
             return self.draw_next();
@@ -129,7 +125,6 @@ impl Drawing<'_> {
         Drawn { at, by, act }
     }
 
-    /// Evidence of the missing amount, or half of it.
     fn draw_proof(&mut self, at: usize) -> New {
         let rest = (AMOUNT - self.payments[at].proven()).max(1);
         let sources = if self.acts == Acts::Everyones { 2..5 } else { 0..2 };

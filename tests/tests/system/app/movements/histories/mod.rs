@@ -33,21 +33,16 @@ use crate::app::ledger::{Sums, shown, totals};
 use crate::unknown_id;
 
 const STEPS: usize = 55;
-/// Before these, ends are rare.
 const STEPS_UNTIL_ENDS: usize = 45;
 /// The candidate with the most different acts runs.
 const CANDIDATES: usize = 1000;
-/// Steps between reads of the totals.
 const TOTALS_EVERY: usize = 5;
 
-/// A payment with its agreement and parties.
 struct Deal {
     agreement: Agreement,
     id: MovementId,
-    /// Payer and payee, each with their forms' token.
     parties: [(Attendee, String); 2],
     payment: Payment,
-    /// The calls that changed it, in order.
     changes: Vec<String>,
 }
 
@@ -57,18 +52,14 @@ struct History {
     org: Org,
     stranger: Org,
     people: [Person; 2],
-    /// Maren and Kim, each with their forms' token.
     members: [(Browser, String); 2],
     deals: Vec<Deal>,
-    /// The API's write operations.
     writes: Vec<Operation>,
     calls: Vec<(String, &'static str, u16)>,
-    /// Events before the last act.
     told: usize,
     steps: usize,
 }
 
-/// A published agreement whose one step waits for the payer's approval, and for a payment.
 async fn publish(org: &Org, by: (&Person, &Browser), name: &str) -> Deal {
     let draft = org
         .ready_draft(name, |draft| {
@@ -171,7 +162,6 @@ impl History {
         act
     }
 
-    /// Sends the form of an act, whether or not a page offers it now.
     async fn send(&self, at: usize, by: Who, act: &Act) -> (Page, &'static str) {
         match by {
             Who::Maren | Who::Kim => self.send_as_member(at, by, act).await,
@@ -268,7 +258,6 @@ impl History {
         }
     }
 
-    /// Sends the form that files evidence, with its document if it has one.
     async fn file(&self, new: &New, browser: &Browser, path: &str, token: &str) -> Page {
         let amount = format!("{}.{:02}", new.minor / 100, new.minor % 100);
         let fields = [
@@ -289,7 +278,6 @@ impl History {
         }
     }
 
-    /// Calls an API operation with something that might reconcile a payment.
     async fn call(&mut self, at: usize) {
         let deal = &self.deals[at];
         let ids: Ids = [
@@ -325,7 +313,6 @@ impl History {
         assert!(away.status == 303 && away.location().starts_with("/app/sign-in"), "{act}: {}", away.location());
     }
 
-    /// Checks what must hold after an act, given the payment before it.
     async fn check(&mut self, at: usize, act: Option<(&Payment, &str)>) {
         let what = act.map_or("a call of the API", |(_, what)| what);
         for deal in &self.deals {
@@ -353,7 +340,6 @@ impl History {
         self.check_ledger(what).await;
     }
 
-    /// Each change of state has its event, and there are no others.
     async fn check_events(&mut self, at: usize, act: Option<(&Payment, &str)>) {
         let events = self.org.events().await;
         let new = events[self.told..]
@@ -380,7 +366,6 @@ impl History {
         assert_eq!(told, expected, "{:?}", act.map(|(_, what)| what));
     }
 
-    /// The ledger's rows are the payments, and its sums are the model's.
     async fn check_ledger(&self, what: &str) {
         let ledger = self.org.ledger(&[]).await;
         let mut sums: Sums = [0; 3];
@@ -429,7 +414,6 @@ impl History {
         }
     }
 
-    /// The traces: an audit row per call, an act per change, and matching evidence.
     async fn end(mut self) {
         for at in 0..self.deals.len() {
             let deal = &mut self.deals[at];
@@ -479,7 +463,6 @@ impl History {
     }
 }
 
-/// Asserts that the API matches the model, and is right about what is reconciled.
 fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     let told = json!({
         "state": read["state"],
@@ -498,8 +481,7 @@ fn assert_movement(payment: &Payment, read: &Value, what: &str) {
     assert_eq!(read["state"] == "reconciled", is_proven, "{what}: {read}");
 }
 
-/// The requested seed, or of many random ones, that of the history with the most different events. Uses only the model,
-/// so that the history played over HTTP is worth its time.
+/// The requested seed, or of many random ones, that of the history with the most different events in the model.
 fn seed_of(acts: Acts) -> u64 {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = repeated.unwrap_or_else(|| {

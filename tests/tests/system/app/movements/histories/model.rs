@@ -2,16 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// Each payment's amount, in minor units.
 pub(super) const AMOUNT: i64 = 25_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Maren,
     Kim,
-    /// The payer.
     Ada,
-    /// The payee.
     Northwind,
 }
 
@@ -37,7 +34,6 @@ pub(super) const SOURCES: [Source; 5] = [
     Source("receiving_bank_statement", true, "bank_documented", "receiving_bank_statement"),
 ];
 
-/// Reasons that a member may choose, and two that follow from other acts.
 pub(super) const REASONS: [&str; 5] =
     ["amount_short", "not_received", "suspected_fraud", "returned", "evidence_withdrawn"];
 
@@ -62,7 +58,6 @@ pub(super) enum Act {
     Settle(bool),
     Return,
     Cancel,
-    /// The payer meets the step's other condition.
     Approve,
 }
 
@@ -74,7 +69,6 @@ pub(super) struct New {
     pub is_usd: bool,
     pub document: Option<usize>,
     pub id: String,
-    /// The copy of the form that files it.
     pub copy: String,
 }
 
@@ -95,12 +89,10 @@ impl Filed {
         self.source().1
     }
 
-    /// Whether it was accepted as an arrival.
     pub fn is_accepted_arrival(&self) -> bool {
         self.state == "accepted" && self.is_receivers()
     }
 
-    /// Whether it is undecided or accepted.
     pub fn stands(&self) -> bool {
         ["filed", "accepted"].contains(&self.state)
     }
@@ -126,7 +118,6 @@ pub(super) struct Payment {
     /// The step's conditions: authorization, arrival, approval.
     pub gates: [bool; 3],
     pub revision: u32,
-    /// Whether it ended with its agreement.
     has_ended: bool,
     settled_by: Option<(Who, bool)>,
     authorized_by: Option<Who>,
@@ -173,7 +164,6 @@ impl Payment {
         accepted.map(|filed| filed.new.minor).sum()
     }
 
-    /// Does an act. `elsewhere`: the evidence to accept looks like evidence accepted for another payment.
     pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<Did, Refused> {
         if self.has_done(by, act) {
             return Ok(Did::Nothing);
@@ -268,7 +258,6 @@ impl Payment {
         Ok(())
     }
 
-    /// Whether the payment takes this evidence from this person now.
     fn takes(&self, by: Who, new: &New) -> Result<(), Refused> {
         let Source(name, is_receivers, ..) = SOURCES[new.source];
         let may = match by {
@@ -299,7 +288,6 @@ impl Payment {
         Ok(())
     }
 
-    /// Waits for proof, or for a member to review it.
     fn wait(&mut self) {
         let waits = self.evidence.iter().any(|filed| filed.state == "filed" && filed.is_receivers());
         self.state = if waits { "processing" } else { "receipt_pending" };
@@ -403,14 +391,12 @@ impl Payment {
         }
     }
 
-    /// Its agreement is cancelled, and ends it unless money is on its way.
     pub fn end(&mut self) {
         if ["draft", "authorized", "instructions_ready"].contains(&self.state) {
             (self.state, self.reason, self.has_ended) = ("cancelled", None, true);
         }
     }
 
-    /// The event of a change since an earlier state.
     pub fn event_since(&self, before: &Self) -> Option<(&'static str, Option<&'static str>)> {
         if self.state == before.state {
             return None;
@@ -423,7 +409,6 @@ impl Payment {
         }
     }
 
-    /// The parts shown in the API that acts change.
     pub fn shown(&self) -> Value {
         let standing: Vec<&Filed> =
             self.evidence.iter().filter(|filed| filed.is_receivers() && filed.stands()).collect();

@@ -9,7 +9,6 @@ use tests::drafts::Coming;
 use super::{Agreement, Call, Command, Expiry, Model, Proposal, Stage, note_of};
 
 impl Model {
-    /// Applies a command, given its response; `member` decided.
     pub fn apply(&mut self, command: &Command, member: &str, status: u16, bytes: &[u8]) {
         match command {
             Command::Write { call, key } => {
@@ -110,7 +109,6 @@ impl Model {
         self.changed(agreement);
     }
 
-    /// A member sets up what only the app can.
     pub fn set_up(&mut self, at: usize, stages: &[Stage], expiry: Expiry) {
         let draft = &mut self.agreements[at];
         assert_eq!(draft.lifecycle, Lifecycle::Draft);
@@ -158,7 +156,6 @@ impl Model {
         self.emit_proposal("proposal.expired", at);
     }
 
-    /// The service records an agreement's progress; true if there was any.
     fn advance(&mut self, at: usize) -> bool {
         let agreement = &mut self.agreements[at];
         let before = (agreement.lifecycle, agreement.done);
@@ -191,7 +188,6 @@ impl Model {
         self.emitted.push((of_type, data));
     }
 
-    /// The end of the key of a proposal's claim.
     pub fn claim(&self, at: usize) -> String {
         let proposal = &self.proposals[at];
         format!("PENDING#{}#{}", self.agreements[proposal.agreement].id, proposal.action.as_str())

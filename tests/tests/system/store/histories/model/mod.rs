@@ -1,5 +1,4 @@
-//! A model of an organization, as far as the histories need it. It knows the response that a command must get, and
-//! applies the command. It knows nothing of how the service works.
+//! A model of an organization, as far as the histories need it. It knows nothing of how the service works.
 
 mod effects;
 mod views;
@@ -18,7 +17,6 @@ pub use views::{as_known, note_of};
 
 pub const ACTIONS: [ProposalAction; 2] = [ProposalAction::PublishAgreement, ProposalAction::CancelAgreement];
 
-/// An organization and its emitted events.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub contacts: Vec<Contact>,
@@ -26,9 +24,7 @@ pub struct Model {
     pub agreements: Vec<Agreement>,
     pub proposals: Vec<Proposal>,
     pub reviews: Vec<OpenReview>,
-    /// The first success with each idempotency key.
     firsts: BTreeMap<String, (Call, u16, Vec<u8>)>,
-    /// Emitted events in order: type and data.
     pub emitted: Vec<(&'static str, Value)>,
     /// How many of the last events come from one tick, in any order.
     pub emitted_unordered: usize,
@@ -55,12 +51,10 @@ pub struct Agreement {
     pub id: String,
     name: String,
     workspace: usize,
-    /// As recorded.
     pub lifecycle: Lifecycle,
     was_published: bool,
     pub participants: Vec<usize>,
     pub stages: Vec<Stage>,
-    /// Recorded number of finished stages.
     done: usize,
     /// Whether the next stage's countdown has ended, which isn't recorded yet.
     has_ended: bool,
@@ -72,13 +66,11 @@ pub struct Agreement {
 pub enum Stage {
     /// A contact approves, which never happens in a history.
     Approval(usize),
-    /// A countdown to a past moment.
     Past,
     /// A countdown of hours, which the history ends.
     Hours(u32),
 }
 
-/// An agreement's end, whatever has been done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
     Never,
@@ -95,11 +87,9 @@ pub struct Proposal {
     /// Whether no end is recorded, even if its time is over.
     pub is_open: bool,
     pub expires_at: Timestamp,
-    /// The deciding member, and what they said.
     decided: Option<(String, String)>,
 }
 
-/// An API write. Equal calls have equal bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Call {
     Change { contact: usize, name: String, email: Option<String> },
@@ -133,7 +123,6 @@ impl Call {
     }
 }
 
-/// An opened review page: its form's version, and the state that a confirmation must still find.
 #[derive(Debug, Clone)]
 pub struct OpenReview {
     pub proposal: usize,
@@ -143,28 +132,20 @@ pub struct OpenReview {
     around: Around,
 }
 
-/// Whether the workspace is activated, and each participant's number of changes.
 type Around = (bool, BTreeMap<usize, u32>);
 
 /// A request. Members and open review pages are indexes.
 #[derive(Debug, Clone)]
 pub enum Command {
-    /// A token calls, maybe with an idempotency key.
     Write { call: Call, key: Option<String> },
-    /// A member decides on an open page: `confirm` or `decline`.
     Decide { who: usize, review: usize, choice: &'static str },
-    /// A member activates a workspace.
     Activate { who: usize, workspace: usize },
 }
 
-/// The required response to a command.
 #[derive(Debug, Clone)]
 pub enum Expected {
-    /// A success that takes effect.
     Done(u16),
-    /// The first response, replayed.
     Again(u16, Vec<u8>),
-    /// The key was used for another request.
     KeyConflict,
     /// Refused for a field, with these codes, sorted.
     Refused(&'static str, Vec<&'static str>),
@@ -178,7 +159,6 @@ impl Expected {
         Self::Refused(field, codes)
     }
 
-    /// Status and code of the audit row.
     pub fn on_record(&self) -> (u16, &'static str) {
         match self {
             Self::Done(status) => (*status, "ok"),
@@ -269,7 +249,6 @@ impl Model {
         }
     }
 
-    /// A publication's blockers, except activation.
     fn blockers(&self, draft: &Agreement) -> Vec<&'static str> {
         let approver = |stage: &Stage| if let Stage::Approval(who) = stage { Some(*who) } else { None };
         let approvers: BTreeSet<usize> = draft.stages.iter().filter_map(approver).collect();
@@ -287,12 +266,10 @@ impl Model {
         self.claiming(agreement, action).is_some_and(|at| self.proposals[at].state == ProposalState::Pending)
     }
 
-    /// Proposals without a recorded end.
     pub fn open_proposals(&self) -> impl Iterator<Item = usize> {
         (0..self.proposals.len()).filter(|at| self.proposals[*at].is_open)
     }
 
-    /// The proposal that a new one of an action replaces.
     fn claiming(&self, agreement: usize, action: ProposalAction) -> Option<usize> {
         let is_of = |of: &Proposal| of.agreement == agreement && of.action == action;
         self.open_proposals().find(|at| is_of(&self.proposals[*at]))

@@ -12,7 +12,6 @@ impl Model {
         [agreements.collect(), (0..self.proposals.len()).map(|at| self.proposal(at)).collect()]
     }
 
-    /// The record that a call's success shows.
     pub fn shown_by(&self, call: &Call) -> Value {
         match call {
             Call::Change { contact, name, email } => {
