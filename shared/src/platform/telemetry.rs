@@ -47,8 +47,8 @@ fn log(writer: impl for<'w> MakeWriter<'w> + Send + Sync + 'static, levels: Opti
     let mut lines = JsonLayer::new(writer);
     lines.with_timer("timestamp", SystemTime).with_level("level");
     lines.with_top_level_flattened_span_list().with_flattened_event();
-    let levels = levels.and_then(|text| text.to_lowercase().parse().ok());
-    let levels: Targets = levels.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
+    let levels: Targets = levels.and_then(|text| text.to_lowercase().parse().ok()).unwrap_or_default();
+    let levels = if levels.default_level().is_some() { levels } else { levels.with_default(Level::INFO) };
     // Whatever the level, a line keeps the fields of its spans.
     let logged = filter_fn(is_logged_span).or(filter_fn(is_logged).and(levels));
     Dispatch::new(tracing_subscriber::registry().with(lines.with_filter(logged)))

@@ -26,8 +26,10 @@ pub(crate) struct FormCopy {
     pub fingerprint: [u8; 32],
 }
 
+/// The answer to a form, which a repeat gets again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormAnswer {
+    /// The page it leads to.
     pub location: String,
     /// The `Set-Cookie` headers of what that page shows once, each sealed for the session.
     pub cookies: Vec<String>,

@@ -174,7 +174,6 @@ fn day(zone: &TimeZone, at: Timestamp) -> String {
 mod tests {
     use super::*;
     use crate::domain::agreement::StageAction;
-    use crate::domain::agreement::files::Filer;
     use crate::domain::agreement::fixtures::{Deal, label, published};
     use crate::domain::agreement::promise::{Trigger, Triggers};
     use crate::domain::ids::{OccurrenceId, TriggerId};
@@ -183,7 +182,7 @@ mod tests {
     use crate::domain::obligation::fixtures::{
         World, at, day as day_of, done, draft, every, member as member_called, on, triggered, zone,
     };
-    use crate::domain::obligation::{Happening, ObligationContext, Refused, Speaker};
+    use crate::domain::obligation::{Happening, ObligationContext, Refused};
     use crate::domain::participant::session::InPerson;
     use crate::domain::proposal::Note;
 
@@ -273,11 +272,7 @@ mod tests {
             let recorded = member::record_satisfaction(by, world.context(at(now)), done(unsaid(world)));
             world.with(&recorded.unwrap().obligation)
         };
-        let by_ben = |world: &World| {
-            let by = world.participant(1).actor();
-            let said = world.context(at(now)).satisfied(by.into(), done(unsaid(world)), Filer::of_participant(&[]));
-            world.with(&said.unwrap().obligation)
-        };
+        let by_ben = |world: &World| world.satisfied(1, None, unsaid(world), at(now));
         let claims = |world: &World| state(world, now).split_once(". ").unwrap().1.to_owned();
         let own = by_ben(&world);
         assert_eq!(claims(&own), "According to Ben, one is done. Not confirmed yet");
@@ -285,9 +280,7 @@ mod tests {
         let mixed = by_member(&own, &maren);
         assert_eq!(claims(&mixed), "According to Ben, and as Maren Holt recorded, 2 are done. Not confirmed yet");
         let host = Some(InPerson { member_id: maren.id(), member: maren.name().clone() });
-        let hosted = Speaker { by: world.participant(1).actor(), in_person: host };
-        let said = world.context(at(now)).satisfied(hosted, done(unsaid(&world)), Filer::of_participant(&[]));
-        let hosted = world.with(&said.unwrap().obligation);
+        let hosted = world.satisfied(1, host, unsaid(&world), at(now));
         let told = "According to Ben, in person, in Maren Holt’s browser, one is done. Not confirmed yet";
         assert_eq!(claims(&hosted), told);
         let recorded = by_member(&by_member(&world, &maren), &noah);

@@ -145,7 +145,7 @@ fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
 }
 
 fn payments(facts: &Facts) -> Option<String> {
-    let count = |is: fn(MovementState) -> bool| facts.movements.values().filter(|state| is(**state)).count();
+    let count = |is: fn(MovementState) -> bool| facts.movement_states().filter(|state| is(*state)).count();
     let open = match count(MovementState::ends_with_agreement) {
         0 => None,
         1 => Some("1 open payment is cancelled".to_owned()),
@@ -153,7 +153,7 @@ fn payments(facts: &Facts) -> Option<String> {
     };
     let told = match count(|state| state == MovementState::InstructionsReady) {
         0 => String::new(),
-        1 if facts.movements.len() == 1 => "; the payer no longer sees its instructions".to_owned(),
+        1 if facts.movement_states().count() == 1 => "; the payer no longer sees its instructions".to_owned(),
         1 => "; the payer of 1 no longer sees its instructions".to_owned(),
         many => format!("; the payers of {many} no longer see their instructions"),
     };
@@ -196,7 +196,7 @@ pub fn time_left(now: Timestamp, until: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{contact, draft, label, noon, part, published};
+    use crate::domain::agreement::fixtures::{contact, draft, label, noon, part, published, with_movements};
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::agreement::{AgreementKind, ParticipantRole};
     use crate::domain::contact::DisplayName;
@@ -267,7 +267,7 @@ mod tests {
         use MovementState::{Authorized, Draft, Exception, InstructionsReady, Reconciled, Returned, SenderReported};
         let of = |states: &[MovementState]| {
             let movements = states.iter().map(|state| (MovementId::new(), *state)).collect();
-            payments(&Facts { movements, ..Facts::none() }).unwrap_or_default()
+            payments(&with_movements(movements)).unwrap_or_default()
         };
         let open = "2 open payments are cancelled";
         for (states, expected) in [

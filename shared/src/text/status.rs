@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::names::{counted, names};
 use super::review::requirement;
 use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
-use crate::domain::agreement::{Agreement, Life, Lifecycle, StageState};
+use crate::domain::agreement::{Agreement, Lifecycle, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, ParticipantId};
 use crate::domain::time::Timestamp;
@@ -11,10 +11,10 @@ use crate::domain::time::Timestamp;
 /// An agreement's `status`.
 #[must_use]
 pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
-    match agreement.life {
-        Life::Draft if is_ready => "Draft, ready to be proposed".to_owned(),
-        Life::Draft => "Draft".to_owned(),
-        Life::Active { .. } => {
+    match agreement.lifecycle() {
+        Lifecycle::Draft if is_ready => "Draft, ready to be proposed".to_owned(),
+        Lifecycle::Draft => "Draft".to_owned(),
+        Lifecycle::Active => {
             match agreement.stages.iter().enumerate().find(|(_, stage)| stage.state == StageState::Current) {
                 Some((index, stage)) => {
                     format!("Active: step {} of {}, {}", index + 1, agreement.stages.len(), stage.name.as_str())
@@ -22,9 +22,9 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
                 None => "Active".to_owned(),
             }
         }
-        Life::Completed { .. } => "Completed".to_owned(),
-        Life::Cancelled { .. } => "Cancelled".to_owned(),
-        Life::Expired { .. } => "Expired".to_owned(),
+        Lifecycle::Completed => "Completed".to_owned(),
+        Lifecycle::Cancelled => "Cancelled".to_owned(),
+        Lifecycle::Expired => "Expired".to_owned(),
     }
 }
 
@@ -135,7 +135,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{Deal, after, noon, published, waiting};
+    use crate::domain::agreement::fixtures::{Deal, after, answered, noon, published, waiting};
 
     #[test]
     fn the_current_step_waits_for_people_before_time() {
@@ -163,7 +163,7 @@ mod tests {
             rule: GateRule::InformationRequest { participant_ids: both, fields: Vec::new() },
             state: GateState::Open { opened_at: noon(), due_at: None },
         };
-        live.facts.answered = [((gate, one), after(3))].into();
+        let mut live = answered(live, gate, one, after(3));
         let found = wait(&live).unwrap();
         assert!(found.has_answers && found.since == after(3), "{found:?}");
         let told = waits(&live.stages[0].gates[1], &live, &deal.contacts);

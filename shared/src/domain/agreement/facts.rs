@@ -106,6 +106,11 @@ impl Facts {
         *self == Self::none()
     }
 
+    /// The states of its movements.
+    pub(crate) fn movement_states(&self) -> impl Iterator<Item = MovementState> + '_ {
+        self.movements.values().copied()
+    }
+
     /// Whether money is in flight. The agreement then neither expires nor can be cancelled.
     #[must_use]
     pub fn has_movement_in_flight(&self) -> bool {

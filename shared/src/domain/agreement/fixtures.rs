@@ -1,6 +1,6 @@
 //! A complete draft for tests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
 use super::facts::Facts;
@@ -12,7 +12,9 @@ use super::{
 };
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
-use crate::domain::ids::{ContactId, FieldId, FundingItemId, MovementId, ParticipantId, PromiseId, WorkspaceId};
+use crate::domain::ids::{
+    ContactId, FieldId, FundingItemId, GateId, MovementId, ParticipantId, PromiseId, WorkspaceId,
+};
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
@@ -74,6 +76,16 @@ pub(crate) fn draft(kind: AgreementKind) -> Agreement {
     let name = AgreementName::parse("Seed round").unwrap();
     let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind: OrDefault(kind) };
     Agreement::draft(new, Actor::system(), noon())
+}
+
+pub(crate) fn with_movements(movements: BTreeMap<MovementId, MovementState>) -> Facts {
+    Facts { movements, ..Facts::none() }
+}
+
+/// With a participant's answers to a gate that wait for a member.
+pub(crate) fn answered(mut live: Agreement, gate: GateId, by: ParticipantId, at: Timestamp) -> Agreement {
+    live.facts.answered = [((gate, by), at)].into();
+    live
 }
 
 pub(crate) fn published(draft: &Agreement) -> Agreement {

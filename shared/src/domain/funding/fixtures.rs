@@ -9,11 +9,11 @@ use crate::domain::time::Timestamp;
 use crate::domain::trust::Trust;
 use crate::wire::input::{NullablePatch, OrDefault, Patch};
 
-pub(in crate::domain) fn noon() -> Timestamp {
+pub(crate) fn noon() -> Timestamp {
     fixtures::noon()
 }
 
-pub(in crate::domain) fn trust() -> Trust {
+pub(crate) fn trust() -> Trust {
     Trust {
         id: TrustId::new(),
         workspace_id: WorkspaceId::new(),
@@ -28,12 +28,12 @@ pub(in crate::domain) fn trust() -> Trust {
     }
 }
 
-pub(in crate::domain) fn contacts(trust: &Trust) -> Vec<Contact> {
+pub(crate) fn contacts(trust: &Trust) -> Vec<Contact> {
     let named = |id: &ContactId, name: &str| Contact { id: *id, ..fixtures::contact(name) };
     vec![named(&trust.trustee_contact_ids[0], "Ada"), named(&trust.settlor_contact_ids[0], "Ben")]
 }
 
-pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingItem {
+pub(crate) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingItem {
     let new = NewFundingItem {
         workspace_id: trust.workspace_id,
         trust_id: None,
@@ -45,7 +45,7 @@ pub(in crate::domain) fn item(trust: &Trust, asset_kind: AssetKind) -> FundingIt
     FundingItem::add(FundingItemId::new(), Place::new(1).unwrap(), new, Actor::system(), noon()).unwrap().into_item()
 }
 
-pub(in crate::domain) fn value(fact: Fact) -> Given {
+pub(crate) fn value(fact: Fact) -> Given {
     match fact.fact_type() {
         FactType::Line | FactType::Identifier | FactType::Lines => Given::Text("Some words".to_owned()),
         FactType::Last4 => Given::Text("4411".to_owned()),
@@ -56,7 +56,7 @@ pub(in crate::domain) fn value(fact: Fact) -> Given {
     }
 }
 
-pub(in crate::domain) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) -> FundingItemChanges {
+pub(crate) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) -> FundingItemChanges {
     let facts = kind.facts_for(verb).unwrap_or_default();
     let facts = facts.iter().map(|fact| (*fact, Some(fact.read(value(*fact)).unwrap())));
     FundingItemChanges {
@@ -68,7 +68,7 @@ pub(in crate::domain) fn everything(trust: &Trust, kind: AssetKind, verb: Verb) 
     }
 }
 
-pub(in crate::domain) fn ready_item(trust: &Trust, verb: Verb) -> FundingItem {
+pub(crate) fn ready_item(trust: &Trust, verb: Verb) -> FundingItem {
     let changes = everything(trust, AssetKind::Other, verb);
     item(trust, AssetKind::Other).sort(changes, noon()).unwrap().into_item()
 }

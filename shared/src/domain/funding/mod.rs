@@ -20,7 +20,7 @@ mod closing;
 mod ending;
 pub mod facts;
 #[cfg(test)]
-pub(in crate::domain) mod fixtures;
+pub(crate) mod fixtures;
 pub mod input;
 pub mod item;
 pub mod names;

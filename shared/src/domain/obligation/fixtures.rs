@@ -1,7 +1,8 @@
 //! Obligations of a small agreement, and people who act on them, for tests.
 
-use super::{Obligation, ObligationContext, project};
+use super::{Obligation, ObligationContext, Speaker, project};
 use crate::domain::agreement::facts::Facts;
+use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::fixtures::{Deal, contact, label, noon, promise, published, time_scale, until};
 use crate::domain::agreement::gate::GateRule;
 use crate::domain::agreement::promise::{Promise, PromiseTerms, Trigger, Triggers};
@@ -12,6 +13,7 @@ use crate::domain::ids::{MemberId, OccurrenceId, OrgId, ParticipantId, ReceiptId
 use crate::domain::member::Member;
 use crate::domain::moment::Moment;
 use crate::domain::organization::{MemberRecord, Role};
+use crate::domain::participant::session::InPerson;
 use crate::domain::participant::{Access, ActingParticipant};
 use crate::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use crate::domain::satisfaction::{Done, Satisfaction};
@@ -19,47 +21,47 @@ use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
 
 #[derive(Debug, Clone)]
-pub(in crate::domain) struct World {
+pub(crate) struct World {
     /// Active, without expiry: its last step waits for an approval.
-    pub(in crate::domain) agreement: Agreement,
+    pub(crate) agreement: Agreement,
     /// The first obligation, owed by Ben to Ada. Eve is no party.
-    pub(in crate::domain) obligation: Obligation,
+    pub(crate) obligation: Obligation,
 }
 
-pub(in crate::domain) fn zone(name: &str) -> TimeZone {
+pub(crate) fn zone(name: &str) -> TimeZone {
     TimeZone::parse(name).unwrap()
 }
 
-pub(in crate::domain) fn day(text: &str) -> Day {
+pub(crate) fn day(text: &str) -> Day {
     Day::parse(text).unwrap()
 }
 
-pub(in crate::domain) fn at(text: &str) -> Timestamp {
+pub(crate) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
 /// Done on the day after the projection.
-pub(in crate::domain) fn done(occurrence: OccurrenceId) -> Done {
+pub(crate) fn done(occurrence: OccurrenceId) -> Done {
     Done { occurrence, how: Satisfaction::on(day("2026-03-15")) }
 }
 
-pub(in crate::domain) fn every(unit: RecurrenceUnit, first: &str, end: RecurrenceEnd) -> PromiseTerms {
+pub(crate) fn every(unit: RecurrenceUnit, first: &str, end: RecurrenceEnd) -> PromiseTerms {
     let schedule = Schedule::Recurrence(Recurrence::new(1, unit, day(first), end).unwrap());
     PromiseTerms::Scheduled { schedule }
 }
 
-pub(in crate::domain) fn on(days: &[&str]) -> PromiseTerms {
+pub(crate) fn on(days: &[&str]) -> PromiseTerms {
     let days = Days::new(days.iter().map(|text| day(text)).collect()).unwrap();
     PromiseTerms::Scheduled { schedule: Schedule::Days(days) }
 }
 
-pub(in crate::domain) fn triggered(due_after_days: &[u16]) -> PromiseTerms {
+pub(crate) fn triggered(due_after_days: &[u16]) -> PromiseTerms {
     let trigger = |days: &u16| Trigger { id: TriggerId::new(), description: label("A round"), due_after_days: *days };
     PromiseTerms::Triggered { triggers: Triggers::new(due_after_days.iter().map(trigger).collect()).unwrap() }
 }
 
 /// A draft whose first step, with the actions, is done at noon, and whose second waits for an approval.
-pub(in crate::domain) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]) -> Agreement {
+pub(crate) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]) -> Agreement {
     let mut draft = Deal::complete().draft;
     (draft.stages, draft.expires_at) = (Vec::new(), None);
     let approval = GateRule::ParticipantApproval { participant_ids: [draft.participants[2].id].into() };
@@ -75,13 +77,13 @@ pub(in crate::domain) fn draft(terms: Vec<PromiseTerms>, actions: &[StageAction]
 }
 
 impl World {
-    pub(in crate::domain) fn of(terms: PromiseTerms, zone: &TimeZone) -> Self {
+    pub(crate) fn of(terms: PromiseTerms, zone: &TimeZone) -> Self {
         let agreement = published(&draft(vec![terms], &[StageAction::ProjectObligations]).in_zone(zone));
         let obligation = project(&agreement).remove(0);
         Self { agreement, obligation }
     }
 
-    pub(in crate::domain) fn context(&self, now: Timestamp) -> ObligationContext<'_> {
+    pub(crate) fn context(&self, now: Timestamp) -> ObligationContext<'_> {
         ObligationContext {
             obligation: &self.obligation,
             agreement: &self.agreement,
@@ -91,27 +93,40 @@ impl World {
         }
     }
 
-    pub(in crate::domain) fn participant(&self, n: usize) -> ActingParticipant {
+    pub(crate) fn participant(&self, n: usize) -> ActingParticipant {
         self.participant_with(n, Some(ReceiptId::new()))
     }
 
-    pub(in crate::domain) fn participant_with(&self, n: usize, consent: Option<ReceiptId>) -> ActingParticipant {
+    pub(crate) fn participant_with(&self, n: usize, consent: Option<ReceiptId>) -> ActingParticipant {
         let id: ParticipantId = self.agreement.participants[n].id;
         let contact = contact(["Ada", "Ben", "Eve"][n]);
         let access = Access { consent, ..Access::default() };
         ActingParticipant::of_session(OrgId::new(), self.agreement.id(), (id, &contact), access)
     }
 
-    pub(in crate::domain) fn with(&self, obligation: &Obligation) -> Self {
+    pub(crate) fn with(&self, obligation: &Obligation) -> Self {
         Self { obligation: obligation.clone(), ..self.clone() }
     }
 
-    pub(in crate::domain) fn facts(&self) -> Facts {
+    /// A participant's claim that an occurrence is done.
+    pub(crate) fn satisfied(
+        &self,
+        n: usize,
+        in_person: Option<InPerson>,
+        occurrence: OccurrenceId,
+        now: Timestamp,
+    ) -> Self {
+        let by = Speaker { by: self.participant(n).actor(), in_person };
+        let said = self.context(now).satisfied(by, done(occurrence), Filer::of_participant(&[]));
+        self.with(&said.unwrap().obligation)
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
         self.agreement.facts().clone()
     }
 }
 
-pub(in crate::domain) fn member(name: &str) -> Member {
+pub(crate) fn member(name: &str) -> Member {
     let (name, email) = (DisplayName::parse(name).unwrap(), Email::parse("maren@example.org").unwrap());
     let record = MemberRecord { id: MemberId::new(), name, email, role: Role::Member, created_at: noon() };
     Member::of_session(OrgId::new(), &record)

@@ -19,7 +19,7 @@
 mod acts;
 mod ending;
 #[cfg(test)]
-pub(in crate::domain) mod fixtures;
+pub(crate) mod fixtures;
 #[cfg(test)]
 mod histories;
 mod occurrences;
@@ -36,7 +36,7 @@ pub(super) use acts::{Satisfied, Speaker};
 pub use ending::EndedObligation;
 pub use occurrences::{Occurrence, OccurrenceOrigin, OccurrenceState, Standing, StandingState};
 #[cfg(test)]
-pub(super) use projection::project;
+pub(crate) use projection::project;
 pub use projection::{begun, id_of, projected_at};
 
 use super::actor::{Actor, ActorType};

@@ -54,7 +54,7 @@ pub fn id_of(agreement: &Agreement, promise: PromiseId) -> Option<ObligationId> 
 }
 
 /// An agreement's obligations, one per promise, in order. None before they are projected ([`projected_at`]).
-pub(in crate::domain) fn project(agreement: &Agreement) -> Vec<Obligation> {
+pub(crate) fn project(agreement: &Agreement) -> Vec<Obligation> {
     let Some(at) = projected_at(agreement) else { return Vec::new() };
     let zone = agreement.zone.clone().unwrap_or_default();
     numbered(agreement).map(|numbered| projected(agreement, numbered, &zone, at)).collect()

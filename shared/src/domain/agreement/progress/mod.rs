@@ -99,7 +99,7 @@ impl Agreement {
 
     /// The published agreement. Its first stage is current, with met gates cleared and the others open.
     #[must_use]
-    pub(in crate::domain) fn published(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Self {
+    pub(crate) fn published(&self, facts: &Facts, time_scale: TimeScale, now: Timestamp) -> Self {
         let mut agreement = self.clone();
         agreement.life = Life::Active { published_at: now };
         agreement.updated_at = now.max(self.updated_at);
@@ -180,7 +180,7 @@ impl Agreement {
     }
 
     #[must_use]
-    pub(in crate::domain) fn cancelled(&self, now: Timestamp) -> Self {
+    pub(crate) fn cancelled(&self, now: Timestamp) -> Self {
         let published_at = match self.life {
             Life::Active { published_at } => Some(published_at),
             _ => None,

@@ -119,11 +119,8 @@ pub(super) struct Payment {
     pub gates: [bool; 3],
     pub revision: u32,
     has_ended: bool,
-    settled_by: Option<(Who, bool)>,
-    authorized_by: Option<Who>,
     entered_by: Option<Who>,
     verified_by: Option<Who>,
-    released_by: Option<Who>,
 }
 
 impl Payment {
@@ -138,11 +135,8 @@ impl Payment {
             gates: [false; 3],
             revision: 0,
             has_ended: false,
-            settled_by: None,
-            authorized_by: None,
             entered_by: None,
             verified_by: None,
-            released_by: None,
         }
     }
 
@@ -176,8 +170,8 @@ impl Payment {
             Act::File(new) => self.file(by, new),
             Act::Accept(which, is_another) => self.accept(by, *which, *is_another, elsewhere),
             Act::Reject(which) | Act::Withdraw(which) => self.remove(by, *which, matches!(act, Act::Withdraw(_))),
-            Act::Flag(_) | Act::Resolve(_) | Act::Return | Act::Cancel => self.settle(by, act),
-            Act::Settle(is_kept) => self.settle_surplus(by, *is_kept),
+            Act::Flag(_) | Act::Resolve(_) | Act::Return | Act::Cancel => self.settle(act),
+            Act::Settle(_) => self.settle_surplus(by),
             Act::Approve => self.approve(by),
         };
         match done {
@@ -187,20 +181,10 @@ impl Payment {
         done.map(|()| Did::Changed)
     }
 
-    /// Whether the same member did the same before, so that nothing is left to do.
+    /// Whether the same member accepted it before, so that nothing is left to do.
     fn has_done(&self, by: Who, act: &Act) -> bool {
-        let own = |who: Option<Who>| who == Some(by);
-        match act {
-            Act::Authorize | Act::Resolve(true) => self.state == "authorized" && own(self.authorized_by),
-            Act::Verify => own(self.verified_by),
-            Act::Release => self.state == "instructions_ready" && own(self.released_by),
-            Act::Report(_) => by != Who::Ada && self.state == "sender_reported" && own(self.claim),
-            Act::Ask => self.state == "receipt_pending",
-            Act::Settle(is_kept) => self.state == "reconciled" && self.settled_by == Some((by, *is_kept)),
-            Act::Accept(which, _) => self.evidence[*which].state == "accepted" && own(self.evidence[*which].decided_by),
-            Act::Resolve(false) => ["receipt_pending", "processing"].contains(&self.state),
-            _ => false,
-        }
+        let Act::Accept(which, _) = act else { return false };
+        self.evidence[*which].state == "accepted" && self.evidence[*which].decided_by == Some(by)
     }
 
     fn pass(&mut self, from: &str, to: &'static str) -> Result<(), Refused> {
@@ -222,12 +206,11 @@ impl Payment {
             Act::Authorize => {
                 self.expect(!self.is_completed())?;
                 self.pass("draft", "authorized")?;
-                self.authorized_by = Some(by);
             }
             Act::Enter => {
                 self.expect(!["reconciled", "returned", "cancelled"].contains(&self.state))?;
                 (self.revision, self.entered_by) = (self.revision + 1, Some(by));
-                (self.verified_by, self.released_by) = (None, None);
+                self.verified_by = None;
                 if self.state == "instructions_ready" {
                     self.state = "authorized";
                 } else if self.is_in_flight() {
@@ -242,7 +225,6 @@ impl Payment {
             _ => {
                 self.expect(!self.is_completed() && self.verified_by.is_some())?;
                 self.pass("authorized", "instructions_ready")?;
-                self.released_by = Some(by);
             }
         }
         Ok(())
@@ -327,7 +309,7 @@ impl Payment {
         Ok(())
     }
 
-    fn settle(&mut self, by: Who, act: &Act) -> Result<(), Refused> {
+    fn settle(&mut self, act: &Act) -> Result<(), Refused> {
         match act {
             Act::Flag(reason) => {
                 self.expect(!["returned", "evidence_withdrawn"].contains(reason))?;
@@ -338,7 +320,7 @@ impl Payment {
                 let waits = self.evidence.iter().any(|filed| filed.state == "filed" && filed.is_receivers());
                 self.expect(!self.is_completed() && self.proven() < AMOUNT && !waits)?;
                 self.pass("exception", "authorized")?;
-                (self.authorized_by, self.released_by, self.claim) = (Some(by), None, None);
+                self.claim = None;
             }
             Act::Resolve(false) => {
                 self.expect(self.state == "exception")?;
@@ -363,11 +345,11 @@ impl Payment {
         Ok(())
     }
 
-    fn settle_surplus(&mut self, by: Who, is_kept: bool) -> Result<(), Refused> {
+    fn settle_surplus(&mut self, by: Who) -> Result<(), Refused> {
         let waits = self.evidence.iter().any(|filed| filed.state == "filed" && filed.is_receivers());
         self.expect(self.reason == Some("amount_over") && self.proven() > AMOUNT && !waits)?;
         self.pass("exception", "reconciled")?;
-        (self.confirmed_by, self.settled_by) = (Some(by), Some((by, is_kept)));
+        self.confirmed_by = Some(by);
         Ok(())
     }
 
