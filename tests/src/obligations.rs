@@ -29,7 +29,7 @@ use shared::platform::config::BaseUrl;
 use shared::platform::secrets::FixedKeys;
 use shared::retry::{Budget, retry_on_conflict};
 use shared::service::due::Settlement;
-use shared::service::obligations::{Doing, act, act_as_participant};
+use shared::service::obligations::{MemberAct, act, act_as_participant};
 use shared::service::{agreements, endings, participants};
 use shared::store::due::DueEntry;
 use shared::store::keys::{self, Due};
@@ -192,7 +192,7 @@ impl Org {
     }
 
     /// Runs a member's act on an obligation, with the retries of the app's forms.
-    pub async fn act_on(&self, by: &Person, id: ObligationId, doing: Doing) -> Result<Result<(), Refused>, Error> {
+    pub async fn act_on(&self, by: &Person, id: ObligationId, doing: MemberAct) -> Result<Result<(), Refused>, Error> {
         let email = Email::parse(&by.email).expect("an address");
         let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
         retry_on_conflict(Budget::attempts(10), || async {

@@ -20,7 +20,7 @@ use shared::domain::obligation::{CancelCause, Happening, Obligation, Occurrence,
 use shared::domain::proposal::Note;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
-use shared::service::obligations::{self, Doing, ObligationReview};
+use shared::service::obligations::{self, MemberAct, ObligationReview};
 use shared::text;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -135,7 +135,7 @@ fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
     Note::parse(text).map_err(wrong)
 }
 
-type Asked = (Doing, [String; 2]);
+type Asked = (MemberAct, [String; 2]);
 
 fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<Asked, FieldErrors>, Error> {
     let said = |[title, line]: [&str; 2]| [title.to_owned(), line.to_owned()];
@@ -148,20 +148,20 @@ fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<A
                     "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
                     on.for_people()
                 );
-                (Doing::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
+                (MemberAct::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
             })
         }
         "satisfy" => satisfaction::read(form, occurrence()?, obligation, now).map(|done| {
             let line = "This is a claim. Next: the other side or another member confirms it.";
-            (Doing::RecordSatisfaction(done), said(["Satisfaction recorded", line]))
+            (MemberAct::RecordSatisfaction(done), said(["Satisfaction recorded", line]))
         }),
-        "confirm" => Ok((Doing::Confirm(occurrence()?), said(["Confirmed", ""]))),
+        "confirm" => Ok((MemberAct::Confirm(occurrence()?), said(["Confirmed", ""]))),
         "verify" => {
-            Ok((Doing::Verify(occurrence()?), said(["Verified", "The next verification is counted from today."])))
+            Ok((MemberAct::Verify(occurrence()?), said(["Verified", "The next verification is counted from today."])))
         }
         "cancel" => read_reason(form).map(|reason| {
             let line = "It is owed no more. What was said about it stays on record.";
-            (Doing::Cancel(reason), said(["Obligation cancelled", line]))
+            (MemberAct::Cancel(reason), said(["Obligation cancelled", line]))
         }),
         _ => return Err(Error::not_found()),
     })
@@ -175,9 +175,9 @@ enum NotKept {
 async fn keep(
     submitted: &SubmittedForm<'_>,
     id: ObligationId,
-    doing: &mut Doing,
+    doing: &mut MemberAct,
 ) -> Result<Result<(), NotKept>, Error> {
-    let Doing::RecordSatisfaction(done) = doing else { return Ok(Ok(())) };
+    let MemberAct::RecordSatisfaction(done) = doing else { return Ok(Ok(())) };
     let Some(file) = submitted.form().file(satisfaction::FILE) else { return Ok(Ok(())) };
     let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
     if let Some(refused) = obligations::why_not_satisfied(submitted.scope(), id, done, bytes).await? {
@@ -223,7 +223,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     }
     let location = format!("{}#notice", obligation_url(id));
     let notice = match doing {
-        Doing::RecordSatisfaction(_) => Notice::plain(title, line),
+        MemberAct::RecordSatisfaction(_) => Notice::plain(title, line),
         _ => Notice::good(title, line),
     };
     let redirect = redirect_with(&submitted, location, &notice).await;

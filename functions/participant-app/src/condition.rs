@@ -14,7 +14,7 @@ use shared::domain::ids::GateId;
 use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed};
 use shared::error::Error;
-use shared::service::participants::Doing;
+use shared::service::participants::ParticipantAct;
 use shared::text::{self, statements};
 use shared::web::Request;
 
@@ -113,7 +113,7 @@ pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error
     if submitted.form().get("statement") != statement {
         return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
     }
-    let doing = (Doing::Approve(id, statement), format!("You approved “{step}”"));
+    let doing = (ParticipantAct::Approve(id, statement), format!("You approved “{step}”"));
     match act(request, &submitted, doing).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
@@ -138,7 +138,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
     };
     let title = format!("You uploaded “{}”", name.as_str());
-    let doing = (Doing::Upload(id, name, content, file_type), title);
+    let doing = (ParticipantAct::Upload(id, name, content, file_type), title);
     match act(request, &submitted, doing).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
@@ -165,7 +165,7 @@ pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error
         Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
     };
     let (step, _) = step_of(request, id).await?;
-    let doing = (Doing::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
+    let doing = (ParticipantAct::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
     match act(request, &submitted, doing).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),

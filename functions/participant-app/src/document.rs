@@ -22,7 +22,7 @@ use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signatory, Signa
 use shared::domain::participant::{ActingParticipant, Declining, Signing};
 use shared::domain::proposal::Note;
 use shared::error::Error;
-use shared::service::participants::{self, Doing, ParticipantView};
+use shared::service::participants::{self, ParticipantAct, ParticipantView};
 use shared::text::statements;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -224,7 +224,7 @@ pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
         signatory,
         statement,
     };
-    let doing = (Doing::Sign(signing), format!("You signed “{name}”"));
+    let doing = (ParticipantAct::Sign(signing), format!("You signed “{name}”"));
     match act(request, &submitted, doing).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
@@ -299,7 +299,7 @@ pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error
     };
     let agreement = participants::agreement(submitted.scope(), submitted.submitter()).await?;
     let document = agreement.document(id).ok_or_else(Error::not_found)?;
-    let doing = Doing::Decline(Declining::Document(id), reason);
+    let doing = ParticipantAct::Decline(Declining::Document(id), reason);
     let title = format!("You declined to sign “{}”", document.name.as_str());
     match act(request, &submitted, (doing, title)).await? {
         Ok(receipt) => Ok(receipt),

@@ -33,7 +33,7 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{ParticipantId, ReceiptId};
 use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
 use shared::error::Error;
-use shared::service::participants::{self, Doing, ParticipantView};
+use shared::service::participants::{self, ParticipantAct, ParticipantView};
 use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::web::{Request, SubmittedForm};
@@ -125,7 +125,11 @@ fn participant_name<'a>(agreement: &Agreement, contacts: &'a [Contact], id: Part
 
 type Answer = Result<PageResponse, (Fields, Notice)>;
 
-async fn act(request: &Request, submitted: &PartForm<'_>, (doing, title): (Doing, String)) -> Result<Answer, Error> {
+async fn act(
+    request: &Request,
+    submitted: &PartForm<'_>,
+    (doing, title): (ParticipantAct, String),
+) -> Result<Answer, Error> {
     let by = submitted.submitter();
     let id: ReceiptId = submitted.new_id();
     let url = receipt_url(by.id(), id);

@@ -105,23 +105,23 @@ where
 
 /// The handlers at a path: a page, its form's act, or both.
 #[derive(Debug, Default)]
-pub struct Methods(Vec<(MethodFilter, Served)>);
+pub struct Methods(Vec<(MethodFilter, PageRoute)>);
 
 /// A page.
 pub fn get(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) -> Methods {
-    Methods(vec![(MethodFilter::GET, Served::new(operation, handler, RouteKind::Page))])
+    Methods(vec![(MethodFilter::GET, PageRoute::new(operation, handler, RouteKind::Page))])
 }
 
 /// The act of a form on other pages. After signing in, people return to the form's page.
 pub fn post(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) -> Methods {
-    Methods(vec![(MethodFilter::POST, Served::new(operation, handler, RouteKind::Action))])
+    Methods(vec![(MethodFilter::POST, PageRoute::new(operation, handler, RouteKind::Action))])
 }
 
 impl Methods {
     /// Adds the act of the page's own form.
     #[must_use]
     pub fn form(mut self, operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) -> Self {
-        self.0.push((MethodFilter::POST, Served::new(operation, handler, RouteKind::Page)));
+        self.0.push((MethodFilter::POST, PageRoute::new(operation, handler, RouteKind::Page)));
         self
     }
 }
@@ -180,10 +180,10 @@ impl Pages {
 
 /// Adds an error page for all other paths of the app.
 pub fn complete(routes: Pages, app: Arc<AppState>) -> Router {
-    let no_route = Served::new(NO_ROUTE, not_found, RouteKind::Page);
+    let no_route = PageRoute::new(NO_ROUTE, not_found, RouteKind::Page);
     let no_route =
         move |State(app): State<Arc<AppState>>, request| no_route.for_reader_of(&request).serve(app, request);
-    let wrong = Served::new(WRONG_METHOD, wrong_method, RouteKind::Action);
+    let wrong = PageRoute::new(WRONG_METHOD, wrong_method, RouteKind::Action);
     let wrong = move |State(app): State<Arc<AppState>>, request| wrong.for_reader_of(&request).serve(app, request);
     let has_home = routes.paths.iter().any(|path| path == HOME);
     let pages = if has_home { routes.router } else { routes.router.route(HOME, any(no_route.clone())) };
@@ -195,19 +195,22 @@ type Handle = Arc<dyn for<'a> Fn(&'a mut Request) -> HandlerFuture<'a> + Send + 
 
 /// A handler as a value, so that [`serve`](Self::serve) is compiled only once: functions stay small.
 #[derive(Clone)]
-struct Served {
+struct PageRoute {
     operation: Operation,
     handle: Handle,
     route: RouteKind,
 }
 
-impl std::fmt::Debug for Served {
+impl std::fmt::Debug for PageRoute {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Served").field("operation", &self.operation).field("route", &self.route).finish_non_exhaustive()
+        f.debug_struct("PageRoute")
+            .field("operation", &self.operation)
+            .field("route", &self.route)
+            .finish_non_exhaustive()
     }
 }
 
-impl Served {
+impl PageRoute {
     fn new(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>, route: RouteKind) -> Self {
         Self { operation: operation.into(), handle: Arc::new(move |request| Box::pin(handler.call(request))), route }
     }

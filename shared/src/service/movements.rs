@@ -31,7 +31,7 @@ use crate::service::agreements::found as found_agreement;
 use crate::service::scope::{Plan, Scope};
 use crate::service::{own_accounts, second_members};
 use crate::store::Versioned;
-use crate::store::movements::{self as stored, Read};
+use crate::store::movements::{self as stored, LoadedMovement};
 use crate::wire::page::Page;
 
 pub use crate::store::movements::{EvidenceHolder, MovementQuery};
@@ -114,8 +114,8 @@ impl Records {
         AgreementContext { agreement, facts, time_scale: scope.time_scale(), moment: self.moment }
     }
 
-    pub(super) fn read(&self) -> Read<'_> {
-        (&self.agreement, &self.movement)
+    pub(super) fn read(&self) -> LoadedMovement<'_> {
+        LoadedMovement { agreement: &self.agreement, movement: &self.movement }
     }
 
     fn plan<T>(&self, scope: &Scope, output: T) -> Plan<T> {

@@ -153,7 +153,7 @@ impl LoadedObligation {
 
 /// What a member does about an obligation.
 #[derive(Debug, Clone)]
-pub enum Doing {
+pub enum MemberAct {
     /// Declares that a trigger happened.
     DeclareTrigger(Happening),
     /// Records the promisor's claim, as told to the member, that an occurrence is done.
@@ -171,21 +171,21 @@ pub async fn act(
     scope: &Scope,
     by: &Member,
     id: ObligationId,
-    doing: Doing,
+    doing: MemberAct,
 ) -> Result<Plan<Result<(), Refused>>, Error> {
     let found = LoadedObligation::load(scope, id).await?;
     let plan = |output| Plan::new(scope, output).showing(found.shown());
     let context = found.context(scope);
     let decided = match doing {
-        Doing::DeclareTrigger(happened) => member::declare_trigger(by, context, happened),
-        Doing::RecordSatisfaction(done) => member::record_satisfaction(by, context, done),
-        Doing::Confirm(occurrence) => {
+        MemberAct::DeclareTrigger(happened) => member::declare_trigger(by, context, happened),
+        MemberAct::RecordSatisfaction(done) => member::record_satisfaction(by, context, done),
+        MemberAct::Confirm(occurrence) => {
             let claimed_by = found.obligation.claim_of(occurrence).and_then(Word::member);
             let counting = second_members::load(scope).await?.counting(by.id(), claimed_by);
             member::confirm_satisfaction(by, context, occurrence, counting)
         }
-        Doing::Verify(occurrence) => member::verify_standing(by, context, occurrence),
-        Doing::Cancel(reason) => member::cancel_obligation(by, context, reason),
+        MemberAct::Verify(occurrence) => member::verify_standing(by, context, occurrence),
+        MemberAct::Cancel(reason) => member::cancel_obligation(by, context, reason),
     };
     Ok(match decided {
         Ok(change) => {

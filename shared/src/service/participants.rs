@@ -79,7 +79,7 @@ pub async fn agreement(scope: &Scope, by: &ActingParticipant) -> Result<Agreemen
 
 /// What a participant does, besides giving and withdrawing consent.
 #[derive(Debug, Clone)]
-pub enum Doing {
+pub enum ParticipantAct {
     /// Signs a document.
     Sign(Signing),
     /// Approves what a gate asks to approve, under this sentence.
@@ -95,7 +95,7 @@ pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
     occasion: Occasion,
-    doing: Doing,
+    doing: ParticipantAct,
 ) -> Result<Plan<Result<(), NotActed>>, Error> {
     let (agreement, (by, receipts)) = tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by))?;
     let shown = [agreement.id().uuid(), by.id().uuid()];
@@ -118,16 +118,20 @@ pub async fn act(
 }
 
 /// The outcome of a form that left a receipt: done, if it is of the same act. None without a receipt.
-fn done(receipts: &[Receipt], id: ReceiptId, doing: &Doing) -> Option<Result<(), NotActed>> {
+fn done(receipts: &[Receipt], id: ReceiptId, doing: &ParticipantAct) -> Option<Result<(), NotActed>> {
     let receipt = receipts.iter().find(|receipt| receipt.id == id)?;
     let is_same = match (&receipt.act, doing) {
-        (ReceiptAct::Signed { document_id, .. }, Doing::Sign(signing)) => *document_id == signing.document_id,
-        (ReceiptAct::Approved { gate_id, .. }, Doing::Approve(gate, _)) => gate_id == gate,
-        (ReceiptAct::Uploaded { gate_id, content, .. }, Doing::Upload(gate, _, file, _)) => {
+        (ReceiptAct::Signed { document_id, .. }, ParticipantAct::Sign(signing)) => *document_id == signing.document_id,
+        (ReceiptAct::Approved { gate_id, .. }, ParticipantAct::Approve(gate, _)) => gate_id == gate,
+        (ReceiptAct::Uploaded { gate_id, content, .. }, ParticipantAct::Upload(gate, _, file, _)) => {
             gate_id == gate && content == file
         }
-        (ReceiptAct::Declined { gate_ids, .. }, Doing::Decline(Declining::Gate(gate), _)) => gate_ids.contains(gate),
-        (ReceiptAct::Declined { document, .. }, Doing::Decline(Declining::Document(_), _)) => document.is_some(),
+        (ReceiptAct::Declined { gate_ids, .. }, ParticipantAct::Decline(Declining::Gate(gate), _)) => {
+            gate_ids.contains(gate)
+        }
+        (ReceiptAct::Declined { document, .. }, ParticipantAct::Decline(Declining::Document(_), _)) => {
+            document.is_some()
+        }
         _ => false,
     };
     Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
@@ -149,21 +153,21 @@ fn decide(
     by: &ActingParticipant,
     loaded: &AgreementWithFacts,
     receipts: &[Receipt],
-    (occasion, doing): (Occasion, Doing),
+    (occasion, doing): (Occasion, ParticipantAct),
 ) -> Result<Acted, NotActed> {
-    if let Doing::Upload(gate, ..) = &doing
+    if let ParticipantAct::Upload(gate, ..) = &doing
         && !Repeatable::Upload(*gate).has_room(receipts)
     {
         return Err(NotActed::TooOften);
     }
     let context = loaded.context(scope, moment);
     match doing {
-        Doing::Sign(signing) => participant::sign(by, context, occasion, signing),
-        Doing::Approve(gate, statement) => participant::approve(by, context, occasion, gate, statement),
-        Doing::Upload(gate, name, stored, file_type) => {
+        ParticipantAct::Sign(signing) => participant::sign(by, context, occasion, signing),
+        ParticipantAct::Approve(gate, statement) => participant::approve(by, context, occasion, gate, statement),
+        ParticipantAct::Upload(gate, name, stored, file_type) => {
             participant::upload(by, context, occasion, receipts, (gate, name, stored, file_type))
         }
-        Doing::Decline(what, reason) => participant::decline(by, context, occasion, what, reason),
+        ParticipantAct::Decline(what, reason) => participant::decline(by, context, occasion, what, reason),
     }
 }
 

@@ -15,7 +15,8 @@ use crate::service::agreements::found;
 use crate::service::drafts::EditRefused;
 use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::{Plan, Scope, Writer};
-use crate::store::{Versioned, movements as stored};
+use crate::store::Versioned;
+use crate::store::movements::{self as stored, LoadedMovement};
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// An agreement with the contacts of its participants and, if wanted, its movements, for the pages that set up a draft.
@@ -94,7 +95,10 @@ pub async fn change(
         Err(errors) => return Ok(plan(Err(EditRefused::Invalid(errors)))),
     };
     Ok(match as_draft(&after) {
-        Ok(draft) => plan(Ok(())).change(stored::change(scope.call(), (&before, &movement), (&draft, &changed))?),
+        Ok(draft) => {
+            let read = LoadedMovement { agreement: &before, movement: &movement };
+            plan(Ok(())).change(stored::change(scope.call(), read, (&draft, &changed))?)
+        }
         Err(refused) => plan(Err(refused)),
     })
 }
@@ -116,7 +120,10 @@ pub async fn remove(
     };
     let movement = payment(scope, id).await?;
     Ok(match as_draft(&after) {
-        Ok(draft) => plan(Ok(())).change(stored::remove(scope.call(), (&before, &movement), &draft)?),
+        Ok(draft) => {
+            let read = LoadedMovement { agreement: &before, movement: &movement };
+            plan(Ok(())).change(stored::remove(scope.call(), read, &draft)?)
+        }
         Err(refused) => plan(Err(refused)),
     })
 }

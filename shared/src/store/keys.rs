@@ -49,17 +49,19 @@
 //! Decision: an agreement has one entry on the due index, for the earliest of its countdowns and its end. Each change
 //! of the agreement moves the entry in the same transaction, so none is left behind.
 
+mod key;
+mod of_service;
+
 use std::collections::HashMap;
 use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::funding::Place;
 use crate::domain::ids::{
     AgreementId, ContactId, EndpointId, EventId, EvidenceId, FundingItemId, GateId, MemberId, MovementId, ObligationId,
-    OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, SessionId, StatementId, TokenId, TrustId,
+    OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, StatementId, TokenId, TrustId,
     VerificationId, WorkspaceId,
 };
 use crate::domain::member::second::TieKind;
@@ -70,6 +72,10 @@ use crate::domain::proposal::ProposalAction;
 use crate::domain::time::Timestamp;
 use crate::wire::enums::text_enum;
 use crate::wire::text::Folded;
+
+pub use key::Key;
+pub(super) use key::RecordKey;
+pub use of_service::*;
 
 /// An item as the SDK has it.
 pub type Item = HashMap<String, AttributeValue>;
@@ -89,247 +95,6 @@ pub(super) const ALONE: &str = ".";
 pub(super) fn is_alone(sort: &str) -> bool {
     sort == ALONE
 }
-
-/// The key of an item. Its text is for operators.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key {
-    partition: String,
-    sort: String,
-}
-
-impl Key {
-    fn new(partition: String, sort: impl fmt::Display) -> Self {
-        Self { partition, sort: sort.to_string() }
-    }
-
-    fn alone(partition: String) -> Self {
-        Self::new(partition, ALONE)
-    }
-
-    /// The key as the attributes of an item.
-    #[must_use]
-    pub fn into_item(self) -> Item {
-        let mut item = Item::new();
-        self.insert_into(&mut item);
-        item
-    }
-
-    /// Adds the key's attributes.
-    pub fn insert_into(self, item: &mut Item) {
-        item.insert(PARTITION.to_owned(), AttributeValue::S(self.partition));
-        item.insert(SORT.to_owned(), AttributeValue::S(self.sort));
-    }
-
-    /// The sort key.
-    #[must_use]
-    pub fn sort(&self) -> &str {
-        &self.sort
-    }
-
-    /// The partition key.
-    #[must_use]
-    pub fn partition(&self) -> &str {
-        &self.partition
-    }
-
-    pub(super) fn is_alone(&self) -> bool {
-        is_alone(&self.sort)
-    }
-
-    /// The key with these parts, as a record of the table's stream has them.
-    #[must_use]
-    pub fn from_parts(partition: &str, sort: &str) -> Self {
-        Self { partition: partition.to_owned(), sort: sort.to_owned() }
-    }
-
-    #[must_use]
-    pub(super) fn is_due(&self) -> bool {
-        self.partition.starts_with("DUE#")
-    }
-
-    /// The key of an item. None if its attributes are missing.
-    #[must_use]
-    pub fn of(item: &Item) -> Option<Self> {
-        let text = |name| item.get(name)?.as_s().ok().cloned();
-        Some(Self { partition: text(PARTITION)?, sort: text(SORT)? })
-    }
-}
-
-/// The parts of the key of an organization's record that is alone with its id, such as an agreement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RecordKey<'a> {
-    pub org: OrgId,
-    /// What it is.
-    pub what: &'a str,
-}
-
-impl<'a> RecordKey<'a> {
-    pub(super) fn of(key: &'a Key) -> Option<Self> {
-        let mut parts = key.partition.strip_prefix("ORG#")?.split('#');
-        let (org, what, id) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
-        let is_record = key.sort == ALONE && parts.next().is_none() && uuid::Uuid::try_parse(id).is_ok();
-        is_record.then_some(Self { org, what })
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.partition, self.sort)
-    }
-}
-
-// These keys have no organization.
-
-/// The token with this hash.
-#[must_use]
-pub fn token_by_hash(hash: TokenHash) -> Key {
-    Key::alone(format!("TOKEN#{hash}"))
-}
-
-/// The account that signs in with this email address, whatever its case.
-#[must_use]
-pub fn account(email: &Email) -> Key {
-    Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))
-}
-
-/// The second factor of the account with this email address.
-#[must_use]
-pub fn second_factor(email: &Email) -> Key {
-    Key::alone(format!("SECONDFACTOR#{}", Folded::new(email.as_str()).as_str()))
-}
-
-pub(super) fn account_of_second_factor(key: &Key) -> Option<Key> {
-    key.partition.strip_prefix("SECONDFACTOR#").map(|email| Key::alone(format!("ACCOUNT#{email}")))
-}
-
-/// The session whose secret has this hash.
-#[must_use]
-pub fn session(hash: SecretHash) -> Key {
-    session_by_stored_hash(&hash.to_string())
-}
-
-/// Outlives an ended session until the session would have expired.
-pub(super) fn session_of_account(account: &Email, session: SessionId) -> Key {
-    Key::new(sessions_of_account(account), session)
-}
-
-pub(super) fn sessions_of_account(account: &Email) -> String {
-    format!("SESSIONS#{}", Folded::new(account.as_str()).as_str())
-}
-
-pub(super) fn session_by_stored_hash(hash: &str) -> Key {
-    Key::alone(format!("SESSION#{hash}"))
-}
-
-/// The session of a participant whose secret has this hash.
-#[must_use]
-pub fn participant_session(hash: SecretHash) -> Key {
-    Key::alone(format!("PARTICIPANTSESSION#{hash}"))
-}
-
-pub(super) fn invitation_by_hash(hash: SecretHash) -> Key {
-    invitation_by_stored_hash(&hash.to_string())
-}
-
-pub(super) fn invitation_by_stored_hash(hash: &str) -> Key {
-    Key::alone(format!("INVITATION#{hash}"))
-}
-
-pub(super) fn password_link(hash: SecretHash) -> Key {
-    Key::alone(format!("PASSWORDLINK#{hash}"))
-}
-
-pub(crate) fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
-    Key::alone(format!("BROWSER#{}#{epoch}", device_hash(secret, email)))
-}
-
-/// The failed logins to an account on a device that has signed in to it before.
-#[must_use]
-pub fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
-    failed_logins("browser", &device_hash(secret, email))
-}
-
-fn device_hash(secret: SecretHash, email: &str) -> String {
-    crate::crypto::hex(&crate::crypto::fingerprint(&[secret.to_string().as_bytes(), email.as_bytes()]))
-}
-
-/// The failed logins to an account or from an address. The name is hashed, because a client may send any text.
-#[must_use]
-pub fn failed_logins(kind: &str, name: &str) -> Key {
-    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[kind.as_bytes(), name.as_bytes()]));
-    Key::alone(format!("GUESSES#{hash}"))
-}
-
-/// A call with an unknown token, in the sharded service-level trail.
-pub(super) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
-    Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
-}
-
-/// A due entry. Shards spread what is due at the same time. The kind comes before the time, so that a backlog of one
-/// kind does not delay another.
-#[must_use]
-pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
-    let shard = id.as_u128() % u128::from(DUE_SHARDS);
-    let shard = due_shard(u8::try_from(shard).unwrap_or_default());
-    Key::new(shard, format_args!("{}{:015}#{org}#{id}", due_of_kind(what), at.unix_ms()))
-}
-
-/// The entry of a delivery, which two ids name.
-#[must_use]
-pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
-    let mut key = due(at, Due::Delivery, org, event.uuid());
-    key.sort = format!("{}#{endpoint}", key.sort);
-    key
-}
-
-/// An entry with its own suffix, for work that can be requested twice at the same moment.
-pub(super) fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
-    let mut key = due(at, what, org, id);
-    key.sort = format!("{}#{}", key.sort, uuid::Uuid::now_v7());
-    key
-}
-
-/// The prefix of the sort keys of one kind, which sorts before all of them.
-#[must_use]
-pub fn due_of_kind(what: Due) -> String {
-    format!("{}#", what.as_str())
-}
-
-pub(super) fn due_shard(shard: u8) -> String {
-    format!("DUE#{shard}")
-}
-
-/// The smallest sort key of a kind that is due later than a moment.
-pub(super) fn due_after(at: Timestamp, what: Due) -> String {
-    format!("{}{:015}", due_of_kind(what), at.unix_ms().saturating_add(1))
-}
-
-/// The number of partitions of the due index.
-pub const DUE_SHARDS: u8 = 8;
-
-text_enum! {
-    /// The kinds of due entries. The text begins the sort keys of a kind.
-    pub enum Due {
-        /// An event that is to be relayed.
-        Event = "EVENT",
-        /// A proposal that expires.
-        Proposal = "PROPOSAL",
-        /// An agreement whose countdown or term ends.
-        Agreement = "AGREEMENT",
-        /// A delivery that is to be attempted.
-        Delivery = "DELIVERY",
-        /// An endpoint whose deliveries are to be updated after a change of the endpoint.
-        Endpoint = "ENDPOINT",
-        /// An agreement that was cancelled or has expired, with records that are still to end with it.
-        Ending = "ENDING",
-        /// A workspace whose people are to be counted after a change.
-        People = "PEOPLE",
-        /// Files that a call uploaded, each to be removed if nothing names it.
-        Upload = "UPLOAD",
-    }
-}
-
-// These keys have an organization.
 
 /// An event.
 #[must_use]

@@ -193,7 +193,12 @@ fn holder(item: &Item) -> Option<EvidenceHolder> {
     Some(EvidenceHolder { movement_id, agreement_id })
 }
 
-pub(crate) type Read<'a> = (&'a Versioned<Agreement>, &'a Versioned<Movement>);
+/// A movement and its agreement as they were read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoadedMovement<'a> {
+    pub agreement: &'a Versioned<Agreement>,
+    pub movement: &'a Versioned<Movement>,
+}
 
 /// Adds a payment to a draft. Its id must be free.
 pub(crate) fn add(
@@ -213,7 +218,7 @@ pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement))
 
 pub(crate) fn change(
     call: &CallContext,
-    (before, movement): Read<'_>,
+    LoadedMovement { agreement: before, movement }: LoadedMovement<'_>,
     (draft, after): (&Draft, &Movement),
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(draft, movement)?;
@@ -223,7 +228,7 @@ pub(crate) fn change(
 
 pub(crate) fn remove(
     call: &CallContext,
-    (before, movement): Read<'_>,
+    LoadedMovement { agreement: before, movement }: LoadedMovement<'_>,
     draft: &Draft,
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(before, movement)?;
@@ -248,8 +253,12 @@ fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreErr
     Err(StoreError::Failed("an edit of a movement that is no payment of the draft".to_owned()))
 }
 
-pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -> Result<Vec<Changes>, StoreError> {
-    let (agreement, before) = read;
+pub(crate) fn act(
+    call: &CallContext,
+    read: LoadedMovement<'_>,
+    change: &MovementChange,
+) -> Result<Vec<Changes>, StoreError> {
+    let LoadedMovement { agreement, movement: before } = read;
     let MovementChange { movement, agreement: followed, .. } = change;
     let moved = Changes::decided_by_member(call, movement, record::replace(call.org(), before, &**movement)?);
     Ok(vec![agreements::execute(call, agreement, followed)?, moved])
@@ -259,7 +268,7 @@ pub(crate) fn act(call: &CallContext, read: Read<'_>, change: &MovementChange) -
 /// changes only if the movement's state does.
 pub(crate) fn count_wrong_try(
     call: &CallContext,
-    (agreement, before): Read<'_>,
+    LoadedMovement { agreement, movement: before }: LoadedMovement<'_>,
     MovementChange { movement, agreement: followed, .. }: &MovementChange,
 ) -> Result<Vec<Changes>, StoreError> {
     let counted = Changes::decided_by_member(call, movement, record::replace(call.org(), before, &**movement)?);
@@ -269,7 +278,11 @@ pub(crate) fn count_wrong_try(
     Ok(vec![agreements::execute_untold(call, agreement, followed)?, counted])
 }
 
-pub(crate) fn resolve(call: &CallContext, read: Read<'_>, resolved: &Resolved) -> Result<Vec<Changes>, StoreError> {
+pub(crate) fn resolve(
+    call: &CallContext,
+    read: LoadedMovement<'_>,
+    resolved: &Resolved,
+) -> Result<Vec<Changes>, StoreError> {
     let mut changes = act(call, read, &resolved.change)?;
     for evidence in &resolved.evidence {
         let item = Change::Put(evidence_item(call.org(), evidence)?);
@@ -279,11 +292,19 @@ pub(crate) fn resolve(call: &CallContext, read: Read<'_>, resolved: &Resolved) -
 }
 
 /// Files a member's evidence, if no other movement of the organization has its documents.
-pub(crate) fn file(call: &CallContext, read: Read<'_>, filed: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
+pub(crate) fn file(
+    call: &CallContext,
+    read: LoadedMovement<'_>,
+    filed: &EvidenceChange,
+) -> Result<Vec<Changes>, StoreError> {
     changed_evidence(call, read, filed, Change::Create)
 }
 
-pub(crate) fn judge(call: &CallContext, read: Read<'_>, judged: &EvidenceChange) -> Result<Vec<Changes>, StoreError> {
+pub(crate) fn judge(
+    call: &CallContext,
+    read: LoadedMovement<'_>,
+    judged: &EvidenceChange,
+) -> Result<Vec<Changes>, StoreError> {
     let mut changes = changed_evidence(call, read, judged, Change::Put)?;
     changes.push(Changes::decided_by_member(call, &judged.evidence, arrivals::change(call.org(), &judged.evidence)));
     Ok(changes)
@@ -291,7 +312,7 @@ pub(crate) fn judge(call: &CallContext, read: Read<'_>, judged: &EvidenceChange)
 
 fn changed_evidence(
     call: &CallContext,
-    read: Read<'_>,
+    read: LoadedMovement<'_>,
     EvidenceChange { change, evidence, keys }: &EvidenceChange,
     write: fn(Item) -> Change,
 ) -> Result<Vec<Changes>, StoreError> {
@@ -307,7 +328,7 @@ fn changed_evidence(
 /// Enters a member's instructions. Each revision is written once.
 pub(crate) fn enter_instructions(
     call: &CallContext,
-    read: Read<'_>,
+    read: LoadedMovement<'_>,
     InstructionsEntered { change, sealed }: &InstructionsEntered,
 ) -> Result<Vec<Changes>, StoreError> {
     let key = keys::instructions(call.org(), sealed.movement_id, sealed.revision);
@@ -320,7 +341,7 @@ pub(crate) fn enter_instructions(
 /// A participant's act on a movement: the receipt, the movement, the agreement, and any evidence filed or withdrawn.
 pub(crate) fn act_of_participant(
     call: &CallContext,
-    (agreement, before): Read<'_>,
+    LoadedMovement { agreement, movement: before }: LoadedMovement<'_>,
     acted: &MovementActed,
 ) -> Result<Vec<Changes>, StoreError> {
     let MovementActed { receipt, movement, agreement: followed, evidence, keys, .. } = acted;

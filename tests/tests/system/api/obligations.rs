@@ -14,7 +14,7 @@ use shared::domain::participant::receipt::ObligationAct;
 use shared::domain::proposal::{Note, ProposalAction};
 use shared::domain::time::Timestamp;
 use shared::limits;
-use shared::service::obligations::Doing;
+use shared::service::obligations::MemberAct;
 use tests::app::Browser;
 use tests::clockwork::Clockwork;
 use tests::drafts::{self, Coming, Drafted};
@@ -269,12 +269,12 @@ async fn members_act_once_and_a_subscriber_hears_of_it() {
 
     let trigger: TriggerId = id(&desk.get(on_trigger).await["triggers"][0]);
     let happened = Happening { trigger, on: day(-3) };
-    let declare = || org.act_on(&maren, on_trigger, Doing::DeclareTrigger(happened));
-    let later = Doing::DeclareTrigger(Happening { on: day(2), ..happened });
+    let declare = || org.act_on(&maren, on_trigger, MemberAct::DeclareTrigger(happened));
+    let later = MemberAct::DeclareTrigger(Happening { on: day(2), ..happened });
     assert_eq!(org.act_on(&maren, on_trigger, later).await.expect("an answer"), Err(Refused::InFuture));
     let sent = join_all([declare(), declare()]).await.into_iter().map(|sent| sent.expect("an answer"));
     assert_eq!(sent.filter(Result::is_ok).count(), 1, "at once, and one declares it");
-    let again = org.act_on(&noah, on_trigger, Doing::DeclareTrigger(happened)).await.expect("an answer");
+    let again = org.act_on(&noah, on_trigger, MemberAct::DeclareTrigger(happened)).await.expect("an answer");
     assert_eq!(again, Err(Refused::Done), "another member learns that it is declared");
     let shown = desk.get(on_trigger).await;
     assert_eq!((&shown["state"], &shown["occurrences"][0]["origin"]), (&json!("open"), &json!("trigger")));
@@ -283,34 +283,34 @@ async fn members_act_once_and_a_subscriber_hears_of_it() {
     assert_eq!(shown["occurrences"][0]["due_at"], json!(due), "30 days after it happened");
 
     let occurrence = desk.occurrence(on_trigger, 0).await;
-    let early = org.act_on(&noah, on_trigger, Doing::Confirm(occurrence)).await.expect("an answer");
+    let early = org.act_on(&noah, on_trigger, MemberAct::Confirm(occurrence)).await.expect("an answer");
     assert_eq!(early, Err(Refused::NotSatisfied), "nothing is confirmed that nobody claims");
-    let claim = Doing::RecordSatisfaction(done(occurrence));
+    let claim = MemberAct::RecordSatisfaction(done(occurrence));
     assert_eq!(org.act_on(&maren, on_trigger, claim).await.expect("an answer"), Ok(()));
     let shown = desk.get(on_trigger).await;
     let claimed = &shown["occurrences"][0];
     assert_eq!((&claimed["state"], &claimed["confirmed_at"]), (&json!("satisfied"), &Value::Null));
     assert!(text(&shown["state_sentence"]).contains("Not confirmed yet"), "{shown}");
-    let own = org.act_on(&maren, on_trigger, Doing::Confirm(occurrence)).await.expect("an answer");
+    let own = org.act_on(&maren, on_trigger, MemberAct::Confirm(occurrence)).await.expect("an answer");
     assert_eq!(own, Err(Refused::Own), "who recorded it can't confirm it");
-    let confirm = Doing::Confirm(occurrence);
+    let confirm = MemberAct::Confirm(occurrence);
     assert_eq!(org.act_on(&noah, on_trigger, confirm).await.expect("an answer"), Ok(()));
     let shown = desk.get(on_trigger).await;
     assert_eq!(shown["occurrences"][0]["state"], "confirmed");
     assert_eq!(shown["state"], "dormant", "the other trigger may still happen");
 
     let verification = desk.occurrence(holds, 0).await;
-    let verify = Doing::Verify(verification);
+    let verify = MemberAct::Verify(verification);
     assert_eq!(org.act_on(&maren, holds, verify).await.expect("an answer"), Ok(()));
     assert_eq!(desk.get(holds).await["standing"]["state"], "holding");
 
     let reason = Note::parse("Waived.").expect("a note");
-    let cancel = Doing::Cancel(reason.clone());
+    let cancel = MemberAct::Cancel(reason.clone());
     assert_eq!(org.act_on(&noah, cancelled, cancel).await.expect("an answer"), Ok(()));
     let shown = desk.get(cancelled).await;
     assert_eq!((&shown["state"], &shown["next_due_at"]), (&json!("cancelled"), &Value::Null));
     let due = desk.occurrence(cancelled, 0).await;
-    let late = org.act_on(&maren, cancelled, Doing::RecordSatisfaction(done(due))).await.expect("an answer");
+    let late = org.act_on(&maren, cancelled, MemberAct::RecordSatisfaction(done(due))).await.expect("an answer");
     assert_eq!(late, Err(Refused::Cancelled));
 
     let of = |event: &str, id: ObligationId, name: &str| (event.to_owned(), json!({"obligation_id": id, "name": name}));
@@ -337,12 +337,12 @@ async fn who_is_alone_confirms_what_they_recorded() {
     let maren = desk.org.member("Maren Holt").await;
     let owed = desk.owed(vec![on(&[-1])], 3).await;
     let occurrence = desk.occurrence(owed.ids[0], 0).await;
-    for doing in [Doing::RecordSatisfaction(done(occurrence)), Doing::Confirm(occurrence)] {
+    for doing in [MemberAct::RecordSatisfaction(done(occurrence)), MemberAct::Confirm(occurrence)] {
         assert_eq!(desk.org.act_on(&maren, owed.ids[0], doing).await.expect("an answer"), Ok(()));
     }
     assert_eq!(desk.get(owed.ids[0]).await["state"], "confirmed");
     let reason = Note::parse("Too late.").expect("a note");
-    let late = desk.org.act_on(&maren, owed.ids[0], Doing::Cancel(reason)).await.expect("an answer");
+    let late = desk.org.act_on(&maren, owed.ids[0], MemberAct::Cancel(reason)).await.expect("an answer");
     assert_eq!(late, Err(Refused::Confirmed), "nothing is left to cancel");
 }
 
@@ -414,7 +414,7 @@ async fn a_projection_that_is_raced_for_happens_once() {
 
     let maren = desk.org.member("Maren Holt").await;
     let due = desk.occurrence(ids[0].parse().expect("an id"), 0).await;
-    let claim = Doing::RecordSatisfaction(done(due));
+    let claim = MemberAct::RecordSatisfaction(done(due));
     assert_eq!(desk.org.act_on(&maren, ids[0].parse().expect("an id"), claim).await.expect("an answer"), Ok(()));
     obligations::advance(&desk.org, &waiting).await.expect("nothing is left to record");
     assert_eq!(desk.get(ids[0].parse().expect("an id")).await["state"], "satisfied");
@@ -451,7 +451,7 @@ async fn a_publication_may_bring_all_promises_into_force_at_once_and_a_cancellat
     let cancellation = org.propose("cancel_agreement", &draft).await;
     let path = format!("/app/proposals/{}", text(&cancellation["id"]));
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
-    let refused = org.act_on(&maren, ids[0], Doing::RecordSatisfaction(done(occurrence))).await.expect("an answer");
+    let refused = org.act_on(&maren, ids[0], MemberAct::RecordSatisfaction(done(occurrence))).await.expect("an answer");
     assert_eq!(refused, Err(Refused::Cancelled));
     for id in &ids {
         let shown = desk.get(*id).await;
@@ -471,7 +471,7 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     let [_, ben] = owed.participants();
     let [recurring, single] = [owed.ids[0], owed.ids[1]];
     org.consent(&owed.agreement.agreement, ben).await;
-    let first = Doing::RecordSatisfaction(done(desk.occurrence(recurring, 0).await));
+    let first = MemberAct::RecordSatisfaction(done(desk.occurrence(recurring, 0).await));
     assert_eq!(org.act_on(&maren, recurring, first).await.expect("an answer"), Ok(()));
     let sentence = async |id| text(&desk.get(id).await["state_sentence"]).to_owned();
     let told = sentence(recurring).await;
@@ -508,17 +508,17 @@ async fn obligations_end_with_their_agreement_although_a_process_dies_half_way()
     let owed = desk.owed(many, 10).await;
     let confirmed = owed.ids[0];
     let occurrence = desk.occurrence(confirmed, 0).await;
-    for doing in [Doing::RecordSatisfaction(done(occurrence)), Doing::Confirm(occurrence)] {
+    for doing in [MemberAct::RecordSatisfaction(done(occurrence)), MemberAct::Confirm(occurrence)] {
         assert_eq!(org.act_on(&maren, confirmed, doing).await.expect("an answer"), Ok(()));
     }
     let claimed = desk.occurrence(owed.ids[1], 0).await;
-    let claim = Doing::RecordSatisfaction(done(claimed));
+    let claim = MemberAct::RecordSatisfaction(done(claimed));
     assert_eq!(org.act_on(&maren, owed.ids[1], claim).await.expect("an answer"), Ok(()));
     let last = desk.occurrence(owed.ids[5], 0).await;
 
     let agreement = owed.agreement.agreement.id();
     org.decide_at_once(&maren, agreement, ProposalAction::CancelAgreement).await;
-    let refused = org.act_on(&maren, owed.ids[5], Doing::RecordSatisfaction(done(last))).await.expect("an answer");
+    let refused = org.act_on(&maren, owed.ids[5], MemberAct::RecordSatisfaction(done(last))).await.expect("an answer");
     assert_eq!(refused, Err(Refused::AgreementEnded(Lifecycle::Cancelled)), "whatever its own record says");
     let ended = obligations::end(org, agreement, 2).await;
 
@@ -579,6 +579,6 @@ async fn obligations_end_when_their_agreement_expires_and_outlive_its_completion
     let [due, holds] = [0, 1].map(|n| obligations::ids(&completed.agreement)[n]);
     assert_eq!((&desk.get(due).await["state"], &desk.get(holds).await["state"]), (&json!("open"), &json!("open")));
     let occurrence = desk.occurrence(due, 0).await;
-    let done = org.act_on(&maren, due, Doing::RecordSatisfaction(done(occurrence))).await.expect("an answer");
+    let done = org.act_on(&maren, due, MemberAct::RecordSatisfaction(done(occurrence))).await.expect("an answer");
     assert_eq!(done, Ok(()), "they outlive the completion");
 }

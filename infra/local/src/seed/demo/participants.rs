@@ -15,7 +15,7 @@ use shared::domain::participant::{ActingParticipant, Occasion, Signing};
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
 use shared::service::information::{self, AnswerForm};
-use shared::service::participants::{self, Doing};
+use shared::service::participants::{self, ParticipantAct};
 use shared::service::system::SystemContext;
 use shared::text::statements;
 use shared::web::participant_link::ParticipantCall;
@@ -145,7 +145,7 @@ fn signatory(agreement: &Agreement, by: &ActingParticipant) -> Option<Signatory>
     (!by.is_person(agreement)).then_some(Signatory { name, title })
 }
 
-fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option<Doing> {
+fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option<ParticipantAct> {
     let name = by.name().clone();
     match what {
         PartAct::Sign => {
@@ -156,7 +156,7 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
                 None => statements::signing((agreement, by.id()), name.as_str(), document.as_str()),
             };
             let shown_sha256 = content.as_ref()?.sha256.clone();
-            Some(Doing::Sign(Signing {
+            Some(ParticipantAct::Sign(Signing {
                 document_id: *id,
                 shown_sha256,
                 shown_blocks: blocks
@@ -174,7 +174,7 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
             let is_own = |gate: &Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by.id()));
             let (stage, gate) = gates.into_iter().find(|(_, gate)| is_own(gate))?;
             let statement = statements::approval((agreement, by.id()), name.as_str(), stage.name.as_str());
-            Some(Doing::Approve(gate.id, statement))
+            Some(ParticipantAct::Approve(gate.id, statement))
         }
         PartAct::Answer => None,
     }

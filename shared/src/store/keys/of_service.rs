@@ -1,0 +1,156 @@
+//! Keys without an organization: look-ups before one is known, and the due index.
+
+use super::Key;
+use crate::crypto::{SecretHash, TokenHash};
+use crate::domain::contact::Email;
+use crate::domain::ids::{EndpointId, EventId, OrgId, RequestId, SessionId};
+use crate::domain::time::Timestamp;
+use crate::wire::enums::text_enum;
+use crate::wire::text::Folded;
+
+/// The token with this hash.
+#[must_use]
+pub fn token_by_hash(hash: TokenHash) -> Key {
+    Key::alone(format!("TOKEN#{hash}"))
+}
+
+/// The account that signs in with this email address, whatever its case.
+#[must_use]
+pub fn account(email: &Email) -> Key {
+    Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))
+}
+
+/// The second factor of the account with this email address.
+#[must_use]
+pub fn second_factor(email: &Email) -> Key {
+    Key::alone(format!("SECONDFACTOR#{}", Folded::new(email.as_str()).as_str()))
+}
+
+pub(in crate::store) fn account_of_second_factor(key: &Key) -> Option<Key> {
+    key.partition.strip_prefix("SECONDFACTOR#").map(|email| Key::alone(format!("ACCOUNT#{email}")))
+}
+
+/// The session whose secret has this hash.
+#[must_use]
+pub fn session(hash: SecretHash) -> Key {
+    session_by_stored_hash(&hash.to_string())
+}
+
+/// Outlives an ended session until the session would have expired.
+pub(in crate::store) fn session_of_account(account: &Email, session: SessionId) -> Key {
+    Key::new(sessions_of_account(account), session)
+}
+
+pub(in crate::store) fn sessions_of_account(account: &Email) -> String {
+    format!("SESSIONS#{}", Folded::new(account.as_str()).as_str())
+}
+
+pub(in crate::store) fn session_by_stored_hash(hash: &str) -> Key {
+    Key::alone(format!("SESSION#{hash}"))
+}
+
+/// The session of a participant whose secret has this hash.
+#[must_use]
+pub fn participant_session(hash: SecretHash) -> Key {
+    Key::alone(format!("PARTICIPANTSESSION#{hash}"))
+}
+
+pub(in crate::store) fn invitation_by_hash(hash: SecretHash) -> Key {
+    invitation_by_stored_hash(&hash.to_string())
+}
+
+pub(in crate::store) fn invitation_by_stored_hash(hash: &str) -> Key {
+    Key::alone(format!("INVITATION#{hash}"))
+}
+
+pub(in crate::store) fn password_link(hash: SecretHash) -> Key {
+    Key::alone(format!("PASSWORDLINK#{hash}"))
+}
+
+pub(crate) fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
+    Key::alone(format!("BROWSER#{}#{epoch}", device_hash(secret, email)))
+}
+
+/// The failed logins to an account on a device that has signed in to it before.
+#[must_use]
+pub fn failed_logins_on_device(secret: SecretHash, email: &str) -> Key {
+    failed_logins("browser", &device_hash(secret, email))
+}
+
+fn device_hash(secret: SecretHash, email: &str) -> String {
+    crate::crypto::hex(&crate::crypto::fingerprint(&[secret.to_string().as_bytes(), email.as_bytes()]))
+}
+
+/// The failed logins to an account or from an address. The name is hashed, because a client may send any text.
+#[must_use]
+pub fn failed_logins(kind: &str, name: &str) -> Key {
+    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[kind.as_bytes(), name.as_bytes()]));
+    Key::alone(format!("GUESSES#{hash}"))
+}
+
+/// A call with an unknown token, in the sharded service-level trail.
+pub(in crate::store) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
+    Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
+}
+
+/// A due entry. Shards spread what is due at the same time. The kind comes before the time, so that a backlog of one
+/// kind does not delay another.
+#[must_use]
+pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
+    let shard = id.as_u128() % u128::from(DUE_SHARDS);
+    let shard = due_shard(u8::try_from(shard).unwrap_or_default());
+    Key::new(shard, format_args!("{}{:015}#{org}#{id}", due_of_kind(what), at.unix_ms()))
+}
+
+/// The entry of a delivery, which two ids name.
+#[must_use]
+pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
+    let key = due(at, Due::Delivery, org, event.uuid());
+    Key::new(key.partition, format_args!("{}#{endpoint}", key.sort))
+}
+
+/// An entry with its own suffix, for work that can be requested twice at the same moment.
+pub(in crate::store) fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
+    let key = due(at, what, org, id);
+    Key::new(key.partition, format_args!("{}#{}", key.sort, uuid::Uuid::now_v7()))
+}
+
+/// The prefix of the sort keys of one kind, which sorts before all of them.
+#[must_use]
+pub fn due_of_kind(what: Due) -> String {
+    format!("{}#", what.as_str())
+}
+
+pub(in crate::store) fn due_shard(shard: u8) -> String {
+    format!("DUE#{shard}")
+}
+
+/// The smallest sort key of a kind that is due later than a moment.
+pub(in crate::store) fn due_after(at: Timestamp, what: Due) -> String {
+    format!("{}{:015}", due_of_kind(what), at.unix_ms().saturating_add(1))
+}
+
+/// The number of partitions of the due index.
+pub const DUE_SHARDS: u8 = 8;
+
+text_enum! {
+    /// The kinds of due entries. The text begins the sort keys of a kind.
+    pub enum Due {
+        /// An event that is to be relayed.
+        Event = "EVENT",
+        /// A proposal that expires.
+        Proposal = "PROPOSAL",
+        /// An agreement whose countdown or term ends.
+        Agreement = "AGREEMENT",
+        /// A delivery that is to be attempted.
+        Delivery = "DELIVERY",
+        /// An endpoint whose deliveries are to be updated after a change of the endpoint.
+        Endpoint = "ENDPOINT",
+        /// An agreement that was cancelled or has expired, with records that are still to end with it.
+        Ending = "ENDING",
+        /// A workspace whose people are to be counted after a change.
+        People = "PEOPLE",
+        /// Files that a call uploaded, each to be removed if nothing names it.
+        Upload = "UPLOAD",
+    }
+}
