@@ -186,8 +186,8 @@ pub struct GateView {
     /// Who or what it waits for, for a person. Changes freely; do not parse.
     #[schema(example = "Ada Okafor to sign")]
     pub waiting_on: String,
-    /// The participants that it waits for. Of `movement_reconciled`, that is the payer once the instructions are
-    /// available, and the payee once the sender says it was sent, until proof is under review.
+    /// The participants that it waits for. Of `movement_reconciled`, that is the payer once the instructions are available,
+    /// and the payee once the sender says it was sent, until proof is under review.
     pub waiting_on_participant_ids: Vec<ParticipantId>,
     /// When it was met.
     #[schema(required = true)]

@@ -14,8 +14,8 @@ use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::wire::enums::text_enum;
 
-/// All answers that were sent in an agreement, the oldest first: one entry for each time that a participant sent
-/// answers to an information request. Returned ones stay.
+/// All answers that were sent in an agreement, the oldest first: one entry for each time that a participant sent answers to
+/// an information request. Returned ones stay.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(transparent)]
 pub struct InformationSubmissions(pub Vec<InformationSubmissionView>);
@@ -111,8 +111,8 @@ pub struct AnswerView {
     /// The answer. `null` if an optional question has none, or if it is redacted.
     #[schema(required = true)]
     pub value: Option<AnswerValue>,
-    /// Whether there is an answer that the API does not show: bank details, or a text with what looks like an account
-    /// or card number. Members see it in the app, bank details without the number.
+    /// Whether there is an answer that the API does not show: bank details, or a text with what looks like an account or
+    /// card number. Members see it in the app, bank details without the number.
     pub redacted: bool,
 }
 
@@ -123,8 +123,8 @@ pub struct AnswerView {
 pub enum AnswerValue {
     /// Of `boolean`.
     Boolean(bool),
-    /// Of `text`, `long_text` and `choice`; of `number` as a decimal number such as `-1250.50`; of `date` as a day such
-    /// as `2026-03-14`.
+    /// Of `text`, `long_text` and `choice`; of `number` as a decimal number such as `-1250.50`; of `date` as a day such as
+    /// `2026-03-14`.
     Text(String),
     /// Of `multi_choice`: the chosen options.
     MultiChoice(Vec<String>),
