@@ -432,8 +432,13 @@ fn recorded_files() -> BTreeSet<String> {
     names.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect()
 }
 
+/// The request ids of a function's lines, each with those of its invocation and trace.
 fn logged(function: &Function) -> Vec<String> {
-    let lines = function.log();
-    let parsed = lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));
-    parsed.map(|line: Value| line["request_id"].as_str().unwrap_or_default().to_owned()).collect()
+    let request_id = |line: &String| {
+        let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(line["requestId"].is_string(), "{line}");
+        assert!(line["xrayTraceId"].as_str().is_some_and(|trace| trace.starts_with("Root=1-")), "{line}");
+        line["request_id"].as_str().unwrap_or_default().to_owned()
+    };
+    function.log().iter().map(request_id).collect()
 }
