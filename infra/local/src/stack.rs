@@ -67,9 +67,9 @@ impl Stack {
             let log_file = reserved.data_dir.log_file()?;
             let log = telemetry::log_to_file(&log_file);
             let log = log.map_err(|error| StartError::DataDir { path: options.data_dir.clone(), error })?;
-            Self::start_with(options, reserved, log_file, progress).with_subscriber(log).await
+            Box::pin(Self::start_with(options, reserved, log_file, progress)).with_subscriber(log).await
         };
-        Box::pin(start).await.map_err(|error| data::check_disk_full(&data_dir, error))
+        start.await.map_err(|error| data::check_disk_full(&data_dir, error))
     }
 
     async fn start_with(
