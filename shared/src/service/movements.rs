@@ -8,27 +8,22 @@ mod instructions;
 
 use std::collections::{BTreeSet, HashMap};
 
-use http::StatusCode;
-
 use crate::crypto::keyring::Keyring;
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::context::AgreementContext;
-use crate::domain::bank_account::{AccountDigest, AccountKeys, BankAccount};
-use crate::domain::ids::{AgreementId, EvidenceId, FieldId, GateId, MovementId, ParticipantId, StageId};
-use crate::domain::information::bank_details::BankDetails;
-use crate::domain::information::{Verdict, place as answer_place};
+use crate::domain::bank_account::AccountKeys;
+use crate::domain::ids::{AgreementId, EvidenceId, MovementId, StageId};
 use crate::domain::member::movements::{self as acts, EvidenceChange, MovementChange};
 use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
 use crate::domain::movement::evidence_account::{EvidenceAccount, SpokenAccount};
-use crate::domain::movement::instructions::{BankInstructions, InstructionsStatus, NewVerification, ToTypeAgain};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::ExceptionReason;
 use crate::domain::movement::{Arrivals, Movement, NotMoved, Resolution};
 use crate::domain::time::Timestamp;
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::service::agreements::found as found_agreement;
 use crate::service::scope::{Plan, Scope};
 use crate::service::{own_accounts, second_members};
@@ -36,7 +31,6 @@ use crate::store::Versioned;
 use crate::store::movements::{self as stored, LoadedMovement};
 use crate::wire::page::Page;
 
-pub(super) use instructions::opened;
 pub use instructions::{
     InstructionsToVerify, TypedVerification, enter_instructions, instructed_accounts, instructions_of_answer,
     verify_instructions,

@@ -50,7 +50,7 @@ pub async fn enter_instructions(
     })
 }
 
-pub(in crate::service) async fn opened(
+async fn opened(
     scope: &Scope,
     keys: &Keyring,
     (movement, revision): (MovementId, u32),

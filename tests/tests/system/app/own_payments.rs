@@ -557,3 +557,13 @@ async fn only_the_parties_of_a_payment_with_their_own_link_and_consent_reach_it(
     assert_eq!(again.submit(&path, "/consent", &[]).await.status, 303);
     assert!(again.get(&path).await.says(IBAN));
 }
+
+async fn reissued(paying: &Paying, before: Attendee) -> Attendee {
+    let access = format!("{}/participants/{}/access", paying.live.path(), before.participant);
+    let shown = paying.live.member.get(&access).await;
+    let (token, generation) = (shown.hidden("form_token"), shown.hidden("generation"));
+    let fields = [("form_token", token.as_str()), ("generation", generation.as_str())];
+    assert_eq!(paying.live.member.post(&format!("{access}/reissue"), &fields).await.status, 303);
+    assert_eq!(before.get(&paying.path()).await.status, 401);
+    paying.live.open(before.participant).await
+}

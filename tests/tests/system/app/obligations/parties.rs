@@ -2,48 +2,6 @@
 
 use super::*;
 
-/// A live agreement whose promises Northwind made to Ada Okafor, both on their pages. Ada's approval completes it.
-async fn live(
-    terms: Vec<shared::domain::agreement::promise::PromiseTerms>,
-) -> (Live, [Attendee; 2], Vec<ObligationId>) {
-    let live = Live::new(|draft| {
-        let approver = draft.participants[0].id;
-        let past = Countdown::At(Timestamp::now().plus_seconds(-60));
-        draft.stages.truncate(2);
-        for stage in &mut draft.stages {
-            stage.gates.truncate(1);
-            stage.actions.clear();
-        }
-        draft.stages[0].gates[0].rule = GateRule::Countdown { until: Some(past) };
-        draft.stages[0].actions = [StageAction::ProjectObligations].into();
-        draft.stages[1].gates[0].rule = GateRule::ParticipantApproval { participant_ids: [approver].into() };
-        *draft = with_promises(draft, terms);
-    })
-    .await;
-    let [ada, ben] = live.ids();
-    let people = [live.attend(ada).await, live.attend(ben).await];
-    let agreement = Drafted::of(&live.org, &live.agreement.id().to_string()).await.agreement;
-    let ids = obligations::ids(&agreement);
-    (live, people, ids)
-}
-
-async fn press(who: &Attendee, id: ObligationId, act: &str) -> Page {
-    press_saying(who, id, act, &day(0).to_string()).await
-}
-
-async fn press_saying(who: &Attendee, id: ObligationId, act: &str, happened: &str) -> Page {
-    let at = format!("/obligations/{id}");
-    let page = who.get(&at).await;
-    let forms: Vec<&str> = page.body.split("<form ").collect();
-    let form = forms.iter().find(|form| form.contains(&format!("value=\"{act}\"")));
-    let form = form.unwrap_or_else(|| panic!("no form for {act}: {}", page.body));
-    let form = Page { body: format!("<form {form}"), ..page.clone() };
-    let fields = hidden(&form, "/act");
-    let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let typed = [("act", act), ("happened_on", happened)];
-    who.browser.post(&who.at(&format!("{at}/act")), &[&fields[..], &typed].concat()).await
-}
-
 #[tokio::test]
 async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     let (live, [ada, ben], ids) = live(vec![on(&[-1, 5]), standing(30), triggered(&[7])]).await;

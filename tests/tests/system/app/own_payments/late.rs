@@ -78,16 +78,6 @@ async fn a_payment_goes_on_after_its_agreement_is_completed() {
     assert_eq!(paying.read().await["state"], "reconciled");
 }
 
-async fn reissued(paying: &Paying, before: Attendee) -> Attendee {
-    let access = format!("{}/participants/{}/access", paying.live.path(), before.participant);
-    let shown = paying.live.member.get(&access).await;
-    let (token, generation) = (shown.hidden("form_token"), shown.hidden("generation"));
-    let fields = [("form_token", token.as_str()), ("generation", generation.as_str())];
-    assert_eq!(paying.live.member.post(&format!("{access}/reissue"), &fields).await.status, 303);
-    assert_eq!(before.get(&paying.path()).await.status, 401);
-    paying.live.open(before.participant).await
-}
-
 #[tokio::test]
 async fn what_arrives_in_parts_adds_up_and_what_waits_can_be_withdrawn() {
     let paying = Paying::new().await;

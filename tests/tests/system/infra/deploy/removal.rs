@@ -1,4 +1,4 @@
-//! Stages that are removed, and what LocalStack and packages need.
+//! Stages that are removed, and what `LocalStack` and packages need.
 
 use super::*;
 
@@ -211,7 +211,7 @@ async fn zips_without_a_list_of_their_parts_are_still_packaged() {
         std::fs::write(&file, text).expect("a file");
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).expect("a program");
     };
-    write("scripts/package", include_str!("../../../../scripts/package"));
+    write("scripts/package", include_str!("../../../../../scripts/package"));
     write("functions/clock/Cargo.toml", "");
     write("target/lambda-zip/clock/bootstrap.zip", "zip");
     let package = async || Command::new("python3").arg(root.join("scripts/package")).output().await.expect("it runs");
