@@ -70,7 +70,7 @@ pub(crate) async fn page(
     let page = if review.in_full.agreement.lifecycle() == Lifecycle::Draft {
         overview::of_review(request, &review, fields, notice)?
     } else {
-        PageResponse::render(&agreement_page(request, &review, (fields, notice))?)?
+        PageResponse::render(&agreement_page(request, &review, fields, notice)?)?
     };
     Ok(page.showing([id.uuid()]))
 }
@@ -89,7 +89,8 @@ fn funding_link(agreement: &Agreement) -> Option<Link> {
 fn agreement_page(
     request: &Request,
     review: &AgreementReview,
-    (fields, notice): (Fields, Option<Notice>),
+    fields: Fields,
+    notice: Option<Notice>,
 ) -> Result<AgreementPage, Error> {
     let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;

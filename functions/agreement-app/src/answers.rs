@@ -67,7 +67,7 @@ fn ids(request: &Request) -> Result<Ids, Error> {
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, gate, participant) = ids(request)?;
-    let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
+    let found = information::to_read(request.signed_in()?.scope(), id, gate, participant).await?;
     let AnswersToRead { agreement, contact, submissions } = &found;
     let mut revisions = Vec::new();
     for submission in submissions.iter().rev() {
@@ -152,7 +152,7 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
     let (id, gate, participant) = ids(request)?;
     let (submission, field): (SubmissionId, FieldId) = (request.path_id("submission")?, request.path_id("field")?);
     let scope = request.signed_in()?.scope();
-    let found = information::to_read(scope, id, (gate, participant)).await?;
+    let found = information::to_read(scope, id, gate, participant).await?;
     let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
     let Some(Answer::Open(OpenAnswer::File(file))) = submission.answers.get(&field) else {
         return Err(Error::not_found());
@@ -167,7 +167,7 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
 pub(crate) async fn download_hashed(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, gate, participant) = ids(request)?;
     let submission: SubmissionId = request.path_id("submission")?;
-    let found = information::to_read(request.signed_in()?.scope(), id, (gate, participant)).await?;
+    let found = information::to_read(request.signed_in()?.scope(), id, gate, participant).await?;
     let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
     let (text, revision) = (submission.hashed_text(), submission.revision);
     let name = format!("Answers of {}, revision {revision}.json", found.contact.display_name.as_str());

@@ -102,7 +102,7 @@ fn wait(
     let line = if let Some(obstacle) = obstacle.or(is_own.then_some(NotDecided::Own)) {
         why_not(obstacle)
     } else if let (Counting::OneSelf, Some(first)) = (counting, first) {
-        why_one_self(seconds, (member.id(), first), zone)
+        why_one_self(seconds, member.id(), first, zone)
     } else {
         let is_alone = counting == Counting::Alone;
         let alone = if is_alone { format!("{} confirm it. ", why_alone(seconds)) } else { String::new() };

@@ -57,7 +57,7 @@ pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, E
     let later = evidence::later_acts(scope, id, number.get()).await?;
     let (organization, service, key) = signing(request).await?;
     let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
-    let write = move || ::evidence::bundle_of_acts(&later, (&organization, &service), &key);
+    let write = move || ::evidence::bundle_of_acts(&later, &organization, &service, &key);
     let bundle = apart(write).await?;
     let org = request.signed_in()?.scope().org();
     let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));

@@ -48,7 +48,7 @@ async fn act(
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let outcome = if is_decision(&doing) {
         let shown = ItemFingerprint::from_form(submitted.form().get("shown"));
-        submitted.run(|| funding_items::act_as_shown(scope, by, id, (doing.clone(), &shown))).await?
+        submitted.run(|| funding_items::act_as_shown(scope, by, id, doing.clone(), &shown)).await?
     } else {
         submitted.run(|| funding_items::act(scope, by, id, doing.clone())).await?
     };

@@ -337,7 +337,7 @@ impl Item {
     }
 
     fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
-        let mut blockers = blocker_rows(&queued.agreement, (contacts, &[]), &queued.blockers);
+        let mut blockers = blocker_rows(&queued.agreement, contacts, &[], &queued.blockers);
         let total = blockers.len();
         blockers.truncate(BLOCKERS_MAX);
         let detail = if total == 0 { "Everything is in place." } else { "" };

@@ -295,7 +295,7 @@ fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
         text: "Wait for the other payments that are on their way".to_owned(),
     });
     let in_flight = in_flight.chain(more);
-    let blockers = blocker_rows(&review.current, (&review.contacts, &review.payments), &review.blockers);
+    let blockers = blocker_rows(&review.current, &review.contacts, &review.payments, &review.blockers);
     in_flight.chain(blockers).collect()
 }
 

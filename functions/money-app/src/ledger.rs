@@ -224,7 +224,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         return Ok(PageResponse::see_other(url(0)));
     }
     let shown: Vec<_> = found.page.data.iter().map(|row| row.thing.uuid()).collect();
-    let page = ledger_page(request, &query, found, (&filters, &url))?;
+    let page = ledger_page(request, &query, found, &filters, &url)?;
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
@@ -236,7 +236,8 @@ fn ledger_page(
     request: &Request,
     query: &LedgerQuery,
     found: Ledger,
-    (filters, url): (&str, &dyn Fn(u64) -> String),
+    filters: &str,
+    url: &dyn Fn(u64) -> String,
 ) -> Result<LedgerPage, Error> {
     let zone = &request.signed_in()?.organization().time_zone;
     let Ledger { page, totals, overdue, workspaces, own } = found;

@@ -71,7 +71,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
             let claim = found.satisfied.as_ref();
             let by = claim.and_then(Word::member);
             match (seconds.counting(member, by), by) {
-                (Counting::OneSelf, Some(first)) => (None, Some(why_one_self(&seconds, (member, first), zone))),
+                (Counting::OneSelf, Some(first)) => (None, Some(why_one_self(&seconds, member, first, zone))),
                 (Counting::Confirmed, Some(first)) if first == member => {
                     let is_hosted = claim.is_some_and(|claim| claim.in_person.is_some());
                     (None, Some(why_own(is_hosted).to_owned()))

@@ -62,7 +62,7 @@ fn waiting(own: &OwnAccount, seconds: &SecondMembers, by: MemberId, zone: &TimeZ
     let first = own.said_by_member();
     match (seconds.counting(by, first), first) {
         (Counting::Confirmed, Some(first)) if first == by => (who_can(seconds, by), false),
-        (Counting::OneSelf, Some(first)) => (why_one_self(seconds, (by, first), zone), false),
+        (Counting::OneSelf, Some(first)) => (why_one_self(seconds, by, first, zone), false),
         _ => (String::new(), true),
     }
 }

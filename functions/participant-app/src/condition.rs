@@ -91,7 +91,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         terms: agreement.terms.as_ref().map(text::terms).unwrap_or_default(),
         uploads: uploads.collect(),
         promises: promise_rows(&view, by.id()),
-        statement: statements::approval((agreement, by.id()), by.name().as_str(), stage.name.as_str()),
+        statement: statements::approval(agreement, by.id(), by.name().as_str(), stage.name.as_str()),
         is_declined: gate.state.status() == GateStatus::Declined,
         fields,
     };
@@ -109,7 +109,7 @@ pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error
     let id: GateId = request.path_id("condition")?;
     let (step, agreement) = step_of(request, id).await?;
     let by = submitted.submitter();
-    let statement = statements::approval((&agreement, by.id()), by.name().as_str(), &step);
+    let statement = statements::approval(&agreement, by.id(), by.name().as_str(), &step);
     if submitted.form().get("statement") != statement {
         return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
     }

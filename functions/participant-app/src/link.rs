@@ -34,7 +34,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 async fn page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let link = request.path_id::<ParticipantLink>("secret").ok();
     match participant_link::follow(request, link.as_ref()).await? {
-        Followed::Open(open) => open_page(request, &open, (Fields::default(), notice)),
+        Followed::Open(open) => open_page(request, &open, Fields::default(), notice),
         refused => refused_page(request, &refused),
     }
 }
@@ -42,7 +42,8 @@ async fn page(request: &Request, notice: Option<Notice>) -> Result<PageResponse,
 fn open_page(
     request: &Request,
     open: &OpenLink,
-    (fields, notice): (Fields, Option<Notice>),
+    fields: Fields,
+    notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let form_secret = form_secret(request)?;
     let page = LinkPage {
@@ -113,7 +114,7 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
                 .is_empty()
                 .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));
             let fields = Fields::wrong_one("code", message);
-            Ok(open_page(request, &open, (fields, notice))?.unprocessable())
+            Ok(open_page(request, &open, fields, notice)?.unprocessable())
         }
         Err(NotOpened::WrongCode(open)) => {
             let organization = open.organization.name.as_str();
@@ -121,7 +122,7 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
                 "is wrong, or no longer works. A code is valid for 15 minutes and five tries: if this goes on, ask {organization} for a new one"
             );
             let fields = Fields::wrong_one("code", &message);
-            Ok(open_page(request, &open, (fields, None))?.unprocessable())
+            Ok(open_page(request, &open, fields, None)?.unprocessable())
         }
     }
 }

@@ -143,7 +143,8 @@ fn statement(name: &str, obligation: &Obligation, act: &str, about: &str) -> Str
 fn own_acts(
     view: &ParticipantView,
     obligation: &Obligation,
-    (by, name): (ParticipantId, &str),
+    by: ParticipantId,
+    name: &str,
     now: Timestamp,
 ) -> Vec<OwnAct> {
     if !is_live(view, obligation) {
@@ -201,7 +202,7 @@ fn page(
     if is_live(view, obligation) && by.access().consent.is_none() {
         return consent::page(request, attending, view, notice);
     }
-    let mut acts = own_acts(view, obligation, (by.id(), by.name().as_str()), now);
+    let mut acts = own_acts(view, obligation, by.id(), by.name().as_str(), now);
     let more_acts = acts.len().saturating_sub(ACTS_MAX);
     acts.truncate(ACTS_MAX);
     let agreement = &view.agreement;
@@ -297,8 +298,7 @@ async fn keep_file(
     let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
     let done = Done { occurrence: *occurrence_id, how: how.clone() };
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    if let Some(refused) = obligations::why_not_satisfied_by_participant(scope, by, (id, receipt), &done, bytes).await?
-    {
+    if let Some(refused) = obligations::why_not_satisfied_by_participant(scope, by, id, receipt, &done, bytes).await? {
         return Ok(Err(NotKept::Refused(refused)));
     }
     Ok(match keep(submitted).await? {
@@ -343,7 +343,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let by = submitted.submitter();
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
     let about = [form.get("occurrence"), form.get("trigger")];
-    let acts = own_acts(&view, obligation, (by.id(), by.name().as_str()), request.now());
+    let acts = own_acts(&view, obligation, by.id(), by.name().as_str(), request.now());
     let shown = acts.iter().find(|own| own.act == form.get("act") && about.contains(&own.about.as_str()));
     // The rules refuse unavailable acts with a reason.
     let other = || statement(by.name().as_str(), obligation, form.get("act"), "");

@@ -84,7 +84,7 @@ pub async fn export(
     check_is_of(&at(MANIFEST), org)?;
     // Until the end, there is no complete export.
     remove(&at(MANIFEST))?;
-    let kinds = write_records(store, org, (&at(RECORDS), &at(POSITION))).await?;
+    let kinds = write_records(store, org, &at(RECORDS), &at(POSITION)).await?;
     let named = named_files(&at(RECORDS))?;
     let (copied, missing) = copy_files(files, org, &named, &at(FILES)).await?;
     let (sha256, size_bytes) = hash_of(&at(RECORDS))?;
@@ -133,7 +133,8 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
 async fn write_records(
     store: &Store,
     org: OrgId,
-    (records, position): (&Path, &Path),
+    records: &Path,
+    position: &Path,
 ) -> Result<BTreeMap<String, u64>, ExportError> {
     let wrong = |error: std::io::Error| folder(records, &error);
     let does = format!("export of the organization {org}");

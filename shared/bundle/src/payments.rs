@@ -53,7 +53,7 @@ pub(crate) fn disagreements<'a>(
         let known: BTreeSet<&str> = payments.iter().map(|payment| payment.movement_id.as_str()).collect();
         let mut named = BTreeSet::new();
         for (n, line) in evidence.iter().enumerate() {
-            if let Some(wrong) = wrong_with(line, &side, &known, (files, &mut named)) {
+            if let Some(wrong) = wrong_with(line, &side, &known, files, &mut named) {
                 found.push((side.records.to_owned(), format!("line {} {wrong}", n + 1)));
             }
         }
@@ -150,7 +150,8 @@ fn wrong_with<'a>(
     line: &'a EvidenceLine,
     side: &Side,
     payments: &BTreeSet<&str>,
-    (files, named): (&[ManifestFile], &mut BTreeSet<&'a str>),
+    files: &[ManifestFile],
+    named: &mut BTreeSet<&'a str>,
 ) -> Option<&'static str> {
     let is_there = |path: &str| {
         let is_same = |file: &ManifestFile| file.path == path && Some(&file.sha256) == line.file_sha256.as_ref();

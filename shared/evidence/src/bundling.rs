@@ -50,7 +50,7 @@ pub fn bundle(
     let satisfactions = satisfaction_paths(record);
     let receipts =
         record.receipts.iter().map(|receipt| ReceiptLine::new(receipt, of_receipt(&receipt.id), &satisfactions));
-    let about_agreement = object(&agreement_file(record, &documents, (organization, service)))?;
+    let about_agreement = object(&agreement_file(record, &documents, organization, service))?;
     contents.insert("agreement.json".to_owned(), about_agreement.into());
     contents.insert("timeline.jsonl".to_owned(), lines(record.timeline.iter().map(ActLine::from))?.into());
     contents.insert("receipts.jsonl".to_owned(), lines(receipts)?.into());
@@ -80,7 +80,8 @@ pub fn bundle(
 /// Makes the bundle of a later part of an agreement's evidence: acts and their calls' audit rows.
 pub fn bundle_of_acts(
     later: &LaterActs,
-    (organization, service): (&Organization, &BaseUrl),
+    organization: &Organization,
+    service: &BaseUrl,
     key: &SigningKey,
 ) -> Result<Vec<u8>, EvidenceError> {
     let contents: BTreeMap<String, Bytes> = [
@@ -141,7 +142,8 @@ fn scans(record: &AgreementRecord) -> Vec<(String, &DocumentContent)> {
 fn agreement_file<'a>(
     record: &'a AgreementRecord,
     documents: &'a [(DocumentId, String, &DocumentContent)],
-    (organization, service): (&'a Organization, &BaseUrl),
+    organization: &'a Organization,
+    service: &BaseUrl,
 ) -> AgreementFile<'a> {
     let (agreement, contacts) = (record.agreement.clone(), record.contacts.clone());
     let (blockers, payments_wait_for) = (Vec::new(), BTreeMap::new());

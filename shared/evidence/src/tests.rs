@@ -218,7 +218,7 @@ fn a_later_part_has_its_acts_alone_and_verifies() {
     let part = HistoryPart { number: 2, of: 3, newest: at(15) };
     let (timeline, agreement) = (record.timeline[4..].to_vec(), record.agreement);
     let later = LaterActs { agreement, part, timeline, audit_rows: Vec::new() };
-    let written = bundle_of_acts(&later, (&organization, &service), &signing_key(&keyring("2026")).unwrap()).unwrap();
+    let written = bundle_of_acts(&later, &organization, &service, &signing_key(&keyring("2026")).unwrap()).unwrap();
     let report = verify(&written, &key_document(&keyring("2027")).unwrap());
     assert!(report.is_verified(), "{report}");
     let manifest = report.manifest.unwrap();

@@ -508,7 +508,8 @@ impl AgreementSummary {
                     let is_locked = gate.state.status() == GateStatus::Locked;
                     name_payment(
                         row,
-                        (&gate.rule, is_locked),
+                        &gate.rule,
+                        is_locked,
                         Link { url: movement_url(id), text: purpose.unwrap_or_default() },
                     );
                 }
@@ -530,7 +531,7 @@ impl AgreementSummary {
     }
 }
 
-fn name_payment(row: &mut GateRow, (rule, is_locked): (&GateRule, bool), payment: Link) {
+fn name_payment(row: &mut GateRow, rule: &GateRule, is_locked: bool, payment: Link) {
     let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
     row.requirement = match rule {
         GateRule::MovementAuthorized { .. } => format!("Authorization of {name}"),

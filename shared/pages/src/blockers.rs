@@ -28,18 +28,15 @@ pub struct BlockerRow {
 #[must_use]
 pub fn blocker_rows(
     agreement: &Agreement,
-    (contacts, payments): (&[Contact], &[Movement]),
+    contacts: &[Contact],
+    payments: &[Movement],
     blockers: &[Blocker],
 ) -> Vec<BlockerRow> {
     let blockers = blockers.iter().filter(|blocker| !blocker.allows_proposal());
-    blockers.map(|blocker| blocker_row(agreement, (contacts, payments), blocker)).collect()
+    blockers.map(|blocker| blocker_row(agreement, contacts, payments, blocker)).collect()
 }
 
-fn blocker_row(
-    agreement: &Agreement,
-    (contacts, payments): (&[Contact], &[Movement]),
-    blocker: &Blocker,
-) -> BlockerRow {
+fn blocker_row(agreement: &Agreement, contacts: &[Contact], payments: &[Movement], blocker: &Blocker) -> BlockerRow {
     let id = agreement.id();
     let own = agreement_url(id);
     let step_name = |stage: StageId| agreement.stage(stage).map_or("", |stage| stage.name.as_str());
@@ -174,7 +171,7 @@ pub fn lacking(agreement: &Agreement, gate: GateId, now: Timestamp) -> Vec<Strin
         Blocker::GateIncomplete { gate_id, .. } | Blocker::GateParticipantMissing { gate_id, .. } => *gate_id == gate,
         _ => false,
     });
-    own.map(|blocker| format!("Still to do: {}.", lowercase_first(&blocker_row(agreement, (&[], &[]), blocker).text)))
+    own.map(|blocker| format!("Still to do: {}.", lowercase_first(&blocker_row(agreement, &[], &[], blocker).text)))
         .collect()
 }
 

@@ -16,9 +16,9 @@ pub fn one_self(did: &str) -> String {
 
 /// Why two members count as one, until when, and who can replace the first. The text addresses `by`.
 #[must_use]
-pub fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), zone: &TimeZone) -> String {
+pub fn why_one_self(seconds: &SecondMembers, by: MemberId, first: MemberId, zone: &TimeZone) -> String {
     let why = match seconds.tie_between(by, first) {
-        Some(tie) => tied(seconds, tie, (by, first)),
+        Some(tie) => tied(seconds, tie, by, first),
         None => format!(
             "Through invitations or resets, you and {} are connected to one member",
             name(seconds, first, "whoever did it")
@@ -28,7 +28,7 @@ pub fn why_one_self(seconds: &SecondMembers, (by, first): (MemberId, MemberId), 
     format!("{why}, so until {until} you two count as one person. {}", who_can(seconds, first))
 }
 
-fn tied(seconds: &SecondMembers, tie: &Tie, (by, first): (MemberId, MemberId)) -> String {
+fn tied(seconds: &SecondMembers, tie: &Tie, by: MemberId, first: MemberId) -> String {
     let other = name(seconds, first, "the other member");
     let (who, whom, whose) = if tie.by == by {
         ("You".to_owned(), other.clone(), format!("{other}’s"))

@@ -294,7 +294,8 @@ pub async fn act_as_shown(
     scope: &Scope,
     by: &Member,
     id: FundingItemId,
-    (act, shown): (FundingAct, &ItemFingerprint),
+    act: FundingAct,
+    shown: &ItemFingerprint,
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
     // The refusal of a rule precedes that of an outdated page.

@@ -289,7 +289,8 @@ fn payments_to_see(
     waiting: &[WaitingMovement],
     open: &OpenAgreements,
     not_of: &BTreeSet<MemberId>,
-    (zone, now): (&TimeZone, Timestamp),
+    zone: &TimeZone,
+    now: Timestamp,
 ) -> Shortlist<RowToSee> {
     let agreements: HashMap<AgreementId, &OpenAgreement> = open.open.iter().map(|open| (open.id, open)).collect();
     let wait = |row: &WaitingMovement| match (row.state, row.unverified) {
@@ -428,7 +429,7 @@ async fn queue(
     let ((open, pending, waiting), seconds) = tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
     // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
-    let payments = payments_to_see(&waiting, &open, &not_of, (&organization.time_zone, now));
+    let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
     let chosen = Chosen::of(&open, &pending, (&not_of, &organization.own_contact_ids), (now, all_attention));
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {

@@ -223,7 +223,8 @@ pub struct AnswersToRead {
 pub async fn to_read(
     scope: &Scope,
     id: AgreementId,
-    (gate, participant): (GateId, ParticipantId),
+    gate: GateId,
+    participant: ParticipantId,
 ) -> Result<AnswersToRead, Error> {
     let submissions = async { scope.store().submissions_of(id, gate, participant).await.map_err(Error::from) };
     let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;

@@ -37,7 +37,7 @@ pub async fn create(
         tokio::try_join!(access, store.organization()).map_err(Error::from)
     };
     let (agreement, (access, organization)) = tokio::try_join!(found(scope, agreement), own)?;
-    let (contact, is_readdressed) = addressee(scope, (&agreement, participant), &access).await?;
+    let (contact, is_readdressed) = addressee(scope, &agreement, participant, &access).await?;
     if !agreement.was_published() {
         return Err(Error::not_found());
     }

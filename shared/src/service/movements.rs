@@ -231,7 +231,7 @@ pub async fn file_evidence(
     id: MovementId,
     new: NewEvidence,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
-    file_by(scope, by, keys, (id, new), acts::file_evidence).await
+    file_by(scope, by, keys, id, new, acts::file_evidence).await
 }
 
 /// The same for a movement that is an exception because it did not arrive, resolving it first, in one act.
@@ -242,14 +242,15 @@ pub async fn resolve_and_file(
     id: MovementId,
     new: NewEvidence,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
-    file_by(scope, by, keys, (id, new), acts::resolve_and_file).await
+    file_by(scope, by, keys, id, new, acts::resolve_and_file).await
 }
 
 async fn file_by(
     scope: &Scope,
     by: &Member,
     keys: &Keyring,
-    (id, new): (MovementId, NewEvidence),
+    id: MovementId,
+    new: NewEvidence,
     act: fn(&Member, AgreementContext<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
     let records = Records::load(scope, id).await?;
@@ -318,7 +319,7 @@ pub async fn judge_evidence(
     decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let (records, found) = to_judge(scope, ids, matches!(decision, EvidenceDecision::Accept(_))).await?;
-    judged(scope, by, (&records, &found), ids.1, decision)
+    judged(scope, by, &records, &found, ids.1, decision)
 }
 
 /// Why evidence was not accepted.
@@ -342,7 +343,7 @@ pub async fn accept_evidence(
     let is_shown = movement.receipt().map_or(0, |receipt| receipt.received_minor) == shown;
     let is_undecided = found.iter().any(|evidence| evidence.id() == ids.1 && evidence.is_undecided());
     let is_open = is_undecided && movement.takes_acceptance();
-    let plan = judged(scope, by, (&records, &found), ids.1, EvidenceDecision::Accept(arrivals))?;
+    let plan = judged(scope, by, &records, &found, ids.1, EvidenceDecision::Accept(arrivals))?;
     if is_open && !is_shown {
         return Ok(records.plan(scope, Err(NotAccepted::Changed)));
     }
@@ -396,7 +397,8 @@ pub async fn accepted_elsewhere(
 fn judged(
     scope: &Scope,
     by: &Member,
-    (records, found): (&Records, &[Evidence]),
+    records: &Records,
+    found: &[Evidence],
     id: EvidenceId,
     decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {

@@ -212,7 +212,8 @@ pub async fn why_not_satisfied(
 pub async fn why_not_satisfied_by_participant(
     scope: &Scope,
     by: &ActingParticipant,
-    (id, form): (ObligationId, ReceiptId),
+    id: ObligationId,
+    form: ReceiptId,
     done: &Done,
     file_bytes: u64,
 ) -> Result<Option<NotActedOnObligation>, Error> {
@@ -245,7 +246,7 @@ pub async fn act_as_participant(
     let shown = [id.uuid(), by.agreement_id().uuid(), by.id().uuid()];
     let plan = |output| Plan::new(scope, output).showing(shown);
     let form = occasion.id;
-    if let Some(done) = receipt_of(&receipts, form, (id, &doing)) {
+    if let Some(done) = receipt_of(&receipts, form, id, &doing) {
         return Ok(plan(done));
     }
     if !Repeatable::Obligation.has_room(&receipts) {
@@ -261,7 +262,7 @@ pub async fn act_as_participant(
         Err(refused) => {
             // The same form, submitted at the same moment, may have been done between the two reads.
             let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
-            plan(receipt_of(&receipts, form, (id, &doing)).unwrap_or(Err(refused)))
+            plan(receipt_of(&receipts, form, id, &doing).unwrap_or(Err(refused)))
         }
     })
 }
@@ -309,7 +310,8 @@ fn decide(
 fn receipt_of(
     receipts: &[Receipt],
     form: ReceiptId,
-    (obligation, doing): (ObligationId, &ObligationAct),
+    obligation: ObligationId,
+    doing: &ObligationAct,
 ) -> Option<Result<(), NotActedOnObligation>> {
     let receipt = receipts.iter().find(|receipt| receipt.id == form)?;
     let is_same = matches!(&receipt.act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }

@@ -45,7 +45,7 @@ pub async fn agree(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<
     let before = scope.store().organization().await?.own_accounts;
     let first = before.iter().find(|own| own.id == id).and_then(OwnAccount::said_by_member);
     let counting = second_members::load(scope).await?.counting(by.id(), first);
-    let after = agreeing::agreed(&before, id, (&by.actor(), scope.now(), counting));
+    let after = agreeing::agreed(&before, id, &by.actor(), scope.now(), counting);
     changed(scope, by, id, (&before, after))
 }
 

@@ -298,7 +298,8 @@ pub enum LinkShown {
 /// The contact of a participant, and whether a member has to confirm its address before anything is sent to it.
 pub(super) async fn addressee(
     scope: &Scope,
-    (agreement, participant): (&Agreement, ParticipantId),
+    agreement: &Agreement,
+    participant: ParticipantId,
     access: &Access,
 ) -> Result<(Versioned<Contact>, bool), Error> {
     let participant = agreement.participant(participant).ok_or_else(Error::not_found)?;
@@ -316,7 +317,7 @@ pub async fn confirm_contact(
 ) -> Result<Plan<bool>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
     let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
-    let (contact, _) = addressee(scope, (&agreement, participant), &access).await?;
+    let (contact, _) = addressee(scope, &agreement, participant, &access).await?;
     if !agreement.was_published() {
         return Err(Error::not_found());
     }
@@ -338,7 +339,7 @@ pub async fn show_link(
 ) -> Result<Plan<LinkShown>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
     let (agreement, access) = tokio::try_join!(found(scope, agreement), access)?;
-    let (contact, is_readdressed) = addressee(scope, (&agreement, participant), &access).await?;
+    let (contact, is_readdressed) = addressee(scope, &agreement, participant, &access).await?;
     if !agreement.was_published() {
         return Err(Error::not_found());
     }

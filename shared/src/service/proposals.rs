@@ -342,7 +342,7 @@ pub async fn decide(
         }
     };
     let decided = stored::decide(scope.call(), &proposal, &outcome.proposal)?;
-    let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
+    let executed = executed(scope, &loaded, &papered, &outcome, moment)?;
     let plan = Plan::new(scope, Ok(()))
         .decided_at(moment)
         .change([decided])
@@ -385,7 +385,8 @@ impl Executed {
 
 fn executed(
     scope: &Scope,
-    (loaded, papered): (&LoadedAgreement, &[Versioned<FundingItem>]),
+    loaded: &LoadedAgreement,
+    papered: &[Versioned<FundingItem>],
     outcome: &Outcome,
     moment: Moment,
 ) -> Result<Executed, Error> {
@@ -534,7 +535,7 @@ pub async fn propose_and_confirm(
         changes.push(stored::expire(call, before, expired, false)?);
     }
     changes.push(stored::create_decided(call, &made, &outcome.proposal, expired.is_some())?);
-    let executed = executed(scope, (&loaded, &papered), &outcome, moment)?;
+    let executed = executed(scope, &loaded, &papered, &outcome, moment)?;
     events.push(EventKind::ProposalCreated(ProposalData::from(made.proposal())));
     events.extend(outcome.events);
     let shown = [made.proposal().id().uuid(), id.uuid()];

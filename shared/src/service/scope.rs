@@ -220,7 +220,7 @@ impl<T> Plan<T> {
     }
 
     /// Refuses the call although the plan has changes: they count the refusal, and its audit row says so.
-    pub(crate) fn refusing(mut self, (status, code): (StatusCode, ErrorCode)) -> Self {
+    pub(crate) fn refusing(mut self, status: StatusCode, code: ErrorCode) -> Self {
         self.refusal = Some((status, code.as_str()));
         self
     }

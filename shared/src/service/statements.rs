@@ -91,7 +91,8 @@ pub async fn read_columns(
     scope: &Scope,
     by: &Member,
     id: StatementId,
-    (facts, columns): (StatementFacts, RememberedColumns),
+    facts: StatementFacts,
+    columns: RememberedColumns,
 ) -> Result<Plan<bool>, Error> {
     let before = found(scope, id).await?;
     let plan = |output| Plan::new(scope, output).showing([id.uuid()]);

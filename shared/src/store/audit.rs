@@ -72,7 +72,7 @@ fn key(call: &CallContext) -> Key {
 pub(super) const OK: &str = "ok";
 
 /// The row of a call that takes effect, for its transaction, with its status, code and attempt number.
-pub(super) fn of_commit(call: &CallContext, (status, code): (StatusCode, &str), shown: &[u8], attempt: usize) -> Item {
+pub(super) fn of_commit(call: &CallContext, status: StatusCode, code: &str, shown: &[u8], attempt: usize) -> Item {
     let objects = call.objects_with(shown);
     let mut item = of_call(call, Outcome { status: status.as_u16(), code, objects: &objects });
     item.insert(ATTEMPT.to_owned(), AttributeValue::N(attempt.to_string()));

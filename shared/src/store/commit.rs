@@ -134,7 +134,7 @@ impl<'a> Commit<'a> {
     ) -> Result<StoredResponse, Error> {
         let (store, call) = (self.store, self.call);
         let attempt = attempts.remember(&response);
-        let row = audit::of_commit(call, (response.status, audit::OK), &response.objects, attempt);
+        let row = audit::of_commit(call, response.status, audit::OK, &response.objects, attempt);
         let record = key.map(|key| idempotency::record(call, key, &response));
         match self.transact(row, record).await? {
             AttemptOutcome::Committed => Ok(response),
@@ -149,7 +149,7 @@ impl<'a> Commit<'a> {
     pub(crate) async fn done(mut self, status: StatusCode, objects: &[Uuid]) -> Result<(), Error> {
         let objects: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();
         let (status, code) = self.refusal.unwrap_or((status, audit::OK));
-        let row = audit::of_commit(self.call, (status, code), &objects, 0);
+        let row = audit::of_commit(self.call, status, code, &objects, 0);
         let copy = self.copy.take();
         self.transact(row, copy).await.map(|_| ())
     }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_transaction_has_the_audit_row_first_and_as_many_checks_as_fit() {
         let (store, call) = parts();
-        let row = || audit::of_commit(&call, (StatusCode::OK, audit::OK), &[], 0);
+        let row = || audit::of_commit(&call, StatusCode::OK, audit::OK, &[], 0);
         let key = IdempotencyKey { key: "key".to_owned(), fingerprint: [0; 32] };
         let response =
             StoredResponse { status: StatusCode::OK, body: Vec::new(), headers: HeaderMap::new(), objects: Vec::new() };
@@ -260,7 +260,7 @@ mod tests {
     fn a_commit_refuses_changes_and_checks_of_another_call() {
         let (store, call) = parts();
         let (_, other) = parts();
-        let row = || audit::of_commit(&call, (StatusCode::OK, audit::OK), &[], 0);
+        let row = || audit::of_commit(&call, StatusCode::OK, audit::OK, &[], 0);
         let commits = [
             Commit::new(&store, &call).with(checks(&other, 1)),
             Commit::new(&store, &call).checking(checks(&other, 1)),

@@ -234,7 +234,7 @@ impl OrgStore {
                 *counts.entry(trust).or_insert(0) += 1;
             }
         };
-        self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[TRUST.name], visit).await?;
+        self.store.scan_prefix(&partition, &prefix, Order::OldestFirst, &[TRUST.name], visit).await?;
         Ok(counts)
     }
 
@@ -253,7 +253,7 @@ impl OrgStore {
         let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
         let mut taken = HashSet::new();
         let visit = |item: Item| taken.extend(text(&item, SORT).and_then(keys::place_of).map(Place::number));
-        self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[SORT], visit).await?;
+        self.store.scan_prefix(&partition, &prefix, Order::OldestFirst, &[SORT], visit).await?;
         let free = (1..=limits::WORKSPACE_FUNDING_ITEMS_MAX).filter(|number| !taken.contains(number));
         Ok(drawn(free.collect(), count).into_iter().filter_map(|number| Place::new(number.into())).collect())
     }

@@ -55,7 +55,7 @@ impl OrgStore {
                 *counts.entry(workspace).or_default().entry(phase).or_default() += 1;
             }
         };
-        self.store.scan_prefix((&partition, ""), Order::OldestFirst, &[SORT, "ph"], visit).await?;
+        self.store.scan_prefix(&partition, "", Order::OldestFirst, &[SORT, "ph"], visit).await?;
         Ok(counts)
     }
 

@@ -380,7 +380,7 @@ pub(super) fn member_ties(org: OrgId) -> String {
     of(org, "MEMBERTIES")
 }
 
-pub(super) fn member_tie(org: OrgId, (member, by): (MemberId, MemberId), kind: TieKind) -> Key {
+pub(super) fn member_tie(org: OrgId, member: MemberId, by: MemberId, kind: TieKind) -> Key {
     Key::new(member_ties(org), format_args!("{member}#{by}#{}", kind.as_str()))
 }
 

@@ -274,7 +274,7 @@ impl OrgStore {
             row.entry.due = expires_ms.and_then(|ms| Timestamp::from_unix_ms(ms).ok()).map(LedgerDue::At);
             Some(row)
         };
-        let rows = self.read_rows((Rows::Agreements, LedgerRowType::Agreement), &attributes, wanted, read).await?;
+        let rows = self.read_rows(Rows::Agreements, LedgerRowType::Agreement, &attributes, wanted, read).await?;
         Ok((rows, facts))
     }
 
@@ -292,7 +292,7 @@ impl OrgStore {
             }
             Some(row)
         };
-        self.read_rows((Rows::Movements, LedgerRowType::Movement), &attributes, wanted, read).await
+        self.read_rows(Rows::Movements, LedgerRowType::Movement, &attributes, wanted, read).await
     }
 
     async fn obligation_rows(&self, wanted: Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
@@ -307,12 +307,13 @@ impl OrgStore {
             (row.by, row.to) = (found.promisors, found.promisees);
             Some(row)
         };
-        self.read_rows((Rows::Obligations, LedgerRowType::Obligation), &attributes, wanted, read).await
+        self.read_rows(Rows::Obligations, LedgerRowType::Obligation, &attributes, wanted, read).await
     }
 
     async fn read_rows(
         &self,
-        (list, row_type): (Rows, LedgerRowType),
+        list: Rows,
+        row_type: LedgerRowType,
         attributes: &[&str],
         wanted: Wanted<'_>,
         mut read: impl FnMut(&Item) -> Option<ReadRow>,

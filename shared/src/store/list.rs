@@ -103,7 +103,7 @@ impl OrgStore {
         attributes.push(ID);
         let (mut found, mut unreadable): (Vec<(Uuid, String)>, u64) = (Vec::new(), 0);
         self.store
-            .scan_prefix((&partition, prefix), Order::OldestFirst, &attributes, |row| {
+            .scan_prefix(&partition, prefix, Order::OldestFirst, &attributes, |row| {
                 if !filter.fits(&row) {
                     return;
                 }

@@ -37,7 +37,7 @@ impl OrgStore {
 }
 
 pub(crate) fn tie(call: &CallContext, tie: &Tie) -> Result<Changes, StoreError> {
-    let key = keys::member_tie(call.org(), (tie.member_id, tie.by), tie.kind);
+    let key = keys::member_tie(call.org(), tie.member_id, tie.by, tie.kind);
     Ok(Changes::of(call, [Change::Put(to_drop(to_item(key, tie)?, tie.at))]))
 }
 

@@ -382,7 +382,7 @@ mod tests {
             (Kind::Organization, keys::organization(org)),
             (Kind::Member, keys::member(org, id().into())),
             (Kind::FormerMember, keys::former_member(org, id().into())),
-            (Kind::MemberTie, keys::member_tie(org, (id().into(), id().into()), TieKind::PasswordReset)),
+            (Kind::MemberTie, keys::member_tie(org, id().into(), id().into(), TieKind::PasswordReset)),
             (Kind::Departure, keys::departure(org, id().into())),
             (Kind::Invitation, keys::invitation(org, &email)),
             (Kind::TokenPointer, keys::token(org, id().into())),

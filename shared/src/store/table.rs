@@ -183,13 +183,14 @@ impl Store {
         attributes: &[&str],
         visit: impl FnMut(Item),
     ) -> Result<(), StoreError> {
-        self.scan_prefix((partition, ""), order, attributes, visit).await
+        self.scan_prefix(partition, "", order, attributes, visit).await
     }
 
     /// Like [`Store::scan_partition`], for the sort keys with a prefix.
     pub(super) async fn scan_prefix(
         &self,
-        (partition, prefix): (&str, &str),
+        partition: &str,
+        prefix: &str,
         order: Order,
         attributes: &[&str],
         mut visit: impl FnMut(Item),

@@ -108,7 +108,7 @@ impl OrgStore {
         let mut found = Vec::new();
         let (partition, prefix) = (keys::trusts(self.org), keys::funding_of(workspace));
         let visit = |item: Item| found.push(from_versioned_item(item));
-        self.store.scan_prefix((&partition, &prefix), Order::OldestFirst, &[], visit).await?;
+        self.store.scan_prefix(&partition, &prefix, Order::OldestFirst, &[], visit).await?;
         found.into_iter().collect()
     }
 }

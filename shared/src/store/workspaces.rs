@@ -173,7 +173,7 @@ impl OrgStore {
             .map(|(expression, contacts)| people_row_update(self.org, workspace, expression, contacts))
             .map(|update| self.store.update(update));
         let is_counted = joined > 0 || !gone.is_empty();
-        let counted = is_counted.then(|| count_update(self.org, workspace, (joined, gone.len()), now));
+        let counted = is_counted.then(|| count_update(self.org, workspace, joined, gone.len(), now));
         let all = rows.chain(counted.map(|update| self.store.update(update)));
         let _ = futures_util::future::join_all(all).await;
     }
@@ -259,7 +259,7 @@ fn people_row_update(
     }
 }
 
-fn count_update(org: OrgId, workspace: WorkspaceId, (joined, left): (usize, usize), at: Timestamp) -> Update {
+fn count_update(org: OrgId, workspace: WorkspaceId, joined: usize, left: usize, at: Timestamp) -> Update {
     let more = i64::try_from(joined).unwrap_or_default() - i64::try_from(left).unwrap_or_default();
     Update {
         key: keys::workspace(org, workspace),

@@ -28,7 +28,7 @@ pub fn signing_for((agreement, by): (&Agreement, ParticipantId), name: &str, doc
 
 /// A participant approves a step.
 #[must_use]
-pub fn approval((agreement, by): (&Agreement, ParticipantId), name: &str, step: &str) -> String {
+pub fn approval(agreement: &Agreement, by: ParticipantId, name: &str, step: &str) -> String {
     let (promises, agreement) = (promises(agreement, by), agreement.name.as_str());
     format!("As {name}, I approve the step “{step}” of the agreement “{agreement}”.{promises}")
 }
@@ -57,14 +57,14 @@ mod tests {
     fn whoever_binds_themselves_names_what_they_promise_and_are_promised() {
         let draft = Deal::complete().draft;
         let [ada, ben, eve] = [0, 1, 2].map(|n: usize| draft.participants[n].id);
-        let plain = approval((&draft, ben), "Ben", "Closing");
+        let plain = approval(&draft, ben, "Ben", "Closing");
         assert_eq!(plain, format!("As Ben, I approve the step “Closing” of the agreement “{}”.", draft.name.as_str()));
         let made = promise(&draft, "Insurance");
         assert_eq!(made.parties.side(ben), Some(Side::Promisor));
         let draft = draft.put_promise(made, noon()).unwrap();
         let draft = draft.put_promise(promise(&draft, "Quarterly report"), noon()).unwrap();
         assert_eq!(
-            approval((&draft, ben), "Ben", "Closing"),
+            approval(&draft, ben, "Ben", "Closing"),
             format!("{plain} In this agreement I promise: “Insurance”, “Quarterly report”.")
         );
         let signed = signing((&draft, ada), "Ada", "Deed");

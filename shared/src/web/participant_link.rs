@@ -154,7 +154,7 @@ pub async fn open(
     typed: &str,
 ) -> Result<Result<OpenedSession, NotOpened>, Error> {
     let (secret, tried) = (CookieSecret::new()?, OnceCell::new());
-    let attempt = || try_to_open(request, link, typed, (&secret, &tried));
+    let attempt = || try_to_open(request, link, typed, &secret, &tried);
     let (attending, is_new) = match retry_on_conflict(request.write_budget(), attempt).await? {
         Ok(opened) => opened,
         Err(refused) => {
@@ -189,7 +189,8 @@ async fn try_to_open(
     request: &Request,
     link: Option<&ParticipantLink>,
     typed: &str,
-    (secret, tried): (&CookieSecret, &OnceCell<Tried>),
+    secret: &CookieSecret,
+    tried: &OnceCell<Tried>,
 ) -> Result<Result<(Attending, bool), NotOpened>, Error> {
     let opened = match follow(request, link).await? {
         Followed::Open(opened) => opened,

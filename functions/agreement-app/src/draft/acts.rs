@@ -76,7 +76,7 @@ async fn publish_page(
     if !is_possible {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let rows = blockers::blocker_rows(&agreement, (&contacts, &payments), &blockers);
+    let rows = blockers::blocker_rows(&agreement, &contacts, &payments, &blockers);
     let warnings = warning_groups(&agreement, &payments, &warnings, ticked);
     let (is_proposed, payments_wait_for) = (pending.is_some(), BTreeMap::new());
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for };

@@ -254,7 +254,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
             let is_for_reading = form.get("for_reading") == "on";
             let file_name = form.file("file").map(|file| file.name.clone());
             let says = move |before: &Agreement, _: &Agreement| {
-                save_says(before, document, (file_name.as_deref(), is_for_reading))
+                save_says(before, document, file_name.as_deref(), is_for_reading)
             };
             Edit::new(url, says, move |draft, now| {
                 let named = draft.rename_document(document, name.clone(), now)?;
@@ -277,7 +277,7 @@ async fn store_if_any(submitted: &SubmittedForm<'_>) -> Result<Result<Option<Doc
     }
 }
 
-fn save_says(before: &Agreement, id: DocumentId, (file, is_for_reading): (Option<&str>, bool)) -> Notice {
+fn save_says(before: &Agreement, id: DocumentId, file: Option<&str>, is_for_reading: bool) -> Notice {
     let Some(document) = before.document(id) else { return Notice::good("Document saved", "") };
     let next = if document.blocks.is_empty() && !is_for_reading { "Next: say who signs it." } else { "" };
     match (file, &document.content) {

@@ -106,7 +106,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
     let summary = AgreementSummary::new(agreement, &view, contacts);
-    let blockers = blocker_rows(agreement, (contacts, payments), &in_full.blockers);
+    let blockers = blocker_rows(agreement, contacts, payments, &in_full.blockers);
     let is_of_section = |notice: &Notice| !shows_notice(Some(notice), &SECTIONS, "");
     let (section_notice, notice) =
         if notice.as_ref().is_some_and(is_of_section) { (notice, None) } else { (None, notice) };
@@ -131,7 +131,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         in_force: in_force_text(agreement),
         promise_kinds: kinds(id),
         promise_order: seen(agreement, Part::PromiseOrder),
-        steps: step_rows(agreement, (contacts, payments)),
+        steps: step_rows(agreement, contacts, payments),
         order: seen(agreement, Part::StageOrder),
         terms: (agreement.kind == AgreementKind::Safe).then_some(summary.terms),
         activates: workspace.activated_at().is_none(),
@@ -173,7 +173,7 @@ fn document_rows(
     agreement.documents.iter().zip(rows).map(row).collect()
 }
 
-fn step_rows(agreement: &Agreement, (contacts, payments): (&[Contact], &[Movement])) -> Vec<StepRow> {
+fn step_rows(agreement: &Agreement, contacts: &[Contact], payments: &[Movement]) -> Vec<StepRow> {
     let id = agreement.id();
     let last = agreement.stages.len().saturating_sub(1);
     let condition = |gate: &Gate| Link {

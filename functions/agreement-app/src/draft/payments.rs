@@ -101,7 +101,7 @@ impl Choices {
 pub(super) fn fields_of(terms: &PaymentTerms, draft: &Agreement, own: &BTreeSet<ContactId>) -> Fields {
     // Without both parties, the direction is not yet known.
     let has_parties = terms.sender.is_some() && terms.receiver.is_some();
-    let is_automatic = !has_parties || terms.direction == direction_between(draft, own, (terms.sender, terms.receiver));
+    let is_automatic = !has_parties || terms.direction == direction_between(draft, own, terms.sender, terms.receiver);
     let direction = if is_automatic { "" } else { terms.direction.as_str() };
     fields_with(terms, direction)
 }
@@ -156,7 +156,7 @@ fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Resu
     let method = read(form, "method", |text| Method::parse(text).ok_or_else(not_listed), &mut errors);
     let day = |text: &str| Day::read(text).map_err(|error| (FieldCode::InvalidFormat, error.to_string()));
     let due_on = read(form, "due", day, &mut errors);
-    let direction = direction.unwrap_or_else(|| direction_between(draft, own, (sender, receiver)));
+    let direction = direction.unwrap_or_else(|| direction_between(draft, own, sender, receiver));
     let method = method.unwrap_or_default();
     let terms = PaymentTerms { purpose, reference, money, direction, method, sender, receiver, due_on };
     if errors.is_empty() { Ok(terms) } else { Err(errors) }
@@ -165,7 +165,8 @@ fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Resu
 fn direction_between(
     draft: &Agreement,
     own: &BTreeSet<ContactId>,
-    (sender, receiver): (Option<ParticipantId>, Option<ParticipantId>),
+    sender: Option<ParticipantId>,
+    receiver: Option<ParticipantId>,
 ) -> Direction {
     let is_own = |id: Option<ParticipantId>| {
         id.and_then(|id| draft.participant(id)).is_some_and(|found| own.contains(&found.contact_id))

@@ -239,7 +239,8 @@ struct Shown {
 
 fn promise_page(
     request: &Request,
-    (agreement, contacts): (&Agreement, &[Contact]),
+    agreement: &Agreement,
+    contacts: &[Contact],
     zone: &TimeZone,
     shown: Shown,
     notice: Option<Notice>,
@@ -315,7 +316,7 @@ async fn new_page(
         seen: None,
         fields,
     };
-    promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
+    promise_page(request, &agreement, &contacts, &signed_in.organization().time_zone, shown, notice)
 }
 
 fn promise_name(agreement: &Agreement, id: PromiseId) -> &str {
@@ -385,7 +386,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         seen: Some(seen(&agreement, Part::Promise(promise))),
         fields: fields.unwrap_or_else(|| fields_of(found)),
     };
-    promise_page(request, (&agreement, &contacts), &signed_in.organization().time_zone, shown, notice)
+    promise_page(request, &agreement, &contacts, &signed_in.organization().time_zone, shown, notice)
 }
 
 pub(crate) const SAVE_OPERATIONS: Operation =

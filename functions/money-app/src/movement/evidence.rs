@@ -53,7 +53,7 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     let keys = request.app().webhooks()?.keys.keyring().await?;
     let evidence = submitted.new_id::<EvidenceId>();
     // No file is stored for a form that files nothing.
-    if let Some(refused) = not_taken(&submitted, (id, evidence), source).await? {
+    if let Some(refused) = not_taken(&submitted, id, evidence, source).await? {
         return not_filed(request, &submitted, refusal(refused)).await;
     }
     if let Some(spoken) = account.clone() {
@@ -196,7 +196,8 @@ fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
 
 async fn not_taken(
     submitted: &SubmittedForm<'_>,
-    (id, evidence): (MovementId, EvidenceId),
+    id: MovementId,
+    evidence: EvidenceId,
     source: ChosenSource,
 ) -> Result<Option<NotMoved>, Error> {
     let movement = movements::get(submitted.scope(), id).await?.movement;

@@ -195,7 +195,7 @@ fn instruct(shown: &Shown<'_>) -> Next {
 fn why_not_verified(shown: &Shown<'_>, instructions: &InstructionsStatus) -> Next {
     let (by, seconds) = (shown.by.id(), &shown.review.seconds);
     match (instructions.entered_by.member(), shown.counting()) {
-        (Some(first), Counting::OneSelf) => Next::text(why_one_self(seconds, (by, first), shown.zone)),
+        (Some(first), Counting::OneSelf) => Next::text(why_one_self(seconds, by, first, shown.zone)),
         (_, Counting::Alone) => shown.elsewhere(refusal::line(NotMoved::StepNotDone(StageAction::ReleaseInstructions))),
         (first, _) if first == Some(by) => {
             let why = why_not_alone(seconds, by, shown.zone).unwrap_or_else(|| who_can(seconds, by));

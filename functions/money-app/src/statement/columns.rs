@@ -216,7 +216,7 @@ pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse
     let id = statement.id;
     let redirect = redirect_with(&submitted, url_after(id, Some(&facts)), &uploaded(Some(&facts))).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    if submitted.run(|| stored::read_columns(scope, by, id, (facts.clone(), remembered.clone()))).await? {
+    if submitted.run(|| stored::read_columns(scope, by, id, facts.clone(), remembered.clone())).await? {
         return Ok(redirect.into());
     }
     let notice = Notice::bad(

@@ -209,7 +209,7 @@ pub fn draft(
         let message = "are of a trust without trustees, so nobody would receive them; name its trustees first";
         return Err(FieldErrors::one("item_ids", FieldCode::MissingFacts, message));
     }
-    drafted((id, name), trust, papered, created_by, now).map_err(|found| {
+    drafted(id, name, trust, papered, created_by, now).map_err(|found| {
         let mut errors = FieldErrors::default();
         for error in found.into_list() {
             let message = format!("are too much for one agreement; paper fewer at a time ({})", error.message);
@@ -220,7 +220,8 @@ pub fn draft(
 }
 
 fn drafted(
-    (id, name): (AgreementId, AgreementName),
+    id: AgreementId,
+    name: AgreementName,
     trust: &Trust,
     papered: &[(&FundingItem, DocumentContent)],
     created_by: Actor,

@@ -63,7 +63,7 @@ impl Movement {
         if self.state().is_done() {
             return Err(NotMoved::NotNow(self.state()));
         }
-        let status = self.without_release((ExceptionReason::InstructionsChanged, None), &stamp);
+        let status = self.without_release(ExceptionReason::InstructionsChanged, None, &stamp);
         let before = self.instructions.as_ref();
         let is_next = before.map_or(0, |before| before.revision) + 1 == new.sealed.revision;
         if new.sealed.movement_id != self.id || !is_next {
@@ -133,12 +133,12 @@ impl Movement {
             return Ok((counted, left));
         }
         let note = SafeNote::parse("Wrong numbers were typed too many times when the instructions were verified.").ok();
-        let status = counted.without_release((ExceptionReason::SuspectedFraud, note), stamp);
+        let status = counted.without_release(ExceptionReason::SuspectedFraud, note, stamp);
         Ok((Self { status, released: None, ..counted }, left))
     }
 
     /// The status without released instructions: `authorized`, or an exception while money may be in flight.
-    fn without_release(&self, (reason, note): (ExceptionReason, Option<SafeNote>), stamp: &Stamp) -> Status {
+    fn without_release(&self, reason: ExceptionReason, note: Option<SafeNote>, stamp: &Stamp) -> Status {
         match &self.status {
             Status::InstructionsReady => Status::Authorized,
             _ if self.state().is_in_flight() => {

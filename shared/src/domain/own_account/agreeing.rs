@@ -40,7 +40,9 @@ pub fn said(before: &[OwnAccount], new: OwnAccount, counting: Counting) -> Resul
 pub fn agreed(
     before: &[OwnAccount],
     id: OwnAccountId,
-    (by, at, counting): (&Actor, Timestamp, Counting),
+    by: &Actor,
+    at: Timestamp,
+    counting: Counting,
 ) -> Result<Vec<OwnAccount>, NotOwned> {
     let found = before.iter().find(|own| own.id == id).ok_or(NotOwned::Unknown)?;
     if found.agreed.is_some() {
@@ -90,12 +92,12 @@ mod tests {
         let all = said(&[], new("000123456789"), Counting::Confirmed).unwrap();
         assert_eq!(counted(&all).count(), 0);
         assert_eq!(said(&all, new("123456789"), Counting::Confirmed), Err(NotOwned::SaidAlready));
-        let agree = |by: &Actor, counting| agreed(&all, all[0].id, (by, noon(), counting));
+        let agree = |by: &Actor, counting| agreed(&all, all[0].id, by, noon(), counting);
         assert_eq!(agree(&maren, Counting::Confirmed), Err(NotOwned::Own));
         assert_eq!(agree(&kim, Counting::OneSelf), Err(NotOwned::OneSelf));
         let after = agree(&kim, Counting::Confirmed).unwrap();
         assert_eq!(counted(&after).count(), 1);
-        assert_eq!(agreed(&after, OwnAccountId::new(), (&kim, noon(), Counting::Confirmed)), Err(NotOwned::Unknown));
+        assert_eq!(agreed(&after, OwnAccountId::new(), &kim, noon(), Counting::Confirmed), Err(NotOwned::Unknown));
         // A member who is alone by now agrees to their own earlier word.
         assert!(agree(&maren, Counting::Alone).unwrap()[0].agreed.as_ref().unwrap().is_alone);
         assert_eq!(counted(&said(&[], new("1234567"), Counting::Alone).unwrap()).count(), 1);

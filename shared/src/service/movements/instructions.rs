@@ -160,7 +160,7 @@ pub async fn verify_instructions(
         Ok((counted, left)) => {
             let changes = stored::count_wrong_try(scope.call(), records.read(), &counted)?;
             let plan = records.plan(scope, Err(NotMoved::OtherNumbers(left))).change(changes).emit(counted.events);
-            plan.refusing((StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest))
+            plan.refusing(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::InvalidRequest)
         }
         Err(refused) => records.plan(scope, Err(refused)),
     })

@@ -502,7 +502,7 @@ async fn underway(store: &Store) -> Result<Underway, StoreError> {
             let visit = |item: Item| {
                 into.extend(Key::of(&item).and_then(DueEntry::of).map(|entry| (entry.org, entry.id)));
             };
-            store.scan_prefix((&partition, &prefix), order, &[keys::PARTITION, keys::SORT], visit).await?;
+            store.scan_prefix(&partition, &prefix, order, &[keys::PARTITION, keys::SORT], visit).await?;
         }
     }
     Ok(underway)

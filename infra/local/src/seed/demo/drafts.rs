@@ -26,7 +26,8 @@ use shared::wire::fields::FieldErrors;
 pub(crate) type DraftEdit = fn(&Agreement, Option<DocumentContent>, Timestamp) -> Result<Agreement, FieldErrors>;
 
 pub(crate) async fn commit_edit(
-    (store, files): (&Store, &dyn FileStore),
+    store: &Store,
+    files: &dyn FileStore,
     org: OrgId,
     id: AgreementId,
     edit: DraftEdit,

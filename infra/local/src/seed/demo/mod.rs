@@ -90,9 +90,7 @@ impl Demo<'_> {
     async fn edit_draft(&self, new: &NewAgreement, id: AgreementId) -> Result<(), String> {
         let org = self.organization.id;
         let file = new.document.map(|lines| pdf::page(new.name, lines).into());
-        drafts::commit_edit((self.store, self.files), org, id, new.edit, file)
-            .await
-            .map_err(|error| in_one_line(&error))
+        drafts::commit_edit(self.store, self.files, org, id, new.edit, file).await.map_err(|error| in_one_line(&error))
     }
 
     /// Sets the contact the organization acts as, which gives payments a direction. The first member is an admin.

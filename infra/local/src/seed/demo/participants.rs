@@ -173,7 +173,7 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
             let gates = agreement.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
             let is_own = |gate: &Gate| matches!(&gate.rule, GateRule::ParticipantApproval { participant_ids } if participant_ids.contains(&by.id()));
             let (stage, gate) = gates.into_iter().find(|(_, gate)| is_own(gate))?;
-            let statement = statements::approval((agreement, by.id()), name.as_str(), stage.name.as_str());
+            let statement = statements::approval(agreement, by.id(), name.as_str(), stage.name.as_str());
             Some(ParticipantAct::Approve(gate.id, statement))
         }
         PartAct::Answer => None,

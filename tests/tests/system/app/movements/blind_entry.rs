@@ -278,7 +278,7 @@ async fn whoever_let_a_member_in_is_no_second_member_for_a_week() {
     let people = [org.admin("Maren Holt").await, org.member("Kim Sato").await];
     let (maren, kim) = (Browser::of(&org, &people[0]).await, Browser::of(&org, &people[1]).await);
     let ben = invited(&org, &people[0], "Ben Okafor").await;
-    let (agreement, id) = publish_due(&org, &people[0], ("Harbor purchase", "Closing payment"), 10).await;
+    let (agreement, id) = publish_due(&org, &people[0], "Harbor purchase", "Closing payment", 10).await;
     let deal = Deal { org, people, maren, kim, agreement, id };
     deal.done(&deal.maren, "authorize", &[]).await;
     deal.enter(&deal.maren, &ABA).await;

@@ -34,14 +34,15 @@ async fn due_in(days: i32) -> Deal {
     let org = Org::new().await;
     let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
     let (maren, kim) = (Browser::of(&org, &people[0]).await, Browser::of(&org, &people[1]).await);
-    let (agreement, id) = publish_due(&org, &people[0], ("Harbor purchase", "Closing payment"), days).await;
+    let (agreement, id) = publish_due(&org, &people[0], "Harbor purchase", "Closing payment", days).await;
     Deal { org, people, maren, kim, agreement, id }
 }
 
 pub(super) async fn publish_due(
     org: &Org,
     by: &Person,
-    (name, purpose): (&str, &str),
+    name: &str,
+    purpose: &str,
     days: i32,
 ) -> (Agreement, MovementId) {
     let due_on = Some(obligations::day(days));
@@ -78,7 +79,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
 
     let mut ids = Vec::new();
     for (name, purpose) in [("Second deal", "Deposit"), ("Third deal", "Balance"), ("Fourth deal", "Fee")] {
-        let (agreement, id) = publish_due(org, maren, (name, purpose), 10).await;
+        let (agreement, id) = publish_due(org, maren, name, purpose, 10).await;
         org.open_movement([maren, kim], id).await;
         ids.push((agreement, id));
     }
@@ -126,7 +127,7 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     let draft = deal.org.ready_draft("Drafted", |_| {}).await;
     let due_on = Some(obligations::day(-3));
     deal.org.payment(draft.id(), PaymentTerms { due_on, ..terms(&draft, "Planned", "P-1") }).await;
-    publish_due(&deal.org, &deal.people[0], ("Second deal", "Due today"), 0).await;
+    publish_due(&deal.org, &deal.people[0], "Second deal", "Due today", 0).await;
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Overdue", "To authorize"], "{}", text(&page));
     deal.done(&deal.maren, "exception", &[("reason", "not_received")]).await;
