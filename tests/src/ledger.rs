@@ -78,13 +78,13 @@ impl Deal {
         let planned = org.payment(draft.id(), terms).await;
         org.decide_at_once(members[0], agreement.id(), ProposalAction::PublishAgreement).await;
         for (n, (state, id)) in (1..).zip(&payments) {
-            reach(org, members, (*id, state), n * 100_000).await;
+            reach(org, members, *id, state, n * 100_000).await;
         }
         Self { agreement, payments, draft: (draft.id(), planned) }
     }
 }
 
-async fn reach(org: &Org, members: [&Person; 2], (id, state): (MovementId, &str), amount: i64) {
+async fn reach(org: &Org, members: [&Person; 2], id: MovementId, state: &str, amount: i64) {
     let (first, note) = (members[0], || SafeNote::parse("As agreed by phone").expect("a note"));
     if state == "draft" {
         return;

@@ -117,7 +117,8 @@ pub async fn waiting(
     org: &Org,
     workspace: &Value,
     contacts: [&Value; 2],
-    (terms, at): (Vec<PromiseTerms>, Timestamp),
+    terms: Vec<PromiseTerms>,
+    at: Timestamp,
 ) -> Drafted {
     let mut draft = drafts::empty(workspace, "Lease");
     for contact in contacts {
@@ -168,7 +169,7 @@ pub async fn in_force(
     contacts: [&Value; 2],
     (terms, at): (Vec<PromiseTerms>, Timestamp),
 ) -> (Drafted, Vec<ObligationId>) {
-    let agreement = waiting(org, workspace, contacts, (terms, at)).await;
+    let agreement = waiting(org, workspace, contacts, terms, at).await;
     advance(org, &agreement).await.expect("nothing else changes it");
     let agreement = Drafted::of(org, &agreement.id()).await;
     let ids = ids(&agreement.agreement);

@@ -29,7 +29,8 @@ use crate::paper_rows::{PaperRow, links_to_record};
 
 async fn link_of(
     request: &Request,
-    (agreement_id, participant_id): (AgreementId, ParticipantId),
+    agreement_id: AgreementId,
+    participant_id: ParticipantId,
     generation: u64,
 ) -> Option<String> {
     let keys = request.app().webhooks().ok()?.keys.keyring().await.ok()?;
@@ -149,7 +150,7 @@ impl LinkCard {
             Err(_) => return Ok(Self::Unreadable),
         }
         let organization = request.signed_in()?.organization();
-        let link = link_of(request, (agreement.id(), participant), access.generation).await;
+        let link = link_of(request, agreement.id(), participant, access.generation).await;
         Ok(link.map_or(Self::Unreadable, |link| {
             let mail = mail_to(contact, organization, agreement, &link);
             Self::Shown { link, mail }

@@ -82,7 +82,7 @@ impl PaperRow {
             recorded_at: paper.recorded_at.into(),
             outcome: outcome.map(|(text, at)| (text, at.into())),
             reason,
-            wait: paper.is_pending().then(|| wait(record, paper, (member, obstacle, zone), path)),
+            wait: paper.is_pending().then(|| wait(record, paper, member, obstacle, zone, path)),
         }
     }
 }
@@ -92,7 +92,9 @@ const SIGNED: Badge = Badge { text: "Signed on paper", class: "green" };
 fn wait(
     ParticipantRecord { contact, seconds, .. }: &ParticipantRecord,
     paper: &PaperSignature,
-    (member, obstacle, zone): (&Member, Option<NotDecided>, &TimeZone),
+    member: &Member,
+    obstacle: Option<NotDecided>,
+    zone: &TimeZone,
     path: String,
 ) -> Wait {
     let (name, document) = (contact.display_name.as_str(), paper.document.as_str());

@@ -113,7 +113,7 @@ async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<P
     };
     let (organization, service, key) = signing(request).await?;
     let (name, kind) = (found.record.agreement.name.clone(), kind(found.record.part));
-    let write = move || ::evidence::bundle(&found, &extracts, (&organization, &service), &files, &key);
+    let write = move || ::evidence::bundle(&found, &extracts, &organization, &service, &files, &key);
     let bundle = apart(write).await?;
     let response = hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, &kind, "zip"));
     Ok(response.await?.showing([id.uuid()]))

@@ -72,7 +72,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     if items.is_empty() {
         return Ok(PageResponse::see_other(funding_url(request.path_id("id")?)));
     }
-    preview(request, &items, (AgreementId::new(), None), None).await
+    preview(request, &items, AgreementId::new(), None, None).await
 }
 
 #[derive(Debug, Default, deserr::Deserr)]
@@ -93,12 +93,13 @@ fn ids(text: &str) -> Result<Vec<FundingItemId>, Error> {
 async fn preview(
     request: &Request,
     items: &[FundingItemId],
-    (id, typed): (AgreementId, Option<Fields>),
+    id: AgreementId,
+    typed: Option<Fields>,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let (workspace, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
     let day = signed_in.organization().time_zone.day_of(request.now());
-    let found = funding_review::papering(signed_in.scope(), (workspace, day), items).await?;
+    let found = funding_review::papering(signed_in.scope(), workspace, day, items).await?;
     let name = found.trust.as_ref().and_then(papers::default_name);
     let name = name.map(|name| name.as_str().to_owned()).unwrap_or_default();
     let list: Vec<String> = items.iter().map(ToString::to_string).collect();
@@ -187,7 +188,7 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
     let items = ids(form.get("items"))?;
     let again = async |errors: FieldErrors| {
         let typed = Fields::submitted(form, errors);
-        let page = preview(request, &items, (id, Some(typed)), None).await?;
+        let page = preview(request, &items, id, Some(typed), None).await?;
         Ok(page.unprocessable())
     };
     let new = match read(form, &items) {
@@ -219,14 +220,14 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
             let title = "Nothing was papered: what you saw has changed".to_owned();
             let notice = Notice::new("bad", title, changed.chain([line]));
             let typed = Fields::submitted(form, FieldErrors::default());
-            Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
+            Ok(preview(request, &items, id, Some(typed), Some(notice)).await?.conflicting())
         }
         Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
             let problem = errors.into_list().into_iter().find(|error| !error.field.starts_with("item_ids["));
             let line = problem.map(|error| format!("The items: {}.", error.message)).unwrap_or_default();
             let notice = Notice::new("bad", "Nothing was papered".to_owned(), [line]);
             let typed = Fields::submitted(form, FieldErrors::default());
-            Ok(preview(request, &items, (id, Some(typed)), Some(notice)).await?.conflicting())
+            Ok(preview(request, &items, id, Some(typed), Some(notice)).await?.conflicting())
         }
         Err(error) => Err(error),
     }

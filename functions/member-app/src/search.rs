@@ -68,13 +68,13 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: SearchQuery = request.read_query()?;
     let search = request.query("q").unwrap_or_default().trim().to_owned();
     let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
-    let groups = found.map(|found| groups(&found, (&query, &search), request.now()));
+    let groups = found.map(|found| groups(&found, &query, &search, request.now()));
     let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
     let page = SearchPage { layout: Layout::new(request), search, groups };
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-fn groups(found: &Found, (query, search): (&SearchQuery, &str), now: Timestamp) -> Vec<Group> {
+fn groups(found: &Found, query: &SearchQuery, search: &str, now: Timestamp) -> Vec<Group> {
     let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
     let all = [
         group(

@@ -130,7 +130,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-async fn answer(request: &Request, done: Done, (field, wrong_code): (&str, &str)) -> Result<PageResponse, Error> {
+async fn answer(request: &Request, done: Done, field: &str, wrong_code: &str) -> Result<PageResponse, Error> {
     let (notice, fields) = match done {
         Done::Done(redirect) => return Ok(redirect.into()),
         Done::WrongPassword => {
@@ -154,7 +154,7 @@ async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Resu
 pub(crate) async fn set_up_form(request: &mut Request) -> Result<PageResponse, Error> {
     let password = request.submitted_form()?.form().get("current_password").to_owned();
     let done = second_factor::begin_set_up(request, &password, PATH).await?;
-    answer(request, done, ("code", WRONG_CODE)).await
+    answer(request, done, "code", WRONG_CODE).await
 }
 
 pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error> {
@@ -164,7 +164,7 @@ pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error
     };
     let done = second_factor::turn_on(request, code, PATH).await?;
     let is_on = matches!(done, Done::Done(_));
-    let page = answer(request, done, ("code", WRONG_FIRST_CODE)).await?;
+    let page = answer(request, done, "code", WRONG_FIRST_CODE).await?;
     if !is_on {
         return Ok(page);
     }
@@ -179,7 +179,7 @@ pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, E
     };
     let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
     let is_renewed = matches!(done, Done::Done(_));
-    let page = answer(request, done, ("code", WRONG_CODE)).await?;
+    let page = answer(request, done, "code", WRONG_CODE).await?;
     if !is_renewed {
         return Ok(page);
     }
@@ -201,7 +201,7 @@ pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Erro
     let line = "Your password alone signs you in now.";
     let redirect: Redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
     let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
-    answer(request, done, ("turn_off_code", WRONG_CODE)).await
+    answer(request, done, "turn_off_code", WRONG_CODE).await
 }
 
 #[cfg(test)]

@@ -310,7 +310,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         is_admin,
         link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
         settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
-        own_accounts: OwnAccounts::load(scope, organization, (you, shown.own_account_error)).await?,
+        own_accounts: OwnAccounts::load(scope, organization, you, shown.own_account_error).await?,
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
         members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),
         pager: Pager::new("members", on_page.pagination, |offset| members_url(&search, offset)),

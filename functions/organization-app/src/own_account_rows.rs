@@ -28,7 +28,8 @@ impl OwnAccounts {
     pub async fn load(
         scope: &Scope,
         organization: &Organization,
-        (by, error): (MemberId, Option<&'static str>),
+        by: MemberId,
+        error: Option<&'static str>,
     ) -> Result<Self, Error> {
         let (mut rows, all) = (Vec::new(), &organization.own_accounts);
         let waits = all.iter().any(|own| own.agreed.is_none());

@@ -356,7 +356,8 @@ async fn store(submitted: &PartForm<'_>, chosen: &mut ChosenFiles<'_>) -> Result
 async fn again(
     request: &Request,
     submitted: &PartForm<'_>,
-    (gate, errors): (GateId, FieldErrors),
+    gate: GateId,
+    errors: FieldErrors,
     notice: Notice,
 ) -> Result<PageResponse, Error> {
     let (attending, view) = load(request).await?;
@@ -372,10 +373,11 @@ async fn again(
 async fn refused(
     request: &Request,
     submitted: &PartForm<'_>,
-    (gate, reason): (GateId, NotActed),
+    gate: GateId,
+    reason: NotActed,
 ) -> Result<PageResponse, Error> {
     let (title, line) = refusal(reason);
-    Ok(again(request, submitted, (gate, FieldErrors::default()), Notice::bad(title, line)).await?.conflicting())
+    Ok(again(request, submitted, gate, FieldErrors::default(), Notice::bad(title, line)).await?.conflicting())
 }
 
 fn incomplete(errors: &FieldErrors) -> Notice {
@@ -393,12 +395,12 @@ async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Resul
         Ok(if wrong_files.is_empty() { plan } else { plan.unfinished() })
     });
     if let Err(reason) = Box::pin(saving).await? {
-        return refused(request, form, (gate, reason)).await.map(Some);
+        return refused(request, form, gate, reason).await.map(Some);
     }
     if wrong_files.is_empty() {
         return Ok(None);
     }
-    let page = again(request, form, (gate, wrong_files.clone()), incomplete(wrong_files)).await?;
+    let page = again(request, form, gate, wrong_files.clone(), incomplete(wrong_files)).await?;
     Ok(Some(page.unprocessable()))
 }
 
@@ -406,11 +408,11 @@ pub(crate) async fn save_draft(request: &mut Request) -> Result<PageResponse, Er
     let submitted = request.participant_form()?;
     let gate: GateId = request.path_id("condition")?;
     if let Some(reason) = not_asked(request, gate).await? {
-        return refused(request, &submitted, (gate, reason)).await;
+        return refused(request, &submitted, gate, reason).await;
     }
     let typed = match read(request, &submitted, gate).await? {
         Ok(typed) => typed,
-        Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+        Err(reason) => return refused(request, &submitted, gate, reason).await,
     };
     let url = format!("{}/conditions/{gate}", part_url(submitted.submitter().id()));
     let notice = Notice::good("Draft saved", "Only you see it until you send it.");
@@ -423,11 +425,11 @@ pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let gate: GateId = request.path_id("condition")?;
     let id: ReceiptId = submitted.new_id();
     if let Some(reason) = not_asked(request, gate).await? {
-        return refused(request, &submitted, (gate, reason)).await;
+        return refused(request, &submitted, gate, reason).await;
     }
     let typed = match read(request, &submitted, gate).await? {
         Ok(typed) => typed,
-        Err(reason) => return refused(request, &submitted, (gate, reason)).await,
+        Err(reason) => return refused(request, &submitted, gate, reason).await,
     };
     if !typed.wrong_files.is_empty() {
         return save(request, &submitted, &typed.into_one()).await?.ok_or_else(Error::not_found);
@@ -440,10 +442,10 @@ pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let sending = submitted.run(|| information::send(scope, by, keys, (occasion.clone(), form)));
     match Box::pin(sending).await? {
         Ok(()) => Ok(redirect.into()),
-        Err(NotSent::Refused(reason)) => refused(request, &submitted, (gate, reason)).await,
+        Err(NotSent::Refused(reason)) => refused(request, &submitted, gate, reason).await,
         Err(NotSent::Wrong(errors)) => {
             let notice = incomplete(&errors);
-            Ok(again(request, &submitted, (gate, errors), notice).await?.unprocessable())
+            Ok(again(request, &submitted, gate, errors, notice).await?.unprocessable())
         }
     }
 }

@@ -121,7 +121,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         can_decline: agreement.can_decline(document, by.id()),
         signer: by.name().as_str().to_owned(),
         is_person: by.is_person(agreement),
-        statement: statement((agreement, by), document.name.as_str()),
+        statement: statement(agreement, by, document.name.as_str()),
         promises: promise_rows(&view, by.id()),
         to_sign: joined(&agreement.blocks_to_sign(document, by.id())),
         fields,
@@ -211,7 +211,7 @@ pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
         }
     };
     let name = agreement.document(id).ok_or_else(Error::not_found)?.name.as_str();
-    let statement = statement((&agreement, by), name);
+    let statement = statement(&agreement, by, name);
     if form.get("statement") != statement {
         let fields = Fields::submitted(form, FieldErrors::default());
         return Ok(page(request, fields, Some(reworded())).await?.conflicting());
@@ -239,7 +239,7 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
     Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
-fn statement((agreement, by): (&Agreement, &ActingParticipant), document: &str) -> String {
+fn statement(agreement: &Agreement, by: &ActingParticipant, document: &str) -> String {
     let (own, name) = ((agreement, by.id()), by.name().as_str());
     if by.is_person(agreement) {
         statements::signing(own, name, document)

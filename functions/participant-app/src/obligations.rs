@@ -290,7 +290,8 @@ enum NotKept {
 /// Keeps the file of a satisfaction, if any. Doesn't store a file for a form that records nothing.
 async fn keep_file(
     submitted: &PartForm<'_>,
-    (id, receipt): (ObligationId, ReceiptId),
+    id: ObligationId,
+    receipt: ReceiptId,
     did: &mut ObligationAct,
 ) -> Result<Result<(), NotKept>, Error> {
     let ObligationAct::Satisfied { occurrence_id, how } = did else { return Ok(Ok(())) };
@@ -359,7 +360,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
         statement = format!("{statement} {said}");
     }
     let receipt: ReceiptId = submitted.new_id();
-    match keep_file(&submitted, (id, receipt), &mut did).await? {
+    match keep_file(&submitted, id, receipt, &mut did).await? {
         Ok(()) => {}
         Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),
         Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,

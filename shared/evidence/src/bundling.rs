@@ -28,7 +28,8 @@ use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guid
 pub fn bundle(
     evidence: &Evidence,
     extracts: &[StatementExtract],
-    (organization, service): (&Organization, &BaseUrl),
+    organization: &Organization,
+    service: &BaseUrl,
     files: &Files,
     key: &SigningKey,
 ) -> Result<Vec<u8>, EvidenceError> {
@@ -74,7 +75,7 @@ pub fn bundle(
     let guide = guide::text(record, organization, service, completed.is_some());
     contents.insert("README.txt".to_owned(), guide.into_bytes().into());
 
-    written(&contents, (record.agreement.id(), record.as_of()), (organization, service), key)
+    written(&contents, record.agreement.id(), record.as_of(), organization, service, key)
 }
 
 /// Makes the bundle of a later part of an agreement's evidence: acts and their calls' audit rows.
@@ -90,13 +91,15 @@ pub fn bundle_of_acts(
         ("audit.jsonl".to_owned(), lines(later.audit_rows.iter().map(AuditLine::from))?.into()),
     ]
     .into();
-    written(&contents, (later.agreement.id(), later.part.newest), (organization, service), key)
+    written(&contents, later.agreement.id(), later.part.newest, organization, service, key)
 }
 
 fn written(
     contents: &BTreeMap<String, Bytes>,
-    (agreement, as_of): (AgreementId, Timestamp),
-    (organization, service): (&Organization, &BaseUrl),
+    agreement: AgreementId,
+    as_of: Timestamp,
+    organization: &Organization,
+    service: &BaseUrl,
     key: &SigningKey,
 ) -> Result<Vec<u8>, EvidenceError> {
     let about = About {

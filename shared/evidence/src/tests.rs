@@ -188,7 +188,7 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
     let evidence =
         Evidence { record: record(), completed: Some(completed()), audit_rows: Vec::new(), statements: Vec::new() };
     let key = signing_key(&keyring("2026")).unwrap();
-    let write = |files: &Files| bundle(&evidence, &[], (&organization, &service), files, &key);
+    let write = |files: &Files| bundle(&evidence, &[], &organization, &service, files, &key);
     let first = write(&files()).unwrap();
     assert!(write(&files()).unwrap() == first);
     let report = verify(&first, &key_document(&keyring("2027")).unwrap());
@@ -205,7 +205,7 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
     let mut unknown = record();
     unknown.receipts[0] = receipt(1, 3, &json!({"act": "consented", "version": "2020-01", "sha256": "ab".repeat(32)}));
     let unknown = Evidence { record: unknown, completed: None, audit_rows: Vec::new(), statements: Vec::new() };
-    let lost = bundle(&unknown, &[], (&organization, &service), &files(), &key);
+    let lost = bundle(&unknown, &[], &organization, &service, &files(), &key);
     assert!(matches!(lost, Err(EvidenceError::NoConsentText(_))), "nothing is left out silently");
     assert!(!verify(&first, &KeyDocument::new(Vec::new()).unwrap()).is_verified());
     assert!(matches!(write(&Files::new()), Err(EvidenceError::NoFile(_))));

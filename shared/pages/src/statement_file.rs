@@ -150,7 +150,8 @@ pub fn evidence_of(
     id: EvidenceId,
     file: &EvidenceFile,
     entry: StatementEntry,
-    (read, account): (&Entry, SpokenAccount),
+    read: &Entry,
+    account: SpokenAccount,
 ) -> Option<NewEvidence> {
     let reference = entry.unique_references.first().or_else(|| entry.other_references.first()).cloned();
     let value_day = day(read.value_on.or(read.booked_on))?;

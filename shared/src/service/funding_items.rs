@@ -205,7 +205,8 @@ impl Current {
 
 fn changed(
     scope: &Scope,
-    (before, moment): (&Versioned<FundingItem>, Moment),
+    before: &Versioned<FundingItem>,
+    moment: Moment,
     change: ItemChange,
 ) -> Result<Plan<(FundingItem, u64)>, Error> {
     let shown = [before.id().uuid()];
@@ -242,7 +243,7 @@ pub async fn update(
     errors.extend(check_workspace(trust.ok().flatten().as_deref(), item.workspace_id()).err().unwrap_or_default());
     let moment = scope.moment_after(item.updated_at());
     match item.sort(changes, moment.at()) {
-        Ok(change) if errors.is_empty() => changed(scope, (&item, moment), change),
+        Ok(change) if errors.is_empty() => changed(scope, &item, moment, change),
         Ok(_) => Err(Error::Invalid(errors)),
         Err(found) => {
             errors.extend(found);
@@ -257,7 +258,7 @@ pub async fn park(by: &impl Writer, id: FundingItemId, parking: Parking) -> Resu
     let item = get(scope, id).await?;
     let moment = scope.moment_after(item.updated_at());
     let change = item.park(parking, scope.actor().clone(), moment.at()).map_err(Error::Invalid)?;
-    changed(scope, (&item, moment), change)
+    changed(scope, &item, moment, change)
 }
 
 /// What a member does about an item.

@@ -290,7 +290,8 @@ pub struct PaperingPreview {
 /// Previews the papering of items of a workspace. It checks nothing: the items say what keeps each from it.
 pub async fn papering(
     scope: &Scope,
-    (workspace, day): (WorkspaceId, Day),
+    workspace: WorkspaceId,
+    day: Day,
     ids: &[FundingItemId],
 ) -> Result<PaperingPreview, Error> {
     let (workspace, FundingSchedule { trusts, items, .. }) =

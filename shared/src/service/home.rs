@@ -405,7 +405,8 @@ fn papers_of(agreement: &Agreement, not_of: &BTreeSet<MemberId>) -> impl Iterato
 fn blockers(
     agreement: &Agreement,
     contacts: &[Contact],
-    (payments, funding): (&Payments, &DraftFunding),
+    payments: &Payments,
+    funding: &DraftFunding,
     now: Timestamp,
 ) -> Vec<Blocker> {
     if agreement.lifecycle() != Lifecycle::Draft {
@@ -460,7 +461,7 @@ async fn queue(
     for agreement in agreements {
         let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, now).into_owned();
-        let blockers = blockers(&agreement, &contacts, (&drafted, &funding), now);
+        let blockers = blockers(&agreement, &contacts, &drafted, &funding, now);
         let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
         found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
     }

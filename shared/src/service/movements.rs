@@ -336,7 +336,8 @@ pub async fn accept_evidence(
     scope: &Scope,
     by: &Member,
     ids: (MovementId, EvidenceId),
-    (shown, arrivals): (i64, Arrivals),
+    shown: i64,
+    arrivals: Arrivals,
 ) -> Result<Plan<Result<(), NotAccepted>>, Error> {
     let (records, found) = to_judge(scope, ids, true).await?;
     let movement = records.movement.as_told(&records.agreement);
@@ -379,7 +380,8 @@ pub struct AcceptedElsewhere {
 /// What other movements accepted of perhaps the same arrival, oldest first. Empty if the evidence is decided.
 pub async fn accepted_elsewhere(
     scope: &Scope,
-    (movement, evidence): (MovementId, EvidenceId),
+    movement: MovementId,
+    evidence: EvidenceId,
 ) -> Result<Vec<AcceptedElsewhere>, Error> {
     let judged = scope.store().evidence(movement, evidence).await?;
     let Some(judged) = judged.filter(Evidence::is_undecided) else { return Ok(Vec::new()) };
@@ -446,6 +448,6 @@ fn is_decided(evidence: &Evidence, by: &Member, decision: &EvidenceDecision) -> 
 }
 
 /// Evidence of a movement, for its page and its file.
-pub async fn evidence(scope: &Scope, (movement, id): (MovementId, EvidenceId)) -> Result<Evidence, Error> {
+pub async fn evidence(scope: &Scope, movement: MovementId, id: EvidenceId) -> Result<Evidence, Error> {
     scope.store().evidence(movement, id).await?.ok_or_else(Error::not_found)
 }

@@ -256,7 +256,7 @@ pub async fn act_as_participant(
     let decided = decide((&by, &receipts), found.context(scope), occasion, counting, (&doing, statement));
     Ok(match decided {
         Ok(acted) => {
-            let changes = stored::record_act(scope.call(), (found.loaded.agreement(), &found.obligation), &acted)?;
+            let changes = stored::record_act(scope.call(), found.loaded.agreement(), &found.obligation, &acted)?;
             plan(Ok(())).change(changes).emit(acted.events)
         }
         Err(refused) => {

@@ -37,7 +37,7 @@ pub async fn say(
         said_at: scope.now(),
         agreed: None,
     };
-    changed(scope, by, id, (&before, agreeing::said(&before, new, counting)))
+    changed(scope, by, id, &before, agreeing::said(&before, new, counting))
 }
 
 /// Agrees that an account is the organization's own.
@@ -46,14 +46,14 @@ pub async fn agree(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<
     let first = before.iter().find(|own| own.id == id).and_then(OwnAccount::said_by_member);
     let counting = second_members::load(scope).await?.counting(by.id(), first);
     let after = agreeing::agreed(&before, id, &by.actor(), scope.now(), counting);
-    changed(scope, by, id, (&before, after))
+    changed(scope, by, id, &before, after)
 }
 
 /// Removes an account from the organization's own. Nothing changes if it is already gone.
 pub async fn remove(scope: &Scope, by: &Member, id: OwnAccountId) -> Result<Plan<Result<(), NotOwned>>, Error> {
     let before = scope.store().organization().await?.own_accounts;
     let after = before.iter().filter(|own| own.id != id).cloned().collect();
-    changed(scope, by, id, (&before, Ok(after)))
+    changed(scope, by, id, &before, Ok(after))
 }
 
 fn plan<T>(scope: &Scope, id: OwnAccountId, output: T) -> Plan<T> {
@@ -64,7 +64,8 @@ fn changed(
     scope: &Scope,
     by: &Member,
     id: OwnAccountId,
-    (before, after): (&[OwnAccount], Result<Vec<OwnAccount>, NotOwned>),
+    before: &[OwnAccount],
+    after: Result<Vec<OwnAccount>, NotOwned>,
 ) -> Result<Plan<Result<(), NotOwned>>, Error> {
     let after = match after {
         Ok(after) => after,

@@ -97,7 +97,7 @@ impl Prepared {
     fn draft(&self, files: Vec<DocumentContent>, scope: &Scope) -> Result<Agreement, Error> {
         let papered: Vec<_> = self.items().zip(files).collect();
         let (actor, now) = (scope.actor().clone(), scope.now());
-        papers::draft((self.id, self.name.clone()), &self.trust, &papered, actor, now).map_err(Error::Invalid)
+        papers::draft(self.id, self.name.clone(), &self.trust, &papered, actor, now).map_err(Error::Invalid)
     }
 }
 

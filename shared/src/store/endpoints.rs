@@ -180,11 +180,12 @@ pub(crate) fn suspend(
     before: &Versioned<Endpoint>,
     after: &Endpoint,
 ) -> Result<Changes, StoreError> {
-    Ok(Changes::of(call, copy_suspension((call.org(), call.now()), before, after)?))
+    Ok(Changes::of(call, copy_suspension(call.org(), call.now(), before, after)?))
 }
 
 pub(super) fn copy_suspension(
-    (org, now): (OrgId, Timestamp),
+    org: OrgId,
+    now: Timestamp,
     before: &Versioned<Endpoint>,
     after: &Endpoint,
 ) -> Result<Vec<Change>, StoreError> {

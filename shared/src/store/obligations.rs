@@ -203,7 +203,8 @@ pub(crate) fn act(
 /// A participant's act, with the receipt. The agreement and the participant's link and consent must be as they were.
 pub(crate) fn record_act(
     call: &CallContext,
-    (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
+    agreement: &Versioned<Agreement>,
+    before: &Versioned<Obligation>,
     acted: &ActedOnObligation,
 ) -> Result<[Changes; 2], StoreError> {
     let ActedOnObligation { receipt, obligation: after, .. } = acted;

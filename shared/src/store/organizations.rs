@@ -34,8 +34,10 @@ impl OrgStore {
 pub(crate) fn change_settings(
     call: &CallContext,
     admin: Admin<'_>,
-    (settings, asks_for_codes): (&OrganizationSettings, bool),
-    (before, is_renamed): (&EarlierName, bool),
+    settings: &OrganizationSettings,
+    asks_for_codes: bool,
+    before: &EarlierName,
+    is_renamed: bool,
 ) -> Changes {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let mut changed = Update {

@@ -185,7 +185,7 @@ pub(super) async fn begin_session(
         NewSession { account, secret: &secrets.session, previous: previous.as_ref(), created_at: request.now() };
     // Signing out of all sessions increments the epoch, so devices become unknown too.
     let device = device_key(account, &secrets.device, account.epoch);
-    session.begin(request, (organization, member), Some(device), changes).await
+    session.begin(request, organization, member, Some(device), changes).await
 }
 
 pub(super) fn device_key(account: &Account, device: &CookieSecret, epoch: u64) -> keys::Key {
@@ -203,7 +203,8 @@ impl NewSession<'_> {
     async fn begin(
         &self,
         request: &Request,
-        (organization, member): (Organization, MemberRecord),
+        organization: Organization,
+        member: MemberRecord,
         device: Option<keys::Key>,
         more: impl FnOnce(&CallContext, &MemberRecord) -> Result<Vec<Changes>, Error>,
     ) -> Result<SignedIn, Error> {

@@ -76,7 +76,7 @@ pub enum Followed {
 /// Follows a link without opening a session. Links that don't work count by network address and slow down each other.
 pub async fn follow(request: &Request, link: Option<&ParticipantLink>) -> Result<Followed, Error> {
     if let Some(link) = link
-        && let Some(open) = find((request.app(), request.store()), link).await?
+        && let Some(open) = find(request.app(), request.store(), link).await?
     {
         let goes_on = open.asks_for_code && own_session(request, open.participant).await?.is_some();
         return Ok(Followed::Open(Box::new(OpenLink { asks_for_code: open.asks_for_code && !goes_on, ..open })));
@@ -102,7 +102,7 @@ async fn own_session(request: &Request, participant: ParticipantId) -> Result<Op
     authenticate(request.app(), request.record(), from, request.path_record_ids()).await
 }
 
-async fn find((app, table): (&AppState, &Store), link: &ParticipantLink) -> Result<Option<OpenLink>, Error> {
+async fn find(app: &AppState, table: &Store, link: &ParticipantLink) -> Result<Option<OpenLink>, Error> {
     let Part { organization_id, agreement_id, participant_id } = link.part();
     let store = OrgStore::new(table.clone(), organization_id);
     let keyring = app.webhooks()?.keys.keyring().await?;
@@ -356,7 +356,7 @@ impl ParticipantCall {
     /// Begins a call with a participant's link. `None` if the link does not work.
     pub async fn begin(app: &AppState, operation: &'static str, link: &ParticipantLink) -> Result<Option<Self>, Error> {
         let record = CallRecord::begin(app, operation);
-        let Some(open) = find((app, record.store()), link).await? else { return Ok(None) };
+        let Some(open) = find(app, record.store(), link).await? else { return Ok(None) };
         record.store().note_visit(link.part(), open.access.generation, record.now()).await?;
         let named = (open.participant, &open.contact);
         let part = link.part();

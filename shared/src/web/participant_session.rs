@@ -148,7 +148,8 @@ pub(super) fn secret(app: &AppState, headers: &HeaderMap, participant: Participa
 pub(super) async fn authenticate(
     app: &AppState,
     record: &CallRecord,
-    (headers, participant): (&HeaderMap, ParticipantId),
+    headers: &HeaderMap,
+    participant: ParticipantId,
     path_record_ids: Vec<u8>,
 ) -> Result<Option<Attending>, Error> {
     let Some(secret) = secret(app, headers, participant) else { return Ok(None) };

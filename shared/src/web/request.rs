@@ -106,7 +106,7 @@ impl Request {
         self.copy = self.copy_of(participant_session::secret(&self.app, &self.parts.headers, participant));
         let (headers, ids) = (&self.parts.headers, self.path_record_ids());
         let member = session::authenticate(&self.app, &self.record, headers, Vec::new());
-        let attending = participant_session::authenticate(&self.app, &self.record, (headers, participant), ids);
+        let attending = participant_session::authenticate(&self.app, &self.record, headers, participant, ids);
         let (attending, member, used) = tokio::try_join!(attending, member, self.read_copy())?;
         self.used_copy = used;
         self.attending = match (attending, member) {

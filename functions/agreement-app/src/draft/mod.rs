@@ -132,14 +132,15 @@ async fn submit<'a>(
     match done {
         Ok(()) => Ok(redirect.into()),
         Err(refused) if edit.removes && refused.is_already_removed() => Ok(redirect.into()),
-        Err(reason) => refused(request, submitted, (id, edit.part.map(Subject::Part)), reason, again).await,
+        Err(reason) => refused(request, submitted, id, edit.part.map(Subject::Part), reason, again).await,
     }
 }
 
 async fn refused<'a>(
     request: &'a Request,
     submitted: &SubmittedForm<'a>,
-    (id, subject): (AgreementId, Option<Subject>),
+    id: AgreementId,
+    subject: Option<Subject>,
     reason: EditRefused,
     again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {

@@ -46,7 +46,8 @@ pub(super) fn name_with_amount(payment: &Movement) -> String {
 pub(super) fn requirement(
     rule: &GateRule,
     agreement: &Agreement,
-    (contacts, payments): (&[Contact], &[Movement]),
+    contacts: &[Contact],
+    payments: &[Movement],
 ) -> String {
     let named = movement_of(rule).and_then(|id| payments.iter().find(|payment| payment.id() == id));
     match (rule, named) {
@@ -290,7 +291,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let redirect = redirect_with(&submitted, section(id), &said("added", &terms, &draft)).await;
     match submitted.run(|| payments::add(&submitted, (id, movement), terms.clone())).await? {
         Ok(()) => Ok(redirect.into()),
-        Err(reason) => refused(request, &submitted, (id, None), at_the_form(reason), again).await,
+        Err(reason) => refused(request, &submitted, id, None, at_the_form(reason), again).await,
     }
 }
 
@@ -378,7 +379,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         return match submitted.run(|| payments::remove(&submitted, (id, movement))).await? {
             Ok(()) => Ok(redirect.into()),
             Err(reason) if reason.is_already_removed() => Ok(redirect.into()),
-            Err(reason) => refused(request, &submitted, (id, subject), reason, again).await,
+            Err(reason) => refused(request, &submitted, id, subject, reason, again).await,
         };
     }
     let terms = match read_terms(form, &draft, &request.signed_in()?.organization().own_contact_ids) {
@@ -389,6 +390,6 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let shown = Seen::from_form(form.get("seen"));
     match submitted.run(|| payments::change(&submitted, (id, movement), &shown, terms.clone())).await? {
         Ok(()) => Ok(redirect.into()),
-        Err(reason) => refused(request, &submitted, (id, subject), at_the_form(reason), again).await,
+        Err(reason) => refused(request, &submitted, id, subject, at_the_form(reason), again).await,
     }
 }

@@ -90,7 +90,7 @@ pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error>
     };
     let done = Notice::good("Instructions verified", "Next: release them to the payer.");
     let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
-    match submitted.run(|| movements::verify_instructions(scope, by, (id, &keys), (opened.as_ref(), &new))).await? {
+    match submitted.run(|| movements::verify_instructions(scope, by, id, &keys, opened.as_ref(), &new)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused @ NotMoved::OtherNumbers(_)) => {
             let notice = Notice::bad("These are not the numbers that were entered", line(refused));

@@ -204,7 +204,7 @@ async fn not_taken(
     if movement.takes_evidence_of(source.source().side()) {
         return Ok(None);
     }
-    match movements::evidence(submitted.scope(), (id, evidence)).await {
+    match movements::evidence(submitted.scope(), id, evidence).await {
         Ok(_) => Ok(None),
         Err(Error::NotFound(_)) => Ok(Some(NotMoved::NotNow(movement.state()))),
         Err(error) => Err(error),
@@ -269,7 +269,7 @@ fn path_ids(request: &Request) -> Result<(MovementId, EvidenceId), Error> {
 
 async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> Result<PageResponse, Error> {
     let ((id, evidence), signed_in) = (path_ids(request)?, request.signed_in()?);
-    let elsewhere = movements::accepted_elsewhere(signed_in.scope(), (id, evidence));
+    let elsewhere = movements::accepted_elsewhere(signed_in.scope(), id, evidence);
     let (review, elsewhere) = tokio::try_join!(movement_review::get(signed_in.scope(), id), elsewhere)?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
     let (by, form_keys) = (signed_in.member(), signed_in.form_keys());
@@ -458,7 +458,7 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
     let shown = submitted.form().get("received").parse().unwrap_or(-1);
     let arrivals = if submitted.form().get("another") == "on" { Arrivals::Two } else { Arrivals::One };
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let run = || movements::accept_evidence(scope, by, (id, evidence), (shown, arrivals));
+    let run = || movements::accept_evidence(scope, by, (id, evidence), shown, arrivals);
     let notice = match submitted.run(run).await? {
         Ok(()) => return Ok(redirect.into()),
         Err(NotAccepted::Refused(NotMoved::PerhapsSame)) => {
@@ -530,7 +530,7 @@ async fn decide(
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let (id, evidence) = path_ids(request)?;
     let scope = request.signed_in()?.scope();
-    let found = movements::evidence(scope, (id, evidence)).await?;
+    let found = movements::evidence(scope, id, evidence).await?;
     let EvidenceFile { name, content, file_type } = found.facts().file.as_ref().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(scope.org(), content).await?;
     // Never displayed in the browser: the file is foreign, and only its format was checked.

@@ -68,7 +68,7 @@ pub(crate) async fn show_columns(request: &mut Request) -> Result<PageResponse, 
     }
     let suggestion = suggestion(file).await?;
     let fields = suggested(&suggestion);
-    Ok(page(request, &statement, &suggestion, (fields, notice))?.with_cookie(cookie))
+    Ok(page(request, &statement, &suggestion, fields, notice)?.with_cookie(cookie))
 }
 
 async fn load(request: &Request) -> Result<(Statement, Bytes), Error> {
@@ -87,7 +87,8 @@ fn page(
     request: &Request,
     statement: &Statement,
     suggestion: &Suggestion,
-    (fields, notice): (Fields, Option<Notice>),
+    fields: Fields,
+    notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let column = |(at, name): (usize, &String)| Choice {
         value: (at + 1).to_string(),
@@ -197,7 +198,7 @@ pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse
     let suggestion = suggestion(file.clone()).await?;
     let again = |errors: FieldErrors, notice: Option<Notice>| {
         let fields = Fields::submitted(form, errors);
-        Ok(page(request, &statement, &suggestion, (fields, notice))?.unprocessable())
+        Ok(page(request, &statement, &suggestion, fields, notice)?.unprocessable())
     };
     let mapping = match mapping(form, &suggestion) {
         Ok(mapping) => mapping,
@@ -223,7 +224,7 @@ pub(crate) async fn choose_columns(request: &mut Request) -> Result<PageResponse
         "The columns stay as they are",
         "An entry of this statement is filed as evidence. Reject or withdraw that evidence first.",
     );
-    Ok(page(request, &statement, &suggestion, (Fields::submitted(form, FieldErrors::default()), Some(notice)))?
+    Ok(page(request, &statement, &suggestion, Fields::submitted(form, FieldErrors::default()), Some(notice))?
         .conflicting())
 }
 

@@ -62,7 +62,7 @@ pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, 
         }
     };
     let statement = stored::get(submitted.scope(), id).await?;
-    let entries = match read_entries(request, &statement, (&pairs, reasons)).await? {
+    let entries = match read_entries(request, &statement, &pairs, reasons).await? {
         Ok(entries) => entries,
         Err(notice) => return again(request, form, notice, FieldErrors::default()).await,
     };
@@ -143,7 +143,8 @@ fn unclear(pairs: &[Pair]) -> Option<Notice> {
 async fn read_entries(
     request: &Request,
     statement: &Statement,
-    (pairs, mut reasons): (&[Pair], Reasons),
+    pairs: &[Pair],
+    mut reasons: Reasons,
 ) -> Result<Result<Vec<NewEvidence>, Notice>, Error> {
     let org = request.signed_in()?.scope().org();
     let file = request.app().files()?.get(org, &statement.file.content).await?;
@@ -160,7 +161,7 @@ async fn read_entries(
                 let entry: StatementEntry = read::entry_of(statement.id, &all, one);
                 let (account, reason) = (account_of(one.account), reasons.remove(&(number, movement)));
                 let account = SpokenAccount { account, reason };
-                read::evidence_of(evidence, &statement.file, entry, (one.entry, account))
+                read::evidence_of(evidence, &statement.file, entry, one.entry, account)
             });
             let Some(found) = found else { return Ok(Err(no_arrival(number))) };
             new.push(found);

@@ -18,7 +18,7 @@ fn sha256(content: &[u8]) -> String {
     Sha256::digest(content).iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
-fn evidence(movement: &str, side: &str, (state, minor): (&str, i64), file: Option<(&str, &[u8])>) -> Value {
+fn evidence(movement: &str, side: &str, state: &str, minor: i64, file: Option<(&str, &[u8])>) -> Value {
     let assurance = if side == "sender" { "sender_documented" } else { "bank_documented" };
     json!({"movement_id": movement, "side": side, "assurance": assurance, "state": state,
         "amount": {"amount_minor": minor, "currency": "USD"}, "file_sha256": file.map(|(_, content)| sha256(content)),
@@ -43,13 +43,13 @@ impl Payments {
         Self {
             movements: vec![payment("m1", "reconciled"), payment("m2", "receipt_pending")],
             sender: vec![
-                evidence("m1", "sender", ("filed", 100), Some((sent, slip))),
-                evidence("m2", "sender", ("filed", 100), None),
+                evidence("m1", "sender", "filed", 100, Some((sent, slip))),
+                evidence("m2", "sender", "filed", 100, None),
             ],
             receiver: vec![
-                evidence("m1", "receiver", ("accepted", 60), Some((one, first))),
-                evidence("m1", "receiver", ("rejected", 100), Some((two, second))),
-                evidence("m1", "receiver", ("accepted", 40), None),
+                evidence("m1", "receiver", "accepted", 60, Some((one, first))),
+                evidence("m1", "receiver", "rejected", 100, Some((two, second))),
+                evidence("m1", "receiver", "accepted", 40, None),
             ],
             files: vec![(sent, slip), (one, first), (two, second)],
         }

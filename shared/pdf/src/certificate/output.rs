@@ -106,7 +106,7 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
     };
     let identifier = surface.start_tagged(tag);
     match item.mark {
-        Mark::Text { x, y, line, look } => letters(surface, faces, (x, y), &line, look),
+        Mark::Text { x, y, line, look } => letters(surface, faces, x, y, &line, look),
         Mark::Fill(place, color) => {
             paint(surface, color);
             shape(surface, rectangle(place));
@@ -126,7 +126,7 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
     item.node.map(|node| (node, Content { identifier, read }))
 }
 
-fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, (x, y): (f32, f32), line: &Line, look: Look) {
+fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, x: f32, y: f32, line: &Line, look: Look) {
     for run in &line.runs {
         paint(surface, if run.code { MUTED } else { look.color });
         let (start, drawn) = (Point::from_xy(x + run.x, y), faces.drawn(run));
@@ -144,7 +144,7 @@ fn footer(surface: &mut Surface<'_>, faces: &Faces<'_>, about: &About<'_>, numbe
     let mut put = |text: &str, look: Look, y: f32, right: bool| {
         let line = faces.single_line(text, look.style, look.size, room);
         let x = if right { RIGHT - line.width } else { LEFT };
-        letters(surface, faces, (x, y), &line, look);
+        letters(surface, faces, x, y, &line, look);
     };
     put(about.name, FOOTER, FOOTER_Y + 13.0, false);
     put(about.reference, FOOTER_ID, FOOTER_Y + 24.0, false);

@@ -139,7 +139,8 @@ impl Template {
         new: NewAgreement,
         parties: &BTreeMap<String, ContactId>,
         own: &BTreeSet<ContactId>,
-        (created_by, now): (Actor, Timestamp),
+        created_by: Actor,
+        now: Timestamp,
     ) -> Result<(Agreement, Vec<Movement>), FieldErrors> {
         let mut draft = Agreement::draft(new, created_by.clone(), now).with_id(id);
         let mut participants: BTreeMap<&str, ParticipantId> = BTreeMap::new();

@@ -199,7 +199,8 @@ pub fn default_name(trust: &Trust) -> Option<AgreementName> {
 /// Drafts the agreement that papers items: a document per item, its signers, and two steps. Errors at `item_ids`:
 /// `missing_facts` without a trustee, `limit_reached` beyond the limit of participants or signatures.
 pub fn draft(
-    (id, name): (AgreementId, AgreementName),
+    id: AgreementId,
+    name: AgreementName,
     trust: &Trust,
     papered: &[(&FundingItem, DocumentContent)],
     created_by: Actor,

@@ -178,8 +178,10 @@ impl BankInstructions {
     /// Seals them for a revision of a movement's instructions, for an organization.
     pub fn sealed(
         &self,
-        (keys, org): (&Keyring, OrgId),
-        (movement_id, revision): (MovementId, u32),
+        keys: &Keyring,
+        org: OrgId,
+        movement_id: MovementId,
+        revision: u32,
     ) -> Result<NewInstructions, SealError> {
         let sealed = keys.seal(&serde_json::json!(self).to_string(), &place(movement_id, revision))?;
         let account_keys = AccountKeys::new(keys, org);

@@ -213,7 +213,9 @@ pub struct ReceiptSummary {
 
 impl Movement {
     pub(in crate::domain) fn draft(
-        (id, agreement_id, workspace_id): (MovementId, AgreementId, WorkspaceId),
+        id: MovementId,
+        agreement_id: AgreementId,
+        workspace_id: WorkspaceId,
         terms: PaymentTerms,
         created_by: Actor,
         now: Timestamp,

@@ -104,7 +104,8 @@ impl Movement {
 
     pub(in crate::domain) fn verify_instructions(
         &self,
-        (revision, verification): (u32, NewVerification),
+        revision: u32,
+        verification: NewVerification,
         counting: Counting,
         stamp: Stamp,
     ) -> Moved {

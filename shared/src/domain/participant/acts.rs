@@ -286,13 +286,14 @@ mod tests {
     use crate::wire::input::read_body;
 
     fn participant(agreement: &Agreement, id: ParticipantId, consent: Option<ReceiptId>) -> ActingParticipant {
-        of_kind(agreement, id, (ContactKind::Person, consent))
+        of_kind(agreement, id, ContactKind::Person, consent)
     }
 
     fn of_kind(
         agreement: &Agreement,
         id: ParticipantId,
-        (kind, consent): (ContactKind, Option<ReceiptId>),
+        kind: ContactKind,
+        consent: Option<ReceiptId>,
     ) -> ActingParticipant {
         let access = Access { consent, ..Access::default() };
         ActingParticipant::of_session(OrgId::new(), agreement.id(), (id, &contact_of_kind("Ada", kind)), access)
@@ -411,7 +412,7 @@ mod tests {
             live(|draft| vec![GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) }]);
         let nora = Signatory { name: DisplayName::parse("Nora Wind").unwrap(), title: label("Managing Member") };
         for kind in ContactKind::ALL {
-            let by = of_kind(&agreement, ada, (kind, Some(ReceiptId::new())));
+            let by = of_kind(&agreement, ada, kind, Some(ReceiptId::new()));
             let sign = |signatory| {
                 let signing = Signing { signatory, ..signing(&agreement) };
                 sign(&by, context(&agreement, 1), occasion(), signing).map(|acted| acted.receipt.signed_by())

@@ -30,7 +30,7 @@ pub async fn enter_instructions(
     let revision = shown.saturating_add(1);
     let own = movement.instructions().filter(|found| found.entered_by.is_member(by.id()));
     if own.is_some_and(|found| found.revision == revision)
-        && opened(scope, keys, (id, revision)).await?.as_ref() == Some(instructions)
+        && opened(scope, keys, id, revision).await?.as_ref() == Some(instructions)
     {
         return Ok(records.plan(scope, Ok(())));
     }
@@ -40,7 +40,7 @@ pub async fn enter_instructions(
     };
     // Instructions that no longer open count as different.
     let before = before.and_then(|stored| stored.opened(keys).ok());
-    let new = instructions.sealed((keys, scope.org()), (id, revision))?.after(before.as_ref(), instructions);
+    let new = instructions.sealed(keys, scope.org(), id, revision)?.after(before.as_ref(), instructions);
     Ok(match acts::enter_instructions(by, records.context(scope), movement, new) {
         Ok(entered) => {
             let changes = stored::enter_instructions(scope.call(), records.read(), &entered)?;
@@ -53,7 +53,8 @@ pub async fn enter_instructions(
 async fn opened(
     scope: &Scope,
     keys: &Keyring,
-    (movement, revision): (MovementId, u32),
+    movement: MovementId,
+    revision: u32,
 ) -> Result<Option<BankInstructions>, Error> {
     let Some(stored) = scope.store().sealed_instructions(movement, revision).await? else { return Ok(None) };
     Ok(Some(stored.opened(keys)?))
@@ -131,8 +132,10 @@ pub struct TypedVerification {
 pub async fn verify_instructions(
     scope: &Scope,
     by: &Member,
-    (id, keys): (MovementId, &Keyring),
-    (opened, typed): (Option<&InstructionsToVerify>, &TypedVerification),
+    id: MovementId,
+    keys: &Keyring,
+    opened: Option<&InstructionsToVerify>,
+    typed: &TypedVerification,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let TypedVerification { revision, verification, accounts } = typed;
     let records = Records::load(scope, id).await?;

@@ -131,7 +131,7 @@ fn endpoint(sight: &mut Sight<'_>, org: OrgId) {
         let of = super::people::read_organization(known.get(&organization));
         let after = of.and_then(|of| read.with_suspension(of.suspended_at));
         let Some(after) = after else { return Vec::new() };
-        let repair = endpoints::copy_suspension((org, Timestamp::now()), &read, &after).ok();
+        let repair = endpoints::copy_suspension(org, Timestamp::now(), &read, &after).ok();
         let says = format!("says otherwise than its organization whether it is suspended: {organization}");
         vec![(Problem::Disagreement, says, repair)]
     });

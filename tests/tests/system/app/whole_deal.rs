@@ -78,7 +78,7 @@ async fn answer(ada: &Attendee, gate: GateId, fields: &[InformationField], (act,
     ada.submit(&at, &format!("{at}/answers/{act}"), &typed).await
 }
 
-async fn judge(live: &Live, page: &str, (act, reason): (&str, &str)) {
+async fn judge(live: &Live, page: &str, act: &str, reason: &str) {
     let shown = live.member.get(page).await;
     let fields = hidden(&shown, &format!("{page}/{act}"));
     let typed = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("reason", reason)]);
@@ -154,11 +154,11 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
 
     assert!(live.member.get("/app").await.says("Answers to read"));
     let answers = format!("{}/conditions/{}/answers/{}", live.path(), gates[2], ada.participant);
-    judge(&live, &answers, ("return", &reason)).await;
+    judge(&live, &answers, "return", &reason).await;
     assert!(ada.get("").await.says("Answer questions"));
     assert_eq!(answer(&ada, gates[2], fields, ("send", &text)).await.status, 303);
     assert_eq!(live.read().await["lifecycle"], "active");
-    judge(&live, &answers, ("accept", "")).await;
+    judge(&live, &answers, "accept", "").await;
     assert_eq!(live.read().await["lifecycle"], "completed");
     assert_eq!(live.member.get(&live.path()).await.status, 200);
 

@@ -75,7 +75,7 @@ fn told(row: &Value, fixture: &Fixture) -> Value {
     })
 }
 
-async fn compare(name: &str, (http, answer): (&Fixture, &Answer), (mcp, called): (&Fixture, &Called)) {
+async fn compare(name: &str, http: &Fixture, answer: &Answer, mcp: &Fixture, called: &Called) {
     let mut body = answer.json();
     if body.is_array() {
         body = json!({"data": body});
@@ -111,7 +111,7 @@ async fn every_operation_does_the_same_as_its_tool() {
         if operation.is_write() {
             let answer = http.call_by(&reader, operation).send().await;
             let called = reading.call(name, &Value::Object(with.clone())).await;
-            compare(&format!("{name} by a reader"), (&http, &answer), (&of_tools, &called)).await;
+            compare(&format!("{name} by a reader"), &http, &answer, &of_tools, &called).await;
             assert!(called.texts()[1].contains("scope `read_write`"), "{:?}", called.texts());
         }
         let mut more = with.clone();
@@ -125,7 +125,7 @@ async fn every_operation_does_the_same_as_its_tool() {
         };
         let called = mcp.speaking(HANDSHAKE).call(name, &Value::Object(more)).await;
         assert_eq!(answer.status, 422, "{answer}");
-        compare(&format!("{name} with too much"), (&http, &answer), (&of_tools, &called)).await;
+        compare(&format!("{name} with too much"), &http, &answer, &of_tools, &called).await;
         if operation.method == "POST" {
             let mut with = with.clone();
             with.insert("idempotency_key".to_owned(), json!(name));
@@ -133,7 +133,7 @@ async fn every_operation_does_the_same_as_its_tool() {
                 let answer = asked.clone().key(name).send().await;
                 assert!(answer.status < 300, "{answer}");
                 let called = mcp.call(name, &Value::Object(with.clone())).await;
-                compare(&format!("{name}, {attempt}"), (&http, &answer), (&of_tools, &called)).await;
+                compare(&format!("{name}, {attempt}"), &http, &answer, &of_tools, &called).await;
                 assert!(results[name].is_valid(&called.0["structuredContent"]), "{name}: {}", called.0);
             }
         } else {
@@ -144,7 +144,7 @@ async fn every_operation_does_the_same_as_its_tool() {
                 with.insert("limit".to_owned(), json!(50));
             }
             let called = mcp.call(name, &Value::Object(with)).await;
-            compare(name, (&http, &answer), (&of_tools, &called)).await;
+            compare(name, &http, &answer, &of_tools, &called).await;
             assert!(results[name].is_valid(&called.0["structuredContent"]), "{name}: {}", called.0);
         }
     }

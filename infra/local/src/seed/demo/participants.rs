@@ -40,7 +40,8 @@ impl<'a> Attending<'a> {
     /// Opens the link of the participant at index `place`, and consents.
     pub(crate) async fn begin(
         functions: &'a Functions,
-        (organization_id, agreement_id): (OrgId, AgreementId),
+        organization_id: OrgId,
+        agreement_id: AgreementId,
         place: usize,
     ) -> Result<Self, Error> {
         let system = SystemContext::begin(&functions.app.store, organization_id, "set_up_demo", TimeScale::default());

@@ -28,7 +28,7 @@ impl Agreement {
         check_limit("payments", draft.facts.movements.len(), limits::AGREEMENT_MOVEMENTS_MAX)?;
         self.check_payment(&terms)?;
         draft.facts.movements.insert(id, MovementState::Draft);
-        let movement = Movement::draft((id, self.id(), self.workspace_id), terms, created_by, now);
+        let movement = Movement::draft(id, self.id(), self.workspace_id, terms, created_by, now);
         Ok((draft, Some(movement)))
     }
 

@@ -283,7 +283,7 @@ fn the_draft_lacks_only_the_activation() {
     let items: Vec<FundingItem> = PAPERED.iter().map(|verb| ready_item(&trust, *verb)).collect();
     let papered: Vec<_> = items.iter().map(|item| (item, content())).collect();
     let name = default_name(&trust).unwrap();
-    let draft = draft((AgreementId::new(), name), &trust, &papered, Actor::system(), noon()).unwrap();
+    let draft = draft(AgreementId::new(), name, &trust, &papered, Actor::system(), noon()).unwrap();
     let contacts = contacts(&trust);
     let context = DraftContext {
         workspace_activated: false,

@@ -242,7 +242,7 @@ impl World {
                 let change = before.paper(papering).ok()?;
                 let stored = DocumentContent { sha256: "0".repeat(64), size_bytes: 9 };
                 let name = papers::default_name(&self.trust).unwrap();
-                let draft = papers::draft((id, name), &self.trust, &[(&before, stored)], Actor::system(), self.now);
+                let draft = papers::draft(id, name, &self.trust, &[(&before, stored)], Actor::system(), self.now);
                 self.agreements.insert(id, draft.unwrap());
                 return self.changed(n, Some(change));
             }

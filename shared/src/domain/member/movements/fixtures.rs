@@ -222,7 +222,7 @@ impl World {
     pub(super) fn instructions(&self, number: &str) -> NewInstructions {
         let clear = Self::clear(number);
         let revision = self.movement.instructions().map_or(0, |instructions| instructions.revision) + 1;
-        let sealed = clear.sealed((&self.keys, self.maren.org()), (self.movement.id(), revision)).unwrap();
+        let sealed = clear.sealed(&self.keys, self.maren.org(), self.movement.id(), revision).unwrap();
         sealed.after(self.entered.as_ref(), &clear)
     }
 

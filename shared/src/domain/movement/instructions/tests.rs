@@ -165,7 +165,7 @@ fn what_is_kept_beside_the_ciphertext_tells_no_more_than_the_last_characters() {
     let movement = MovementId::new();
     let clear = read(InstructionsKind::Aba, "000123456789", "021000021").unwrap();
     let org = OrgId::new();
-    let new = clear.sealed((&keys, org), (movement, 1)).unwrap();
+    let new = clear.sealed(&keys, org, movement, 1).unwrap();
     let stored = serde_json::to_string(&new.sealed).unwrap() + &serde_json::to_string(&new.accounts).unwrap();
     for said in [format!("{clear:?}"), format!("{new:?}"), stored] {
         assert!(!said.contains("12345") && !said.contains("021000021"), "{said}");

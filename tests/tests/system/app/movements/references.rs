@@ -13,7 +13,7 @@ fn standing_order(day: &str, reference: &str) -> String {
         .replace("2026-03-18", day)
 }
 
-async fn prove(by: &Browser, (name, content): (&str, &[u8]), id: shared::domain::ids::MovementId) {
+async fn prove(by: &Browser, name: &str, content: &[u8], id: shared::domain::ids::MovementId) {
     let at = uploaded(by, name, content).await;
     let page = by.get(&at).await;
     assert!(!page.says("It counts once."), "{}", page.body);
@@ -30,7 +30,7 @@ async fn the_second_months_payment_with_the_payers_reference_is_proven_too() {
     let second = another(&deal, "Rent of April", "RENT", 25_000_000).await;
     for (name, day, id) in [("march.xml", "2026-03-18", deal.id), ("april.xml", "2026-04-18", second)] {
         let content = camt(name, &[standing_order(day, "RENT-4B")]);
-        prove(&deal.maren, (name, &content), id).await;
+        prove(&deal.maren, name, &content, id).await;
         assert_eq!(state_of(&deal.org, id).await, "reconciled");
     }
 }
@@ -41,7 +41,7 @@ async fn a_payers_reference_that_a_bank_repeats_as_its_own_is_claimed_by_no_paym
     let second = another(&deal, "Rent of April", "INV-117", 25_000_000).await;
     for (name, day, id) in [("march.xml", "2026-03-18", deal.id), ("april.xml", "2026-04-18", second)] {
         let content = camt(name, &[entry("250000.00", "CRDT", "INV-117", "Rent").replace("2026-03-18", day)]);
-        prove(&deal.maren, (name, &content), id).await;
+        prove(&deal.maren, name, &content, id).await;
         assert_eq!(state_of(&deal.org, id).await, "reconciled");
     }
 }

@@ -31,7 +31,7 @@ pub(super) enum Form {
     Absent,
 }
 
-fn filled(by: By, (page, path): (&Page, String), typed: &[(&str, &str)]) -> Form {
+fn filled(by: By, page: &Page, path: String, typed: &[(&str, &str)]) -> Form {
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
     let own = hidden(page, &path).into_iter().filter(|(name, _)| !is_typed(name));
     let typed = typed.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -141,7 +141,7 @@ impl History {
         };
         let token = (!page.says("name=\"form_token\"")).then_some(("form_token", self.tokens[who].as_str()));
         let typed: Vec<_> = token.into_iter().chain(typed).collect();
-        let form = filled(By::Participant(who), (&page, person.at(&rest)), &typed);
+        let form = filled(By::Participant(who), &page, person.at(&rest), &typed);
         if matches!(act, Act::Upload(..)) { form.with_file(text) } else { form }
     }
 
@@ -156,7 +156,7 @@ impl History {
                     return Form::Absent;
                 }
                 let typed = [("day", "11/20/2026"), ("how", "By post"), ("note", "")];
-                filled(By::Member, (&page, path), &typed).with_file(text)
+                filled(By::Member, &page, path, &typed).with_file(text)
             }
             Act::Accept(gate, who) | Act::Return(gate, who) => {
                 let answers = format!("{at}/conditions/{gate}/answers/{}", person(who));
@@ -168,22 +168,22 @@ impl History {
                     if page.says("name=\"submission\"") { page.hidden("submission") } else { String::new() };
                 let end = if matches!(act, Act::Accept(..)) { "accept" } else { "return" };
                 let typed = [("submission", submission.as_str()), ("reason", text)];
-                filled(By::Member, (&page, format!("{answers}/{end}")), &typed)
+                filled(By::Member, &page, format!("{answers}/{end}"), &typed)
             }
             Act::Reopen(gate) => {
                 let action = format!("{at}/conditions/{gate}/reopen");
                 let page = member.get(&at).await;
-                if page.says(&action) { filled(By::Member, (&page, action), &[]) } else { Form::Absent }
+                if page.says(&action) { filled(By::Member, &page, action, &[]) } else { Form::Absent }
             }
             Act::Verify(who) => {
                 let path = format!("{at}/participants/{}/verification", person(who));
                 let page = member.get("/app").await;
-                filled(By::Member, (&page, path), &[("method", "Passport"), ("day", "11/20/2026")])
+                filled(By::Member, &page, path, &[("method", "Passport"), ("day", "11/20/2026")])
             }
             Act::Reissue(who) => {
                 let access = format!("{at}/participants/{}/access", person(who));
                 let page = member.get(&access).await;
-                filled(By::Member, (&page, format!("{access}/reissue")), &[])
+                filled(By::Member, &page, format!("{access}/reissue"), &[])
             }
             Act::Cancel => {
                 let Some(review) = &self.cancellation else { return Form::Absent };
@@ -193,7 +193,7 @@ impl History {
                 }
                 let (token, version) = (page.hidden("form_token"), page.hidden("version"));
                 let typed = [("form_token", &*token), ("version", &version), ("note", ""), ("decision", "confirm")];
-                filled(By::Member, (&page, review.clone()), &typed)
+                filled(By::Member, &page, review.clone(), &typed)
             }
             Act::TimePasses => Form::Tick(Clockwork::of(&self.live.org)),
             other => panic!("no member does {other:?}"),
