@@ -106,9 +106,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     };
     let id = submitted.new_id::<PaperSignatureId>();
     // No file is stored for a form that records nothing.
-    if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty()
-        && record.papers.iter().all(|paper| paper.id != id)
-    {
+    if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty() {
         return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
     }
     let (file_name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {

@@ -118,7 +118,7 @@ impl Sweep<'_> {
             let entries = match due.next_page().await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    log_failure("tick", &error.into());
+                    log_failure("tick", None, &error.into());
                     report.failed += 1;
                     return report;
                 }
@@ -159,7 +159,7 @@ impl Sweep<'_> {
         match self.relay.enqueue(entries).await {
             Ok(_) => report.enqueued += u32::try_from(entries.len()).unwrap_or(u32::MAX),
             Err(error) => {
-                log_failure("tick", &error);
+                log_failure("tick", None, &error);
                 report.failed += 1;
             }
         }
@@ -170,10 +170,11 @@ impl Sweep<'_> {
             if deadline <= Instant::now() {
                 return;
             }
+            let org = entry.org;
             match self.relay.process(entry, deadline).await {
                 Ok(_) => report.relayed += 1,
                 Err(error) => {
-                    log_failure("tick", &error);
+                    log_failure("tick", Some(org), &error);
                     report.failed += 1;
                 }
             }
@@ -186,7 +187,8 @@ impl Sweep<'_> {
             if deadline <= Instant::now() {
                 return;
             }
-            let Ok(ended) = end_with_agreement(self.app, entry.org, entry.id.into(), deadline).await else {
+            let org = entry.org;
+            let Ok(ended) = end_with_agreement(self.app, org, entry.id.into(), deadline).await else {
                 report.failed += 1;
                 continue;
             };
@@ -195,7 +197,7 @@ impl Sweep<'_> {
                 continue;
             }
             if let Err(error) = self.app.store.delete_due_entry(entry).await {
-                log_failure("tick", &error.into());
+                log_failure("tick", Some(org), &error.into());
                 report.failed += 1;
             }
         }
@@ -219,7 +221,7 @@ impl Sweep<'_> {
             match counted.await {
                 Ok(_) => report.counted += 1,
                 Err(error) => {
-                    log_failure("tick", &error.into());
+                    log_failure("tick", Some(org), &error.into());
                     report.failed += 1;
                 }
             }
@@ -231,10 +233,11 @@ impl Sweep<'_> {
             if deadline <= Instant::now() {
                 return;
             }
+            let org = entry.org;
             match self.remove_uploads_of(entry).await {
                 Ok(removed) => report.removed += removed.files,
                 Err(error) => {
-                    log_failure("tick", &error);
+                    log_failure("tick", Some(org), &error);
                     report.failed += 1;
                 }
             }

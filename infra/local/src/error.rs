@@ -47,7 +47,7 @@ pub enum StartError {
         "the data directory {0} was written by a newer version; update this program, or choose another with --data-dir"
     )]
     Newer(PathBuf),
-    /// The data is from an earlier build, or names none.
+    /// The data is from an earlier build, or names no version.
     #[error(
         "the data directory {0} was made by an earlier build; delete it to start over, or choose another with --data-dir"
     )]

@@ -25,10 +25,14 @@ pub(crate) async fn or_answered(
     route: RouteKind,
     result: Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {
-    if result.as_ref().map_or(true, PageResponse::is_refused) {
+    let is_refused = result.as_ref().map_or(true, PageResponse::is_refused);
+    // What changed nothing may be a refusal too, told by a notice of the page that it leads to.
+    if is_refused || !request.has_used_copy() {
         return match request.repeat_by_now().await {
-            Some(repeat) => answer(request, route, repeat)?.map_or(result, Ok),
-            None => result,
+            Some(repeat) if is_refused || matches!(repeat, Repeat::Same(_)) => {
+                answer(request, route, repeat)?.map_or(result, Ok)
+            }
+            _ => result,
         };
     }
     if let Some(answer) = result.as_ref().ok().and_then(PageResponse::as_answer) {

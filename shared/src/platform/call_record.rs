@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use http::StatusCode;
+use tracing::field::display;
 use tracing::{Instrument, Level, Span};
 use uuid::Uuid;
 
@@ -149,11 +150,12 @@ pub fn log_system_call(context: &SystemContext, ended: Result<(), &Error>) {
     end.log(context.span(), Some(context.call()));
 }
 
-/// Logs a failure of the service that belongs to no organization.
-pub fn log_failure(operation: &'static str, error: &Error) {
+/// Logs a failure of the service that belongs to no call, with the organization if it is about one.
+pub fn log_failure(operation: &'static str, org: Option<OrgId>, error: &Error) {
     let (status, code) = error.status();
     let (cause, started, usage) = (error.cause(), Instant::now(), Usage::default());
     let end = CallEnd { status, code: code.as_str(), cause, started, usage };
+    let _in_organization = tracing::info_span!("failure", organization_id = org.map(display)).entered();
     end.log(&call_span(RequestId::new(), operation), None);
 }
 
@@ -202,11 +204,8 @@ impl CallEnd<'_> {
     }
 }
 
-/// Runs a call in its span, and converts panics and overruns into errors. The caller still gets a response, and the failure's audit row keeps an
-/// attempt in progress from taking effect later.
-///
-/// # Errors
-/// Those of the call, and [`Error::Internal`].
+/// Runs a call in its span, and converts panics and overruns into errors. The caller still gets a response, and the
+/// failure's audit row keeps an attempt in progress from taking effect later.
 pub async fn catch_panic_and_overrun<T>(
     span: Span,
     call: impl Future<Output = Result<T, Error>> + Send,

@@ -34,7 +34,8 @@ pub async fn end_with_agreement(
     let begin = |operation| SystemContext::begin(&app.store, org, operation, app.time_scale);
     let mut ended = Ended::default();
     let left = endings::left_to_end(&begin(endings::END_MOVEMENT), agreement).await;
-    let Some((agreement, left)) = left.inspect_err(|error| log_failure(endings::END_MOVEMENT, error))? else {
+    let Some((agreement, left)) = left.inspect_err(|error| log_failure(endings::END_MOVEMENT, Some(org), error))?
+    else {
         return Ok(Ended { is_complete: true, ..ended });
     };
     for one in left {

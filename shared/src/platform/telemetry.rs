@@ -20,8 +20,8 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 /// The crates whose events are logged. Those of libraries could quote what users wrote.
 pub const LOGGED: [&str; 5] = ["clock", "event_relay", "local", "shared", "webhook_sender"];
 
-/// Variables with the log's level, or levels per module (`info,shared::store=debug`). The first that is set counts.
-/// Lambda sets the first where a function's logging is configured.
+/// Variables with the log's level, or levels per module. The first that is set counts. Lambda sets the first for a
+/// function whose log format is JSON.
 const LEVELS: [&str; 2] = ["AWS_LAMBDA_LOG_LEVEL", "RUST_LOG"];
 
 /// Logs to the standard output, which Lambda collects, for the rest of the process.
@@ -47,7 +47,8 @@ fn log(writer: impl for<'w> MakeWriter<'w> + Send + Sync + 'static, levels: Opti
     let mut lines = JsonLayer::new(writer);
     lines.with_timer("timestamp", SystemTime).with_level("level");
     lines.with_top_level_flattened_span_list().with_flattened_event();
-    let levels: Targets = levels.and_then(|text| text.to_lowercase().parse().ok()).unwrap_or_default();
+    let levels: Targets =
+        levels.and_then(|text| text.to_lowercase().replace("fatal", "error").parse().ok()).unwrap_or_default();
     let levels = if levels.default_level().is_some() { levels } else { levels.with_default(Level::INFO) };
     // Whatever the level, a line keeps the fields of its spans.
     let logged = filter_fn(is_logged_span).or(filter_fn(is_logged).and(levels));
@@ -123,9 +124,14 @@ mod tests {
             tracing::info!(parent: &call, "well");
             tracing::error!(parent: &call, "badly");
         };
-        for (levels, written) in
-            [(None, 2), (Some("INFO"), 2), (Some("WARN"), 1), (Some("off,shared::platform=error"), 1), (Some("?"), 2)]
-        {
+        for (levels, written) in [
+            (None, 2),
+            (Some("INFO"), 2),
+            (Some("WARN"), 1),
+            (Some("FATAL"), 1),
+            (Some("off,shared::platform=error"), 1),
+            (Some("?"), 2),
+        ] {
             let lines = lines(levels, write);
             assert_eq!(lines.len(), written, "{levels:?}: {lines:?}");
             assert!(lines.iter().all(|line| line["request_id"] == "r"), "{lines:?}");

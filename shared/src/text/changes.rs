@@ -219,7 +219,7 @@ fn promise_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::domain::agreement::Label;
-    use crate::domain::agreement::fixtures::{Deal, noon, published};
+    use crate::domain::agreement::fixtures::{Deal, cancelled, noon, published};
     use crate::domain::agreement::gate::GateState;
     use crate::domain::ids::MovementId;
     use crate::domain::money::Currency;
@@ -267,7 +267,7 @@ mod tests {
         further.documents[0].state = DocumentState::Signed;
         let sentences = ["Step 1, Step 0, is done.", "Step 2, Step 1, is open now.", "“SAFE” was signed by everyone."];
         assert_eq!(told(&further), sentences);
-        let ended = further.cancelled(noon());
+        let ended = cancelled(&further, noon());
         let sentences =
             ["It was active and is cancelled now.", "Step 1, Step 0, is done.", "“SAFE” was signed by everyone."];
         assert_eq!(told(&ended), sentences);

@@ -135,7 +135,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{Deal, after, answered, noon, published, waiting};
+    use crate::domain::agreement::fixtures::{Deal, after, answered, cancelled, noon, published, waiting};
 
     #[test]
     fn the_current_step_waits_for_people_before_time() {
@@ -176,6 +176,6 @@ mod tests {
         live.stages[0].gates.truncate(1);
         let found = wait(&live).unwrap();
         assert_eq!((found.on.as_str(), found.until), ("24-hour waiting period", Some(after(24))));
-        assert_eq!(wait(&live.cancelled(after(2))), None);
+        assert_eq!(wait(&cancelled(&live, after(2))), None);
     }
 }

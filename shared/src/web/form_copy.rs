@@ -39,6 +39,12 @@ impl Request {
         self.copy = None;
     }
 
+    /// Whether this request has used the form's copy.
+    #[must_use]
+    pub fn has_used_copy(&self) -> bool {
+        self.has_used_copy.load(Ordering::Relaxed)
+    }
+
     /// How the form's copy has been used by now: another request may have used it since this one began.
     pub async fn repeat_by_now(&self) -> Option<Repeat> {
         // If the copy's record can't be read, the request's own answer stands.
@@ -65,7 +71,7 @@ impl Request {
     /// Keeps the answer for repeats, unless the commit did. If that fails, a repeat leads to the form's own page.
     pub async fn keep_answer(&self, answer: FormAnswer) {
         let is_kept = self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
-        if let Some(copy) = self.copy.filter(|_| self.has_used_copy.load(Ordering::Relaxed) && !is_kept) {
+        if let Some(copy) = self.copy.filter(|_| self.has_used_copy() && !is_kept) {
             let _ = self.store().keep_answer(copy.id, &answer).await;
         }
     }

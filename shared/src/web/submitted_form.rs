@@ -193,7 +193,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
             return Ok(plan.into_output());
         }
         let scope = self.scope();
-        let copy = self.request.copy.filter(|_| plan.is_act() && !self.request.has_used_copy.load(Ordering::Relaxed));
+        let copy = self.request.copy.filter(|_| plan.is_act() && !self.request.has_used_copy());
         let answer = self.request.redirect_if_committed.get().map(FormAnswer::from);
         let (mut commit, shown, output) = plan.into_commit(scope);
         if let Some(copy) = copy {

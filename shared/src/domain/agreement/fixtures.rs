@@ -82,6 +82,10 @@ pub(crate) fn with_movements(movements: BTreeMap<MovementId, MovementState>) -> 
     Facts { movements, ..Facts::none() }
 }
 
+pub(crate) fn cancelled(live: &Agreement, at: Timestamp) -> Agreement {
+    live.cancelled(at)
+}
+
 /// With a participant's answers to a gate that wait for a member.
 pub(crate) fn answered(mut live: Agreement, gate: GateId, by: ParticipantId, at: Timestamp) -> Agreement {
     live.facts.answered = [((gate, by), at)].into();

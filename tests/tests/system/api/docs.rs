@@ -205,7 +205,7 @@ fn assert_answered(said: &str, examples: &[(String, String, String)]) {
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
 }
 
-/// If set, as by `.ci/run`, missing tools fail tests.
+/// If set, as by `scripts/test-all`, missing tools fail tests.
 const REQUIRE_TOOLS: &str = "COUNTERSIGN_REQUIRE_TOOLS";
 
 async fn is_there(program: &str) -> bool {

@@ -180,7 +180,7 @@ impl Agreement {
     }
 
     #[must_use]
-    pub(crate) fn cancelled(&self, now: Timestamp) -> Self {
+    pub(in crate::domain) fn cancelled(&self, now: Timestamp) -> Self {
         let published_at = match self.life {
             Life::Active { published_at } => Some(published_at),
             _ => None,
