@@ -174,7 +174,7 @@ fn day(zone: &TimeZone, at: Timestamp) -> String {
 mod tests {
     use super::*;
     use crate::domain::agreement::StageAction;
-    use crate::domain::agreement::fixtures::{Deal, cancelled, label, published};
+    use crate::domain::agreement::fixtures::{self, Deal, label, published};
     use crate::domain::agreement::promise::{Trigger, Triggers};
     use crate::domain::ids::{OccurrenceId, TriggerId};
     use crate::domain::member::{self, Counting};
@@ -318,7 +318,7 @@ mod tests {
         let cancelled =
             after(&world, |context, _| member::cancel_obligation(&member_called("Maren Holt"), context, reason), now);
         assert_eq!(state(&cancelled, now), "Cancelled by Maren Holt");
-        let agreement = cancelled(&world.agreement, at(now));
+        let agreement = fixtures::cancelled(&world.agreement, at(now));
         let ended = world.obligation.ended(&agreement, Moment::test(at(now))).unwrap();
         assert_eq!(state(&world.with(&ended), now), "Cancelled with its agreement");
         let mut expiring = draft(vec![on(&["2026-06-30"])], &[StageAction::ProjectObligations]);
