@@ -176,7 +176,8 @@ fn sources_below(root: &Path) -> BTreeMap<String, String> {
     let read = |file: &PathBuf| (module(root, file), fs::read_to_string(file).expect("a source"));
     let mut files: BTreeMap<_, _> = files.iter().map(read).filter(|(module, _)| module != "lib").collect();
     let tests: Vec<String> = files.iter().flat_map(|(module, source)| test_modules(module, source)).collect();
-    files.retain(|module, _| !tests.contains(module));
+    let is_below = |module: &str, test: &String| module == test || module.starts_with(&format!("{test}::"));
+    files.retain(|module, _| !tests.iter().any(|test| is_below(module, test)));
     files
 }
 

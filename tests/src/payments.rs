@@ -155,8 +155,8 @@ impl Org {
             .as_member(person, "verify_instructions", async |call| {
                 let movement = movements::get(call.scope(), id).await?.movement;
                 let opened = InstructionsToVerify::load(call.scope(), keys, &movement).await?;
-                let typed = (opened.as_ref(), &new);
-                movements::verify_instructions(call.scope(), call.member(), (id, keys), typed).await
+                let (scope, by) = (call.scope(), call.member());
+                movements::verify_instructions(scope, by, id, keys, opened.as_ref(), &new).await
             })
             .await;
         verified.expect("it is what the instructions say");

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use http::StatusCode;
-use tracing::field::display;
 use tracing::{Instrument, Level, Span};
 use uuid::Uuid;
 

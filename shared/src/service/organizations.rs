@@ -38,8 +38,7 @@ pub async fn change_settings(
     // This call's clock may be behind the previous call's.
     let last = before.earlier_names.last().map(|earlier| earlier.until);
     let earlier = EarlierName { name: before.name, until: last.map_or(scope.now(), |last| last.max(scope.now())) };
-    let settings = (settings, asks_for_codes);
-    let changes = stored::change_settings(scope.call(), admin, settings, (&earlier, is_renamed));
+    let changes = stored::change_settings(scope.call(), admin, settings, asks_for_codes, &earlier, is_renamed);
     Ok(Plan::new(scope, ()).change([changes]).showing([scope.org().uuid()]))
 }
 

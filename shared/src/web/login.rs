@@ -248,7 +248,8 @@ pub async fn switch_organization(request: &mut Request, to: OrgId) -> Result<Coo
             created_at: current.session().created_at,
         };
         let is_member = |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
-        session.begin(request, membership.ok_or_else(Error::not_found)?, None, is_member).await
+        let (organization, member) = membership.ok_or_else(Error::not_found)?;
+        session.begin(request, organization, member, None, is_member).await
     };
     let signed_in = retry_on_conflict(request.write_budget(), begin).await?;
     request.sign_in(signed_in);

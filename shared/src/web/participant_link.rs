@@ -98,8 +98,8 @@ async fn count_guess(request: &Request, counter: &keys::Key) -> Result<bool, Err
 }
 
 async fn own_session(request: &Request, participant: ParticipantId) -> Result<Option<Attending>, Error> {
-    let from = (request.headers(), participant);
-    authenticate(request.app(), request.record(), from, request.path_record_ids()).await
+    let (headers, ids) = (request.headers(), request.path_record_ids());
+    authenticate(request.app(), request.record(), headers, participant, ids).await
 }
 
 async fn find(app: &AppState, table: &Store, link: &ParticipantLink) -> Result<Option<OpenLink>, Error> {

@@ -39,7 +39,7 @@ fn document_sha256() -> String {
     crypto::sha256_hex(PAPER)
 }
 
-fn receipt(n: u8, participant: u8, name: &str, act: &Value) -> Receipt {
+fn receipt(n: u8, (participant, name): (u8, &str), act: &Value) -> Receipt {
     let origin = json!({"address": format!("192.0.2.{participant}"), "browser": format!("Browser of {name}")});
     let receipt = json!({"id": id('b', n), "participant_id": id('a', participant), "name": name,
         "at": at(n.into()).to_string(), "origin": origin, "act": act});

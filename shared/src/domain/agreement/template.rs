@@ -277,8 +277,8 @@ mod tests {
         let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind: OrDefault(template.kind) };
         let parties = template.parties.iter().map(|party| party.key.clone()).zip(contacts.iter().map(|one| one.id));
         let id = AgreementId::new();
-        let by = (Actor::system(), noon());
-        let (draft, movements) = template.draft(id, new, &parties.collect(), &BTreeSet::new(), by).unwrap();
+        let (parties, by) = (parties.collect(), Actor::system());
+        let (draft, movements) = template.draft(id, new, &parties, &BTreeSet::new(), by, noon()).unwrap();
         assert!(draft.id() == id && draft.as_draft().is_ok(), "{}", template.key);
         let payments: Vec<DraftPayment> = movements.iter().map(DraftPayment::from).collect();
         assert!(payments.iter().all(|payment| draft.movements().contains_key(&payment.id)), "{}", template.key);

@@ -149,15 +149,13 @@ pub async fn verify_instructions(
         return refused(NotMoved::InstructionsChanged);
     }
     if opened.are(&AccountKeys::new(keys, scope.org()), accounts) {
-        return Ok(
-            match acts::verify_instructions(by, context, movement, (*revision, verification.clone()), counting) {
-                Ok(change) => {
-                    let changes = stored::act(scope.call(), records.read(), &change)?;
-                    records.plan(scope, Ok(())).change(changes).emit(change.events)
-                }
-                Err(refused) => records.plan(scope, Err(refused)),
-            },
-        );
+        return Ok(match acts::verify_instructions(by, context, movement, *revision, verification.clone(), counting) {
+            Ok(change) => {
+                let changes = stored::act(scope.call(), records.read(), &change)?;
+                records.plan(scope, Ok(())).change(changes).emit(change.events)
+            }
+            Err(refused) => records.plan(scope, Err(refused)),
+        });
     }
     Ok(match acts::count_wrong_try(by, context, movement, *revision, counting) {
         Ok((counted, left)) => {

@@ -397,8 +397,8 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
 async fn a_projection_that_is_raced_for_happens_once() {
     let desk = Desk::new().await;
     let [ada, ben] = &desk.people;
-    let terms = || (vec![on(&[3]), triggered(&[1])], days_ago(2));
-    let waiting = obligations::waiting(&desk.org, &desk.workspace, [ada, ben], terms()).await;
+    let terms = vec![on(&[3]), triggered(&[1])];
+    let waiting = obligations::waiting(&desk.org, &desk.workspace, [ada, ben], terms, days_ago(2)).await;
     assert_eq!(desk.listed(&[]).await, Vec::<String>::new(), "they wait for the step");
     let agreement = desk.org.get(waiting.path()).send().await.ok(200);
     assert!(agreement["promises"].as_array().expect("promises").iter().all(|one| one["obligation_id"].is_null()));

@@ -200,16 +200,16 @@ impl Case<'_> {
         let call = self.demo.call(member, "verify_instructions").await?;
         let movement = movements::get(call.scope(), self.ids.1).await?.movement;
         let opened = InstructionsToVerify::load(call.scope(), &keys, &movement).await?;
-        let typed = (opened.as_ref(), &new);
-        let plan = movements::verify_instructions(call.scope(), call.member(), (self.ids.1, &keys), typed).await?;
+        let (scope, by, opened) = (call.scope(), call.member(), opened.as_ref());
+        let plan = movements::verify_instructions(scope, by, self.ids.1, &keys, opened, &new).await?;
         done(call.commit(plan).await?)
     }
 
     /// The payer reports the payment as sent, on their own page.
     async fn report_sent(&self) -> Result<(), Error> {
         let (agreement, id) = self.ids;
-        let ids = (self.demo.organization.id, agreement);
-        let payer = Attending::begin(self.demo.functions, ids, self.new.parties.0).await?;
+        let org = self.demo.organization.id;
+        let payer = Attending::begin(self.demo.functions, org, agreement, self.new.parties.0).await?;
         let call = payer.call("report_payment_sent").await?;
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
         let text = format!("{}-1", self.new.reference);

@@ -67,7 +67,7 @@ pub(crate) async fn act(
     ids: (OrgId, AgreementId),
     (place, what): (usize, PartAct),
 ) -> Result<(), Error> {
-    let attending = Attending::begin(functions, ids, place).await?;
+    let attending = Attending::begin(functions, ids.0, ids.1, place).await?;
     let operation = match what {
         PartAct::Sign => "sign_document",
         PartAct::Approve => "approve_condition",

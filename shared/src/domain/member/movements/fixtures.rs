@@ -243,8 +243,8 @@ impl World {
     }
 
     pub(super) fn verify(&mut self, by: &Member) -> Result<(), NotMoved> {
-        let shown = (self.revision(), read_out());
-        let verified = verify_instructions(by, self.context(), &self.movement, shown, self.counting);
+        let (shown, said) = (self.revision(), read_out());
+        let verified = verify_instructions(by, self.context(), &self.movement, shown, said, self.counting);
         verified.map(|change| self.take(change))
     }
 

@@ -34,11 +34,12 @@ pub fn verify_instructions(
     by: &Member,
     context: AgreementContext<'_>,
     movement: &Movement,
-    shown: (u32, NewVerification),
+    shown: u32,
+    verification: NewVerification,
     counting: Counting,
 ) -> Result<MovementChange, NotMoved> {
     let movement = &*of_published(context, movement)?;
-    let after = movement.verify_instructions(shown, counting, stamp(by, context))?;
+    let after = movement.verify_instructions(shown, verification, counting, stamp(by, context))?;
     Ok(changed(by, context, movement, after))
 }
 

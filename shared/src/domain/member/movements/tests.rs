@@ -250,8 +250,8 @@ fn changed_instructions_end_the_verification_and_withdraw_the_release() {
     // Changed between verification and release, by a member with an outdated page.
     let (old, shown) = (world.movement.clone(), world.revision());
     world.enter("000987654321").unwrap();
-    let verified = (shown, read_out());
-    let late = verify_instructions(&world.jonas, world.context(), &world.movement, verified, Counting::Confirmed);
+    let (context, movement) = (world.context(), &world.movement);
+    let late = verify_instructions(&world.jonas, context, movement, shown, read_out(), Counting::Confirmed);
     assert_eq!(late.unwrap_err(), NotMoved::InstructionsChanged);
     let late = release_instructions(&world.maren, world.context(), &world.movement, shown, Counting::Confirmed);
     assert_eq!(late.unwrap_err(), NotMoved::InstructionsChanged);
