@@ -64,7 +64,7 @@ pub async fn begin(
                 BTreeSet::new()
             };
             template
-                .draft(id, new, parties, &own, scope.actor().clone(), scope.now())
+                .draft(id, new, parties, &own, scope.actor(), scope.now())
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }
     };

@@ -139,7 +139,7 @@ impl Template {
         new: NewAgreement,
         parties: &BTreeMap<String, ContactId>,
         own: &BTreeSet<ContactId>,
-        created_by: Actor,
+        created_by: &Actor,
         now: Timestamp,
     ) -> Result<(Agreement, Vec<Movement>), FieldErrors> {
         let mut draft = Agreement::draft(new, created_by.clone(), now).with_id(id);
@@ -277,8 +277,8 @@ mod tests {
         let new = NewAgreement { workspace_id: WorkspaceId::new(), name, kind: OrDefault(template.kind) };
         let parties = template.parties.iter().map(|party| party.key.clone()).zip(contacts.iter().map(|one| one.id));
         let id = AgreementId::new();
-        let (parties, by) = (parties.collect(), Actor::system());
-        let (draft, movements) = template.draft(id, new, &parties, &BTreeSet::new(), by, noon()).unwrap();
+        let parties = parties.collect();
+        let (draft, movements) = template.draft(id, new, &parties, &BTreeSet::new(), &Actor::system(), noon()).unwrap();
         assert!(draft.id() == id && draft.as_draft().is_ok(), "{}", template.key);
         let payments: Vec<DraftPayment> = movements.iter().map(DraftPayment::from).collect();
         assert!(payments.iter().all(|payment| draft.movements().contains_key(&payment.id)), "{}", template.key);
