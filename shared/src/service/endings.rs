@@ -6,8 +6,9 @@
 //! effect at the same moment.
 //!
 //! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each remaining
-//! record then changes in its own transaction, with its own audit row. After an interruption, whoever next takes up the
-//! entry continues. The same goes for participants of a draft who found no room among the people of the workspace.
+//! record then changes in its own transaction, with its own audit row. After an interruption, the next process that
+//! takes the entry continues. The same goes for participants of a draft who found no room among the people of the
+//! workspace.
 //! Until then every act consults the agreement, which already says that it has ended. The entry that an operator's
 //! repair writes also opens items left behind.
 

@@ -284,7 +284,8 @@ type RowToSee = (WaitingMovement, PaymentWait, bool);
 const READ_FOR_EACH: usize = 2;
 
 /// The rows of the payments that a member should look at, most urgent first. The member doesn't verify instructions of
-/// `not_of`. They are overdue as in the ledger ([`LedgerState::is_overdue`]), whoever has to act.
+/// `not_of`. Overdue ones
+/// ([`LedgerState::is_overdue`]) are among them even if others have to act.
 fn payments_to_see(
     waiting: &[WaitingMovement],
     open: &OpenAgreements,

@@ -1,7 +1,7 @@
 //! The payments of drafts, as members set them up. Each is a movement, a separate record.
 //!
-//! Decision: a change of a payment changes its draft too, which gets a new version. So whoever decides on a publication
-//! decides on the payments that the page showed.
+//! Decision: changing a payment also makes a new version of its draft. So a publication covers only the payments that
+//! its page showed.
 
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::edit::Seen;

@@ -1,8 +1,8 @@
 //! Rewrites records of older schema versions, for `ops migrate`.
 //!
-//! Decision: a rewritten record keeps its own version: it means the same, so whoever has read it may go on. The same
-//! transaction rewrites its rows. If a call changes the record at that moment, one of the two is decided again, so the
-//! service goes on meanwhile.
+//! Decision: a rewritten record keeps its version, so that calls which have read it can still commit: its meaning
+//! is the same. The same transaction rewrites its rows. If a call changes the record at that moment, one of the two is
+//! decided again, so the service goes on meanwhile.
 
 use std::collections::BTreeMap;
 

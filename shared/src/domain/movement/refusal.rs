@@ -28,7 +28,7 @@ pub enum NotMoved {
     Verified,
     /// The member entered the instructions, and another one can verify them.
     Own,
-    /// The member counts as one with whoever entered the instructions: one let the other in or could act as them.
+    /// The member and the one who entered the instructions count as one: one let the other in, or could act as them.
     OneSelf,
     /// What was typed doesn't match the instructions. Contains the remaining tries.
     OtherNumbers(u32),

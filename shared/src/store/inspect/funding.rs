@@ -67,7 +67,7 @@ fn id_of<R: serde::de::DeserializeOwned, I>(item: &Item, id: impl FnOnce(R) -> I
     from_item(item.clone()).ok().map(id)
 }
 
-/// An item's pointer is checked by itself. A trust's reference names its workspace, so it finds the record without one.
+/// Another check covers an item's pointer. A trust's reference names its workspace, so it leads to the record directly.
 fn reference(sight: &mut Sight<'_>, org: OrgId, name: &'static str, what: &'static str) {
     let Some(id) = text(sight.item, name).and_then(|id| id.parse::<uuid::Uuid>().ok()) else {
         return sight.unreadable();
