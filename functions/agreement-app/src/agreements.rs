@@ -11,7 +11,7 @@ use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::web::Request;
 
-const PATH: &str = "/app/agreements";
+const PATH: &str = pages::urls::AGREEMENTS;
 
 const LIFECYCLES: [(Option<Lifecycle>, &str); 6] = [
     (None, "All"),

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use axum::Router;
 use pages::fields::Fields;
 use pages::routes::{Pages, complete, get, post};
-use pages::urls::{FUNDING, TRUSTS};
+use pages::urls::{FUNDING, NEW_TRUST, TRUSTS};
 use shared::AppState;
 use shared::domain::contact::Contact;
 use shared::domain::funding::{AssetKind, Fact, FundingItem, Verb};
@@ -76,7 +76,7 @@ pub fn routes() -> Pages {
         .route(&at("/proof/{proof}/reject"), post("reject_funding_proof", acts::reject_proof))
         .route(&at("/proof/{proof}/file"), get("download_funding_proof", acts::download))
         .route(TRUSTS, get("view_trusts", trusts::list))
-        .route("/app/trusts/new", get("view_new_trust", trust_form::new).form("create_trust", trust_form::create))
+        .route(NEW_TRUST, get("view_new_trust", trust_form::new).form("create_trust", trust_form::create))
         .route("/app/trusts/{id}", get("view_trust", trust::show))
         .route("/app/trusts/{id}/edit", get("view_trust_form", trust_form::edit).form("update_trust", trust_form::save))
 }

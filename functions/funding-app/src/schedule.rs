@@ -11,7 +11,7 @@ use pages::labels::{Badge, item_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
-use pages::urls::{PAPERS, TRUSTS, encode_query_value, funding_url, item_url, trust_url, workspace_url};
+use pages::urls::{NEW_TRUST, PAPERS, encode_query_value, funding_url, item_url, trust_url, workspace_url};
 use shared::domain::funding::input::NewFundingItem;
 use shared::domain::funding::proof::Proof;
 use shared::domain::funding::{FundingItem, Phase, Verb};
@@ -182,7 +182,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
             .iter()
             .map(|trust| Link { url: trust_url(trust.id), text: trust.formal_name.as_str().to_owned() })
             .collect(),
-        new_trust: format!("{TRUSTS}/new?workspace={id}"),
+        new_trust: format!("{NEW_TRUST}?workspace={id}"),
         groups: groups(&review, &found.data, &counts, &selected),
         pager: Pager::new("funding items", found.pagination, url),
         people: people_choices(&review.people),

@@ -5,9 +5,9 @@ use http::StatusCode;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice};
-use pages::pager::{Pager, is_past_the_end};
+use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
-use pages::urls::{TRUSTS, encode_query_value, funding_url, trust_url, workspace_url};
+use pages::urls::{NEW_TRUST, TRUSTS, funding_url, trust_url, workspace_url};
 use serde_json::{Map, Value as Json};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ContactId, TrustId, WorkspaceId};
@@ -17,21 +17,19 @@ use shared::error::Error;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::trusts;
-use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::input;
 
 use crate::{Choice, people_choices};
 
-#[derive(Template)]
-#[template(path = "trust_workspace.html")]
-struct WorkspacesPage {
-    layout: Layout,
-    search: String,
-    workspaces: Vec<(Link, String)>,
-    pager: Option<Pager>,
-}
+const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
+    path: NEW_TRUST,
+    title: "New trust",
+    list: Crumb { url: TRUSTS, text: "Trusts" },
+    lead: "Which workspace runs its funding?",
+    without_any: "Every trust belongs to a workspace. Create one first.",
+};
 
 #[derive(Template)]
 #[template(path = "trust_form.html")]
@@ -59,7 +57,7 @@ impl FormPage {
             layout: Layout::new(request),
             notice: None,
             workspace: Link { url: funding_url(id), text: workspace.name.as_str().to_owned() },
-            action: format!("{TRUSTS}/new"),
+            action: NEW_TRUST.to_owned(),
             hidden: Vec::new(),
             people: people_choices(people),
             add_people: format!("{}/people", workspace_url(id)),
@@ -81,30 +79,9 @@ impl FormPage {
 
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     match request.query("workspace").and_then(|id| id.parse().ok()) {
-        None => choose_workspace(request).await,
+        None => WORKSPACE.page(request).await,
         Some(workspace) => new_page(request, workspace, Fields::default()).await,
     }
-}
-
-async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
-    let query: WorkspaceQuery = request.read_query()?;
-    let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
-    let search = request.query("search").unwrap_or_default();
-    let page_url = |offset: u64| format!("{TRUSTS}/new?search={}&offset={offset}", encode_query_value(&search));
-    if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
-    }
-    let row = |workspace: &shared::domain::workspace::Workspace| {
-        let url = format!("{TRUSTS}/new?workspace={}", workspace.id());
-        (Link { url, text: workspace.name.as_str().to_owned() }, workspace.number.to_string())
-    };
-    let page = WorkspacesPage {
-        layout: Layout::new(request),
-        pager: Pager::new("workspaces", found.pagination, page_url),
-        workspaces: found.data.iter().map(row).collect(),
-        search,
-    };
-    PageResponse::render(&page)
 }
 
 async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<PageResponse, Error> {

@@ -3,11 +3,10 @@
 use askama::Template;
 use http::StatusCode;
 use pages::done::{notice_of_act, redirect_with_notice};
-use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
-use pages::pager::{Pager, is_past_the_end};
+use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
-use pages::urls::{agreement_url, encode_query_value, workspace_url};
+use pages::urls::{agreement_url, workspace_url};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{ContactId, WorkspaceId};
 use shared::domain::workspace::NewPerson;
@@ -30,31 +29,7 @@ struct PeoplePage {
     notice: Option<Notice>,
     workspace_url: String,
     workspace: String,
-    path: String,
-    form_action: String,
-    search: String,
-    contacts: Vec<ContactOption>,
-    pager: Option<Pager>,
-}
-
-struct ContactOption {
-    id: String,
-    name: String,
-    kind: &'static str,
-    email: Option<String>,
-    is_added: bool,
-}
-
-impl ContactOption {
-    fn new(contact: &Contact, is_added: bool) -> Self {
-        Self {
-            id: contact.id.to_string(),
-            name: contact.display_name.as_str().to_owned(),
-            kind: contact_kind_label(contact.kind),
-            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-            is_added,
-        }
-    }
+    picker: ContactPicker,
 }
 
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
@@ -67,23 +42,17 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let id: WorkspaceId = request.path_id("id")?;
     let query: ContactQuery = request.read_query()?;
     let (workspace, found) = tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, &query))?;
-    let search = request.query("search").unwrap_or_default();
-    let path = people_url(id);
-    let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
-    if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
-    }
-    let option = |contact: &Contact| ContactOption::new(contact, workspace.people().contains(&contact.id));
+    let is_chosen = |contact: &Contact| workspace.people().contains(&contact.id);
+    let picker = match ContactPicker::new(request, people_url(id), &found, is_chosen) {
+        Ok(picker) => picker,
+        Err(first_page) => return Ok(first_page),
+    };
     let page = PeoplePage {
         layout: Layout::new(request),
         notice,
         workspace_url: workspace_url(id),
         workspace: workspace.name.as_str().to_owned(),
-        form_action: page_url(found.pagination.offset),
-        pager: Pager::new("contacts", found.pagination, page_url),
-        contacts: found.data.iter().map(option).collect(),
-        path,
-        search,
+        picker,
     };
     let contacts = found.data.iter().map(|contact| contact.id.uuid());
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(contacts)))

@@ -2,11 +2,10 @@
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice};
-use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Notice};
-use pages::pager::{Pager, is_past_the_end};
+use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
-use pages::urls::{ORGANIZATION, encode_query_value};
+use pages::urls::ORGANIZATION;
 use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
 use shared::domain::organization::NewOwnContact;
@@ -24,30 +23,7 @@ struct OwnContactsPage {
     layout: Layout,
     notice: Option<Notice>,
     organization: String,
-    form_action: String,
-    search: String,
-    contacts: Vec<ContactOption>,
-    pager: Option<Pager>,
-}
-
-struct ContactOption {
-    id: String,
-    name: String,
-    kind: &'static str,
-    email: Option<String>,
-    is_added: bool,
-}
-
-impl ContactOption {
-    fn new(contact: &Contact, is_added: bool) -> Self {
-        Self {
-            id: contact.id.to_string(),
-            name: contact.display_name.as_str().to_owned(),
-            kind: contact_kind_label(contact.kind),
-            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-            is_added,
-        }
-    }
+    picker: ContactPicker,
 }
 
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
@@ -61,20 +37,16 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
     let organization = signed_in.organization();
     let query: ContactQuery = request.read_query()?;
     let found = contacts::list(signed_in.scope(), &query).await?;
-    let search = request.query("search").unwrap_or_default();
-    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
-    if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
-    }
-    let option = |contact: &Contact| ContactOption::new(contact, organization.own_contact_ids.contains(&contact.id));
+    let is_chosen = |contact: &Contact| organization.own_contact_ids.contains(&contact.id);
+    let picker = match ContactPicker::new(request, PATH.to_owned(), &found, is_chosen) {
+        Ok(picker) => picker,
+        Err(first_page) => return Ok(first_page),
+    };
     let page = OwnContactsPage {
         layout: Layout::new(request),
         notice,
         organization: organization.name.as_str().to_owned(),
-        form_action: page_url(found.pagination.offset),
-        pager: Pager::new("contacts", found.pagination, page_url),
-        contacts: found.data.iter().map(option).collect(),
-        search,
+        picker,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
 }

@@ -26,6 +26,7 @@ pub mod masked;
 pub mod obligation_record;
 pub mod pager;
 pub mod payment_list;
+pub mod pickers;
 pub mod prose;
 pub mod receipts;
 mod repeats;

@@ -27,6 +27,12 @@ pub const LINKS: &str = "/app/links/";
 /// The list of statements.
 pub const STATEMENTS: &str = "/app/money/statements";
 
+/// Where a trust begins.
+pub const NEW_TRUST: &str = "/app/trusts/new";
+
+/// The list of agreements.
+pub const AGREEMENTS: &str = "/app/agreements";
+
 /// Where an agreement begins.
 pub const NEW_AGREEMENT: &str = "/app/agreements/new";
 

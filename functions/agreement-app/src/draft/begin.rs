@@ -6,16 +6,16 @@ use askama::Template;
 use pages::done::redirect_with_notice;
 use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice};
-use pages::pager::{Pager, is_past_the_end};
+use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
-use pages::urls::{agreement_url, encode_query_value, workspace_url};
+use pages::urls::{AGREEMENTS, agreement_url, workspace_url};
 use shared::domain::agreement::template::{self, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement};
 use shared::domain::ids::{AgreementId, ContactId, WorkspaceId};
 use shared::error::Error;
 use shared::service::drafts::{self, Beginning};
-use shared::service::workspaces::{self, WorkspaceQuery};
+use shared::service::workspaces;
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
@@ -23,6 +23,14 @@ use shared::wire::input::OrDefault;
 use crate::draft::details::agreement_name;
 
 const PATH: &str = pages::urls::NEW_AGREEMENT;
+
+const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
+    path: PATH,
+    title: "New agreement",
+    list: Crumb { url: AGREEMENTS, text: "Agreements" },
+    lead: "Which deal or matter does it belong to?",
+    without_any: "Every agreement belongs to a workspace. Create one first.",
+};
 
 #[derive(Clone, Copy)]
 enum Start {
@@ -76,40 +84,10 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
     let start = request.query("template").and_then(|key| Start::find(&key));
     match (workspace, start) {
-        (None, _) => choose_workspace(request).await,
+        (None, _) => WORKSPACE.page(request).await,
         (Some(workspace), None) => choose_template(request, workspace).await,
         (Some(workspace), Some(start)) => form_page(request, workspace, start, Fields::default(), None).await,
     }
-}
-
-#[derive(Template)]
-#[template(path = "begin_workspace.html")]
-struct WorkspacesPage {
-    layout: Layout,
-    search: String,
-    workspaces: Vec<(Link, String)>,
-    pager: Option<Pager>,
-}
-
-async fn choose_workspace(request: &Request) -> Result<PageResponse, Error> {
-    let query: WorkspaceQuery = request.read_query()?;
-    let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
-    let search = request.query("search").unwrap_or_default();
-    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
-    if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
-    }
-    let row = |workspace: &shared::domain::workspace::Workspace| {
-        let url = format!("{PATH}?workspace={}", workspace.id());
-        (Link { url, text: workspace.name.as_str().to_owned() }, workspace.number.to_string())
-    };
-    let page = WorkspacesPage {
-        layout: Layout::new(request),
-        pager: Pager::new("workspaces", found.pagination, page_url),
-        workspaces: found.data.iter().map(row).collect(),
-        search,
-    };
-    PageResponse::render(&page)
 }
 
 #[derive(Template)]

@@ -6,12 +6,11 @@ use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
-use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
-use pages::pager::{Pager, is_past_the_end};
+use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
 use pages::routes::Operation;
-use pages::urls::{agreement_url, condition_url, contact_url, document_url, encode_query_value, promise_url};
+use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::Contact;
@@ -35,21 +34,9 @@ struct AddPage {
     layout: Layout,
     notice: Option<Notice>,
     agreement: Link,
-    path: String,
-    form_action: String,
-    search: String,
-    contacts: Vec<ContactChoice>,
-    pager: Option<Pager>,
+    picker: ContactPicker,
     roles: Vec<Choice>,
     fields: Fields,
-}
-
-struct ContactChoice {
-    id: String,
-    name: String,
-    kind: &'static str,
-    email: Option<String>,
-    takes_part: bool,
 }
 
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
@@ -65,28 +52,17 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
+    let takes_part = |contact: &Contact| agreement.participants.iter().any(|part| part.contact_id == contact.id);
     let path = format!("{}/participants", agreement_url(id));
-    let search = request.query("search").unwrap_or_default();
-    let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
-    if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
-    }
-    let choice = |contact: &Contact| ContactChoice {
-        id: contact.id.to_string(),
-        name: contact.display_name.as_str().to_owned(),
-        kind: contact_kind_label(contact.kind),
-        email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-        takes_part: agreement.participants.iter().any(|participant| participant.contact_id == contact.id),
+    let picker = match ContactPicker::new(request, path, &found, takes_part) {
+        Ok(picker) => picker,
+        Err(first_page) => return Ok(first_page),
     };
     let page = AddPage {
         layout: Layout::new(request),
         notice,
         agreement: crate::draft::agreement_link(&agreement),
-        form_action: page_url(found.pagination.offset),
-        contacts: found.data.iter().map(choice).collect(),
-        pager: Pager::new("contacts", found.pagination, page_url),
-        search,
-        path,
+        picker,
         roles: role_boxes(),
         fields,
     };

@@ -1,0 +1,136 @@
+//! Lists to choose a contact or a workspace from.
+
+use askama::Template;
+use shared::domain::contact::Contact;
+use shared::error::Error;
+use shared::service::workspaces::{self, WorkspaceQuery};
+use shared::web::Request;
+use shared::wire::page::{Page, Pagination};
+
+use crate::labels::contact_kind_label;
+use crate::layout::{Layout, Link};
+use crate::pager::{Pager, is_past_the_end};
+use crate::response::PageResponse;
+use crate::urls::encode_query_value;
+
+/// A page of contacts, found by name or email address, for `contact_picker.html`.
+pub struct ContactPicker {
+    /// The page's path, which searches.
+    pub path: String,
+    /// Where the forms go: the page's path with search and offset, so that the list stays the same after an act.
+    pub form_action: String,
+    /// The search as typed.
+    pub search: String,
+    /// The contacts.
+    pub contacts: Vec<ContactOption>,
+    /// None if one page shows all.
+    pub pager: Option<Pager>,
+}
+
+/// A contact to choose.
+pub struct ContactOption {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its kind in words.
+    pub kind: &'static str,
+    /// Its email address.
+    pub email: Option<String>,
+    /// Whether it was chosen before.
+    pub is_chosen: bool,
+}
+
+impl ContactPicker {
+    /// The found contacts, or the way to the first page if the requested one is past the end.
+    pub fn new(
+        request: &Request,
+        path: String,
+        found: &Page<Contact>,
+        is_chosen: impl Fn(&Contact) -> bool,
+    ) -> Result<Self, PageResponse> {
+        let list = SearchedList::new(request, &path, "contacts", found.pagination)?;
+        let option = |contact: &Contact| ContactOption {
+            id: contact.id.to_string(),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+            is_chosen: is_chosen(contact),
+        };
+        let contacts = found.data.iter().map(option).collect();
+        Ok(Self { form_action: list.url, search: list.search, pager: list.pager, contacts, path })
+    }
+}
+
+/// The search and pager of a list at a path.
+struct SearchedList {
+    search: String,
+    url: String,
+    pager: Option<Pager>,
+}
+
+impl SearchedList {
+    fn new(request: &Request, path: &str, items: &'static str, at: Pagination) -> Result<Self, PageResponse> {
+        let search = request.query("search").unwrap_or_default();
+        let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
+        if is_past_the_end(at) {
+            return Err(PageResponse::see_other(page_url(0)));
+        }
+        Ok(Self { url: page_url(at.offset), pager: Pager::new(items, at, page_url), search })
+    }
+}
+
+/// A link to the list above a page.
+pub struct Crumb {
+    /// Its address.
+    pub url: &'static str,
+    /// Its title.
+    pub text: &'static str,
+}
+
+/// The page on which what is new gets its workspace.
+pub struct WorkspaceChoice {
+    /// The page's path. With `?workspace=`, it goes on.
+    pub path: &'static str,
+    /// The page's title.
+    pub title: &'static str,
+    /// The list that the page belongs to.
+    pub list: Crumb,
+    /// The question.
+    pub lead: &'static str,
+    /// Why there must be a workspace.
+    pub without_any: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "choose_workspace.html")]
+struct WorkspacesPage<'a> {
+    layout: Layout,
+    choice: &'a WorkspaceChoice,
+    search: String,
+    workspaces: Vec<(Link, String)>,
+    pager: Option<Pager>,
+}
+
+impl WorkspaceChoice {
+    /// Answers with the page.
+    pub async fn page(&self, request: &Request) -> Result<PageResponse, Error> {
+        let query: WorkspaceQuery = request.read_query()?;
+        let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
+        let list = match SearchedList::new(request, self.path, "workspaces", found.pagination) {
+            Ok(list) => list,
+            Err(first_page) => return Ok(first_page),
+        };
+        let row = |workspace: &shared::domain::workspace::Workspace| {
+            let url = format!("{}?workspace={}", self.path, workspace.id());
+            (Link { url, text: workspace.name.as_str().to_owned() }, workspace.number.to_string())
+        };
+        PageResponse::render(&WorkspacesPage {
+            layout: Layout::new(request),
+            choice: self,
+            workspaces: found.data.iter().map(row).collect(),
+            search: list.search,
+            pager: list.pager,
+        })
+    }
+}
