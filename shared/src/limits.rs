@@ -1,12 +1,10 @@
 //! Every limit of the service, each with its unit and reason.
 //!
-//! Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses larger
-//! responses without an envelope. No list reaches that with today's rows: lists omit long parts of records.
-//!
-//! Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
-//! body full of errors would make a response that Lambda refuses.
-//!
-//! Decision: bodies of up to 8 MiB are received before the 422: an honest client sees it, not a broken connection.
+//! - Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses
+//!   larger responses without an envelope. No list reaches that with today's rows: lists omit long parts of records.
+//! - Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
+//!   body full of errors would make a response that Lambda refuses.
+//! - Decision: bodies of up to 8 MiB are received before the 422: an honest client sees it, not a broken connection.
 
 use std::time::Duration;
 

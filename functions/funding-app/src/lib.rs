@@ -4,9 +4,8 @@
 //! its form, `acts` members' acts on it; `trusts`, `trust` and `trust_form` have the trusts; `sheet` has the columns
 //! that `import` reads and `export` writes.
 //!
-//! Decision: these pages are a separate function: `money-app` would exceed the size limit.
-//!
-//! Decision: drafting agreements from items and printing schedules are in `documents`, which has the fonts for PDFs.
+//! - Decision: these pages are a separate function: `money-app` would exceed the size limit.
+//! - Decision: drafting agreements from items and printing schedules are in `documents`, which has the fonts for PDFs.
 
 mod acts;
 mod export;

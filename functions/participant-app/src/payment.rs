@@ -1,10 +1,9 @@
 //! A payment on its sender's and receiver's pages. The sender sees the instructions, and claims to have sent it. The
 //! receiver says that it has arrived, which a member must still accept.
 //!
-//! Decision: the full instructions are only on the sender's page, and only when it is opened: after a refused form it
-//! shows the account number's ending. So each full view is a separate call in the audit log, `read_instructions`.
-//!
-//! Decision: each side sees only the other's payment state: a sender's bank document has the sender's account in it.
+//! - Decision: the full instructions are only on the sender's page, and only when it is opened: after a refused form it
+//!   shows the account number's ending. So each full view is a separate call in the audit log, `read_instructions`.
+//! - Decision: each side sees only the other's payment state: a sender's bank document has the sender's account in it.
 
 use askama::Template;
 use pages::agreement_summary::size;

@@ -6,13 +6,12 @@
 //! from the bundle. `events/verify/README.md` documents the format for outsiders, with a second verifier, in Python,
 //! that shares no code with this crate.
 //!
-//! Decision: a bundle has only one form. Files are stored uncompressed, with fixed dates and order, so the rest of the
-//! zip follows from names and contents. [`verify()`] rebuilds it and compares: each byte is signed, hashed or compared,
-//! so every change is found. Compression would give this up, since content has many compressed forms and compressors
-//! change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
-//!
-//! Decision: about a hundred lines here read and write the zip, instead of the crate `zip`. That crate reads all
-//! variants, which a verifier must refuse.
+//! - Decision: a bundle has only one form. Files are stored uncompressed, with fixed dates and order, so the rest of
+//!   the zip follows from names and contents. [`verify()`] rebuilds it and compares: each byte is signed, hashed or
+//!   compared, so every change is found. Compression would give this up, since content has many compressed forms and
+//!   compressors change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
+//! - Decision: about a hundred lines here read and write the zip, instead of the crate `zip`. That crate reads all
+//!   variants, which a verifier must refuse.
 
 mod container;
 mod hex;

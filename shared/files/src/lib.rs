@@ -4,14 +4,13 @@
 //! leaves a file that no record names: a retry writes the same file to the same place, and the clock removes it a day
 //! later if nothing names it then (`shared::store::files`). No file is public.
 //!
-//! Decision: a file too large for a function's response, such as a bundle of many documents, is written below
-//! `exports/` and downloaded by a signed link that expires after a minute. No record names such a file, so a rule of
-//! the bucket removes everything below `exports/` after a day. No other file gets a link.
-//!
-//! Decision: organizations' files are separate, named by SHA-256, and verified by hash and size when read. One
-//! organization's files don't show in another, and a damaged file is reported rather than shown.
-//!
-//! Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` keeps it out of everything else.
+//! - Decision: a file too large for a function's response, such as a bundle of many documents, is written below
+//!   `exports/` and downloaded by a signed link that expires after a minute. No record names such a file, so a rule of
+//!   the bucket removes everything below `exports/` after a day. No other file gets a link.
+//! - Decision: organizations' files are separate, named by SHA-256, and verified by hash and size when read. One
+//!   organization's files don't show in another, and a damaged file is reported rather than shown.
+//! - Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` keeps it out of everything
+//!   else.
 
 #[cfg(feature = "s3")]
 mod bucket;

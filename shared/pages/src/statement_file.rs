@@ -1,12 +1,11 @@
 //! Reads statement files into the service's types.
 //!
-//! Decision: an entry counts once for the organization. Files overlap: a month contains its days, and a notification
-//! precedes the statement. So an entry is identified by its content, not its file and place: account, days, amount,
-//! names, text and references, and a counter for entries with the same content, since a file may have two. It is also
-//! identified by the banks' own references, which other formats have too.
-//!
-//! Decision: a payer's reference (`EndToEndId`, `EREF`) never identifies an entry: a standing order has the same one
-//! each month. Neither does any reference that two arrivals of a file share.
+//! - Decision: an entry counts once for the organization. Files overlap: a month contains its days, and a notification
+//!   precedes the statement. So an entry is identified by its content, not its file and place: account, days, amount,
+//!   names, text and references, and a counter for entries with the same content, since a file may have two. It is also
+//!   identified by the banks' own references, which other formats have too.
+//! - Decision: a payer's reference (`EndToEndId`, `EREF`) never identifies an entry: a standing order has the same one
+//!   each month. Neither does any reference that two arrivals of a file share.
 
 use std::collections::BTreeSet;
 

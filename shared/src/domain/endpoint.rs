@@ -1,10 +1,9 @@
 //! Endpoints: where an organization's events are delivered (specification, "Events"). Admins set them up in the app;
 //! every function that changes one takes an [`Admin`].
 //!
-//! Decision: tests are sent even while the endpoint is paused, because that is when people want to try it.
-//!
-//! Decision: each replaced secret signs until its promised end, so a rotation that would leave too many is refused.
-//! Replacing a secret at once, which is for leaked ones, ends all of them.
+//! - Decision: tests are sent even while the endpoint is paused, because that is when people want to try it.
+//! - Decision: each replaced secret signs until its promised end, so a rotation that would leave too many is refused.
+//!   Replacing a secret at once, which is for leaked ones, ends all of them.
 
 use std::collections::BTreeSet;
 

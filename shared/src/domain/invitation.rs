@@ -1,10 +1,9 @@
 //! Invitations: an admin gives a person a link, with which the person becomes a member.
 //!
-//! Decision: inviting an address again makes a new link and invalidates the old one, so an admin who lost a link
-//! needn't revoke it first.
-//!
-//! Decision: an invitation outlives its admin's membership: it belongs to the organization, and any admin can revoke
-//! it. Removing a member deletes the invitation for their address.
+//! - Decision: inviting an address again makes a new link and invalidates the old one, so an admin who lost a link
+//!   needn't revoke it first.
+//! - Decision: an invitation outlives its admin's membership: it belongs to the organization, and any admin can revoke
+//!   it. Removing a member deletes the invitation for their address.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

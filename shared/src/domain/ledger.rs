@@ -1,17 +1,15 @@
 //! The ledger: one row per thing owed or owing (specification, "Ledger row"), and the totals. Rows are derived on every
 //! read, so they never disagree with their agreement, movement or obligation.
 //!
-//! Decision: drafts and their payments are rows too, because the specification leaves out only what is finished. The
-//! totals exclude them: nobody owes what nobody has agreed to. A payment is owed from its agreement's publication, even
-//! while its own state is still `draft` because no member has authorized it.
-//!
-//! Decision: an agreement binds all sides, so its direction is `null`. The direction of a payment or obligation follows
-//! from who owes it and from the organization's own contacts ("us") at read time. What one of our contacts owes another
-//! counts as owed by us.
-//!
-//! Decision: the totals add up agreed payments per currency and direction, in three figures. *Owed* is not proven to
-//! have arrived. *Claimed* is the part of it that senders say they sent. *Proven* is shown by accepted receiver-side
-//! evidence. Money that came back and cancelled payments count nowhere.
+//! - Decision: drafts and their payments are rows too, because the specification leaves out only what is finished. The
+//!   totals exclude them: nobody owes what nobody has agreed to. A payment is owed from its agreement's publication,
+//!   even while its own state is still `draft` because no member has authorized it.
+//! - Decision: an agreement binds all sides, so its direction is `null`. The direction of a payment or obligation
+//!   follows from who owes it and from the organization's own contacts ("us") at read time. What one of our contacts
+//!   owes another counts as owed by us.
+//! - Decision: the totals add up agreed payments per currency and direction, in three figures. *Owed* is not proven to
+//!   have arrived. *Claimed* is the part of it that senders say they sent. *Proven* is shown by accepted receiver-side
+//!   evidence. Money that came back and cancelled payments count nowhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,12 @@
 //! Paper signatures: a participant signs a printed copy, and a member records it with a scan. It is the member's
 //! record, not a receipt: the participant did nothing on their pages, and needs no consent to electronic records.
 //!
-//! Decision: it signs exactly the blocks that the participant could sign on screen at that moment, and names the
-//! document by its SHA-256. Until it counts, the participant can still sign on screen.
-//!
-//! Decision: only the state of a record ever changes, and only once. To correct a mistake, a member rejects the record,
-//! even their own, and makes another. Once it counts, it stays.
-//!
-//! Decision: the number of members is read just before the transaction and is not part of it: a member who joins in
-//! between joined after the record was made.
+//! - Decision: it signs exactly the blocks that the participant could sign on screen at that moment, and names the
+//!   document by its SHA-256. Until it counts, the participant can still sign on screen.
+//! - Decision: only the state of a record ever changes, and only once. To correct a mistake, a member rejects the
+//!   record, even their own, and makes another. Once it counts, it stays.
+//! - Decision: the number of members is read just before the transaction and is not part of it: a member who joins in
+//!   between joined after the record was made.
 
 use std::collections::BTreeSet;
 

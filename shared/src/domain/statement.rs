@@ -2,10 +2,9 @@
 //! as [evidence](super::movement::evidence), and decide about each. Entries stay in the file and are parsed again,
 //! identically, whenever they are shown or filed.
 //!
-//! Decision: a CSV file whose columns are not mapped yet is stored as a statement too, so no upload is lost.
-//!
-//! Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, even if
-//! rejected or withdrawn. Filing makes a new version, so a concurrent discard is decided again.
+//! - Decision: a CSV file whose columns are not mapped yet is stored as a statement too, so no upload is lost.
+//! - Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, even if
+//!   rejected or withdrawn. Filing makes a new version, so a concurrent discard is decided again.
 
 use serde::{Deserialize, Serialize};
 

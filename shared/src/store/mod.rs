@@ -5,17 +5,14 @@
 //! convert between items and domain types. [`versions`] has the schema versions of records, and `migrate` rewrites
 //! older ones.
 //!
-//! Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
-//! largest would not fit into an item.
-//!
-//! Decision: operators' writes, which have no audit row, are on [`operator::Operator`], which takes the bare [`Store`].
-//! A caller only ever has an [`OrgStore`], so no operation can bypass the audit row.
-//!
-//! Decision: the `objects` of an audit row are 16 bytes each in one attribute, so that a default page of fifty records
-//! fits into its row's single write unit.
-//!
-//! Decision: the audit row fences a call, so responses lost after a commit need no other mechanism. The SDK's client
-//! request token works too, but only for ten minutes.
+//! - Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
+//!   largest would not fit into an item.
+//! - Decision: operators' writes, which have no audit row, are on [`operator::Operator`], which takes the bare
+//!   [`Store`]. A caller only ever has an [`OrgStore`], so no operation can bypass the audit row.
+//! - Decision: the `objects` of an audit row are 16 bytes each in one attribute, so that a default page of fifty
+//!   records fits into its row's single write unit.
+//! - Decision: the audit row fences a call, so responses lost after a commit need no other mechanism. The SDK's client
+//!   request token works too, but only for ten minutes.
 
 pub(crate) mod acts;
 pub mod agreements;

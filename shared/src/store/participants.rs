@@ -1,11 +1,10 @@
 //! Participants' access to their pages, their sessions, and the receipts of what they did.
 //!
-//! Decision: no item stores a participant's link, only how often it was reissued, beside the consent in force. The
-//! transaction of every act checks both, so that none takes effect after a reissue or a withdrawn consent. The item has
-//! no version: looking at a page, which moves `seen_at`, conflicts with no act.
-//!
-//! Decision: receipts are items beside their agreement, under their participant: a participant's page reads their own
-//! alone, and the evidence reads all in one query.
+//! - Decision: no item stores a participant's link, only how often it was reissued, beside the consent in force. The
+//!   transaction of every act checks both, so that none takes effect after a reissue or a withdrawn consent. The item
+//!   has no version: looking at a page, which moves `seen_at`, conflicts with no act.
+//! - Decision: receipts are items beside their agreement, under their participant: a participant's page reads their own
+//!   alone, and the evidence reads all in one query.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 

@@ -1,10 +1,9 @@
 //! The holders of links: people who accept an invitation, and members who set a new password. The link's secret is all
 //! that they have; neither audit rows nor logs have it.
 //!
-//! Decision: an invitation never sets the password of an existing account. Accepting it takes that password, and a code
-//! if it has a second factor. Attempts count like those of the sign-in form, and only once all else is valid.
-//!
-//! Decision: setting a new password does not sign in. The sign-in form follows: a second factor stays on.
+//! - Decision: an invitation never sets the password of an existing account. Accepting it takes that password, and a
+//!   code if it has a second factor. Attempts count like those of the sign-in form, and only once all else is valid.
+//! - Decision: setting a new password does not sign in. The sign-in form follows: a second factor stays on.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;

@@ -1,11 +1,10 @@
 //! A person's own second factor: sets it up, turns it on and off, and gets new recovery codes.
 //! [`domain::second_factor`](crate::domain::second_factor) has the rules; the sign-in has the second step.
 //!
-//! Decision: until a code proves that the person's app has the secret, it travels in a cookie, sealed for the session,
-//! and no store keeps it. An unfinished setup leaves nothing behind.
-//!
-//! Decision: new recovery codes and turning off take a code besides the password. Otherwise a browser left signed in,
-//! with the password, would suffice to bypass the second factor for good. A recovery code will do.
+//! - Decision: until a code proves that the person's app has the secret, it travels in a cookie, sealed for the
+//!   session, and no store keeps it. An unfinished setup leaves nothing behind.
+//! - Decision: new recovery codes and turning off take a code besides the password. Otherwise a browser left signed in,
+//!   with the password, would suffice to bypass the second factor for good. A recovery code will do.
 
 use crate::crypto::random_bytes;
 use crate::crypto::{TotpCode, TotpSecret};

@@ -64,13 +64,12 @@ pub(crate) fn is_unseen(character: char) -> bool {
 
 /// The inside of a regex character class, without ranges beyond Unicode's first plane.
 ///
-/// Decision: characters up to U+00FF are written as `\x85`, all others as themselves. Only that reads alike in
-/// JavaScript, RE2 (as in Go), Rust and Python: RE2 lacks `\u2028`, and JavaScript `\x{2028}`.
-///
-/// Decision: no class can name characters beyond the first plane in all dialects. JavaScript without the flag `u`,
-/// which many checkers use, takes them for halves of surrogate pairs and refuses the range. All such ranges are
-/// [`INVISIBLE`]. So a pattern also matches a name whose only "visible" characters are these, such as tags alone, and
-/// an address with one of them. Both are still refused, as the description of names says.
+/// - Decision: characters up to U+00FF are written as `\x85`, all others as themselves. Only that reads alike in
+///   JavaScript, RE2 (as in Go), Rust and Python: RE2 lacks `\u2028`, and JavaScript `\x{2028}`.
+/// - Decision: no class can name characters beyond the first plane in all dialects. JavaScript without the flag `u`,
+///   which many checkers use, takes them for halves of surrogate pairs and refuses the range. All such ranges are
+///   [`INVISIBLE`]. So a pattern also matches a name whose only "visible" characters are these, such as tags alone, and
+///   an address with one of them. Both are still refused, as the description of names says.
 pub(crate) fn class(ranges: &[(char, char)]) -> String {
     let written = |character: char| match u32::from(character) {
         code @ ..=0xff => format!("\\x{code:02X}"),

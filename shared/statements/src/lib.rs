@@ -4,15 +4,14 @@
 //! camt.053, camt.054, MT940, MT942, BAI2, OFX and CSV by content. CSV needs a [`Mapping`], which [`suggest`] proposes.
 //! [`OpenMovements`] finds candidates for an entry and says why; it accepts nothing.
 //!
-//! Decision: a file is read completely or not at all. Nobody would see the payments in omitted entries.
-//!
-//! Decision: we wrote the readers. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
-//! no camt.054; `mt940` (1.1) takes only SWIFT's letters, which banks don't keep to. Both bring `rust_decimal` and
-//! `chrono`, which `deny.toml` refuses; `camt053` brings zip archives too, `swift-mt-message` `chrono` and a rule
-//! engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs` (0.2), a few months
-//! old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows banks' deviations. Crates do what is
-//! hard: XML (`quick-xml`, which needs only `memchr` and resolves no entities), CSV (`csv`), encodings (`encoding_rs`),
-//! currencies (`iso_currency`), IBAN check digits (`iban_validate`), similar names (`strsim`).
+//! - Decision: a file is read completely or not at all. Nobody would see the payments in omitted entries.
+//! - Decision: we wrote the readers. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
+//!   no camt.054; `mt940` (1.1) takes only SWIFT's letters, which banks don't keep to. Both bring `rust_decimal` and
+//!   `chrono`, which `deny.toml` refuses; `camt053` brings zip archives too, `swift-mt-message` `chrono` and a rule
+//!   engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs` (0.2), a few months
+//!   old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows banks' deviations. Crates do what is
+//!   hard: XML (`quick-xml`, which needs only `memchr` and resolves no entities), CSV (`csv`), encodings
+//!   (`encoding_rs`), currencies (`iso_currency`), IBAN check digits (`iban_validate`), similar names (`strsim`).
 
 mod account;
 mod amount;

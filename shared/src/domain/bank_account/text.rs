@@ -1,17 +1,14 @@
 //! Finds numbers, with their positions, in free-text payment instructions.
 //!
-//! Decision: every run of letters and digits that includes a digit is a number, however short, because an account may
-//! be split. Typing dates and house numbers again costs less than missing part of an account.
-//!
-//! Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
-//! "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`: Finland)
-//! count only after such a label. For other words (`BARCLAYS`: Laos), the prompt says that it may be a word.
-//!
-//! Decision: numbers that could be overlooked or misread are refused on entry: other digits or numerals, IBANs or BICs
-//! with letters of another script, invalid IBANs, and what is called a routing number but isn't.
-//!
-//! Decision: groups of digits are one number if separated only by blanks, or by one mark without blanks, as payees read
-//! them out.
+//! - Decision: every run of letters and digits that includes a digit is a number, however short, because an account may
+//!   be split. Typing dates and house numbers again costs less than missing part of an account.
+//! - Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
+//!   "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`:
+//!   Finland) count only after such a label. For other words (`BARCLAYS`: Laos), the prompt says that it may be a word.
+//! - Decision: numbers that could be overlooked or misread are refused on entry: other digits or numerals, IBANs or
+//!   BICs with letters of another script, invalid IBANs, and what is called a routing number but isn't.
+//! - Decision: groups of digits are one number if separated only by blanks, or by one mark without blanks, as payees
+//!   read them out.
 
 use std::ops::Range;
 

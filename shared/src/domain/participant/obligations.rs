@@ -1,10 +1,9 @@
 //! What the parties of an obligation do through their links.
 //!
-//! Decision: either side may declare a trigger, because both can see the event, and the declaration names its author.
-//! Only a promisor claims that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
-//!
-//! Decision: in a member's browser, a participant can't confirm what that member recorded or what was said there: with
-//! both links, one member could do both.
+//! - Decision: either side may declare a trigger, because both can see the event, and the declaration names its author.
+//!   Only a promisor claims that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
+//! - Decision: in a member's browser, a participant can't confirm what that member recorded or what was said there:
+//!   with both links, one member could do both.
 
 use super::acts::{NotActed, Occasion, consent_of};
 use super::receipt::{ObligationAct, Receipt, ReceiptAct};

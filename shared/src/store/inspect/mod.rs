@@ -5,11 +5,10 @@
 //! it now, what it refers to exists, and what time does to it is on the due index. Derived items name their record.
 //! Checks of many items share their reads.
 //!
-//! Decision: a finding is checked again with fresh reads before it is reported. Items are read one after the other, so
-//! traffic in between can make matching items look as if they disagreed.
-//!
-//! Decision: a repair writes derived items only (rows, pointers, unique items, due entries) as their record says, in a
-//! transaction that checks that the record is unchanged. It neither invents nor changes records.
+//! - Decision: a finding is checked again with fresh reads before it is reported. Items are read one after the other,
+//!   so traffic in between can make matching items look as if they disagreed.
+//! - Decision: a repair writes derived items only (rows, pointers, unique items, due entries) as their record says, in
+//!   a transaction that checks that the record is unchanged. It neither invents nor changes records.
 
 mod agreements;
 mod beside;

@@ -3,10 +3,9 @@
 //! Versions 02 to 13 differ only by namespace, as later ones should. Two things moved (status and parties in version
 //! 08, transaction amounts in 03); both places are read.
 //!
-//! Decision: where a statement has both balances and is a single page, the opening balance and booked entries must lead
-//! to the closing balance: a misread side or amount shows at once.
-//!
-//! Decision: a camt.052, the running day's report, may call entries booked. An MT942 can't ([`super::mt`]).
+//! - Decision: where a statement has both balances and is a single page, the opening balance and booked entries must
+//!   lead to the closing balance: a misread side or amount shows at once.
+//! - Decision: a camt.052, the running day's report, may call entries booked. An MT942 can't ([`super::mt`]).
 
 mod entry;
 
