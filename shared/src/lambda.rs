@@ -1,4 +1,6 @@
 //! The Lambda function around a router. No other file of this crate knows Lambda's runtime.
+//!
+//! Every function has one thread: an instance handles one invocation at a time, and more threads start slower.
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;

@@ -1,5 +1,3 @@
-//! The page of an agreement.
-
 use askama::Template;
 use pages::acts::Acts;
 use pages::agreement_summary::{AgreementSummary, next_line};

@@ -1,5 +1,3 @@
-//! The list of agreements.
-
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
 use pages::layout::Layout;

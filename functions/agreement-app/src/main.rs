@@ -13,7 +13,6 @@ fn main() -> Result<(), Error> {
     serve()
 }
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn serve() -> Result<(), Error> {
     shared::lambda::serve(|app| {

@@ -1,5 +1,3 @@
-//! A pending proposal, shown with its agreement.
-
 use pages::labels::{action_verb, actor_label};
 use shared::domain::agreement::Agreement;
 use shared::domain::proposal::Proposal;

@@ -143,7 +143,6 @@ impl Sweep<'_> {
         }
     }
 
-    /// The latest due time of the entries that the tick takes.
     fn due_until(self, kind: Due) -> Timestamp {
         // A call that changes people updates the lists itself before the grace period ends.
         let is_left_to_relay =

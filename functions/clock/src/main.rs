@@ -12,7 +12,6 @@ use shared::platform::config;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let files = Files::in_bucket(&config::required("FILES_BUCKET")?, AwsSettings::from_env(Service::S3)?);

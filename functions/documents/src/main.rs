@@ -8,7 +8,6 @@ use shared::Webhooks;
 use shared::platform::aws::{AwsSettings, Service};
 use shared::platform::config;
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {

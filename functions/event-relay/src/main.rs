@@ -6,7 +6,6 @@ use shared::AppState;
 use shared::platform::sqs::SqsQueue;
 use shared::webhook::relay::Relay;
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let app = AppState::from_env()?;

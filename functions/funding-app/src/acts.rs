@@ -309,7 +309,6 @@ pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Er
     act(request, PROOF, Ok(FundingAct::FileProof(new)), filed()).await
 }
 
-/// Reads the form, but for the content of the file. All that is wrong is reported at once.
 fn read_proof(id: ProofId, form: &Form, today: Day) -> Result<NewProof, FieldErrors> {
     let source = ProofSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
     let dated = read_dated(form, today);

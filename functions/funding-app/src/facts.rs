@@ -268,7 +268,6 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
     })
 }
 
-/// The currency's error when an amount can't be read without it.
 pub(super) const NO_CURRENCY: &str = "must be a currency of ISO 4217, such as USD, before an amount can be read";
 
 pub(super) enum Wrong {

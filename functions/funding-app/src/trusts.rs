@@ -1,5 +1,3 @@
-//! The list of trusts.
-
 use askama::Template;
 use pages::done::notice_of_act;
 use pages::layout::{Layout, Link, Notice};

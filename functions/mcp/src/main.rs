@@ -12,7 +12,6 @@ use shared::platform::config;
 
 use crate::handed_on::Function;
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {

@@ -1,5 +1,3 @@
-//! The sign-in page.
-
 use askama::Template;
 use http::StatusCode;
 use pages::fields::form_secret;

@@ -185,7 +185,6 @@ fn object(text: &str) -> Option<ObjectText> {
     is_name.then(|| ObjectText::Name(text.to_owned()))
 }
 
-/// Anything with the form of an operation id.
 fn operation(text: &str) -> Option<String> {
     const CHARS_MAX: usize = 64;
     let is_id = text.len() <= CHARS_MAX && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');

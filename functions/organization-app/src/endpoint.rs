@@ -403,7 +403,6 @@ async fn next_secret(
     Ok((new, keys, redirect))
 }
 
-/// Deletes the endpoint. The page of all endpoints confirms it, since its own page is gone.
 async fn delete(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
     let url = load_endpoint(request).await?.endpoint.url().as_str().to_owned();
     // Deleting works even if the flash's keys can't be read.

@@ -1,5 +1,3 @@
-//! The form that invites a member.
-
 use pages::labels::role_label;
 use shared::domain::organization::Role;
 use shared::web::Form;

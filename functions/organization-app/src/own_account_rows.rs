@@ -1,5 +1,3 @@
-//! The organization's own accounts on its page.
-
 use pages::labels::{Badge, actor_label};
 use pages::second_members::{who_can, why_one_self};
 use shared::domain::ids::MemberId;

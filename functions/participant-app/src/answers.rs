@@ -386,7 +386,6 @@ fn incomplete(errors: &FieldErrors) -> Notice {
     Notice::bad(title, "What you typed is saved as a draft. Nothing was sent.")
 }
 
-/// Saves the typed values as a draft. Returns the page with errors, if any.
 async fn save(request: &Request, form: &PartForm<'_>, read: &Submitted) -> Result<Option<PageResponse>, Error> {
     let Submitted { form: answers, keys, wrong_files, .. } = read;
     let (scope, by, gate) = (form.scope(), form.submitter(), answers.gate);

@@ -1,5 +1,3 @@
-//! The receipt of a participant's act.
-
 use askama::Template;
 use pages::done::notice_of_act;
 use pages::labels::DisplayTime;

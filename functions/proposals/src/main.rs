@@ -3,7 +3,6 @@
 use lambda_http::Error;
 use shared::api::pipeline::Routes;
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let mut routes = Routes::new();

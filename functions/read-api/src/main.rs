@@ -6,7 +6,6 @@ use lambda_http::Error;
 use shared::api::pipeline::Routes;
 use shared::web::entrance::with_entrance;
 
-// One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let mut routes = Routes::new().with_description().with_page(&read_api::DOCS);

@@ -29,7 +29,6 @@ use health::HealthThrottle;
 use port::SystemClock;
 pub use port::{Clock, DeliveryStore, HttpClient};
 
-/// The operation of all lines of the sender.
 const OPERATION: &str = "attempt_delivery";
 
 /// Attempts deliveries.

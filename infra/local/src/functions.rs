@@ -56,14 +56,12 @@ pub fn tools_json() -> String {
     catalog.into_json(&serde_json::from_str(&openapi_json()).unwrap_or_default())
 }
 
-/// All functions, ready for requests.
 pub(crate) struct Functions {
     pub(crate) app: Arc<AppState>,
     /// Answers both API and app.
     pub(crate) router: Router,
     /// Opens sealed secrets for the webhook sender.
     pub(crate) keys: Arc<dyn Keys>,
-    /// Posts the webhook sender's deliveries.
     pub(crate) client: Client,
     pub(crate) calls: Option<Calls>,
 }

@@ -158,7 +158,6 @@ pub fn with_routes(template: &str, routes: &[Route]) -> Option<String> {
     Some([before, MARKS[0], &lines, MARKS[1], after].concat())
 }
 
-/// The route's resource, in one line.
 fn resource(route: &Route) -> String {
     let words = |text: &str| -> String {
         let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());

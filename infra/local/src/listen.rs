@@ -22,9 +22,7 @@ use crate::server;
 
 /// Most bytes of a body that are read. Events are far smaller.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// Most characters of a body that are printed.
 const BODY_CHARS_MAX: usize = 20_000;
-/// Most characters of an id or type that are printed.
 const FIELD_CHARS_MAX: usize = 100;
 
 #[derive(Debug)]
@@ -34,7 +32,6 @@ pub(crate) struct ListenOptions {
     pub(crate) secret: SigningSecret,
     /// Answers every delivery, verified or not.
     pub(crate) fixed_status: Option<StatusCode>,
-    /// The wait before each response.
     pub(crate) delay: Duration,
     /// Answers so many attempts at each event with 500.
     pub(crate) fail_first: u32,

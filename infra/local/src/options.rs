@@ -1,5 +1,3 @@
-//! Options for starting a stack.
-
 use std::path::PathBuf;
 use std::sync::Arc;
 

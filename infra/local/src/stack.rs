@@ -26,7 +26,6 @@ use crate::seed;
 use crate::server::{self, Server};
 use crate::store::{Embedded, OpenStore};
 
-/// How long a stop waits for requests in flight.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running stack. [`Stack::stop`] ends it cleanly. Dropping it aborts requests and leaves the ready file.

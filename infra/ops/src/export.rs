@@ -155,7 +155,6 @@ async fn write_records(
     Ok(walk.end().1.kinds)
 }
 
-/// The files that the records name, by hash and size.
 fn named_files(records: &Path) -> Result<BTreeSet<(String, u64)>, ExportError> {
     let file = File::open(records).map_err(|error| folder(records, &error))?;
     let mut named = BTreeSet::new();

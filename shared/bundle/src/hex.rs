@@ -1,5 +1,3 @@
-//! Lower-case hexadecimal.
-
 pub(crate) fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);

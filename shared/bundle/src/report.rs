@@ -1,5 +1,3 @@
-//! The result of a verification.
-
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,5 +1,3 @@
-//! Verifies a bundle.
-
 use std::collections::BTreeMap;
 
 use crate::container::{self, Entry, Walked};

@@ -1,5 +1,3 @@
-//! Writes bundles.
-
 use std::collections::BTreeMap;
 
 use crate::container::{self, Entry};

@@ -1,5 +1,3 @@
-//! The bundle of an agreement's evidence.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use bundle::{About, File, SigningKey};

@@ -1,5 +1,3 @@
-//! Access tokens and their hashes.
-
 use std::fmt;
 
 use super::hash::{hex, sha256};

@@ -57,13 +57,11 @@ impl CallRecord {
         Self { via, ..self }
     }
 
-    /// Sets the operation, once known.
     pub(crate) fn rename(&mut self, operation: &'static str) {
         self.operation = operation;
         self.span.record("operation", operation);
     }
 
-    /// The call's span in the log.
     pub(crate) fn span(&self) -> &Span {
         &self.span
     }
@@ -80,12 +78,10 @@ impl CallRecord {
         &self.store
     }
 
-    /// How long a write is retried.
     pub(crate) fn write_budget(&self) -> Budget {
         Budget::until(self.started + limits::WRITE_DEADLINE).of_call(self.started)
     }
 
-    /// The scope of the call's use cases, once its caller is known.
     pub(crate) fn scope(&self, app: &AppState, org: OrgId, actor: Actor, named: Vec<u8>) -> Scope {
         let call = CallContext::new(self.request_id, self.operation, self.now, actor, org, named);
         Scope::new(call.through(self.via), OrgStore::new(self.store.clone(), org), app.time_scale)
@@ -130,7 +126,6 @@ impl CallRecord {
         })
     }
 
-    /// Logs the call's end.
     pub(crate) fn log(&self, caller: Option<&Scope>, status: StatusCode, code: &str, cause: Option<String>) {
         let cause = cause.or_else(|| self.no_trail.get().cloned());
         let end = CallEnd { status, code, cause, started: self.started, usage: self.store.usage() };
@@ -158,12 +153,10 @@ pub fn log_failure(operation: &'static str, org: Option<OrgId>, error: &Error) {
     end.log(&call_span(RequestId::new(), operation), None);
 }
 
-/// How a call ended.
 struct CallEnd<'a> {
     status: StatusCode,
     /// `ok`, `replayed`, or the error's code.
     code: &'a str,
-    /// A failure's internal cause.
     cause: Option<String>,
     started: Instant,
     usage: Usage,

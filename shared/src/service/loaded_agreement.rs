@@ -226,7 +226,6 @@ pub(super) fn participants_of<'a>(agreements: impl IntoIterator<Item = &'a Agree
 pub(super) struct Payments(HashMap<AgreementId, (Vec<Movement>, Vec<DraftPayment>)>);
 
 impl Payments {
-    /// Reads the payments of all drafts among these agreements at once. Reads nothing without any.
     pub(super) async fn load<'a>(
         scope: &Scope,
         agreements: impl IntoIterator<Item = &'a Agreement>,

@@ -172,7 +172,6 @@ impl OrgStore {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgreementOfWorkspace {
-    /// The agreement.
     pub id: AgreementId,
     /// Whether it is a discarded draft or a cancelled agreement.
     pub is_cancelled: bool,
@@ -218,7 +217,6 @@ impl OrgStore {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenAgreement {
-    /// The agreement.
     pub id: AgreementId,
     pub is_active: bool,
     pub contacts: Vec<ContactId>,
@@ -409,7 +407,6 @@ pub(super) fn rows_beside(org: OrgId, agreement: &Agreement) -> Option<Change> {
     change_documents_row(org, None, agreement)
 }
 
-/// The row with the names of an agreement's documents. None without documents.
 pub(super) fn documents_row(org: OrgId, agreement: &Agreement) -> Option<Item> {
     let change = change_documents_row(org, None, agreement);
     change.and_then(|change| if let Change::Put(row) = change { Some(row) } else { None })

@@ -241,7 +241,6 @@ const TOKEN: &str = "token_id";
 const MEMBER: &str = "member_id";
 const PARTICIPANT: &str = "participant_id";
 pub(super) const NAME: &str = "name";
-/// The length of an object's id in bytes.
 const ID_BYTES: usize = 16;
 
 impl Store {

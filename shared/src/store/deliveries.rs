@@ -26,7 +26,6 @@ use crate::store::events::StoredEvent;
 const STATE: &str = "state";
 const DUE_AT: &str = "due_at";
 const TYPE: &str = "event_type";
-/// Marks a quarantined delivery.
 const IS_QUARANTINED: &str = "is_quarantined";
 
 /// What names a delivery.

@@ -84,9 +84,7 @@ pub struct WorkspaceFunding {
 
 #[derive(Debug, Default)]
 pub(crate) struct VersionedFunding {
-    /// Its trusts.
     pub trusts: Vec<Versioned<Trust>>,
-    /// Its items.
     pub items: Vec<Versioned<FundingItem>>,
 }
 

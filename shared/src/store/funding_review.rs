@@ -14,7 +14,6 @@ use crate::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 /// A funding item's workspace, and its sort key within the organization's items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemPlace {
-    /// The workspace.
     pub workspace: WorkspaceId,
     sort: String,
 }

@@ -25,11 +25,8 @@ const SINCE: &str = "n";
 /// A row: a funding item with proof that waits for a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemToReview {
-    /// The item.
     pub id: FundingItemId,
-    /// Its workspace.
     pub workspace: WorkspaceId,
-    /// The agreement that papers it.
     pub agreement: AgreementId,
     pub since_ms: i64,
     sort: String,

@@ -18,7 +18,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 /// What the hash of a secret leads to. It outlives acceptance so that a repeated form is recognized.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct InvitedAddress {
-    /// The organization.
     pub organization_id: OrgId,
     pub email: Email,
 }

@@ -1,5 +1,3 @@
-//! Items, and the encoding of records as items.
-
 use std::ops::Deref;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -55,7 +53,6 @@ impl<T> Versioned<T> {
         self.value
     }
 
-    /// A record as the store read it.
     pub(super) fn read(value: T, version: u64) -> Self {
         Self { value, version }
     }

@@ -390,7 +390,6 @@ pub(super) fn workspace_counter(org: OrgId) -> Key {
     Key::alone(of(org, "COUNTER#WORKSPACES"))
 }
 
-/// A contact.
 pub(super) fn contact(org: OrgId, contact: ContactId) -> Key {
     Key::alone(of(org, format_args!("CONTACT#{contact}")))
 }
@@ -399,7 +398,6 @@ pub(super) fn contact_reference(org: OrgId, reference: &ExternalReference) -> Ke
     Key::alone(of(org, format_args!("CONTACTREF#{}", reference.as_str())))
 }
 
-/// A workspace.
 pub(super) fn workspace(org: OrgId, workspace: WorkspaceId) -> Key {
     Key::alone(workspace_items(org, workspace))
 }

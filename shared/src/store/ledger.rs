@@ -59,7 +59,6 @@ pub(crate) enum LedgerDetail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LedgerEntry {
     pub id: Uuid,
-    /// What it is.
     pub row_type: LedgerRowType,
     /// May be the thing itself.
     pub agreement_id: AgreementId,
@@ -67,7 +66,6 @@ pub(crate) struct LedgerEntry {
     /// In force or completed.
     pub is_agreed: bool,
     pub parties: Option<LedgerParties>,
-    /// When it is due.
     pub due: Option<LedgerDue>,
     pub payment: Option<LedgerPayment>,
 }
@@ -193,7 +191,6 @@ impl<'a> Wanted<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AwaitedMovement {
-    /// The movement.
     pub id: MovementId,
     /// None if the agreement's row does not know.
     pub payer: Option<ContactId>,

@@ -46,15 +46,11 @@ mod has {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MovementRow {
-    /// The movement.
     pub id: MovementId,
-    /// Its agreement.
     pub agreement_id: AgreementId,
-    /// Where it is.
     pub state: MovementState,
     pub sender: Option<ShortId>,
     pub receiver: Option<ShortId>,
-    /// How much is to be paid.
     pub money: Option<Money>,
     pub due_on: Option<Day>,
     /// Whether the sender says that it was sent.
@@ -128,7 +124,6 @@ impl MovementRow {
             .with(self.since_ms, |packer, since| packer.number(packed_number(since)))
     }
 
-    /// Decodes an item read with these attributes. None if that fails.
     pub(super) fn read(item: &Item) -> Option<Self> {
         let id = text(item, SORT)?.parse().ok()?;
         Self::unpacked(id, Unpacker::of(item, LAYOUT)?)

@@ -25,9 +25,7 @@ const HAS_CLAIMS: u64 = 1 << 1;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ObligationRow {
-    /// The obligation.
     pub id: ObligationId,
-    /// Its workspace.
     pub workspace_id: WorkspaceId,
     /// Its agreement.
     pub agreement_id: AgreementId,
@@ -35,9 +33,7 @@ pub(super) struct ObligationRow {
     pub state: ObligationState,
     /// The due time, passed or not, of the first occurrence that nobody has said is done, in milliseconds since 1970.
     pub next_due_ms: Option<i64>,
-    /// Who owes it.
     pub promisors: Vec<ShortId>,
-    /// To whom it is owed.
     pub promisees: Vec<ShortId>,
     pub claims: u64,
     /// The members who recorded such claims, or in whose browsers they were made, once for each claim.

@@ -167,9 +167,7 @@ fn told(row: ObligationRow, ended: &HashSet<AgreementId>) -> ObligationRow {
 /// An obligation with something due or waiting for confirmation, as its row has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenObligation {
-    /// The obligation.
     pub id: ObligationId,
-    /// Its agreement.
     pub agreement: AgreementId,
     /// The due time of the first occurrence that nobody has said is done, in milliseconds since 1970.
     pub next_due_ms: Option<i64>,

@@ -109,7 +109,6 @@ impl<'a> Unpacker<'a> {
         self.bytes().map(ShortId)
     }
 
-    /// A number.
     pub(super) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
@@ -134,7 +133,6 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// Packs a number that is not negative.
 pub(super) fn packed_number(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }

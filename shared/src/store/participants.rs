@@ -342,7 +342,6 @@ pub(super) fn leave(
     Ok([agreements::record_act(call, before, agreement)?, Changes::by_participant(call, agreement, [left, stands])])
 }
 
-/// Checks link and consent.
 pub(super) fn stands(by: &ActingParticipant) -> Change {
     let (expression, names, values) = standing(by);
     Change::Check(Condition { key: keys::access(part_of(by)), expression, names, values })

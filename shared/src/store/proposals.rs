@@ -183,11 +183,8 @@ fn proposed(item: &Item) -> Result<ProposalSnapshot, StoreError> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PendingProposal {
-    /// The proposal.
     pub id: ProposalId,
-    /// Its agreement.
     pub agreement: AgreementId,
-    /// What it is for.
     pub action: ProposalAction,
     pub expires_ms: i64,
 }

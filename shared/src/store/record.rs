@@ -22,7 +22,6 @@ pub(super) trait Record: Sized {
     const ROWS: Rows;
 
     fn key(org: OrgId, id: Self::Id) -> Key;
-    /// Its id.
     fn record_id(&self) -> Self::Id;
     fn row(&self) -> Row;
     /// Its attributes without key and version.

@@ -52,7 +52,6 @@ impl Record for Statement {
 }
 
 impl OrgStore {
-    /// A statement.
     pub(crate) async fn statement(&self, id: StatementId) -> Result<Option<Versioned<Statement>>, StoreError> {
         self.find(id).await
     }

@@ -1,5 +1,3 @@
-//! Helpers for webhook tests.
-
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,3 @@
-//! The account of a statement.
-
 use std::fmt;
 
 use crate::text::account_ending;

@@ -1,5 +1,3 @@
-//! Problems with one value of a file.
-
 use std::fmt;
 
 use crate::currency::Currency;

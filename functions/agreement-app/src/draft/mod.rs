@@ -119,7 +119,6 @@ async fn submit<'a>(
     edit: Edit<'a>,
     again: impl AsyncFnOnce(Problem) -> Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {
-    // Names are read before the act, because the redirect carries the notice.
     let before = drafts::agreement(submitted.scope(), id).await?;
     let after = (edit.rule)(&before, submitted.scope().now());
     let notice = (edit.says)(&before, after.as_ref().unwrap_or(&before));

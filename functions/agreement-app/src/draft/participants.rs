@@ -102,7 +102,6 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             return again(errors).await;
         }
     };
-    // Names are read before the act, because the redirect carries the notice.
     let contact = contacts::get(submitted.scope(), contact_id).await?;
     let title = format!("{} takes part", contact.display_name.as_str());
     let line = match contact.email {
@@ -167,7 +166,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
-/// What names a participant and so must change before they can be removed.
 fn named_in(draft: &Agreement, participant: ParticipantId) -> Vec<Link> {
     let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
     let conditions = gates

@@ -337,7 +337,6 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     Ok(PageResponse::render(&page)?.showing([id.uuid(), movement.uuid()]))
 }
 
-/// The conditions that wait for a payment and so must change before it can be removed.
 fn conditions_naming(draft: &Agreement, movement: MovementId) -> Vec<Link> {
     let gates = draft.stages.iter().flat_map(|stage| stage.gates.iter().map(move |gate| (stage, gate)));
     let naming = gates.filter(|(_, gate)| movement_of(&gate.rule) == Some(movement));

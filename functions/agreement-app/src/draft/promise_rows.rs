@@ -1,5 +1,3 @@
-//! The list of a draft's promises.
-
 use pages::layout::Link;
 use pages::urls::{agreement_url, promise_url};
 use shared::domain::agreement::promise::{Promise, PromiseKind};

@@ -360,7 +360,6 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
     submit(request, &submitted, id, edit.within("promises"), again).await
 }
 
-/// The notice after adding or saving a promise: when it is due, as understood.
 fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
     let title = format!("The promise “{}” was {what}", promise_name(after, id));
     let due = after.promise(id).map(|promise| format!("Due {}.", text::promise_terms(&promise.terms)));

@@ -1,5 +1,3 @@
-//! The terms of a SAFE.
-
 use askama::Template;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};

@@ -1,5 +1,3 @@
-//! The lines of payments.
-
 use pages::agreement_payments::purpose_of;
 use pages::labels::actor_label;
 use pages::urls::movement_url;

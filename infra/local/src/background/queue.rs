@@ -23,7 +23,6 @@ const ATTEMPTS_MAX: usize = 256;
 const ATTEMPTS_PER_ENDPOINT_MAX: usize = 16;
 /// Most concurrent attempts of one organization, so that its slow endpoints leave room for others.
 const ATTEMPTS_PER_ORG_MAX: usize = 64;
-/// How long a failed message stays invisible.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest sleep until the next message is due: bounds the delay after the system's clock is set forward.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
@@ -44,7 +43,6 @@ struct Messages {
     arrivals: u64,
 }
 
-/// A message and its number of failed receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Message {
     wake: DeliveryMessage,
@@ -222,7 +220,6 @@ where
         }
     }
 
-    /// Starts as many attempts as the endpoint's limit allows.
     fn start_attempts(&mut self, endpoint: EndpointId) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
         while lane.attempts < ATTEMPTS_PER_ENDPOINT_MAX

@@ -103,7 +103,6 @@ impl DataDir {
         self.file("store.sqlite")
     }
 
-    /// The folder of documents and uploads.
     pub(crate) fn files_folder(&self) -> PathBuf {
         self.file("files")
     }

@@ -77,7 +77,6 @@ async fn answer(State(contention): State<Contention>, request: Request) -> Respo
 enum Write {
     /// Has its request token.
     Transaction(Vec<ItemKey>, String),
-    /// A write of one item.
     One(ItemKey),
 }
 
@@ -158,7 +157,6 @@ fn error(code: &str, message: &str) -> Value {
     json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message})
 }
 
-/// The cancellation, with each item's reason.
 fn canceled(conflicts: impl Iterator<Item = bool>) -> Value {
     let reason = |is_held| {
         if is_held { json!({"Code": "TransactionConflict", "Message": ONGOING}) } else { json!({"Code": "None"}) }
@@ -184,7 +182,6 @@ mod tests {
         json!({PARTITION: {"S": "p"}, SORT: {"S": sort}, "n": {"N": "1"}})
     }
 
-    /// A transaction that puts one item and checks another.
     fn transaction(put: &str, checked: &str, token: &str) -> Option<Write> {
         let items = json!([
             {"Put": {"TableName": "t", "Item": item(put)}},

@@ -160,7 +160,6 @@ mod tests {
     /// How many times a new stream is described as not yet enabled.
     const ENABLING: usize = 2;
 
-    /// Answers as a stream that becomes enabled, with one shard.
     async fn answer(State(described): State<Arc<AtomicUsize>>, headers: HeaderMap) -> String {
         let target = headers["x-amz-target"].to_str().unwrap_or_default();
         let body = match target.rsplit('.').next() {

@@ -1,5 +1,3 @@
-//! Properties of every bundle.
-
 use std::collections::BTreeMap;
 
 use bundle::{About, BUNDLE_BYTES_MAX, FILES_MAX, File, KeyDocument, WriteError, verify, write};

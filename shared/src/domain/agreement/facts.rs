@@ -106,7 +106,6 @@ impl Facts {
         *self == Self::none()
     }
 
-    /// The states of its movements.
     pub(crate) fn movement_states(&self) -> impl Iterator<Item = MovementState> + '_ {
         self.movements.values().copied()
     }

@@ -86,7 +86,6 @@ pub(crate) fn cancelled(live: &Agreement, at: Timestamp) -> Agreement {
     live.cancelled(at)
 }
 
-/// With a participant's answers to a gate that wait for a member.
 pub(crate) fn answered(mut live: Agreement, gate: GateId, by: ParticipantId, at: Timestamp) -> Agreement {
     live.facts.answered = [((gate, by), at)].into();
     live

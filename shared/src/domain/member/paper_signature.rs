@@ -1,5 +1,3 @@
-//! Paper signatures that members record, confirm and reject.
-
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;

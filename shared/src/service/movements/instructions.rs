@@ -1,5 +1,3 @@
-//! Payment instructions: entered, compared, verified.
-
 use http::StatusCode;
 
 use super::Records;

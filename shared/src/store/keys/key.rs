@@ -1,5 +1,3 @@
-//! A key, whatever its item is.
-
 use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -76,7 +74,6 @@ impl Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::store) struct RecordKey<'a> {
     pub org: OrgId,
-    /// What it is.
     pub what: &'a str,
 }
 

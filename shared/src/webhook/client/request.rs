@@ -1,5 +1,3 @@
-//! The request and its exchange.
-
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request};

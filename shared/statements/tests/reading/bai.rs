@@ -1,5 +1,3 @@
-//! BAI2.
-
 use std::fmt::Write as _;
 
 use jiff::civil::date;
@@ -7,7 +5,6 @@ use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, Statem
 
 use super::{one, references, refusal};
 
-/// A file of one account with these records and matching control totals.
 fn with(records: &str, sum: i64) -> String {
     format!(
         "01,122099999,123456789,260302,0800,1,,,2/\n02,031001234,122099999,1,260302,2359,,2/\n03,0975312468,,010,0,,/\n\

@@ -1,5 +1,3 @@
-//! camt.053 and camt.054.
-
 use jiff::civil::date;
 use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, XmlProblem};
 

@@ -1,5 +1,3 @@
-//! The largest files allowed.
-
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,3 @@
-//! MT940 and MT942.
-
 use jiff::civil::date;
 use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side};
 

@@ -1,5 +1,3 @@
-//! OFX in SGML and XML.
-
 use jiff::civil::date;
 use statements::{Position, ReferenceKind, Refusal, Side, XmlProblem};
 

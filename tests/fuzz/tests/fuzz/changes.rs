@@ -1,5 +1,3 @@
-//! Mutates files.
-
 use fastrand::Rng;
 
 const BYTES_MAX: usize = 1024 * 1024;

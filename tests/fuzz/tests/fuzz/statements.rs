@@ -1,5 +1,3 @@
-//! Bank statements.
-
 use crate::Run;
 
 const CAMT: &str = r#"<?xml version="1.0" encoding="UTF-8"?>

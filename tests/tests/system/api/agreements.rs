@@ -1,5 +1,3 @@
-//! Agreements: list, draft, get, and their participants.
-
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;

@@ -1,5 +1,3 @@
-//! Contacts: list, create, get, patch.
-
 use serde_json::{Value, json};
 use tests::Org;
 

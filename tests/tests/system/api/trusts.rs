@@ -1,5 +1,3 @@
-//! Trusts over the API.
-
 use serde_json::{Value, json};
 use tests::Org;
 use tests::funding::{ITEMS, TRUSTS};

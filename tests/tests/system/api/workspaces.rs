@@ -1,5 +1,3 @@
-//! Workspaces: list, create, get, add a contact.
-
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tests::clockwork::Clockwork;

@@ -1,5 +1,3 @@
-//! The app: members' pages and forms.
-
 mod account;
 mod admins;
 mod answers_told;

@@ -1,5 +1,3 @@
-//! The search over everything that has a name.
-
 use serde_json::json;
 use shared::domain::agreement::Label;
 use shared::limits;

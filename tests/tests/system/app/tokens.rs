@@ -1,5 +1,3 @@
-//! Access tokens: admins create and revoke them in the app.
-
 use serde_json::json;
 use shared::domain::time::Timestamp;
 use shared::domain::token::Scope;

@@ -1,5 +1,3 @@
-//! The local stack, Lambda, gateways, keys and the log.
-
 mod aws;
 mod aws_run;
 mod canaries;

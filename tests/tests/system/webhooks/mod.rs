@@ -1,5 +1,3 @@
-//! Webhooks, from an event to its subscriber.
-
 mod deliveries;
 mod endpoint_deliveries;
 mod endpoints;

@@ -15,7 +15,6 @@ pub(crate) struct ApiClient<'a> {
 }
 
 impl ApiClient<'_> {
-    /// Creates a record with `POST` and returns its id.
     pub(crate) async fn create(&self, path: &str, body: &Value) -> Result<String, String> {
         let record = self.post(path, body).await?;
         record["id"].as_str().map(str::to_owned).ok_or_else(|| format!("a record without an id: {record}"))

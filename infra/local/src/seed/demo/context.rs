@@ -1,5 +1,3 @@
-//! What the demo's steps share.
-
 use std::collections::HashMap;
 
 use shared::domain::contact::Email;

@@ -22,7 +22,6 @@ pub(crate) struct NewWorkspace {
     pub(crate) agreements: &'static [NewAgreement],
 }
 
-/// An agreement and its progress.
 pub(crate) struct NewAgreement {
     pub(crate) name: &'static str,
     pub(crate) kind: &'static str,

@@ -94,7 +94,6 @@ pub(crate) fn purchase(
     await_payment(&draft, closing, 1, now)
 }
 
-/// Makes a stage wait for the payment at index `place`.
 fn await_payment(draft: &Agreement, stage: StageId, place: usize, now: Timestamp) -> Result<Agreement, FieldErrors> {
     // Ids are in the order of addition.
     let movement_id = draft.movements().keys().nth(place).copied();

@@ -39,7 +39,6 @@ pub(crate) struct NewPayment {
     pub(crate) state: MovementState,
 }
 
-/// What people do about a payment, in order.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Authorize,
@@ -55,7 +54,6 @@ enum Step {
     Cancel,
 }
 
-/// The steps of a payment that arrives.
 const TO_ARRIVAL: [Step; 8] = [
     Step::Authorize,
     Step::EnterInstructions,
@@ -205,7 +203,6 @@ impl Case<'_> {
         done(call.commit(plan).await?)
     }
 
-    /// The payer reports the payment as sent, on their own page.
     async fn report_sent(&self) -> Result<(), Error> {
         let (agreement, id) = self.ids;
         let org = self.demo.organization.id;

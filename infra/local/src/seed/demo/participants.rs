@@ -61,7 +61,6 @@ impl<'a> Attending<'a> {
     }
 }
 
-/// Makes the participant at an index consent and act.
 pub(crate) async fn act(
     functions: &Functions,
     ids: (OrgId, AgreementId),
@@ -96,7 +95,6 @@ pub(crate) fn occasion() -> Occasion {
     Occasion { id: ReceiptId::new(), origin }
 }
 
-/// Answers all questions of the participant's open information request.
 fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Option<AnswerForm> {
     let mut gates = agreement.stages.iter().flat_map(|stage| &stage.gates);
     let is_own = |gate: &&Gate| matches!(&gate.rule, GateRule::InformationRequest { participant_ids, .. } if participant_ids.contains(&by));

@@ -1,5 +1,3 @@
-//! What the parties of an obligation see and do.
-
 use super::*;
 
 #[tokio::test]

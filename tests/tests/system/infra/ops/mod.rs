@@ -1,5 +1,3 @@
-//! Operators' acts with the command `ops`.
-
 mod damage;
 mod documented;
 mod export;

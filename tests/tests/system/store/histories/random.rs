@@ -1,5 +1,3 @@
-//! Random steps.
-
 use fastrand::Rng;
 use shared::domain::agreement::Lifecycle;
 use shared::domain::proposal::ProposalState;

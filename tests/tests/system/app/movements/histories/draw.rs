@@ -1,5 +1,3 @@
-//! Draws the next act of a history.
-
 use std::collections::BTreeSet;
 
 use fastrand::Rng;

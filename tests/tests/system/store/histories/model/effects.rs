@@ -1,5 +1,3 @@
-//! Effects of commands and of time.
-
 use serde_json::{Value, json};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::proposal::{ProposalAction, ProposalState};
