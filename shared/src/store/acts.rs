@@ -1,5 +1,4 @@
-//! The history of an agreement: one item for each call that changed the agreement or a proposal for it, written in the
-//! transaction of the change. It stores the names of actor and edited part as they were then; audit rows hold ids only.
+//! An agreement's history: an item for each call that changed it or a proposal for it, in the change's transaction.
 
 use std::collections::BTreeMap;
 

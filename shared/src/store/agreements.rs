@@ -1,5 +1,4 @@
-//! Agreements. Each is one versioned record with its stages, gates, participants and documents, a row in the list, a
-//! row with the names of its documents if it has any, and a due entry for the next end of a countdown or of its term.
+//! Agreements: a versioned record each, a row in the list, a row with document names, and a due entry for the next end.
 
 use std::collections::{BTreeSet, HashSet};
 

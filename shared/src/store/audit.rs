@@ -1,8 +1,7 @@
 //! Audit rows: one for each call, kept for good, with ids, codes and times but no user's text.
 //!
-//! The transaction of a change writes its row; for a read or a refusal, the row precedes the response. A row can be
-//! written once per call, which makes it a fence: a call that was answered as failed can't take effect later, because
-//! its transaction would find the row.
+//! The transaction of a change writes its row; for a read or a refusal, the row precedes the response. It is written
+//! once per call, which makes it a fence: a call answered as failed can't take effect later.
 
 use std::collections::{HashMap, HashSet};
 
@@ -146,8 +145,7 @@ impl OrgStore {
         self.store.get_all(&keys).await?.iter().map(read_row).collect()
     }
 
-    /// The names of callers and objects, the kind of each object, and the acts of calls in the histories of agreements.
-    /// Skips what no longer exists, except former members.
+    /// The names of callers and objects, objects' kinds, and calls' acts in histories. Skips what no longer exists.
     pub(crate) async fn names_and_acts(
         &self,
         of: &[(ObjectKind, Uuid)],

@@ -62,9 +62,8 @@ pub(super) struct Condition {
     pub values: Vec<(&'static str, AttributeValue)>,
 }
 
-/// The changes that a call makes. Only the store's functions build them, each for the call that it is given, and a
-/// commit takes only the changes of its own call. So no call changes another organization, decides at a moment that is
-/// not its own, or acts as a member who is not its caller.
+/// The changes that a call makes. Only the store's functions build them, for their call, and a commit takes only its
+/// own call's: no call changes another organization, decides at another moment, or acts as another member.
 ///
 /// ```
 /// use shared::domain::call_context::CallContext;

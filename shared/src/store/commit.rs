@@ -1,9 +1,8 @@
 //! Commits the changes to an organization's records. One transaction holds the changes, their events, the call's audit
 //! row, and the response to its idempotency key, so an acknowledged change exists, took effect once, and is on record.
 //!
-//! The audit row can be written once, which makes it the call's fence. A call that was answered as failed can't take
-//! effect later: its transaction would find the row. If an attempt's response was lost, the next attempt finds the row,
-//! which has the attempt's number, and answers with that attempt's response.
+//! The audit row is the call's fence: a call answered as failed can't take effect later, since its transaction would
+//! find the row. If an attempt's response was lost, the next finds the row and answers with that response.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -75,8 +74,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Sets the moment of later events if it is later than the call's. The audit row keeps the call's own time, under
-    /// which every attempt finds it.
+    /// Sets a later moment for events. The audit row keeps the call's own, under which every attempt finds it.
     pub(crate) fn at(mut self, now: Timestamp) -> Self {
         self.now = now;
         self
@@ -93,8 +91,7 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Adds single-item changes to make right after the transaction takes effect. Their failure is not reported, so
-    /// something else must be able to repeat them.
+    /// Adds changes to make right after the transaction. Failures aren't reported: something else must repeat them.
     pub(crate) fn afterwards(mut self, changes: impl IntoIterator<Item = Changes>) -> Self {
         self.afterwards.extend(changes);
         self

@@ -159,8 +159,7 @@ impl Store {
     /// Quarantines a delivery that can't be processed: the organization sees it, and it is no longer due. Its message
     /// returns a few more times; any later write of the delivery takes it out of quarantine.
     ///
-    /// Does nothing if the record no longer waits for what the message is about. Compares state, time and version as
-    /// stored, since the record itself may be unreadable.
+    /// Does nothing if the record no longer waits for the message's subject: it compares state, time and version.
     pub async fn quarantine_delivery(
         &self,
         key: DeliveryKey,

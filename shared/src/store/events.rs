@@ -1,5 +1,4 @@
-//! The outbox: the transaction of a change writes its event, which stays on the due index until it is relayed. The body
-//! is serialized here, once: every attempt at every endpoint sends these bytes.
+//! The outbox: a change's transaction writes its event, due until relayed, with the bytes that every attempt sends.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,15 +1,11 @@
 //! An organization's stored files, by content: which calls uploaded each, and whether a record names it.
 //!
-//! A call notes its upload, with a due entry, before it stores the file. A day later the clock removes the file, unless
-//! a call that uploaded it took effect.
+//! A call notes its upload before storing it. A day later the clock removes the file, unless that call took effect.
 //!
 //! - Decision: a committed call names what it uploaded, and its audit row says whether it committed. So records need no
-//!   list of their files, none can forget one, and the files take no room in the call's transaction: a papering has 25.
-//!   The row is also the call's fence: a refused call can't name its file later.
-//! - Decision: a file once named stays. A copied record, a proposal's snapshot and a bundle may share it, and a count
-//!   of references could drift.
-//! - Decision: while the clock removes a file, a call that uploads it again waits for the end, so no stored file is
-//!   under removal. When an interrupted clock's time is over, another clock takes over.
+//!   list of their files, and files no room in a transaction. A refused call can't name its file later.
+//! - Decision: a file once named stays: a copied record, a snapshot or a bundle may share it, and a count could drift.
+//! - Decision: an upload of a file under removal waits for the end. Another clock takes over from an interrupted one.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -109,8 +105,7 @@ impl Store {
 }
 
 impl OrgStore {
-    /// Notes a call's uploads, each to be checked again at a moment. It must precede storing them. Conflicts while one
-    /// is being removed, or too many calls upload it.
+    /// Notes a call's uploads, to be checked again; must precede storing. Conflicts with a removal or too many uploads.
     pub(crate) async fn begin_uploads(
         &self,
         call: &CallContext,

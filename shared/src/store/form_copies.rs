@@ -1,6 +1,5 @@
-//! Copies of the app's forms. Each display of a form is a copy that can be used once: the transaction of the form's act
-//! records it with a fingerprint of the submission, like an idempotency key. A repeat gets the first answer; the same
-//! copy with other content does nothing.
+//! Copies of the app's forms. Each display of a form is a copy that can be used once: the act's transaction records it
+//! with a fingerprint of the submission. A repeat gets the first answer; other content does nothing.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

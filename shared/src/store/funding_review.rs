@@ -1,5 +1,4 @@
-//! What pages about funding read besides items and trusts: from an id alone in two round trips, and the figures of all
-//! workspaces in one pass over compact attributes.
+//! What funding's pages read besides items and trusts: by an id in two round trips; all workspaces in one pass.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,6 @@
-//! Rows of funding items with proof that waits for a decision: one for each such item. They change with the item, so
-//! Home finds what waits in one read, however many items exist.
+//! Rows of funding items with proof that waits for a decision, so Home finds it in one read, whatever the number.
 //!
-//! Decision: an agreement's end opens its items, 25 at most, in one transaction, which has no room to remove 25 rows
-//! too. Those rows are removed with what else ends after the agreement; until then Home skips them.
+//! Decision: an agreement's end has no room to remove 25 rows; they go later, and until then Home skips them.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,7 @@
 //! Answers to information requests: each participant's sealed draft, and the submissions, items beside their agreement.
 //!
-//! Decision: a draft has its own version, apart from the agreement's, so that saving it conflicts with no other
-//! participant's act. It outlives sending, in case the answers are returned, and is deleted on acceptance or half a
-//! year after it was last saved: an unsent account number is not kept for good.
+//! Decision: a draft has its own version, so saving it conflicts with no other act. It outlives sending, in case the
+//! answers are returned, and is deleted on acceptance or half a year after it was last saved.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};

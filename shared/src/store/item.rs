@@ -14,8 +14,7 @@ use crate::domain::endpoint::Endpoint;
 
 pub(super) const VERSION: &str = "v";
 
-/// A record as it was read, with the version that its next change must name. Only the store makes one of a record with
-/// protected transitions, so no other code can forge what the table has.
+/// A record as read, with the version that its next change must name. Only the store makes one of a protected record.
 ///
 /// ```compile_fail,E0451
 /// use shared::domain::agreement::Agreement;

@@ -1,42 +1,30 @@
 //! Every key of the table. Keys start with the organization, except a few look-ups without one, which come first.
 //!
 //! - Decision: a token is stored once, under its hash; its id only points there. So revoking it changes one item.
-//! - Decision: each person of a workspace is an item beside its record, so that those who join at the same moment share
-//!   no item: on AWS, transactions that do conflict. One query reads the workspace with all of them and checks the
-//!   limit of 500. Each agreement that begins to refer to a contact makes a new version of the person, and a removal
-//!   holds only for the version that it saw.
-//! - Decision: what lists need of people is kept outside of transactions: their number in the workspace's record, and
-//!   their set in a row of its own kind, which finds the workspaces of a contact. Both change in place after the
-//!   commit. The transaction also writes a due entry, by which the clock counts again what an interruption left, once
-//!   the call is long over. So lists cost no query per workspace, and their rows stay small.
-//! - Decision: an organization's endpoints are such a set too, with room for 20, beside their records. The limit is
-//!   exact even for concurrent additions; a count could drift, and in the endpoints' partition every event would read
-//!   the set.
-//! - Decision: the snapshot of what was proposed (agreement and people) is an item beside its proposal, written once.
-//!   The page of a decision compares with it; lists, decisions and the clock read only the proposal, which has the
-//!   agreement's name and size.
-//! - Decision: an invitation is stored under its email address, so each address has one, and removing a member deletes
-//!   it without reading it. The hash of its secret only points there.
-//! - Decision: an organization's audit rows are one partition, sorted by request id, which is the order of time. So one
-//!   query reads any range of days, and a page of the log costs one round trip. A partition for each day would spread
-//!   no load, since all calls of a moment would still write to one, and a week would cost seven queries.
-//! - Decision: an agreement keeps its own acts: an item for each call that changed it, in its partition, for two write
-//!   units. One query then shows years of its history, which the audit rows could not. No other record has such an
-//!   index: the log filters its rows by object within a range of days.
-//! - Decision: a movement has a partition of its own with its evidence and sealed instructions, so that one query reads
-//!   all evidence of a movement and nothing else. Its agreement stores its id and state: an agreement without payments
-//!   costs no further read, and the movements of another are found by their keys.
-//! - Decision: the unique item of a document names the movement for which the document counts, under a hash: no bank's
-//!   reference is part of a key.
-//! - Decision: an organization's funding items share a partition, its trusts another, both sorted by workspace. The
-//!   record is its own row, with its facts. So papering, publishing and cancelling write one item for each of 25 and
-//!   fit into a transaction with their events, and a workspace's funding is one range. A pointer from the id to the
-//!   place is written once. Lists of the whole organization read the partition and sort by id.
-//! - Decision: the sort key of a funding item has one of the workspace's 1,000 places, and no two items can have the
-//!   same. So the limit is exact, and concurrent additions share no item. A counter, changed outside of transactions,
-//!   proposes the place. Failed calls leave gaps: once it has passed the last place, a free place is searched for.
-//! - Decision: an agreement has one entry on the due index, for the earliest of its countdowns and its end. Each change
-//!   of the agreement moves the entry in the same transaction, so none is left behind.
+//! - Decision: each person of a workspace is an item, so that those who join at once share none: on AWS, transactions
+//!   that do conflict. One query reads the workspace with all of them and checks the limit of 500. An agreement that
+//!   begins to refer to a contact makes a new version of the person; a removal holds only for the version that it saw.
+//! - Decision: what lists need of people (their number in the workspace's record, and their set in a row of its own)
+//!   changes in place after the commit. The transaction also writes a due entry, by which the clock counts again what
+//!   an interruption left. So lists cost no query per workspace, and their rows stay small.
+//! - Decision: an organization's endpoints are such a set too, with room for 20. The limit is exact even for concurrent
+//!   additions; a count could drift, and in the endpoints' partition every event would read the set.
+//! - Decision: the snapshot of what was proposed is an item beside its proposal, written once, for the page of a
+//!   decision. Lists, decisions and the clock read only the proposal, with the agreement's name and size.
+//! - Decision: an invitation is stored under its address: each has one, and removing a member deletes it unread.
+//! - Decision: an organization's audit rows are one partition in the order of time, so one query reads any range of
+//!   days. A partition per day would spread no load: all calls of a moment would still write to one.
+//! - Decision: an agreement keeps its own acts: an item for each call that changed it, for two write units, so one
+//!   query shows years of history. No other record has such an index: the log filters its rows by object.
+//! - Decision: a movement has its own partition with its evidence and sealed instructions, read in one query. Its
+//!   agreement stores its id and state: without payments it costs no further read, and others are found by key.
+//! - Decision: a document's unique item names its movement, under a hash: no bank's reference is part of a key.
+//! - Decision: an organization's funding items share a partition, its trusts another, sorted by workspace. The record
+//!   is its own row, so papering, publishing and cancelling write one item for each of 25, within a transaction, and a
+//!   workspace's funding is one range. A pointer leads from the id to the place. Lists of all sort by id.
+//! - Decision: a funding item's sort key has one of its workspace's 1,000 places, so the limit is exact and concurrent
+//!   additions share no item. A counter proposes the place; past the last one, a free place is searched for.
+//! - Decision: an agreement has one due entry, for its earliest moment; each change moves it in the same transaction.
 
 mod key;
 mod of_service;

@@ -1,15 +1,10 @@
-//! The ledger has no rows of its own: one pass reads the rows of agreements, movements and obligations, side by side.
-//! Rows have ids, states, days and amounts; the records of the page supply the rest.
+//! The ledger has no rows of its own: one pass reads those of agreements, movements and obligations side by side.
 //!
-//! - Decision: the ledger derives from the lists' rows, which are written with their records already. Its own rows
-//!   would cost two more write units with every change of an agreement, and the agreement's kind and participants would
-//!   have to be copied to each of its payments and obligations at each change.
-//! - Decision: payments and obligations name participants, and their agreement's row says which contacts these are. So
-//!   one row suffices to know the contacts, and a search reads the contacts' rows first: a new name is found at once.
-//! - Decision: the ledger shows what ends with an agreement as ended as soon as the agreement's row says so. Its own
-//!   row follows in a transaction of its own.
-//! - Decision: the three passes are not one moment. All of them have what was acknowledged before the call began; a
-//!   payment added meanwhile without its agreement is left out.
+//! - Decision: the ledger derives from the lists' rows. Its own would cost two more write units per change, and copies
+//!   of the agreement's kind and participants in each payment and obligation.
+//! - Decision: rows name participants, and the agreement's row their contacts, so a search finds a new name at once.
+//! - Decision: what ends with an agreement is shown as ended as soon as the agreement's row says so.
+//! - Decision: the three passes are not one moment, but each has what was acknowledged before the call began.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,5 +1,4 @@
-//! Lists are read in one way: a strongly consistent pass over an organization's compact rows yields matches, exact
-//! total and page together; then the page's records are read.
+//! Lists are read in one way: a pass over compact rows yields matches, total and page; then the page's records.
 
 use std::fmt::Display;
 use std::marker::PhantomData;

@@ -1,7 +1,6 @@
 //! Ties between members, and departures: who counts as a second member. `DynamoDB` deletes each once it is over.
 //!
-//! Decision: they are items of their own, in one partition per organization, so that one small read gets them, and
-//! neither members nor accounts have anything to forget.
+//! Decision: they are items in one partition per organization: one small read, and nothing to forget elsewhere.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 

@@ -41,9 +41,8 @@ impl OrgStore {
     }
 }
 
-/// Removes a member, which ends their sessions in the organization. Deletes the record, except for the name, which the
-/// audit log shows, and a pending invitation of their address. Removes the membership from their account, which stays.
-/// Holds only while the member exists and the admin who must stay is one.
+/// Removes a member: their sessions in the organization, the record except for its name, a pending invitation, and the
+/// membership in their account. Holds while the member exists and the admin who must stay is one.
 pub(crate) fn remove(call: &CallContext, removal: &Removal, account: Option<&Account>) -> Result<Changes, StoreError> {
     let (org, gone) = (call.org(), removal.removed());
     let mut name = keys::former_member(org, gone.id).into_item();

@@ -1,8 +1,7 @@
 //! Rewrites records of older schema versions, for `ops migrate`.
 //!
-//! Decision: a rewritten record keeps its version, so that calls which have read it can still commit: its meaning
-//! is the same. The same transaction rewrites its rows. If a call changes the record at that moment, one of the two is
-//! decided again, so the service goes on meanwhile.
+//! Decision: a rewritten record keeps its version, so calls that have read it can still commit. The same transaction
+//! rewrites its rows; if a call changes the record at that moment, one of the two is decided again.
 
 use std::collections::BTreeMap;
 
@@ -58,8 +57,7 @@ impl Migrated {
 }
 
 impl Operator<'_> {
-    /// Rewrites what is older in the next page of the table, or only counts it (`is_dry`). Returns what it did, and
-    /// where to continue. A page can be repeated. Fails if a newer release wrote a record.
+    /// Rewrites or counts (`is_dry`) the older records of the next page; repeatable. Fails on newer ones.
     pub async fn migrate_page(
         self,
         behind: Option<&Position>,

@@ -1,18 +1,14 @@
 //! The store: one `DynamoDB` table. No other code knows it.
 //!
 //! [`keys`] has every key, `table` every call of the SDK, `record` the declaration of a kind of record, and [`list`]
-//! the way to read lists; [`change`] and `commit` are the only way to change an organization's records. The other files
-//! convert between items and domain types. [`versions`] has the schema versions of records, and `migrate` rewrites
-//! older ones.
+//! the way to read lists; [`change`] and `commit` alone change an organization's records. [`versions`] has the schema
+//! versions, `migrate` rewrites older records, and the other files convert items.
 //!
-//! - Decision: responses kept for idempotency are compressed, because a large one would cost many write units, and the
-//!   largest would not fit into an item.
+//! - Decision: stored responses are compressed: a large one would cost many units, and the largest would not fit.
 //! - Decision: operators' writes, which have no audit row, are on [`operator::Operator`], which takes the bare
 //!   [`Store`]. A caller only ever has an [`OrgStore`], so no operation can bypass the audit row.
-//! - Decision: the `objects` of an audit row are 16 bytes each in one attribute, so that a default page of fifty
-//!   records fits into its row's single write unit.
-//! - Decision: the audit row fences a call, so responses lost after a commit need no other mechanism. The SDK's client
-//!   request token works too, but only for ten minutes.
+//! - Decision: an audit row's `objects` take 16 bytes each: those of a page of fifty fit into its single write unit.
+//! - Decision: the audit row fences a call. The SDK's client request token would too, but only for ten minutes.
 
 pub(crate) mod acts;
 pub mod agreements;

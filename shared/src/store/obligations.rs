@@ -1,8 +1,7 @@
 //! Obligations: one versioned record each, and a row in the list with ids and no names.
 //!
-//! Decision: the transaction that writes the version of an agreement ([`agreements`]) in which its promises come into
-//! force also creates its obligations. The version guards them: of two acts that bring it about, one creates them, and
-//! the other is decided again. Their ids follow from the agreement, and each must be free.
+//! Decision: the transaction that brings an agreement's promises into force ([`agreements`]) creates its obligations.
+//! The version guards them: of two such acts one is decided again. Their ids follow from the agreement.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -92,11 +91,9 @@ impl OrgStore {
         self.list(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
-    /// Obligations by due time: overdue ones first, then those due next, then those with nothing due. They come with
-    /// their agreements, which the rows name, so that both are read at once.
+    /// Obligations by due time, those with nothing due last, with their agreements, read at once.
     ///
-    /// Decision: people who filter by `satisfied` see all that waits for confirmation, even if other parts of the
-    /// obligation are still open. Clients get what their filter names: the record's state.
+    /// Decision: people who filter by `satisfied` see all that waits for confirmation; clients get the record's state.
     pub(crate) async fn obligations_by_due(
         &self,
         query: &ObligationQuery,

@@ -114,8 +114,7 @@ impl<'a> Operator<'a> {
         self.0.put(to_item(keys::token_by_hash(hash), &revoked)?, PutIf::Any).await.map(|_| true)
     }
 
-    /// Makes many changes in as few transactions as possible, for imports and benches into organizations that are not
-    /// in use yet: an error leaves earlier transactions in effect.
+    /// Makes many changes in few transactions, for unused organizations: an error leaves earlier ones in effect.
     pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
         let changes: Vec<Change> = changes.into_iter().flat_map(Changes::into_list).collect();
         for changes in changes.chunks(limits::TRANSACTION_ITEMS_MAX) {

@@ -1,8 +1,7 @@
 //! What a list row has for filters and the ledger, packed into one attribute.
 //!
-//! Decision: rows of movements and obligations have many small values. As separate attributes these would take more
-//! than half of a row, so a pass would cost twice the units and, since each is decoded by itself, three times the time.
-//! Participants' ids are shortened: within one agreement of at most a hundred, half of the random bits suffice.
+//! Decision: rows of movements and obligations have many small values: as attributes they would double the units of a
+//! pass and treble its time. Participants' ids are shortened: half of the random bits suffice in an agreement.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

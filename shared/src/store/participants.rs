@@ -1,10 +1,8 @@
 //! Participants' access to their pages, their sessions, and the receipts of what they did.
 //!
-//! - Decision: no item stores a participant's link, only how often it was reissued, beside the consent in force. The
-//!   transaction of every act checks both, so that none takes effect after a reissue or a withdrawn consent. The item
-//!   has no version: looking at a page, which moves `seen_at`, conflicts with no act.
-//! - Decision: receipts are items beside their agreement, under their participant: a participant's page reads their own
-//!   alone, and the evidence reads all in one query.
+//! - Decision: no item stores a link, only how often it was reissued, beside the consent in force; each act's
+//!   transaction checks both. The item has no version: looking at a page, which moves `seen_at`, conflicts with no act.
+//! - Decision: receipts are items under their participant: a page reads their own, the evidence all in one query.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -145,8 +143,7 @@ impl OrgStore {
         Ok(receipts)
     }
 
-    /// Counts a file's bytes before it is stored. False if the total would exceed
-    /// [`limits::PARTICIPANT_FILE_BYTES_MAX`].
+    /// Counts a file's bytes before it is stored; false beyond [`limits::PARTICIPANT_FILE_BYTES_MAX`] in total.
     pub(crate) async fn count_file_bytes(&self, by: &ActingParticipant, bytes: u64) -> Result<bool, StoreError> {
         let Some(most) = limits::PARTICIPANT_FILE_BYTES_MAX.checked_sub(bytes) else { return Ok(false) };
         let counted = Update {

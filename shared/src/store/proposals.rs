@@ -251,8 +251,7 @@ pub(super) fn claim_item(org: OrgId, proposal: &Proposal) -> (Key, Item) {
     (key, claim)
 }
 
-/// Makes and decides a proposal in one act, if no other of its action is pending. With `frees_claim`, the same
-/// transaction settles an expired one, which deletes its claim.
+/// Makes and decides a proposal, if no other is pending. `frees_claim` also settles an expired one.
 pub fn create_decided(
     call: &CallContext,
     made: &CreatedProposal,

@@ -1,9 +1,7 @@
 //! Reseals with the current key what older keys sealed, for operators, after a key rotation.
 //!
-//! - Decision: a resealed value replaces the old one only if that is as it was read, by its own condition or the
-//!   version. So resealing can run beside traffic and be repeated: the next walk finds a value that changed meanwhile.
-//! - Decision: sealed bank details of sent answers are part of what their receipt's hash proves, so they stay, and what
-//!   opens is kept beside them.
+//! - Decision: a resealed value replaces the old one only as it was read, so resealing runs beside traffic, repeatedly.
+//! - Decision: sealed bank details of sent answers stay, since their receipt proves them; what opens is kept beside.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;

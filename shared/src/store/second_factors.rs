@@ -1,7 +1,6 @@
 //! Second factors of accounts.
 //!
-//! Decision: a second factor is an item beside its account, so that only requests that need it read it, and using a
-//! code does not touch the account. Its version is the lock: of two uses of one code, one commits.
+//! Decision: a second factor is an item beside its account; its version is the lock: of two uses of a code, one wins.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,7 @@
 //! Sessions, and counts of failed logins. Both are found without an organization, and expire in `DynamoDB`.
 //!
-//! Decision: a session is stored once, under the hash of its secret; its account has a pointer to it under its id,
-//! written once. Requests read the session alone, ending it deletes one item, and listing an account's sessions costs a
-//! query and a batch of keys. A pointer without a session belongs to one that ended.
+//! Decision: a session is stored once, under its secret's hash; its account has a pointer under its id. Requests read
+//! the session alone, and ending it deletes one item: a pointer without a session belongs to one that ended.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,9 +1,7 @@
-//! Bank statements: a record each; filed entries, items beside it; a row in the list; a unique item for its file; and
-//! an item for each CSV header whose columns the organization remembers.
+//! Bank statements: a record each, filed entries beside it, a unique item for its file, and remembered columns.
 //!
-//! Decision: a filed entry is an item beside its statement, written in the transaction that files it and removed in the
-//! one that rejects or withdraws it. One query tells the statement's page the state of its entries, however many
-//! movements there are; the [unique items of evidence](super::movements) hold across files.
+//! Decision: a filed entry is an item beside its statement, written and removed with its evidence, so one query tells
+//! the state of all. The [unique items of evidence](super::movements) hold across files.
 
 use std::collections::HashMap;
 

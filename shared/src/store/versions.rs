@@ -1,13 +1,10 @@
 //! Schema versions: the layout of records and their list rows. Only this module knows them.
 //!
-//! Every record carries the version in which it was written. A release reads all versions up to its own, writes its
-//! own, and refuses newer ones, since it can't know what they mean. `ops migrate` rewrites older records.
+//! Every record carries its version. A release reads all up to its own and refuses newer; `ops migrate` rewrites.
 //!
-//! - Decision: versions have one numbering for the whole table, and a step to the next one names the kinds of records
-//!   that it changes. Other kinds keep their number. So nothing unchanged is rewritten, and a rolled-back release
-//!   refuses only records of the kinds that the newer one changed.
-//! - Decision: a new optional attribute needs no step: `serde` has its default. A step is for what an older release
-//!   would misread, and for derived rows that have to be written anew.
+//! - Decision: versions have one numbering for the table; a step names the kinds of records that it changes. So nothing
+//!   unchanged is rewritten, and a rolled-back release refuses only kinds that the newer one changed.
+//! - Decision: a new optional attribute needs no step. Steps are for what an older release would misread.
 //!
 //! To add a step, add it to `STEPS`; if it changes rows that are not in their kind's own list, also write them in
 //! `migrate`. Changes in place (`Change::Update`) must be right for both layouts until all tables are migrated.

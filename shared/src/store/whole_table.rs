@@ -16,8 +16,7 @@ use super::{Store, StoreError};
 /// Separates a position's two keys. No key contains it.
 const BETWEEN: char = '\0';
 
-/// The last item seen by a walk over the table. A walk resumes after it, even in another process. As text it has only
-/// letters, digits, `-` and `_`.
+/// The last item seen by a walk, which resumes after it. As text it has only letters, digits, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Position(Key);
@@ -79,8 +78,7 @@ pub(super) struct PageOfTable {
 }
 
 impl Store {
-    /// The next items of the table, each as it is when read: all, or only the keys and schema versions of records that
-    /// are alone in their partitions and not of a schema version.
+    /// The next items: all, or only keys and versions of records alone in their partitions and not of a schema version.
     pub(super) async fn page_of_table(
         &self,
         from: Option<&Position>,

@@ -1,14 +1,10 @@
-//! Checks what must hold between the items of the table, for operators, and says in plain words what is wrong. `ops
-//! verify` walks the table and shows each item to an [`Inspector`].
+//! Checks what must hold between items, and says what is wrong. `ops verify` shows each to an [`Inspector`].
 //!
-//! Each item states what must be true of others (`checks`): a record has its list row exactly as the store would write
-//! it now, what it refers to exists, and what time does to it is on the due index. Derived items name their record.
-//! Checks of many items share their reads.
+//! Each item states what must be true of others (`checks`): a record has its exact list row, what it refers to exists,
+//! and what time does to it is on the due index. Derived items name their record.
 //!
-//! - Decision: a finding is checked again with fresh reads before it is reported. Items are read one after the other,
-//!   so traffic in between can make matching items look as if they disagreed.
-//! - Decision: a repair writes derived items only (rows, pointers, unique items, due entries) as their record says, in
-//!   a transaction that checks that the record is unchanged. It neither invents nor changes records.
+//! - Decision: a finding is checked again before it is reported: items are read one by one, with traffic in between.
+//! - Decision: a repair writes derived items only, as their record says, and checks that the record is unchanged.
 
 mod agreements;
 mod beside;

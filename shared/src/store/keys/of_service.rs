@@ -93,8 +93,7 @@ pub(in crate::store) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key 
     Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
 }
 
-/// A due entry. Shards spread what is due at the same time. The kind comes before the time, so that a backlog of one
-/// kind does not delay another.
+/// A due entry. Shards spread what is due at once; the kind comes first, so that no backlog delays another kind.
 #[must_use]
 pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let shard = id.as_u128() % u128::from(DUE_SHARDS);
