@@ -1,9 +1,7 @@
 //! The audit log as members read it: one row per call, with filters and paging.
 //!
-//! - Decision: every page view is recorded, because its row fences and counts it, but the log hides successful views,
-//!   handshakes and tool lists, which would bury the acts. It shows document views, refused views and all API calls.
-//! - Decision: a page of the log continues from a call id. Readers see only their own organization, so a made-up id
-//!   reveals nothing.
+//! - Decision: every page view is recorded, since its row fences it, but the log hides those that would bury the acts.
+//! - Decision: a page of the log continues from a call id. A made-up one reveals nothing of other organizations.
 
 use uuid::Uuid;
 

@@ -95,8 +95,7 @@ impl CallContext {
 
     /// The moment of an attempt that begins now, after an earlier change of the same record.
     ///
-    /// Decision: acts on an agreement are ordered by when they took effect. A call may begin first and commit last, or
-    /// run on a slow clock, so its time always follows the previous act's.
+    /// Decision: acts are ordered by when they took effect: a call's time always follows the previous act's.
     #[must_use]
     pub fn moment_after(&self, earlier: Timestamp) -> Moment {
         Moment::of_call(self.request_id, self.attempt_moment().at().max(earlier.next()))

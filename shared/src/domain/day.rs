@@ -1,5 +1,4 @@
-//! Calendar days. A day begins at a different moment in each zone
-//! ([`TimeZone::start_of`](super::time_zone::TimeZone::start_of)).
+//! Calendar days, which begin at a different moment in each zone (`time_zone`).
 
 use std::fmt;
 

@@ -1,10 +1,8 @@
 //! Deliveries: one event on its way to one endpoint (specification, "Delivery").
 //!
-//! The record is the source of truth; a queue message only wakes the sender. The sender claims a delivery before
-//! attempting it, so duplicate messages make one attempt.
+//! The record is the truth; a message only wakes the sender, whose claim keeps duplicates from attempting twice.
 //!
-//! Decision: a replay restarts the schedule, because the person has fixed something and wants the full set of retries.
-//! Attempts keep counting up, and each stores how many replays preceded it.
+//! Decision: a replay restarts the schedule of retries. Attempts keep counting up, and store the replays before them.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -1,7 +1,6 @@
 //! The browser and system of a session, such as `Firefox on Windows`.
 //!
-//! Decision: the words come from fixed lists, and the header is not kept: it can contain any text and identifies a
-//! person more closely than recognizing a session requires.
+//! Decision: words from fixed lists; the header isn't kept, since it may contain any text and identify a person.
 
 /// Browsers and their marks in the header. Order matters: most headers also have marks of browsers further down.
 const BROWSERS: &[(&str, &str)] = &[

@@ -1,9 +1,7 @@
-//! Endpoints: where an organization's events are delivered (specification, "Events"). Admins set them up in the app;
-//! every function that changes one takes an [`Admin`].
+//! Endpoints: where events are delivered (specification, "Events"). Only an [`Admin`] sets one up or changes it.
 //!
 //! - Decision: tests are sent even while the endpoint is paused, because that is when people want to try it.
-//! - Decision: each replaced secret signs until its promised end, so a rotation that would leave too many is refused.
-//!   Replacing a secret at once, which is for leaked ones, ends all of them.
+//! - Decision: replaced secrets sign until their promised end, so a rotation too many is refused, unless it ends them.
 
 use std::collections::BTreeSet;
 
@@ -165,8 +163,7 @@ impl Endpoint {
         self.previous(now).map(|previous| previous.until)
     }
 
-    /// Whether an endpoint subscribed to the type existed when the event happened. An event has the time at which its
-    /// call began, and may be committed up to a call's deadline later.
+    /// Whether a subscribed endpoint existed when the event's call began; the commit may come a deadline later.
     #[must_use]
     pub fn wants(&self, event_type: EventType, happened_at: Timestamp) -> bool {
         let call_s = i64::try_from(limits::CALL_DEADLINE.as_secs()).unwrap_or_default();

@@ -1,11 +1,8 @@
 //! The evidence of an agreement: what the service recorded about it, for those who must prove it later.
 //!
-//! - Decision: evidence holds only what was recorded. An expiry or the end of a waiting period appears at most a minute
-//!   and a half later, once the service has written it down.
-//! - Decision: evidence is as of its newest act, so exporting it twice gives the same result until there is another
-//!   act.
-//! - Decision: it leaves out bank details, payment instructions and statement files, which checking an agreement
-//!   doesn't require, but includes accepted entries as read, with the SHA-256 of their file.
+//! - Decision: evidence holds only what was recorded: an expiry appears at most a minute and a half later.
+//! - Decision: evidence is as of its newest act, so exporting it again gives the same until there is another.
+//! - Decision: it omits bank details, instructions and statement files, but has accepted entries and their file's hash.
 
 use std::collections::BTreeSet;
 

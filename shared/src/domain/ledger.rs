@@ -1,15 +1,11 @@
-//! The ledger: one row per thing owed or owing (specification, "Ledger row"), and the totals. Rows are derived on every
-//! read, so they never disagree with their agreement, movement or obligation.
+//! The ledger: one row per thing owed or owing (specification, "Ledger row"), derived on every read; and the totals.
 //!
-//! - Decision: drafts and their payments are rows too, because the specification leaves out only what is finished. The
-//!   totals exclude them: nobody owes what nobody has agreed to. A payment is owed from its agreement's publication,
-//!   even while its own state is still `draft` because no member has authorized it.
-//! - Decision: an agreement binds all sides, so its direction is `null`. The direction of a payment or obligation
-//!   follows from who owes it and from the organization's own contacts ("us") at read time. What one of our contacts
-//!   owes another counts as owed by us.
-//! - Decision: the totals add up agreed payments per currency and direction, in three figures. *Owed* is not proven to
-//!   have arrived. *Claimed* is the part of it that senders say they sent. *Proven* is shown by accepted receiver-side
-//!   evidence. Money that came back and cancelled payments count nowhere.
+//! - Decision: drafts and their payments are rows too, because the specification leaves out only what is finished.
+//!   Totals exclude them. A payment is owed from its agreement's publication, even while its own state is `draft`.
+//! - Decision: an agreement's direction is `null`: it binds all sides. A payment's or obligation's follows, on read,
+//!   from who owes it and from the organization's own contacts; what one of them owes another is owed by us.
+//! - Decision: totals add agreed payments per currency and direction. *Owed* isn't proven to have arrived; *claimed* is
+//!   the part that senders say they sent; *proven* is shown by accepted evidence. Money that came back counts nowhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -169,8 +165,7 @@ impl LedgerState {
         }
     }
 
-    /// Whether a payment not proven to have arrived, or an unfinished obligation, is past due in an agreement in force
-    /// or completed (`is_agreed`). Agreements expire; they are never overdue.
+    /// Whether an unproven payment or unfinished obligation of a concluded agreement (`is_agreed`) is past due.
     #[must_use]
     pub fn is_overdue(self, is_agreed: bool, due_at: Option<Timestamp>, now: Timestamp) -> bool {
         let can_be = !self.is_done() && !matches!(self, Self::Active | Self::Dormant | Self::Satisfied);

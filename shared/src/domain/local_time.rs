@@ -1,9 +1,7 @@
-//! Parses dates and times of day as people type them: `12/31/2026`, `Dec 31, 2026 5pm`, `31 December 2026 at 17:00`,
-//! `2026-12-31`, and what `<input type="datetime-local">` sends. Refuses ambiguous input; the page shows how it
-//! understood the rest.
+//! Parses dates and times as people type them (`12/31/2026`, `Dec 31, 2026 5pm`, `31 December 2026 at 17:00`), and as
+//! `<input type="datetime-local">` sends them. Refuses ambiguous input; the page shows how it understood the rest.
 //!
-//! Decision: numbers with slashes are month, day and year, as in the United States. A date without a time means the
-//! whole day, to its last millisecond in the zone: "until December 31" includes it.
+//! Decision: slashes mean month, day and year. A date alone includes the whole day, to its last millisecond.
 
 use jiff::civil::{Date, DateTime, Time};
 

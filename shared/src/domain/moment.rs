@@ -3,9 +3,8 @@
 use super::ids::RequestId;
 use super::time::Timestamp;
 
-/// The time and the call of a protected transition's decision. Only a call's context makes one, from its own clock. So
-/// no caller chooses when a proposal expires, is decided or takes effect, and the store can refuse a change decided in
-/// another call.
+/// The time and the call of a protected transition's decision. Only a call's context makes one, from its own clock: no
+/// caller chooses when a proposal is decided, and the store refuses a change decided in another call.
 ///
 /// ```
 /// use shared::api::caller::WriteCaller;

@@ -1,7 +1,6 @@
 //! Money: amounts in minor units, spelled the same way in the API and in the app.
 //!
-//! Decision: ISO 4217's currencies without minor units (gold, special drawing rights) are left out: nothing can be
-//! counted in them.
+//! Decision: ISO 4217's currencies without minor units (gold, special drawing rights) are left out.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -35,17 +35,15 @@ pub struct Organization {
     pub earlier_names: Vec<EarlierName>,
     /// When it was suspended, if it is: nobody gets in, and nothing leaves it.
     ///
-    /// Decision: sessions and links check this field, which they read anyway. Tokens and endpoints hold a copy, because
-    /// API calls read the token but not the organization. `ops suspend` writes the copies, `ops verify` repairs missing
-    /// ones, and no token or endpoint is added while the field is set.
+    /// Decision: sessions and links check this field. Tokens and endpoints hold a copy, because API calls don't read
+    /// the organization: `ops suspend` writes them, `ops verify` repairs them, and none is added meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// An earlier name. The organization keeps them, not each completed agreement its own: time can complete one too, by
-/// rules that don't know organizations.
+/// An earlier name. The organization keeps it, since the rules that complete an agreement don't know organizations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierName {
     /// The name.

@@ -1,12 +1,9 @@
 //! Paper signatures: a participant signs a printed copy, and a member records it with a scan. It is the member's
 //! record, not a receipt: the participant did nothing on their pages, and needs no consent to electronic records.
 //!
-//! - Decision: it signs exactly the blocks that the participant could sign on screen at that moment, and names the
-//!   document by its SHA-256. Until it counts, the participant can still sign on screen.
-//! - Decision: only the state of a record ever changes, and only once. To correct a mistake, a member rejects the
-//!   record, even their own, and makes another. Once it counts, it stays.
-//! - Decision: the number of members is read just before the transaction and is not part of it: a member who joins in
-//!   between joined after the record was made.
+//! - Decision: it signs the blocks that the participant could sign on screen then, of the document with its SHA-256.
+//! - Decision: a record's state changes once. To correct one that doesn't count, a member rejects it and makes another.
+//! - Decision: members are counted just before the transaction: one who joins in between came after the record.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,7 @@
 //! Which new passwords are accepted.
 //!
 //! Decision: a minimum length and a list of what attackers try first, but no rules on kinds of characters (NIST SP
-//! 800-63B, section 5.1.1.2): those make passwords harder to remember, not to guess. The list is short, because few
-//! common passwords have twelve characters.
+//! 800-63B, section 5.1.1.2), which make passwords harder to remember, not to guess.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,9 +1,8 @@
 //! Links for members who forgot their password. An admin makes one and hands it over, since Countersign sends no email.
 //!
 //! Decision: the link's holder can take over the account. So an admin gets one only for an account that no other
-//! organization uses, checked when the link is made and again when it is used. Others ask their operator, whose links
-//! need neither check. A link also ends when its admin is removed or demoted, when the member is removed, and on any
-//! password change, so only one of several links is ever used.
+//! organization uses, checked when the link is made and used; operators' links need neither. A link also ends when its
+//! admin is removed or demoted, when the member is removed, and on any password change.
 
 use serde::{Deserialize, Serialize};
 

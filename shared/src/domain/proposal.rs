@@ -153,9 +153,8 @@ impl Subject {
     }
 }
 
-/// A copy of the agreement and its people, made with the proposal and never changed. The decision page compares it with
-/// the current agreement, and later shows what a declined or expired proposal was about. It is as large as the
-/// agreement, so it is a separate item, which lists and decisions don't read.
+/// A copy of the agreement and its people, made with the proposal and never changed: the decision page compares with
+/// it. It is as large as the agreement, so a separate item, which lists and decisions don't read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalSnapshot {
     /// The agreement as it was.
@@ -218,8 +217,7 @@ pub struct NewProposal {
     pub note: Option<Note>,
 }
 
-/// A new, undecided proposal with its snapshot. Only [`propose`] makes one, so that no proposal is written without its
-/// own snapshot.
+/// A new, undecided proposal. Only [`propose`] makes one, so that none is written without its own snapshot.
 ///
 /// ```compile_fail
 /// use shared::domain::moment::Moment;

@@ -1,9 +1,7 @@
 //! Schedules: the due days of a promise, listed or recurring.
 //!
-//! - Decision: recurrences use `jiff` instead of the crate `rrule`, which depends on `chrono` and `chrono-tz`, a second
-//!   time library that `deny.toml` forbids.
-//! - Decision: each day counts from the first one, not from the one before. A monthly recurrence from January 31 falls
-//!   on February 28 and then on March 31; a yearly one from February 29 falls on February 28 in common years.
+//! - Decision: recurrences use `jiff`, not the crate `rrule`, whose second time library `deny.toml` forbids.
+//! - Decision: each day counts from the first: monthly from January 31 falls on February 28, then on March 31.
 //! - Decision: a recurrence without end ends in 2199, the last plausible year, as all dates do.
 
 use std::collections::BTreeSet;

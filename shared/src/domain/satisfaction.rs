@@ -1,5 +1,4 @@
-//! What people say when they record an occurrence as done: the day, and optionally a note and a file. It is part of the
-//! claim: the confirming side reads it first, and it never changes.
+//! What people say when they record an occurrence as done: day, note, file. It is part of the claim and never changes.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,8 @@
-//! Second factors: codes from an authenticator app, asked for after the password, and recovery codes for when the app
-//! is unavailable.
+//! Second factors: codes of an authenticator app, asked for after the password, and recovery codes.
 //!
-//! - Decision: each code works once. Only codes of later steps than the last accepted one are valid, so a code read
-//!   over a shoulder can't be reused. Codes may be one step early or late, since clocks differ.
-//! - Decision: an admin may reset a second factor only for accounts that no other organization uses, because that
-//!   weakens the account. People in two organizations ask their operator, and admins another admin: a stolen session
-//!   must not suffice to take over an account.
+//! - Decision: each code works once: its step must be later than the last one used, and may be one early or late.
+//! - Decision: an admin may reset a second factor only for accounts that no other organization uses. Others ask their
+//!   operator, and admins another admin: a stolen session must not suffice to take over an account.
 //! - Decision: submitting the form for recovery codes twice, as impatient users do, makes and shows the same codes.
 //! - Decision: a reset ends all sessions, since a lost phone may be in the wrong hands. Turning the second factor on or
 //!   off, or making new recovery codes, ends none: that session has proved the password and any second factor.

@@ -1,6 +1,5 @@
-//! Bank statements that members uploaded on the receiving side. A statement alone proves nothing: members file entries
-//! as [evidence](super::movement::evidence), and decide about each. Entries stay in the file and are parsed again,
-//! identically, whenever they are shown or filed.
+//! Bank statements uploaded by members. One alone proves nothing: members file entries as
+//! [evidence](super::movement::evidence). Entries stay in the file and are parsed again whenever shown or filed.
 //!
 //! - Decision: a CSV file whose columns are not mapped yet is stored as a statement too, so no upload is lost.
 //! - Decision: a statement can be discarded until its first entry is filed; from then on evidence names it, even if
@@ -61,8 +60,7 @@ pub struct Statement {
 pub struct StatementFacts {
     /// The format.
     pub format: StatementFormat,
-    /// The last four characters of account numbers, up to
-    /// [`STATEMENT_ACCOUNTS_NAMED_MAX`](crate::limits::STATEMENT_ACCOUNTS_NAMED_MAX).
+    /// The last four characters of account numbers, up to `limits::STATEMENT_ACCOUNTS_NAMED_MAX`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub account_endings: Vec<String>,
     /// The first booking day.

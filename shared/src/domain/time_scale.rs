@@ -5,8 +5,7 @@ use std::time::Duration;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
-/// The divisor of the service's waits, which lets people watch them pass on the local stack. Lifetimes of tokens and
-/// sessions, timeouts and leases are never scaled.
+/// The divisor of the service's waits, so that people can watch them pass locally. Lifetimes and leases aren't scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeScale {
     scale: u32,

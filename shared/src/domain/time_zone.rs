@@ -66,8 +66,7 @@ impl TimeZone {
         names
     }
 
-    /// Parses a local time as typed, or as `<input type="datetime-local">` sends it ([`local_time`]). A date alone is
-    /// the last millisecond of that day. The module documentation covers clock changes.
+    /// Parses a local time as typed or sent by a browser ([`local_time`]). A date alone is the day's last millisecond.
     pub fn read_local(&self, text: &str) -> Result<Timestamp, NotLocalTime> {
         let local = match local_time::read(text)? {
             LocalTime::Day(date) => return Ok(self.end_of(Day::of(date))),
@@ -77,8 +76,7 @@ impl TimeZone {
         Ok(Timestamp::of_zoned(&zoned))
     }
 
-    /// A moment as a form shows it and [`TimeZone::read_local`] parses it: `Dec 31, 2026 5:00 PM`, with seconds if any.
-    /// The last millisecond of a day is the date alone.
+    /// A moment as [`Self::read_local`] parses it: `Dec 31, 2026 5:00 PM`; a day's last millisecond is the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
         let local = at.zoned(self.zone());
@@ -117,8 +115,7 @@ impl TimeZone {
         Day::of(at.zoned(self.zone()).date())
     }
 
-    /// When a day begins in this zone: midnight, or the end of the gap where clocks skip midnight. A day that the zone
-    /// skipped begins and ends with the next one.
+    /// When a day begins in this zone: midnight, or the end of a gap. A day that is skipped begins with the next.
     #[must_use]
     pub fn start_of(&self, day: Day) -> Timestamp {
         // Every zone has noon on every day. Midnight may be skipped or repeated.

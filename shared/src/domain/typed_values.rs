@@ -1,5 +1,4 @@
-//! Parses numbers and percentages as people type them; [`money`](super::money) parses amounts. Refuses ambiguous input;
-//! the page shows how it understood the rest.
+//! Parses numbers and percentages as people type them ([`money`](super::money) has amounts). Refuses ambiguous input.
 
 use super::money::without_separators;
 
@@ -33,8 +32,7 @@ pub fn read_number(text: &str) -> Option<String> {
     Some(if decimals.is_empty() { format!("{sign}{digits}") } else { format!("{sign}{digits}.{decimals}") })
 }
 
-/// Parses a percentage into the decimal string of a rate: `20`, `20%` and `20 %` are `0.20`, `12.5` is `0.125`. Numbers
-/// below 1 need the sign: `0.2` might already be a rate.
+/// Parses a percentage into a rate: `20` and `20%` are `0.20`, `12.5` is `0.125`. Below 1 it needs the sign.
 #[must_use]
 pub fn read_percentage(text: &str) -> Option<String> {
     const DECIMALS_MAX: usize = 2;

@@ -11,8 +11,7 @@ use crate::domain::ids::{
 use crate::domain::time::Timestamp;
 
 impl Agreement {
-    /// A new draft with this agreement's content and new ids. Past dates stay open, and gates lose their payments and
-    /// funding items, which belong to one agreement.
+    /// A draft with this content and new ids. Gates lose payments and funding items; past dates are left open.
     #[must_use]
     pub fn duplicate(&self, id: AgreementId, name: AgreementName, created_by: Actor, now: Timestamp) -> Self {
         let participants: BTreeMap<ParticipantId, ParticipantId> = new_ids(&self.participants, |one| one.id);

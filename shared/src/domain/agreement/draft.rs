@@ -6,8 +6,7 @@ use super::{Agreement, Lifecycle};
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// A draft within the size limit. Without a member's act only drafts can be written, so no edit and no API operation
-/// can publish or cancel.
+/// A draft within the size limit. Without a member's act, only drafts are written: no edit publishes or cancels.
 ///
 /// ```
 /// use shared::domain::agreement::{Agreement, Lifecycle};

@@ -8,8 +8,7 @@ use crate::domain::ids::{GateId, MovementId, ParticipantId, SignatureBlockId};
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 
-/// The recorded facts about an agreement's documents, participants and movements, for its gates. A transaction that
-/// records a fact advances the agreement to that moment first without the fact, then with it.
+/// The recorded facts for an agreement's gates. Recording one first advances the agreement to that moment without it.
 ///
 /// Only the domain makes facts:
 ///

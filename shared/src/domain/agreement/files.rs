@@ -1,7 +1,6 @@
 //! The bytes of an agreement's evidence files: documents, uploads, payment documents, scans and proof of obligations.
 //!
-//! - Decision: a file that no bundle could hold is refused when filed; at the export it would be too late. The
-//!   agreement keeps the sum as a fact, so that concurrent filings meet in its version.
+//! - Decision: a file that no bundle could hold is refused when filed. The agreement keeps the sum as a fact.
 //! - Decision: a participant may file only while as much as they filed stays free for the others, and never what is
 //!   reserved for members. So participants can't keep the proof of a payment out, alone or together.
 

@@ -1,7 +1,6 @@
 //! The paper signatures that wait for a second member.
 //!
-//! Decision: the agreement names them, in addition to their own records. So acts on them meet the participant's
-//! on-screen acts in the agreement's version, and Home finds them in rows it reads anyway.
+//! Decision: the agreement names them too, so acts on them meet the participant's on-screen acts in its version.
 
 use std::collections::BTreeSet;
 

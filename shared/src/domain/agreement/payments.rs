@@ -1,5 +1,4 @@
-//! The steps that movements wait for. The actions `open_movement` and `release_instructions` do nothing themselves:
-//! once their step is done, members can authorize movements and release instructions.
+//! The steps that movements wait for: once one with `open_movement` or `release_instructions` is done, members may act.
 //!
 //! Decision: a movement waits for the last step with the action before the step whose condition needs the act, so that
 //! no step waits for itself. A movement that no condition names waits for the first step with the action, if any.

@@ -1,8 +1,7 @@
 //! Promises: what participants owe each other beyond the agreement's steps. A promise never changes after publication,
 //! and becomes an [`obligation`](crate::domain::obligation) when a step's action `project_obligations` runs.
 //!
-//! Decision: a promise always has due days, triggers or an interval, and participants on both sides, because the closed
-//! list of publish blockers (contract, section 5) has no code for an incomplete one.
+//! Decision: no promise is incomplete, because the closed list of blockers (contract, section 5) has no code for it.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU16;

@@ -1,5 +1,4 @@
-//! The task list of a participant of an active agreement, by the same rules as `waiting_on_participant_ids`
-//! (specification, "Agreement").
+//! A participant's task list, by the rules of `waiting_on_participant_ids` (specification, "Agreement").
 
 use std::collections::BTreeSet;
 
@@ -60,8 +59,7 @@ impl Agreement {
         tasks
     }
 
-    /// The unsigned blocks in an open document that a participant may sign now, without those that only later or
-    /// declined conditions ask for: a signature due at the closing must not precede the steps that lead there.
+    /// The unsigned blocks in an open document that a participant may sign now, without what later steps ask for.
     #[must_use]
     pub fn blocks_to_sign(&self, document: &Document, participant: ParticipantId) -> BTreeSet<SignatureBlockId> {
         if self.lifecycle() != Lifecycle::Active || document.state != DocumentState::Out {

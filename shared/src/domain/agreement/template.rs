@@ -1,5 +1,4 @@
-//! Templates for new drafts, from `templates.json`. A template names parties, such as the investor of a SAFE, and what
-//! each does. The member assigns contacts or leaves parties open; the draft's blockers then ask for them.
+//! Templates for new drafts (`templates.json`) name parties and what each does. Blockers ask for those left open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -131,8 +130,7 @@ impl Template {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// A new draft with its payments. `parties` maps party keys to known contacts; `own` are the organization's own
-    /// contacts. The shipped templates give no errors.
+    /// A new draft with its payments. `parties` maps party keys to contacts; `own` are the organization's own contacts.
     pub fn draft(
         &self,
         id: AgreementId,

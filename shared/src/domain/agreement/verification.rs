@@ -1,8 +1,6 @@
-//! Verified identities of participants. Countersign verifies no identity: a member states how a participant was
-//! verified, with a reference and day, and is responsible for it.
+//! Verified identities. Countersign verifies none: a member states how, with reference and day, and answers for it.
 //!
-//! Decision: verifications are never changed or removed. To correct a mistake, a member records another; pages show
-//! both.
+//! Decision: verifications are never changed or removed. To correct one, a member records another; pages show both.
 
 use serde::{Deserialize, Serialize};
 

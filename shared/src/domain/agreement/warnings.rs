@@ -1,11 +1,9 @@
 //! Probable mistakes in a draft. Warnings, unlike blockers, can be intended: the publishing member ticks each kind.
 //!
-//! - Decision: the API neither lists warnings nor refuses proposals because of them. The deciding member sees them,
-//!   whoever made the proposal.
+//! - Decision: the API neither lists warnings nor refuses proposals for them; the deciding member sees them.
 //! - Decision: waiting for a signature block counts as waiting for its document. Documents without blocks are listed
 //!   unless a member said that nobody signs them, because a forgotten block looks the same.
-//! - Decision: a few overdue promises are only listed, because agreements are signed late. More than
-//!   [`limits::OVERDUE_AT_PUBLICATION_MAX`] are probably a wrong year.
+//! - Decision: more overdue promises than [`limits::OVERDUE_AT_PUBLICATION_MAX`] are probably a wrong year.
 
 use std::collections::BTreeSet;
 

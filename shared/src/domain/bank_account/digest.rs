@@ -1,9 +1,7 @@
-//! Digests of accounts, stored for comparison: HMACs under keys derived per organization from the keyring. Without the
-//! keyring nobody can guess a number, although its ending is shown. Digests are never shown, exported or sent.
+//! Digests of accounts: HMACs under keys per organization. Nobody can guess a number from them, and none is shown.
 //!
-//! Decision: a digest has one value per active key, so two digests share a key across rotations. If a key's retirement
-//! leaves them none in common, the account must be read again ([`Compared::Unknown`]) from sealed instructions or a
-//! statement's file.
+//! Decision: a digest has one value per active key, so two share a key across rotations. If retirement leaves none in
+//! common, the account must be read again ([`Compared::Unknown`]) from sealed instructions or a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,6 @@
 //! IBANs: countries, and the parts for bank and account.
 //!
-//! Decision: the newest `iban_validate` (5.0.1) lacks two of the registry's countries, which are listed here; a test
-//! fails once it has them.
+//! Decision: `iban_validate` (5.0.1) lacks two of the registry's countries, listed here until a test finds them there.
 
 use iban::{BaseIban, IbanLike};
 

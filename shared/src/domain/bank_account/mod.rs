@@ -1,13 +1,11 @@
-//! Bank accounts, compared by what names them: payment instructions, what a second member types, statements, and an
-//! organization's own accounts.
+//! Bank accounts, compared by what names them: instructions, what a member types, statements, and own accounts.
 //!
 //! Decision: banks name one account in many ways, so there are two comparisons.
 //! - [`AccountDigest::is_exactly`]: equal country, code and number, for what a member types again.
 //! - [`AccountDigest::compare`]: the same account, as far as both tell. Two IBANs are compared directly. Otherwise
-//!   national bank codes (sort code, BSB, Bankleitzahl, also inside an IBAN) must agree, and the number at the bank
-//!   decides: statements often have no more. Routing numbers and BICs don't count, since banks have several. In some
-//!   countries the number inside an IBAN has check digits that people omit elsewhere: an IBAN and a different number
-//!   are then never called two accounts.
+//!   national bank codes (sort code, BSB, Bankleitzahl, also inside an IBAN) must agree, and the number decides.
+//!   Routing numbers and BICs don't count, since banks have several. In some countries the number inside an IBAN has
+//!   check digits that people omit elsewhere: then an IBAN and another number are never called two accounts.
 //!
 //! Decision: leading zeros of a number of digits are padding and don't count.
 
@@ -78,8 +76,7 @@ impl BankAccount {
         Self::new(without_currency.map_or(number, |(left, _)| left), code)
     }
 
-    /// The account for a number or code from free text, or typed to confirm one; it may name no real account. None
-    /// without ASCII letters or digits, or with others.
+    /// The account for a number or code from free text. None without ASCII letters or digits, or with others.
     #[must_use]
     pub fn of_text(number: &str) -> Option<Self> {
         let text = normalized(number).text.replace(text::GROUPING, "");

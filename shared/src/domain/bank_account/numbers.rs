@@ -1,11 +1,8 @@
-//! Normalizes account numbers and bank codes as people type them: `IBAN: DE89 3704 0044…`, `Account no. 0001-2345`,
-//! `ABA 021000021`.
+//! Normalizes account numbers and bank codes as typed: `IBAN: DE89 3704 0044…`, `Account no. 0001-2345`.
 //!
-//! - Decision: a leading label, blanks, dashes, points and invisible characters (U+200B) are stripped first, so that a
-//!   number is the same however it was typed or copied.
-//! - Decision: a label of three or more letters may be glued to its number (`Konto12345678`, `SWIFTDEUTDEFF`). Fewer
-//!   can be an IBAN's country or part of a number (`N12345678`). A text that is a BIC as a whole has no label, unless
-//!   only a label precedes its digits (`Number12345`): no bank has such a code.
+//! - Decision: leading labels, blanks, marks and invisible characters are stripped: a number is the same however typed.
+//! - Decision: a label of three or more letters may be glued to its number (`Konto12345678`); fewer can be an IBAN's
+//!   country or part of it (`N12345678`). A BIC has no label, unless only a label precedes its digits (`Number12345`).
 
 use crate::domain::sensitive::{is_account_label, plain};
 

@@ -1,14 +1,12 @@
 //! Finds numbers, with their positions, in free-text payment instructions.
 //!
-//! - Decision: every run of letters and digits that includes a digit is a number, however short, because an account may
-//!   be split. Typing dates and house numbers again costs less than missing part of an account.
+//! - Decision: every run with a digit is a number, since accounts may be split: retyping a date costs little.
 //! - Decision: a word with the form of a BIC counts as one: in capitals anywhere, otherwise after "BIC", "SWIFT" or
 //!   "code". Instructions are often all capitals, so ordinary words that no bank has as its code (`BENEFICIARY`:
 //!   Finland) count only after such a label. For other words (`BARCLAYS`: Laos), the prompt says that it may be a word.
 //! - Decision: numbers that could be overlooked or misread are refused on entry: other digits or numerals, IBANs or
 //!   BICs with letters of another script, invalid IBANs, and what is called a routing number but isn't.
-//! - Decision: groups of digits are one number if separated only by blanks, or by one mark without blanks, as payees
-//!   read them out.
+//! - Decision: groups of digits are one number if only blanks, or one mark without blanks, separate them.
 
 use std::ops::Range;
 
@@ -186,8 +184,7 @@ pub fn numbers_in(text: &str) -> Vec<NumberInText> {
     found
 }
 
-/// Whether a text has digits other than 0 to 9, in which a number could be overlooked. An ideograph counts only next to
-/// another or to a digit: alone, it may be part of a name.
+/// Whether a text has digits other than 0 to 9. An ideograph alone doesn't count: it may be part of a name.
 #[must_use]
 pub fn has_other_digits(text: &str) -> bool {
     let (mut before, mut is_right_beside) = (None, false);
@@ -349,8 +346,7 @@ fn is_iban_in_parts(runs: &[Run], before: &[Run]) -> bool {
     country.is_in_capitals && has_form || is_grouped_as_iban(runs)
 }
 
-/// Whether runs are grouped like a country's IBAN: country and two digits, together or apart, then groups of four, the
-/// last possibly shorter, with any marks in between.
+/// Whether runs are grouped like an IBAN: country and two digits, together or apart, then groups of four.
 fn is_grouped_as_iban(runs: &[Run]) -> bool {
     let Some((first, rest)) = runs.split_first() else { return false };
     let is_apart = first.is_country();
@@ -389,8 +385,7 @@ fn without_label(run: &str) -> &str {
     parts.filter(|(label, iban)| is_glued_label(label) && looks_like_iban(iban)).map_or(run, |(_, iban)| iban)
 }
 
-/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run; letters that
-/// no number has, such as those of other scripts, are skipped.
+/// The runs of letters and digits in a text. A label glued to a number (`ACCT12345678`) is a separate run.
 fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut gap = String::new();

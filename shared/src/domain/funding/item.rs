@@ -43,8 +43,7 @@ impl Place {
     }
 }
 
-/// A funding item as stored. Its status is private: only tokens' and members' acts and its agreement's course change
-/// it.
+/// A funding item as stored. Only tokens' and members' acts and its agreement's course change its status.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, Status};
@@ -353,8 +352,7 @@ impl FundingItem {
     }
 
     /// Whether it differs from what an agreement papers (contract, section 5, `funding_item_changed`): it left the
-    /// agreement or is on hold, the trust (`trust`: its trustees and version) has changed, or an owner or trustee was
-    /// renamed.
+    /// agreement or is on hold, the trust (trustees and version) has changed, or an owner or trustee was renamed.
     #[must_use]
     pub fn has_changed_since_papered(
         &self,

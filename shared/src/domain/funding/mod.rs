@@ -1,17 +1,13 @@
 //! Funding: the assets to move into a trust, from first mention to confirmed transfer (contract, sections 2 and 3,
 //! "Funding item"). The kinds, verbs and required facts of [`table`] are the source of all forms and documents.
 //!
-//! A *claim* is the owner's word that the asset has moved; *proof* comes from the receiving side. Only proof accepted
-//! by a member makes an item funded, and the two types share nothing.
+//! A *claim* is the owner's word; *proof* comes from the receiving side. Only accepted proof makes an item funded.
 //!
 //! - Decision: the phase is derived from what is recorded, so callers can't set it and it is never wrong.
-//! - Decision: a hold is independent of the phase, until the item is closed: institutions may be waited for before and
-//!   after publication. An item on hold is not papered, and its draft is not published.
-//! - Decision: a closed item is not reopened while its agreement is a draft or active, or two agreements could move one
-//!   asset.
-//! - Decision: a member can withdraw a claim on the wrong item, with a reason, which puts the item back in progress.
-//!   The contract's table lacks this transition, but otherwise a schedule would show a transfer that its owner never
-//!   reported.
+//! - Decision: a hold is independent of the phase until the item is closed. Nothing on hold is papered or published.
+//! - Decision: a closed item isn't reopened while its agreement is a draft or active: two could then move one asset.
+//! - Decision: a member can withdraw a claim on the wrong item, with a reason. The contract's table lacks this
+//!   transition; without it a schedule would show a transfer that its owner never reported.
 
 mod closing;
 mod ending;

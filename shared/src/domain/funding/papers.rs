@@ -5,8 +5,7 @@
 //! - Decision: the second step is an information request to the first trustee, with a file per asset. Nothing is
 //!   papered without a trustee, because nobody could receive the assets. An upload condition would clear unread;
 //!   answers clear theirs once a member has accepted them. This funds no item: that takes proof for the item itself.
-//! - Decision: one condition names all signatures, since a step has at most 20 conditions and an agreement papers up to
-//!   25 items.
+//! - Decision: one condition names all signatures: a step has at most 20 conditions, an agreement up to 25 items.
 
 use std::collections::{BTreeMap, BTreeSet};
 

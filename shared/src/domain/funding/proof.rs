@@ -1,7 +1,6 @@
 //! Claim and proof of a transfer into a trust: two facts that share no type.
 //!
-//! Decision: every source of proof is on the receiving side: the institution, the recorder, or a statement of the new
-//! account. Anything from the owner is a claim, even on paper.
+//! Decision: all proof comes from the receiving side: institution, recorder or new account. Owners only claim.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! The table of funding: which verbs fit which kind of asset, which facts each needs, and who keeps the record
-//! (contract, section 2, "Funding item"). `docs/trust-funding.md` has it as a reference.
+//! The table of funding (contract, section 2, "Funding item"); `docs/trust-funding.md` has it as a reference.
 
 use std::collections::BTreeSet;
 

@@ -13,8 +13,7 @@ use crate::domain::time::Timestamp;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::Patch;
 
-/// An item after adding, sorting, parking or papering, with the events. Only these make one, so what the store writes
-/// for a token never claims, funds or closes an item.
+/// An item after adding, sorting, parking or papering, with the events. No token's write claims, funds or closes one.
 ///
 /// ```compile_fail
 /// use shared::domain::funding::{FundingItem, ItemChange};

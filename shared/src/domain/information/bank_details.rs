@@ -1,5 +1,4 @@
-//! Bank details that participants give to receive money: validated by check digits, sealed at once, and never shown in
-//! full again.
+//! Bank details that participants give to be paid: validated by check digits, sealed, never shown in full again.
 
 use std::fmt;
 
@@ -36,8 +35,7 @@ impl fmt::Debug for BankDetails {
 }
 
 impl BankDetails {
-    /// Parses typed bank details: account holder, bank, IBAN or account number, and a BIC, routing number or other
-    /// code, which an IBAN doesn't need. Errors are by part.
+    /// Parses bank details: holder, bank, IBAN or account number, and a code unless it is an IBAN. Errors are by part.
     pub fn read(typed: impl Fn(&str) -> String) -> Result<Self, FieldErrors> {
         let line = |part: &str| {
             let text = typed(part);

@@ -1,8 +1,7 @@
 //! Information requests and participants' answers. A draft is private to the participant; what they send is a
 //! submission, which a member accepts or returns (specification, "Information submission").
 //!
-//! Decision: a submission holds its answers in clear, except bank details, which are sealed one by one: the API never
-//! shows them and so needs no keys. A draft may hold anything, so all of it is sealed.
+//! Decision: a submission's answers are in clear but for bank details, which the API never shows; a draft is sealed.
 
 pub mod bank_details;
 pub mod typed;
@@ -192,8 +191,7 @@ impl AnswerFile {
 }
 
 impl OpenAnswer {
-    /// Whether responses and bundles show it: people write account and card numbers in the wrong fields. A plain number
-    /// may be an amount of any length.
+    /// Whether responses and bundles show it: it has no account number. A plain number may be an amount.
     #[must_use]
     pub fn may_be_shown(&self) -> bool {
         match self {

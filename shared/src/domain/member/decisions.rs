@@ -45,8 +45,7 @@ pub enum Refusal {
     NotPending(ProposalState),
     /// The page that the member decided on is outdated.
     Changed(Changed),
-    /// The agreement has permanently left the state that the action needs. The proposal stays until declined or
-    /// expired.
+    /// The agreement has permanently left the state that the action needs; the proposal stays until it ends.
     TooLate(Lifecycle),
     /// The agreement can't be published or cancelled yet. The proposal stays pending.
     Blocked(FieldErrors),

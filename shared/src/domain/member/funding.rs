@@ -1,5 +1,4 @@
-//! What only members do about funding: close items as unfunded, record claims, file, accept and reject proof, and
-//! reopen closed items (contract, section 3, "Funding item").
+//! What only members do about funding: close, claim, judge proof, reopen (contract, section 3, "Funding item").
 //!
 //! Each act takes a [`Member`], and no caller of the API has one:
 //!

@@ -1,6 +1,5 @@
-//! Members: people of an organization, signed in to the app, and what only they may do. Every function here takes a
-//! [`Member`], which only a checked session makes: no API operation has one. They return a [`ByMember`], without which
-//! the store writes no protected transition.
+//! Members: people of an organization, signed in to the app, and what only they may do. Functions take a [`Member`],
+//! which only a checked session makes, and return a [`ByMember`], without which the store writes nothing protected.
 
 mod answers;
 mod decisions;
@@ -116,8 +115,7 @@ impl Member {
     }
 }
 
-/// A member who may change the organization's settings. Only a submitted form makes one, together with a check in the
-/// commit that the member is still an admin (`web::SubmittedForm::require_admin`):
+/// A member who may change the settings, as the commit checks again (`web::SubmittedForm::require_admin`):
 ///
 /// ```compile_fail
 /// use shared::domain::member::{Admin, Member};
@@ -149,8 +147,7 @@ impl Member {
     }
 }
 
-/// A record after a member's act: published or cancelled, decided, activated. Only this module's functions make one,
-/// and the store requires one for protected transitions.
+/// A record after a member's act. Only this module makes one, and the store requires one for protected transitions.
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::Agreement;

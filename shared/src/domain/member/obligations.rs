@@ -1,8 +1,7 @@
 //! What members do about obligations, on their own behalf or for a participant who told them.
 //!
-//! Decision: members may do what either side may: declare triggers, record occurrences as done, confirm them, verify
-//! standing promises. To keep claim and confirmation apart, they don't confirm what they recorded themselves. Only
-//! members cancel.
+//! Decision: members may do what either side may (declare, record as done, confirm, verify), but don't confirm what
+//! they recorded themselves, to keep claim and confirmation apart. Only members cancel.
 
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::Agreement;

@@ -152,8 +152,7 @@ pub fn record_paper_signature(
     })
 }
 
-/// Confirms or rejects a paper signature. Nobody confirms their own record, or that of someone they count as one with,
-/// unless nobody counts as a second member (anymore). Anyone may reject.
+/// Confirms or rejects a paper signature. Anyone may reject; confirming takes a second member, unless none counts.
 pub fn decide_paper_signature(
     by: &Member,
     context: AgreementContext<'_>,

@@ -37,8 +37,7 @@ impl Removal {
         &self.removed
     }
 
-    /// The admin who must still be one when the removal commits. None if one remains anyway: an admin's act commits
-    /// only while they are one, and removing a non-admin leaves all admins.
+    /// The admin who must still be one at the commit. None if one remains anyway, such as the acting admin.
     #[must_use]
     pub fn remaining_admin(&self) -> Option<MemberId> {
         self.remaining_admin

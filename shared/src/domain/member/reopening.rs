@@ -28,8 +28,7 @@ pub enum NotReopened {
     Unknown,
 }
 
-/// Reopens a declined gate of an active agreement (contract, section 3, "Gate"). `shown` is when it was declined, as
-/// the member saw it.
+/// Reopens a declined gate (contract, section 3, "Gate"). `shown` is when it was declined, as the member saw it.
 pub fn reopen_gate(
     by: &Member,
     context: AgreementContext<'_>,

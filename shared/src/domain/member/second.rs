@@ -1,9 +1,8 @@
 //! Second members: whose confirmation of another member's record is a second person's word.
 //!
-//! - Decision: a member who invites another, or resets their password or second factor, may be able to act as them,
-//!   because the link passes through their hands. So the two count as one for [`limits::SECOND_SELF_S`], and so do all
-//!   who are tied through others; in that time, the other members can notice. Operators create no tie, so a new
-//!   organization of two works at once.
+//! - Decision: a member who invites another, or resets their password or second factor, may be able to act as them: the
+//!   link passes through their hands. So the two, and all tied through others, count as one for
+//!   [`limits::SECOND_SELF_S`], time for the other members to notice. Operators create no tie.
 //! - Decision: a member is alone if they let in all others, directly or through others, within that time, and nobody
 //!   who counted has left within it. So a one-person organization works, even in the week after its first invitations.
 //!   Resetting a password doesn't make a member alone, nor does removing the person who would have to confirm.

@@ -28,8 +28,7 @@ pub enum NotVerified {
     Full,
 }
 
-/// Records that a participant's identity was verified, in an active agreement (contract, section 3, "Gate rules").
-/// `earlier` are the agreement's recorded verifications.
+/// Records that an identity was verified (contract, section 3, "Gate rules"). `earlier` are those of the agreement.
 pub fn record_verification(
     by: &Member,
     context: AgreementContext<'_>,

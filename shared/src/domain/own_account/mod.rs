@@ -1,8 +1,6 @@
-//! The bank accounts that an organization calls its own. Where no payment instructions name an account, they tell whose
-//! statement it is.
+//! An organization's own bank accounts: where no instructions name an account, they tell whose statement it is.
 //!
-//! Decision: one member says so, and a second agrees, by the rule of second members. Until then the account doesn't
-//! count. Any member can remove one alone, because a removal makes nothing count.
+//! Decision: an account counts once a second member agrees. Anyone may remove one, which makes nothing count.
 
 use serde::{Deserialize, Serialize};
 

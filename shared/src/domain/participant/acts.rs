@@ -1,5 +1,4 @@
-//! Participants sign, approve, upload and decline. Each act is decided on the agreement as of its own moment, requires
-//! consent to electronic records, and leaves a receipt.
+//! Participants sign, approve, upload and decline: each act requires consent, and leaves a receipt.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +48,7 @@ pub enum NotActed {
     OtherDraft,
     /// The answers exceed [`limits::ANSWERS_BYTES_MAX`](crate::limits::ANSWERS_BYTES_MAX) bytes.
     TooLong,
-    /// All answers sent in the agreement would exceed
-    /// [`limits::INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX).
+    /// All answers sent in the agreement would exceed [`INFORMATION_BYTES_MAX`](crate::limits::INFORMATION_BYTES_MAX).
     TooMuch,
     /// The agreement's evidence has no room for the file, or none for this participant.
     NoRoom,

@@ -1,5 +1,4 @@
-//! A participant's answers to an information request: a draft that only they see, and what they send, which is final
-//! unless a member returns it.
+//! A participant's answers: a draft that only they see, and what they send, final unless a member returns it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +35,7 @@ pub struct Sent {
     pub submission: Submission,
 }
 
-/// The bytes of a submission in the API's response. Quotes and backslashes count twice, because Lambda gets the
-/// response as text in JSON. Field names and members' decisions are estimates.
+/// The bytes of a submission in the API's response: Lambda gets it as text in JSON, so quotes count twice.
 fn weight(questions: &[InformationField], submission: &Submission) -> usize {
     const QUESTION: usize = 170;
     const SUBMISSION: usize = 900;

@@ -1,8 +1,6 @@
-//! Consent to electronic records, which precedes all other acts of a participant. It can be withdrawn and given again;
-//! each leaves a receipt with the version and hash of the text.
+//! Consent to electronic records, before all other acts. Giving and withdrawing it leave receipts with the text's hash.
 //!
-//! Decision: a text that was shown never changes and never leaves [`TEXTS`], because evidence shows the text that a
-//! receipt names by hash. To change the text, keep the old one under its own name, and append the new one.
+//! Decision: a text that was shown never leaves [`TEXTS`], because receipts name it by hash. Append a new one instead.
 
 use super::receipt::{Receipt, ReceiptAct};
 use super::{ActingParticipant, ByParticipant, Occasion};

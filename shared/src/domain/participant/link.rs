@@ -1,8 +1,6 @@
-//! Links of participants. A link contains its participant's ids and a code, an HMAC-SHA256 of the participant and the
-//! link's generation under the keyring: it can be made again at any time, and nothing is stored.
+//! Links of participants: ids and a code, the keyring's HMAC-SHA256 of participant and generation; nothing is stored.
 //!
-//! Decision: a code counts if any key makes it, so links survive keyring rotations. Dropping a key ends the links it
-//! made.
+//! Decision: a code counts if any key makes it, so links survive rotations until their key is dropped.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;

@@ -1,11 +1,9 @@
-//! Codes that members read out by phone, where the organization requires one before a link opens a session: the link
-//! may have reached someone else, but the phone reaches the person.
+//! Codes read out by phone, where an organization requires one: a link may reach someone else, the phone the person.
 //!
 //! Decision: a code has six digits, because it is heard and typed. So it is useless without the link, after 15 minutes,
 //! after five tries, or a second time. Each try is counted before it is compared, so parallel guesses gain nothing.
 //!
-//! Decision: the store holds only a keyed hash of the code, its participant and its link, so a reader of the table
-//! can't try out the million codes.
+//! Decision: the store holds a keyed hash of code, participant and link: no reader of the table can try all codes.
 
 use std::fmt;
 

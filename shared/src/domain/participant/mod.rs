@@ -1,8 +1,6 @@
-//! Participants who act on their own pages. They have no account: a link from a member opens a session for one
-//! participant of one agreement, and nothing else.
+//! Participants who act on their own pages. A link opens a session for one participant of one agreement.
 //!
-//! Every act takes an [`ActingParticipant`], which only a checked session makes, and returns a [`ByParticipant`],
-//! without which the store records no act.
+//! Every act takes an [`ActingParticipant`], which only a session makes, and returns a [`ByParticipant`] for the store.
 
 mod acts;
 mod answers;
@@ -48,8 +46,7 @@ impl Access {
         contact.changed_since(self.version_of(participant))
     }
 
-    /// Whether the participant was a person at publication, or at a member's last confirmation. Others sign through
-    /// someone with a name and title, and so do those whose kind is no longer on record.
+    /// Whether it was a person at publication or at a member's last confirmation. Others sign through someone.
     #[must_use]
     pub fn is_person(&self, participant: &Participant, contact: &Contact) -> bool {
         contact.kind_at(self.version_of(participant)) == Some(ContactKind::Person)

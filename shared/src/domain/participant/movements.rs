@@ -1,8 +1,6 @@
-//! What the parties of a payment do on their own pages. Only a member accepts the evidence they file; until then, the
-//! filer can withdraw it.
+//! What the parties of a payment do on their pages. A member accepts their evidence; until then, they can withdraw it.
 //!
-//! Decision: a report names the revision of the instructions shown. They may change and be released again while the
-//! page is open: a sender who paid by the old ones must learn of that before anything is recorded.
+//! Decision: a report names the instructions' revision: who paid by old ones must learn of that before recording.
 
 use super::acts::Occasion;
 use super::receipt::{Receipt, ReceiptAct};

@@ -2,8 +2,7 @@
 //!
 //! - Decision: either side may declare a trigger, because both can see the event, and the declaration names its author.
 //!   Only a promisor claims that an occurrence is done, and only a promisee confirms it or verifies a standing promise.
-//! - Decision: in a member's browser, a participant can't confirm what that member recorded or what was said there:
-//!   with both links, one member could do both.
+//! - Decision: in a member's browser, a participant can't confirm what that member recorded or what was said there.
 
 use super::acts::{NotActed, Occasion, consent_of};
 use super::receipt::{ObligationAct, Receipt, ReceiptAct};
@@ -135,8 +134,7 @@ pub fn check_satisfaction(
     Ok(())
 }
 
-/// Confirms the promisor's claim that an occurrence is done. `counting` is for the member whose browser is used, if
-/// any.
+/// Confirms the promisor's claim of an occurrence. `counting` is for the member whose browser is used, if any.
 pub fn confirm_satisfaction(
     by: &ActingParticipant,
     context: ObligationContext<'_>,

@@ -1,5 +1,4 @@
-//! Receipts: what each act of a participant leaves behind. Participants see them, and an agreement's evidence contains
-//! them. A receipt never changes.
+//! Receipts, which each act of a participant leaves, for them and for evidence. A receipt never changes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -81,8 +80,7 @@ impl Receipt {
     }
 }
 
-/// What a participant can repeat without being asked, each with its own limit. Nothing else is limited: what a step
-/// waits for, a member has asked for.
+/// What a participant can repeat unasked, each with its own limit. What a step waits for is not limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
     /// Withdrawing the consent.
@@ -352,8 +350,7 @@ impl Drawing {
     /// The field's height.
     pub const HEIGHT: u16 = 300;
 
-    /// Parses a drawing: `M` begins a line and `L` continues it, each with a point such as `12 34`, at most
-    /// [`limits::DRAWING_POINTS_MAX`].
+    /// Parses a drawing: `M` begins and `L` continues a line, at most [`limits::DRAWING_POINTS_MAX`] points (`12 34`).
     pub fn parse(text: &str) -> Result<Self, NotADrawing> {
         let text = text.trim();
         if text.is_empty() {

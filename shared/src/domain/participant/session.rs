@@ -20,8 +20,7 @@ pub struct Part {
     pub participant_id: ParticipantId,
 }
 
-/// The member in whose browser a participant acts. The mark is permanent: signing the member out doesn't make the
-/// browser the participant's own.
+/// The member in whose browser a participant acts. The mark is permanent, even after the member signs out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InPerson {
     /// The member.

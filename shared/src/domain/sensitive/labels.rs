@@ -1,9 +1,7 @@
-//! Finds numbers that a preceding word calls accounts: `acct 12345678`, `Konto: 532 013 000`, `sort code 20-00-00
-//! 55779911`.
+//! Finds numbers that a preceding word calls accounts: `acct 12345678`, `sort code 20-00-00 55779911`.
 //!
 //! Decision: only marks and words such as "no." may stand between word and number. A plain word (`account`) requires 8
-//! digits, an unambiguous one (`acct`, `account number`) 7: customers have shorter numbers, and so do invoices. A date
-//! doesn't count, except after an unambiguous word.
+//! digits, an unambiguous one (`acct`) 7: invoices have fewer. A date counts only after an unambiguous word.
 
 use super::tokens::Token;
 

@@ -1,12 +1,9 @@
-//! Finds account and card numbers, which people write where they shouldn't, in texts that pages, responses and searches
-//! show.
+//! Finds account and card numbers that people write where they shouldn't, in texts that others see.
 //!
-//! Every place uses this module, so that all refuse the same. A new kind of secret is another [`Sensitive`] with a
-//! function that finds it.
+//! Every place uses this module, so all refuse the same. A new kind of secret is another [`Sensitive`].
 //!
-//! Decision: numbers with check digits (IBANs, cards) are found wherever they begin and however they are grouped. Other
-//! account numbers are recognized by length or a preceding word (`labels`). Dates, phone numbers with a plus,
-//! identifiers with letters, and numbers named as something else don't count.
+//! Decision: numbers with check digits (IBANs, cards) are found wherever they begin and however grouped, other accounts
+//! by length or a preceding word (`labels`). Dates, phones with a plus, and identifiers with letters don't count.
 
 mod labels;
 mod tokens;
@@ -29,8 +26,7 @@ pub enum Sensitive {
     CardNumber,
     /// An IBAN with valid check digits, in any grouping.
     Iban,
-    /// What looks like another account number: 9 or more consecutive digits, outside words and phone numbers with a
-    /// plus, or fewer after a word that says so.
+    /// What looks like another account number: 9 digits or more, but no phone number; or fewer after a word for it.
     AccountNumber,
 }
 

@@ -1,8 +1,7 @@
 //! Editing drafts. Each edit returns the whole edited draft; missing values are blockers, not errors.
 //!
-//! Edits fail with `wrong_state` unless the agreement is a draft and while another part refers to a part being removed,
-//! so that no edit weakens a condition elsewhere; with `not_found` for an unknown part, `out_of_range` for an index
-//! beyond the list, and `limit_reached`. Errors name form fields.
+//! Edits fail with `wrong_state` unless the agreement is a draft, and while another part refers to a part being
+//! removed; with `not_found` for an unknown part, `out_of_range` for an index beyond the list, and `limit_reached`.
 
 mod documents;
 mod part;

@@ -1,11 +1,9 @@
 //! How an active agreement advances (contract, section 3): a gate clears when its rule is met; a stage with all gates
 //! cleared is done and opens the next; the last one completes the agreement, unless it expires first.
 //!
-//! Effects of time get the moment they were due, however late they are computed: advancing every minute or once a year
-//! gives the same result.
+//! Effects of time get the moment they were due: advancing every minute or once a year gives the same result.
 //!
-//! Decision: opening a gate that asks to sign a document opens the document for signing, even without an earlier
-//! `open_signing`, because people must be able to do what they are asked.
+//! Decision: opening a gate that asks for a signature opens its document: people must be able to do what is asked.
 //!
 //! Decision: expiry emits no event, because the specification has no type for it. `lifecycle` and `expires_at` show it.
 
@@ -198,8 +196,7 @@ impl Agreement {
         matches!(self.life, Life::Completed { .. }).then(|| EventKind::AgreementCompleted(data()))
     }
 
-    /// Cancels the movements that end with the agreement. Their own records follow, each in its own transaction
-    /// (architecture, section 4); until then acts consult this.
+    /// Cancels the movements that end with the agreement; their records follow (architecture, section 4).
     fn end_movements(&mut self) {
         if matches!(self.life, Life::Cancelled { .. } | Life::Expired { .. }) {
             self.facts.end_movements();

@@ -63,8 +63,7 @@ fn is_access_key(word: &str) -> bool {
 
 const WALLET_WORDS: [usize; 5] = [12, 15, 18, 21, 24];
 
-/// Whether a text has wallet words in a row, with a valid checksum, even numbered, capitalized, separated by commas, or
-/// amid other words of the list, which are ordinary ones.
+/// Whether a text has a wallet's words in a row, with a valid checksum, even numbered, capitalized or amid other words.
 fn has_words_of_a_wallet(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut run: Vec<&str> = Vec::new();

@@ -50,9 +50,8 @@ pub fn resolve_and_file(
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }
 
-/// Accepts evidence, which then counts as an arrival. Once the accepted sum reaches the amount, the movement is
-/// reconciled. `besides` is what was accepted before, `arrivals` whether the member calls this a separate arrival. Only
-/// receiver-side evidence is accepted:
+/// Accepts evidence, which then counts as an arrival; the movement is reconciled once the sum reaches the amount.
+/// `besides` was accepted before, `arrivals` says whether it is a separate one. Only receiver-side evidence is taken:
 ///
 /// ```compile_fail
 /// use shared::domain::agreement::context::AgreementContext;

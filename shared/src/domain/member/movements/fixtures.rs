@@ -114,8 +114,7 @@ impl World {
         Self::with_steps(&[(&[], true, false), (&[], false, true)], None)
     }
 
-    /// A published agreement whose steps have these actions, and conditions of the payment's authorization and arrival.
-    /// The last step may also wait for `hours`.
+    /// A published agreement with these steps and conditions of its payment. The last step may also wait for `hours`.
     pub(super) fn with_steps(steps: &[(&[StageAction], bool, bool)], hours: Option<u32>) -> Self {
         let draft = Deal::complete().draft;
         let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];

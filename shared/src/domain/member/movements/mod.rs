@@ -1,8 +1,6 @@
-//! What members do about movements: authorize, record claims, ask for proof, flag and resolve exceptions, record
-//! returns, cancel. `instructions` and `evidence` have the acts on those.
+//! What members do about movements: authorize, claim, ask for proof, raise and resolve exceptions, cancel.
 //!
-//! Each act takes a [`Member`] and returns the movement, the agreement whose gates follow it, and the events, for one
-//! transaction. API callers have no such act:
+//! Each act takes a [`Member`] and returns movement, agreement and events, for one transaction. API callers have none:
 //!
 //! ```compile_fail
 //! use shared::api::caller::WriteCaller;
