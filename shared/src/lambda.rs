@@ -44,8 +44,7 @@ pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>)
     lambda_runtime::run(service.map_request(as_sent)).await
 }
 
-/// A response on its way to Lambda. `lambda_http` would decode its text from any of forty encodings, whose tables take
-/// 120 KB of a zipped function; all texts of this service are UTF-8.
+/// A response to Lambda. `lambda_http` would decode it from any of forty encodings, 120 KB zipped; ours is UTF-8.
 struct Answer(http::Response<axum::body::Body>);
 
 impl IntoResponse for Answer {
@@ -106,8 +105,7 @@ impl Front {
     }
 }
 
-/// Adds the client's address: the one given by the CDN if the settings name it, else the one that the gateway saw.
-/// Without that setting no header counts, because clients can send any.
+/// Adds the client's address: what the CDN says if the settings name it, else what the gateway saw: headers can lie.
 fn with_address(mut request: Request, front: Option<&Front>) -> Request {
     let seen = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV1(context)) => context.identity.source_ip.as_deref(),
@@ -149,10 +147,9 @@ fn named_address(headers: &HeaderMap, header: &HeaderName) -> Option<IpAddr> {
     text.parse().ok().or_else(with_port).or_else(behind_port)
 }
 
-/// Restores an event to what the client sent. REST API events have two maps of headers. `lambda_http` would prefer the
-/// one with a single value per name, so that a repeated header would pass as a single one; and it would add the stage
-/// to the path. Drops only `Accept-Encoding`: a REST API passes a compressed body, which is base64 to Lambda, on as it
-/// is unless configured for binary types.
+/// Restores an event to what the client sent. A REST API's event has two maps of headers: `lambda_http` would prefer
+/// the one without repeated headers, and add the stage to the path. Drops only `Accept-Encoding`: a REST API passes a
+/// compressed body, base64 to Lambda, on as it is unless configured for binary types.
 fn as_sent(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     if let LambdaRequest::ApiGatewayV1(request) = &mut event.payload {
         if !request.multi_value_headers.is_empty() {

@@ -1,9 +1,8 @@
 //! The crate that all functions share, in layers: a layer uses only those below it (`tests/layers.rs` checks it).
 //!
-//! [`lambda`], [`api`] and [`web`] are the entrances; [`platform`] has the adapters to the outside world; [`service`]
-//! has the use cases; [`webhook`] delivers events to subscribers; [`store`] alone knows `DynamoDB`; [`text`] has what
-//! people read; [`domain`] has the rules and does no I/O; [`wire`], [`crypto`], [`retry`] and [`limits`] are the base of
-//! all of them.
+//! [`lambda`], [`api`] and [`web`] are the entrances; [`platform`] adapts the outside world; [`service`] has the use
+//! cases; [`webhook`] delivers events; [`store`] alone knows `DynamoDB`; [`text`] has what people read; [`domain`] has
+//! the rules, without I/O; [`wire`], [`crypto`], [`retry`] and [`limits`] are the base.
 
 pub mod api;
 pub mod crypto;

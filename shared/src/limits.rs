@@ -1,9 +1,7 @@
 //! Every limit of the service, each with its unit and reason.
 //!
-//! - Decision: a page of more than 6.2 MB, as Lambda gets it, is refused with 422 `limit`, because Lambda refuses
-//!   larger responses without an envelope. No list reaches that with today's rows: lists omit long parts of records.
-//! - Decision: a response has at most 100 field errors, with a last entry that counts the rest, for the same limit: a
-//!   body full of errors would make a response that Lambda refuses.
+//! - Decision: a page of more than 6.2 MB is refused with 422 `limit`, since Lambda refuses it without an envelope.
+//! - Decision: a response has at most 100 field errors, the last of which counts the rest, for the same limit.
 //! - Decision: bodies of up to 8 MiB are received before the 422: an honest client sees it, not a broken connection.
 
 use std::time::Duration;
@@ -47,8 +45,7 @@ pub const NAMED_PARTICIPANTS_MAX: usize = 500;
 pub const WITHDRAWALS_PER_PARTICIPANT_MAX: usize = 50;
 /// Files that one participant uploads for one condition.
 pub const UPLOADS_PER_CONDITION_MAX: usize = 10;
-/// Bytes of files that one participant's link stores, whatever becomes of them: 32 of the largest, three times what a
-/// condition takes. Reissuing the link begins anew.
+/// Bytes of files that one participant's link stores in all: three times what a condition takes. Reissuing begins anew.
 pub const PARTICIPANT_FILE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// Acts of one participant on the payments of an agreement.
 pub const PAYMENT_ACTS_PER_PARTICIPANT_MAX: usize = 200;
@@ -62,11 +59,9 @@ pub const ANSWERS_BYTES_MAX: usize = 200 * 1024;
 pub const ANSWER_DRAFT_LIFETIME_S: i64 = 180 * 24 * 3600;
 /// Bytes of one submission in a response, with its questions: an item has up to 400 KB.
 pub const SUBMISSION_BYTES_MAX: usize = 370_000;
-/// Bytes of all answers sent in an agreement, with revisions and questions: they are one response of the API, which is
-/// not paged. Less than [`RESPONSE_BYTES_MAX`], to leave room for returns' reasons.
+/// Bytes of all answers sent in an agreement, one unpaged response below [`RESPONSE_BYTES_MAX`] with returns' reasons.
 pub const INFORMATION_BYTES_MAX: usize = 5_000_000;
-/// Acts of an agreement whose evidence is exported. Each is an item of the history and an audit row: some queries and a
-/// hundred batches of keys read so many within seconds.
+/// Acts of an agreement whose evidence is exported: read within seconds by some queries and a hundred batches.
 pub const EVIDENCE_ACTS_MAX: usize = 10_000;
 /// Bytes of the files of an agreement whose evidence is exported: all documents it can have (200 MiB), uploads, and the
 /// evidence of payments. They are in memory twice while the bundle is made. A bundle has at most 300 MiB: the rest
@@ -83,8 +78,7 @@ pub const EVIDENCE_PAYMENTS_AT_ONCE: usize = 25;
 pub const EVIDENCE_ATTEMPTS_MAX: u32 = 5;
 /// Points of a drawn signature. A long one has some hundred.
 pub const DRAWING_POINTS_MAX: usize = 12_000;
-/// Bytes to which a document's streams unpack, without its pictures. Ordinary ones of [`FILE_BYTES_MAX`] come to a
-/// third; a file made to exhaust its reader's memory, to 4 GB.
+/// Bytes to which a document's streams unpack, without pictures: ordinarily a third of this; a hostile file, 4 GB.
 pub const DOCUMENT_UNPACKED_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// Objects of a document, including those in object streams. The tags of a long text come to half.
 pub const DOCUMENT_OBJECTS_MAX: usize = 300_000;
@@ -120,8 +114,7 @@ pub const CLAIM_REFERENCES_MAX: usize = 5;
 pub const OWN_PAYMENTS_SHOWN_MAX: usize = 50;
 /// Claims of one movement: each attempt at sending the money after the first follows an exception.
 pub const CLAIMS_PER_MOVEMENT_MAX: usize = 20;
-/// Movements awaiting proof that a statement's entries are compared with, those due first. With so many, and the most
-/// entries of a file, comparing takes about a second.
+/// Movements that a statement's entries are compared with, those due first: about a second for the most entries.
 pub const STATEMENT_MOVEMENTS_MAX: usize = 1000;
 /// Entries of a statement on one page and in one form, each filed in a transaction of its own, within one call.
 pub const STATEMENT_ENTRIES_SHOWN: u32 = 15;
@@ -141,8 +134,7 @@ pub const STATEMENT_COLUMNS_MAX: usize = 48;
 pub const SAME_ARRIVALS_MAX: usize = 20;
 /// Evidence ever filed for one movement. The movement's item names what counts or is undecided, in some 300 bytes.
 pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
-/// Evidence that one participant ever filed for one movement. Both parties together may file less than half of
-/// [`EVIDENCE_PER_MOVEMENT_MAX`], so that members always have room for the proof.
+/// Evidence that one party ever filed for one movement: both leave half of [`EVIDENCE_PER_MOVEMENT_MAX`] to members.
 pub const EVIDENCE_PER_PARTY_MAX: u32 = 10;
 /// Changes of the instructions of one movement. More than a few mean that something is wrong.
 pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
@@ -150,11 +142,9 @@ pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
 pub const ENDING_AT_ONCE: Duration = Duration::from_secs(2);
 /// Instructions in free form, in characters.
 pub const INSTRUCTIONS_CHARS_MAX: usize = 2000;
-/// A week in seconds, during which a member counts as one with another who let them in, or reset their password or
-/// second factor: time for the person and other members to notice.
+/// A week, in seconds, for which a member counts as one with whoever let them in or reset their password.
 pub const SECOND_SELF_S: i64 = 7 * 24 * 60 * 60;
-/// Wrong numbers that members may type when verifying instructions. A slip or two happens; more means that the
-/// instructions differ from the payee's, or that someone tries.
+/// Wrong tries at verifying instructions: a slip or two happens; more means other instructions, or guessing.
 pub const INSTRUCTION_TRIES_MAX: u32 = 5;
 /// Numbers in free-form instructions: the second member types each of them.
 pub const INSTRUCTIONS_NUMBERS_MAX: usize = 20;
@@ -183,8 +173,7 @@ pub const PROPOSED_PURPOSE_CHARS_MAX: usize = 60;
 /// How long a proposal waits for a decision, in seconds: 72 hours (specification, "Limits").
 pub const PROPOSAL_LIFETIME_S: i64 = 72 * 3600;
 
-/// The interval between sweeps of the clock. State computed on read is never late; events and other effects are at most
-/// 90 s late (contract, section 3).
+/// The interval between sweeps of the clock: effects of time are at most 90 s late (contract, section 3).
 pub const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 /// The time of one sweep. The next one, scheduled a minute later, processes the rest.
 pub const SWEEP_DEADLINE: Duration = Duration::from_secs(45);
@@ -199,8 +188,7 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 pub const MESSAGE_BYTES_MAX: usize = BODY_BYTES_MAX + 16 * 1024;
 /// Rows of a page that an agent gets by default: what it reads takes room in its context.
 pub const AGENT_PAGE_LIMIT_DEFAULT: u32 = 10;
-/// Bytes of a too large body received before the refusal, so that an honest client sees the refusal instead of a broken
-/// connection. Lambda's own limit is lower.
+/// Bytes of a too large body received before the refusal, so that an honest client sees it. Lambda's limit is lower.
 pub const BODY_BYTES_DISCARDED_MAX: usize = 8 * 1024 * 1024;
 
 /// How long a body may stall before it counts as incomplete (contract, section 1).
@@ -208,11 +196,9 @@ pub const BODY_STALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time for receiving a body, however steadily it arrives: the rest of [`CALL_DEADLINE`] is for the call.
 pub const BODY_DEADLINE: Duration = Duration::from_secs(11);
 
-/// The time for a request's head on a connection of the local server, from its start or the previous response: closes
-/// connections that send nothing, dribble or idle. In the cloud the gateway does that.
+/// The time for a request's head at the local server, from its start or the previous response.
 pub const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long the local server receives and discards the rest of an answered request, so that an honest client sees the
-/// answer instead of a broken connection. Up to [`BODY_BYTES_DISCARDED_MAX`].
+/// How long the local server discards the rest of an answered request, up to [`BODY_BYTES_DISCARDED_MAX`].
 pub const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long such a client may stall before it counts as done.
 pub const DISCARD_STALL_TIMEOUT: Duration = Duration::from_millis(300);
@@ -223,8 +209,7 @@ pub const FORM_FIELDS_MAX: usize = GATE_FIELDS_MAX * FIELD_OPTIONS_MAX + 100;
 pub const FIELD_ERRORS_MAX: usize = 100;
 /// Characters of a field's path in an error. Longer paths are truncated.
 pub const FIELD_PATH_CHARS_MAX: usize = 200;
-/// Bytes of a response's body as Lambda gets it: as text in JSON, with escaped quotation marks. Lambda refuses more
-/// than 6,291,556 with the headers.
+/// Bytes of a response's body as text in JSON, with escaped quotes: Lambda refuses more than 6,291,556 with headers.
 pub const RESPONSE_BYTES_MAX: usize = 6_200_000;
 
 /// `Idempotency-Key`, in characters (contract, section 1).
@@ -300,8 +285,7 @@ pub const TRAIL_SHARDS: u8 = 16;
 /// The longest wait of a response to an unknown token for its trail entry, which is best effort.
 pub const TRAIL_WAIT: Duration = Duration::from_millis(500);
 
-/// The time for retrying a write while other calls change the same records: the last attempt has
-/// [`AWS_ATTEMPT_TIMEOUT`] until [`CALL_DEADLINE`].
+/// The time for retrying a contended write; the last attempt has [`AWS_ATTEMPT_TIMEOUT`] until [`CALL_DEADLINE`].
 pub const WRITE_DEADLINE: Duration = Duration::from_secs(9);
 /// The first and the longest pause between attempts at a contended write, each drawn evenly between zero and its
 /// length. The longest lets fifty writers of one record succeed: with a shorter one they keep conflicting.
@@ -348,8 +332,7 @@ pub const PEOPLE_JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
-/// Of these, what a call adds to its use case's changes: its audit row, its entry in an agreement's history, its
-/// idempotency key's record, and the check of its member.
+/// Of these, a call's own: audit row, entry in an agreement's history, idempotency key, check of its member.
 pub const CALL_ITEMS_MAX: usize = 4;
 /// Items of one event: the event, and its entry on the due index.
 pub const EVENT_ITEMS: usize = 2;
@@ -370,13 +353,11 @@ pub const SESSIONS_READ_MAX: i32 = 99;
 pub const FORM_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a form with a file: the largest file, and as much as any other form.
 pub const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + FORM_BYTES_MAX;
-/// The time for opening or drawing a PDF, from the start of its process, and its processor time. A sound one takes
-/// milliseconds, and the picture of a large scan a second.
+/// The time, also of the processor, for opening or drawing a PDF. The picture of a large scan takes a second.
 pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a file waits while others are opened or drawn. With [`PDF_READ_TIMEOUT`] it ends before [`CALL_DEADLINE`].
 pub const PDF_TURN_TIMEOUT: Duration = Duration::from_secs(6);
-/// Bytes of memory of the process that opens or draws a PDF, without the program's own code. Drawing a page scanned in
-/// color with 600 dots per inch took 118 MB.
+/// Bytes of memory of the process that draws a PDF, without its code. A page in color at 600 dpi took 118 MB.
 pub const PDF_READ_MEMORY_BYTES: u64 = 300_000_000;
 /// Bytes of stack, as part of it: `hayro` follows lists 512 levels deep and forms 50.
 pub const PDF_READ_STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -408,15 +389,13 @@ pub const OWN_CONTACTS_MAX: usize = 50;
 pub const OWN_ACCOUNTS_MAX: usize = 20;
 /// Characters of the path to return to after signing in: a search of 200 characters takes up to 2,400 in an address.
 pub const NEXT_PATH_CHARS_MAX: usize = 3000;
-/// Failed logins to one account from unknown devices before the next must wait: as many as NIST SP 800-63B (5.2.2)
-/// allows. It exceeds the limit of one address, so that no single address can slow an account down.
+/// Failed logins to an account from unknown devices before a wait (NIST SP 800-63B, 5.2.2): above one address's limit.
 pub const LOGIN_ATTEMPTS_AT_ACCOUNT: u32 = 100;
 /// Failed logins from one address before the next must wait: an office has many people behind one address.
 pub const LOGIN_ATTEMPTS_FROM_ADDRESS: u32 = 50;
 /// Failed logins to one account on a device that has signed in to it before the next must wait.
 pub const LOGIN_ATTEMPTS_ON_DEVICE: u32 = 10;
-/// Wrong second-factor codes for one account from unknown devices before the next must wait. It is low, because a code
-/// has six digits, and only people who know the password get to guess one.
+/// Wrong codes for one account from unknown devices before the next must wait: few, because a code has six digits.
 pub const LOGIN_CODES_AT_ACCOUNT: u32 = 10;
 /// How long each code of an authenticator app is shown, in seconds (RFC 6238; every app knows this value).
 pub const TOTP_STEP_S: i64 = 30;
@@ -434,16 +413,14 @@ pub const SECOND_FACTOR_SET_UP_S: i64 = 900;
 pub const DEVICE_COOKIE_LIFETIME_S: i64 = 180 * 24 * 3600;
 /// Attempts at counting a login while others are counted at the same moment. More are guesses, and are refused.
 pub const LOGIN_COUNT_ATTEMPTS_MAX: u32 = 12;
-/// The longest wait after a failed login, in seconds. The first is one, and each doubles. It is bounded because it also
-/// delays people who did not cause the failures.
+/// The longest wait after a failed login, in seconds: the first is one, and each doubles. It delays owners too.
 pub const LOGIN_WAIT_MAX_S: i64 = 300;
 /// The lifetime of a count of failed logins, in seconds.
 pub const FAILED_LOGINS_FORGOTTEN_S: i64 = 3600;
 
 /// Items that a walk over the whole table reads together. It reports its progress, and can resume, after each batch.
 pub const TABLE_PAGE_ITEMS: i32 = 1000;
-/// Records that a migration rewrites, and items that a restoration writes, concurrently: enough to hide the latency,
-/// and less than a new table takes without throttling.
+/// Records that a migration or restoration writes concurrently: less than a new table takes without throttling.
 pub const REWRITES_AT_ONCE: usize = 16;
 
 /// Items that an operator's check of the table inspects together, with what they depend on read in batches.
@@ -455,8 +432,7 @@ pub const SUSPENDED_AT_ONCE: usize = 40;
 /// Attempts at an operator's act while other calls change the same records.
 pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
 
-/// The lifetime of a flash cookie, in seconds: enough for the redirect on a slow connection, and for copying a new
-/// signing secret, which its endpoint's pages show for so long ("two minutes" in their text).
+/// The lifetime of a flash cookie, in seconds: enough to copy a new signing secret ("two minutes" in pages' text).
 pub const FLASH_LIFETIME_S: i64 = 120;
 /// How long a text typed in a form whose session had ended is kept, in seconds: enough to sign in again.
 pub const KEPT_TEXT_LIFETIME_S: i64 = 1800;
@@ -485,8 +461,7 @@ pub const FILE_CALL_TIMEOUT: Duration = Duration::from_millis(3500);
 /// Attempts at writing or reading a file. Together they end before [`CALL_DEADLINE`].
 pub const FILE_CALL_ATTEMPTS_MAX: u32 = 3;
 
-/// The waits after failures 1 to 4 of a delivery, in seconds; after the fifth it waits for a manual replay
-/// (specification, "Limits").
+/// The waits after failures 1 to 4 of a delivery, in seconds; the fifth waits for a replay (specification, "Limits").
 pub const RETRY_WAITS_S: [i64; 4] = [60, 300, 1800, 7200];
 /// The lifetime of a claim on a delivery, in seconds: twice an attempt's deadline. Never scaled.
 pub const CLAIM_S: i64 = 30;
@@ -498,16 +473,13 @@ pub const HEALTH_SUCCESS_INTERVAL: Duration = Duration::from_secs(5);
 pub const HEALTH_ENDPOINTS_MAX: usize = 10_000;
 /// Stored attempts of one delivery: four rounds of the schedule, in a record that stays small.
 pub const ATTEMPTS_KEPT_MAX: usize = 20;
-/// The waits between reads of a test event's delivery, in milliseconds: at most 8 reads in 3 s. Most deliveries are
-/// attempted within half a second; otherwise the page says that the outcome is still to come.
+/// The waits between reads of a test event's delivery, in milliseconds: at most 8 reads in 3 s.
 pub const TEST_OUTCOME_WAITS_MS: [u64; 8] = [100, 150, 250, 350, 450, 500, 600, 600];
 /// Endpoints of one organization: each gets a delivery of every event that it subscribes to.
 pub const ENDPOINTS_MAX: usize = 20;
-/// How long a replaced signing secret still signs after an overlapping rotation, in seconds: 24 hours, so that a
-/// subscriber can deploy the new one.
+/// How long a replaced signing secret still signs, in seconds: 24 hours, in which a subscriber deploys the new one.
 pub const SECRET_OVERLAP_S: i64 = 24 * 3600;
-/// Replaced signing secrets of one endpoint that still sign. Each adds about 120 bytes of headers to every delivery,
-/// and subscribers' servers take 8 KB in all; nobody deploys more secrets in a day.
+/// Replaced signing secrets of one endpoint that still sign: each adds 120 bytes of headers, of 8 KB that servers take.
 pub const PREVIOUS_SECRETS_MAX: usize = 5;
 /// The lifetime of a delivery after its success, in seconds: 30 days. Others stay until then, or with their endpoint.
 pub const DELIVERED_KEPT_S: i64 = 30 * 24 * 3600;
@@ -542,8 +514,7 @@ pub const WEBHOOK_RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 pub const WEBHOOK_CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Addresses of one name that an attempt dials: a name must not turn one event into connections to a thousand hosts.
 pub const WEBHOOK_DIALS_MAX: usize = 3;
-/// Bytes of a subscriber's status line and headers: more than any server or proxy adds, so that a receiver is never at
-/// fault for what stands before it.
+/// Bytes of a subscriber's status line and headers: more than any server adds, so that no receiver is at fault.
 pub const WEBHOOK_HEAD_BYTES_MAX: usize = 256 * 1024;
 /// The headers of a subscriber's response. See [`WEBHOOK_HEAD_BYTES_MAX`].
 pub const WEBHOOK_HEADERS_MAX: usize = 1000;
@@ -558,11 +529,9 @@ pub const WEBHOOK_URL_CHARS_MAX: usize = 2000;
 
 // Promises and obligations
 
-/// Promises of one agreement: one transaction ([`TRANSACTION_ITEMS_MAX`]) writes their obligations and list rows with
-/// the agreement, its events and its audit row.
+/// Promises of one agreement: one transaction ([`TRANSACTION_ITEMS_MAX`]) writes their obligations and list rows.
 pub const AGREEMENT_PROMISES_MAX: usize = 25;
-/// Occurrences of a draft's promises that may be overdue at publication without a warning. Monthly for a year: beyond
-/// that a wrong year is likelier than a late signature.
+/// Overdue occurrences at publication without a warning: monthly for a year; more are likelier a wrong year.
 pub const OVERDUE_AT_PUBLICATION_MAX: u32 = 12;
 /// Days of one promise that is due on given days: as many occurrences as an obligation keeps in full.
 pub const PROMISE_DATES_MAX: usize = 50;
@@ -578,29 +547,25 @@ pub const PROMISE_DAYS_MAX: u16 = 3660;
 pub const DUE_AHEAD_DAYS: i32 = 30;
 /// Characters of a note on what is said to be done.
 pub const SATISFACTION_NOTE_CHARS_MAX: usize = 300;
-/// Days before an obligation came into force, or an occurrence was due, on which it can be said to be done, or its
-/// trigger to have happened.
+/// Days before an obligation's start, or an occurrence's due day, on which it can be said to have happened.
 pub const DONE_AHEAD_DAYS_MAX: i32 = 366;
 /// Upcoming occurrences that an obligation shows: a year of months.
 pub const UPCOMING_SHOWN_MAX: usize = 12;
 /// Confirmed occurrences that an obligation's record keeps in full, with who said what. Of older ones it only keeps
 /// that they are confirmed; the audit log has the rest.
 pub const OCCURRENCES_KEPT_MAX: usize = 50;
-/// Occurrences of one obligation that may wait for confirmation. With [`OCCURRENCES_KEPT_MAX`] others, of up to 6 KB
-/// each, they fit in an item (400 KB).
+/// Occurrences that may wait for confirmation: of 6 KB each, with [`OCCURRENCES_KEPT_MAX`], they fit in 400 KB.
 pub const OCCURRENCES_WAITING_MAX: usize = 20;
 
 // Trusts and funding
 
 /// Funding items of one workspace (contract, section 2). Each takes a place: the number is exact without a shared item.
 pub const WORKSPACE_FUNDING_ITEMS_MAX: u16 = 1000;
-/// Places in each range by which a funding schedule longer than one response of `DynamoDB` (1 MB) is read. So many
-/// items with all their facts ([`FACTS_BYTES_MAX`]) and 35 KB of notes each fit in one.
+/// Places in each range of a long funding schedule: so many items of most facts and notes fit in one response (1 MB).
 pub const FUNDING_PLACES_IN_RANGE: u16 = 25;
 /// The facts of one funding item, in bytes of JSON (contract, section 2: 4 KB).
 pub const FACTS_BYTES_MAX: usize = 4 * 1024;
-/// Contacts in each role of a trust or funding item: settlors, trustees, owners. An agreement that papers items has at
-/// most [`AGREEMENT_PARTICIPANTS_MAX`] in all.
+/// Contacts in each role of a trust or funding item. What papers items has [`AGREEMENT_PARTICIPANTS_MAX`] in all.
 pub const FUNDING_CONTACTS_MAX: usize = 20;
 /// Funding items of one agreement (contract, section 2). They change with it in one transaction, each with its event.
 pub const PAPERED_ITEMS_MAX: usize = 25;
@@ -610,8 +575,7 @@ pub const CLAIMS_WITHDRAWN_MAX: usize = 10;
 pub const PROOFS_WAITING_MAX: usize = 20;
 /// Proof ever filed for one funding item. Its record keeps all of it, in some 600 bytes each, and its notes.
 pub const PROOFS_PER_ITEM_MAX: usize = 100;
-/// Bytes of a stored funding item up to which it takes more proof, plus [`FUNDING_PROOF_DECISION_BYTES`] for each that
-/// waits: `DynamoDB`'s items end at 400 KB.
+/// Bytes of a funding item up to which it takes proof, plus [`FUNDING_PROOF_DECISION_BYTES`] for each that waits.
 pub const FUNDING_ITEM_BYTES_MAX: usize = 300 * 1024;
 /// Bytes that the decision on proof adds to its item at most: a reason of 2,000 characters.
 pub const FUNDING_PROOF_DECISION_BYTES: usize = 8 * 1024;

@@ -1,8 +1,7 @@
 //! Seals stored values that the table must not reveal. A sealed value names its key, so that keys can be rotated.
 //!
-//! Decision: a key that isn't current can be retired. Nothing derived from it counts anymore, so a leaked key can't
-//! make anything that the service accepts; but it still opens what it sealed. The public half of its evidence key is
-//! kept permanently: earlier bundles stay verifiable even after the key itself is dropped.
+//! Decision: a key that isn't current can be retired. Nothing derived from it counts anymore, but it still opens what
+//! it sealed. The public half of its evidence key stays, so earlier bundles verify even after the key is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

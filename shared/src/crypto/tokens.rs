@@ -19,8 +19,7 @@ pub fn new_token() -> Result<String, NoRandomness> {
     token_of(&random_bytes()?)
 }
 
-/// Makes an access token: `cs_`, 40 random base62 characters, and 6 of their CRC-32, which identifies tokens to
-/// scanners and reveals typing errors without a look-up. Random bytes are never all too high.
+/// Makes an access token: `cs_`, 40 random base62 characters, and 6 of their CRC-32, by which scanners identify it.
 fn token_of(bytes: &[u8; TOKEN_BYTES]) -> Result<String, NoRandomness> {
     /// The largest multiple of 62 in a byte. Larger bytes would favor the first digits.
     const FAIR: u8 = 248;

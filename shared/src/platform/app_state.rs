@@ -92,8 +92,7 @@ impl AppState {
         Self { webhooks: Some(webhooks), ..self }
     }
 
-    /// Begins the log of a function on Lambda, and makes its state from `TABLE_NAME`, `BASE_URL`, and the variables of
-    /// [`AwsSettings::from_env`].
+    /// Begins the log of a function, and makes its state from `TABLE_NAME`, `BASE_URL` and [`AwsSettings::from_env`].
     ///
     /// # Errors
     /// If a setting is missing or unusable.

@@ -27,8 +27,7 @@ pub struct AwsSettings {
 }
 
 impl AwsSettings {
-    /// A function's settings on Lambda: `AWS_REGION` and credentials from the environment; for an emulator also
-    /// `AWS_ENDPOINT_URL`, or a variable per service, such as `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// A function's settings: `AWS_REGION` and credentials; for emulators `AWS_ENDPOINT_URL`, or one per service.
     ///
     /// # Errors
     /// If one is missing.
@@ -42,8 +41,7 @@ impl AwsSettings {
         })
     }
 
-    /// Settings for an endpoint, with region and credentials from the environment. For a local endpoint, placeholders
-    /// replace missing ones: emulators accept any.
+    /// Settings for an endpoint. A local one takes placeholders for missing credentials: emulators accept any.
     ///
     /// # Errors
     /// If one is missing, and the endpoint isn't local.

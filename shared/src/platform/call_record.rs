@@ -196,8 +196,7 @@ impl CallEnd<'_> {
     }
 }
 
-/// Runs a call in its span, and converts panics and overruns into errors. The caller still gets a response, and the
-/// failure's audit row keeps an attempt in progress from taking effect later.
+/// Runs a call in its span. Panics and overruns become errors, whose audit row stops an attempt in progress.
 pub async fn catch_panic_and_overrun<T>(
     span: Span,
     call: impl Future<Output = Result<T, Error>> + Send,

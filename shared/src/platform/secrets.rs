@@ -27,8 +27,7 @@ pub trait Keys: Send + Sync + fmt::Debug {
 /// Opens values with the cached keys, or else with the newest.
 ///
 /// # Errors
-/// [`SealError::NoSuchKey`] only if a successful look-up lacked the key; [`SealError::NoKeys`] if no look-up succeeded,
-/// which may pass.
+/// [`SealError::NoSuchKey`] only if a look-up lacked the key; [`SealError::NoKeys`] if none succeeded, which may pass.
 pub async fn open_with<T>(keys: &dyn Keys, open: impl Fn(&Keyring) -> Result<T, SealError>) -> Result<T, SealError> {
     match open(&*keys.keyring().await?) {
         Err(SealError::NoSuchKey(_)) => open(&*keys.newest().await?),

@@ -1,10 +1,8 @@
-//! The log: one JSON line per call, with ids, codes and figures, and no user's text. Lines are events of `tracing`; each
-//! has the fields of its spans, so every line of a call has the call's request id and operation. On Lambda the runtime's
-//! span adds `requestId`, the invocation's id, and `xrayTraceId`.
+//! The log: one JSON line per call, with ids, codes and figures, and no user's text. Lines are events of `tracing` with
+//! the fields of their spans: request id and operation, and on Lambda `requestId` (the invocation's) and `xrayTraceId`.
 //!
-//! No line declares metrics (CloudWatch's embedded metric format): one per figure and operation would be some 900,
-//! which at low load cost more than everything else. The template derives the few that alarms need from the lines;
-//! queries answer the rest (the operators' handbook, `Logs`).
+//! No line declares metrics (CloudWatch's embedded format): some 900, at a low load more expensive than everything
+//! else. The template derives what alarms need from the lines; queries answer the rest (handbook, `Logs`).
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -20,8 +18,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 /// The crates whose events are logged. Those of libraries could quote what users wrote.
 pub const LOGGED: [&str; 5] = ["clock", "event_relay", "local", "shared", "webhook_sender"];
 
-/// Variables with the log's level, or levels per module. The first that is set counts. Lambda sets the first for a
-/// function whose log format is JSON.
+/// Variables with the log's level, or levels per module; the first that is set counts. Lambda sets the first.
 const LEVELS: [&str; 2] = ["AWS_LAMBDA_LOG_LEVEL", "RUST_LOG"];
 
 /// Logs to the standard output, which Lambda collects, for the rest of the process.

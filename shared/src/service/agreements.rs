@@ -288,8 +288,7 @@ pub async fn list_of_workspace(
 
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
-    // An inactive workspace doesn't prevent a proposal, so workspaces are not read. Contacts and payments are read only
-    // for drafts without other blockers.
+    // Contacts and payments are read only for drafts without other blockers; workspaces don't prevent a proposal.
     let blockers = |draft: &Agreement, records: DraftRecords<'_>| blockers_of(draft, true, records, scope.now());
     let drafts: Vec<&Agreement> = drafts
         .filter(|draft| blockers(draft, (&[], &presumed(draft), &[])).iter().all(Blocker::is_of_another_record))

@@ -1,11 +1,9 @@
 //! The audit log of an organization, as members read it, filter it and export it.
 //!
-//! Every member may read it: the specification restricts only the organization's settings to admins, and the log tells
-//! of acts that all members see on the pages of the records.
+//! Every member may read it: the specification restricts only settings to admins, and all members see the records.
 //!
 //! Decision: a page costs one query of rows, however rare its matches are, and one batch of names. If matches are rare,
-//! the page says how far it looked, and continues from there. All days can be reached in this way, so no row needs an
-//! index.
+//! the page says how far it looked and continues from there, so no row needs an index.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -108,9 +106,8 @@ pub async fn page(
     Ok(AuditPage { rows, next, looked_back_to, names })
 }
 
-/// The latest changes of members, integrations and time in the last days, at most [`limits::HOME_ACTS_MAX`], newest
-/// first. If the newest calls mostly read, a second query looks as far back as a filter's does; older changes are
-/// missing.
+/// The latest changes of members, integrations and time, at most [`limits::HOME_ACTS_MAX`], newest first. If the newest
+/// calls mostly read, a second query looks further back; older changes are missing.
 pub async fn latest_changes(scope: &Scope) -> Result<(Vec<AuditRow>, Names), Error> {
     const DAY_S: i64 = 24 * 3600;
     let days_s = i64::from(limits::AUDIT_DAYS) * DAY_S;
@@ -144,8 +141,7 @@ fn caller_of(row: &AuditRow) -> Option<(ObjectKind, Uuid)> {
     }
 }
 
-/// The names of as many of these as one batch of keys finds, then what the first rows did in the histories of
-/// agreements. A member, and what may be a trust or an item, takes two keys.
+/// The names that one batch of keys finds, then what the first rows did. A member, or a trust or item, takes two keys.
 async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows: &[AuditRow]) -> Result<Names, Error> {
     let mut seen = HashSet::new();
     let distinct = of.filter(|(kind, _)| *kind != ObjectKind::Part).filter(|named| seen.insert(*named));

@@ -1,8 +1,7 @@
 //! Drafts as members set them up: beginning one, editing its parts, copying an agreement.
 //!
-//! Decision: an edit is decided on the newest version of the draft, and its form says what it showed of the part that
-//! it edits. Members who edit different parts at once don't conflict; an edit of a part that has changed since is
-//! refused.
+//! Decision: an edit is decided on the newest version of the draft, and its form says what it showed of its part.
+//! Members who edit different parts don't conflict; an edit of a changed part is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +32,7 @@ pub enum Beginning {
     Template(&'static Template, BTreeMap<String, ContactId>),
 }
 
-/// Begins a draft with the id from its form; [`Error::NotFound`] at `workspace_id` or an unknown party,
-/// [`Error::Invalid`] at a party whose contact is an earlier one's.
+/// Begins a draft with its form's id. [`Error::NotFound`] and [`Error::Invalid`] at `workspace_id` or a party.
 pub async fn begin(
     by: &impl Writer,
     id: AgreementId,

@@ -2,15 +2,12 @@
 //! unconfirmed obligations (architecture, section 4). And what begins with a published one: its items are in progress.
 //!
 //! Decision: the items, at most 25, change in the transaction that ends or publishes the agreement, as far as it has
-//! room, because lists filter by phases and count them. It has room for all, unless the agreement's promises take
-//! effect at the same moment.
+//! room, because lists filter by phases. It has room, unless promises take effect at the same moment.
 //!
-//! Movements and obligations may be too many for that. The act commits with an entry of the due index. Each remaining
-//! record then changes in its own transaction, with its own audit row. After an interruption, the next process that
-//! takes the entry continues. The same goes for participants of a draft who found no room among the people of the
-//! workspace.
-//! Until then every act consults the agreement, which already says that it has ended. The entry that an operator's
-//! repair writes also opens items left behind.
+//! Movements and obligations may be too many for that. The act commits with a due entry; each remaining record then
+//! changes in its own transaction. After an interruption, the next process that takes the entry continues. The same
+//! goes for participants of a draft who found no room among the workspace's people. Until then acts consult the
+//! agreement, which says that it has ended. The entry of an operator's repair also opens items left behind.
 
 use crate::domain::agreement::Agreement;
 use crate::domain::funding::{FundingItem, ReopenedItem};

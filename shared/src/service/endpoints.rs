@@ -154,8 +154,7 @@ pub async fn delete(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
     Ok(Plan::new(scope, ()).change([stored::delete(scope.call(), admin, &before)]).showing([id.uuid()]))
 }
 
-/// A test event. Make it once per call: an attempt with its own event could leave a call that succeeded late with the
-/// id of an event that doesn't exist.
+/// A test event. Make it once per call, or a call that succeeds late has the id of an event that doesn't exist.
 #[must_use]
 pub fn test_event(scope: &Scope) -> Event {
     Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now())

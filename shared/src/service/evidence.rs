@@ -2,14 +2,11 @@
 //!
 //! - Decision: the audit rows of an agreement are those of the calls that changed it, which its history names: they are
 //!   read by their keys, a hundred per batch. Calls that only looked at it are in the export of the audit log.
-//! - Decision: what is gathered was true at one moment. Each change of an agreement or its records adds an act in the
-//!   same transaction, so the history is read first and last: if it is the same, nothing changed in between. The
-//!   payments and obligations of an agreement that ended early follow it without an act of their own: they are shown as
-//!   it says.
-//! - Decision: a certificate reads the acts up to the completion alone. Obligations due each month for decades add acts
-//!   to a completed agreement without end.
-//! - Decision: a history that is longer than a bundle can hold is split, never refused. The first part has all that is
-//!   not an act; each later one has acts and their audit rows, which nothing changes anymore.
+//! - Decision: what is gathered was true at one moment. Each change of an agreement or its records adds an act in its
+//!   transaction, so the history is read first and last and must be the same. Payments and obligations of an agreement
+//!   that ended early have no act of their own: they are shown as it says.
+//! - Decision: a certificate reads only the acts up to the completion: obligations may add acts without end.
+//! - Decision: a long history is split, never refused: the first part has all that is no act, later ones acts and rows.
 
 use futures_util::future::try_join_all;
 

@@ -1,9 +1,7 @@
-//! What the receiving side confirmed in the agreement that papers an item: files that participants uploaded for it, and
-//! that a member accepted as answers.
+//! What the receiving side confirmed in an item's agreement: files that a member accepted as answers.
 //!
-//! Decision: an accepted answer is no proof yet. It says that a member read it, and the agreement continues. That it
-//! proves the transfer of this item is a separate act, so that each item is funded by a decision about itself. Filing
-//! the file takes one press, and no download.
+//! Decision: an accepted answer is no proof yet: it lets the agreement continue. That it proves the transfer of this
+//! item is a separate act, so that each item is funded by a decision of its own. Filing takes one press.
 
 use crate::domain::actor::Actor;
 use crate::domain::agreement::gate::{Gate, InformationField};

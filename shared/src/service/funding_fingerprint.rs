@@ -1,8 +1,7 @@
 //! What a page showed of a funding item, or of the agreement that would paper some, when a member decided on it.
 //!
 //! Decision: a fingerprint has a part for each thing that people tell apart, so that a refusal says what has changed.
-//! Names are compared as they are just before the act, and no transaction holds them: who is renamed after that might
-//! as well be renamed after the decision.
+//! Names are compared just before the act: who is renamed after that might as well be renamed later.
 
 use std::fmt;
 

@@ -1,7 +1,6 @@
 //! Many funding items of one workspace at once, from an uploaded file.
 //!
-//! Decision: what can't change, workspace and trust, is checked once for all of them. References and room are checked
-//! again with each transaction, in one read, since other callers add items too.
+//! Decision: workspace and trust, which can't change, are checked once; references and room with each transaction.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +14,14 @@ use crate::service::workspaces;
 use crate::store::funding_items as stored;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Up to [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items, or [`limits::FUNDING_ITEMS_SORTED_AT_ONCE`] of which some are
-/// sorted, whose workspace and trusts exist and fit each other.
+/// At most [`limits::FUNDING_ITEMS_CREATED_AT_ONCE`] items, or [`limits::FUNDING_ITEMS_SORTED_AT_ONCE`] if sorted.
 #[derive(Debug, Clone)]
 pub struct Batch {
     workspace_id: WorkspaceId,
     items: Vec<(FundingItemId, NewFundingItem)>,
 }
 
-/// Checks the workspace and the trusts of items, with the ids that an upload gives them, in two waits for the store.
-/// Returns parts that one transaction can add. Errors at `workspace_id` and `trust_id`.
+/// Checks workspace and trusts, with errors at `workspace_id` and `trust_id`; returns parts for one transaction each.
 pub async fn check(
     scope: &Scope,
     workspace_id: WorkspaceId,
@@ -49,8 +46,7 @@ pub async fn check(
     Ok(parts.map(|items| Batch { workspace_id, items: items.to_vec() }).collect())
 }
 
-/// Adds the items of a part, all or none, and returns how many. Leaves out existing ones, so a repeated or interrupted
-/// upload adds each once. Calls the store twice before the transaction.
+/// Adds a part's items, all or none, and returns how many. Leaves out existing ones, so a repeated upload adds once.
 pub async fn add(by: &impl Writer, batch: &Batch) -> Result<Plan<usize>, Error> {
     let scope = by.scope();
     let Batch { workspace_id, items } = batch;

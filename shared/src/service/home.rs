@@ -150,8 +150,7 @@ pub struct WorkQueue {
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, longest waiting first.
     pub waiting: Shortlist<QueuedAgreement>,
-    /// The active agreements that need a member or one of the organization's own contacts: declined ones first, then
-    /// those with answers to read, then the rest, longest waiting first in each group.
+    /// Active agreements that need a member or an own contact: declined, then with answers, then longest waiting.
     pub attention: Shortlist<QueuedAgreement>,
     /// The drafts, and the active agreements that wait for others, that expire soon, next one first.
     pub closing: Shortlist<QueuedAgreement>,
@@ -283,9 +282,8 @@ type RowToSee = (WaitingMovement, PaymentWait, bool);
 /// How many payments are read for each that Home shows: only the record says whether one waits for a member.
 const READ_FOR_EACH: usize = 2;
 
-/// The rows of the payments that a member should look at, most urgent first. The member doesn't verify instructions of
-/// `not_of`. Overdue ones
-/// ([`LedgerState::is_overdue`]) are among them even if others have to act.
+/// The payments that a member should look at, most urgent first. The member doesn't verify instructions of `not_of`.
+/// Overdue ones ([`LedgerState::is_overdue`]) are included even if others have to act.
 fn payments_to_see(
     waiting: &[WaitingMovement],
     open: &OpenAgreements,

@@ -1,9 +1,7 @@
 //! The ledger: for clients a page in the order of ids; for the app also what is overdue first, and totals.
 //!
-//! - Decision: the page in the app and its export order and add up all matching rows by what the compact rows have, and
-//!   read the records of the shown rows.
-//! - Decision: an agreement that ends is in the ledger as its record says. What ends with it is shown as cancelled from
-//!   that moment on, although its own record follows a little later. What is overdue is decided on read.
+//! - Decision: the page and its export order and total all rows by the compact ones, and read only the shown records.
+//! - Decision: what ends with an agreement shows as cancelled at once, although its own record follows a little later.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,11 +1,9 @@
 //! The loader of agreements: an agreement with the other records that a use case needs.
 //!
 //! - Decision: it loads in three steps, each with its own type, because each read costs units. The effects of time need
-//!   the facts; a cancellation, and the response to a single read, also the participants' contacts; a publication and
-//!   the pages of a decision also the workspace, and of a draft the payments. A rule that needs a record can't be
-//!   called with an agreement that was loaded without it.
-//! - Decision: an agreement knows the states of its movements. Only the blockers of a draft need the terms of its
-//!   payments.
+//!   the facts; a cancellation and a single read also the participants' contacts; a publication and the pages of a
+//!   decision also the workspace, and a draft's payments. No rule can be called without the records it needs.
+//! - Decision: an agreement knows its movements' states; only a draft's blockers need the terms of its payments.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -269,8 +267,7 @@ pub(super) struct DraftFunding {
 impl DraftFunding {
     /// Reads the items and trusts of all drafts among these agreements at once. Reads nothing without any.
     ///
-    /// Decision: it reads the funding of their workspaces, where items and trusts are adjacent. Finding them by id
-    /// takes pointers, and the trusts after the items: four consecutive reads instead of one.
+    /// Decision: it reads the workspaces' funding, one read: finding items by id takes pointers, then the trusts.
     pub(super) async fn load<'a>(
         scope: &Scope,
         agreements: impl IntoIterator<Item = &'a Agreement>,

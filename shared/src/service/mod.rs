@@ -1,24 +1,20 @@
 //! The use cases. Each exists once, for all entrances: operations, forms, the clock, operators, the demo.
 //!
 //! A use case takes the proof of the right to it, loads what the rules need, calls the pure rule, and returns a plan
-//! ([`scope::Plan`]), which the entrance commits and turns into a response. It gives `Error::NotFound` for what the
-//! organization doesn't have, and to participants `Error::Unauthenticated` once their link was reissued. A form
-//! submitted twice acts once, because its copy is used once (`web::SubmittedForm`).
+//! ([`scope::Plan`]), which the entrance commits. It gives `Error::NotFound` for what the organization lacks, and to
+//! participants `Error::Unauthenticated` once their link was reissued. A form's copy acts once (`web::SubmittedForm`).
 //!
 //! - Decision: a repeated create with an `external_reference` reads the reference first. That costs one more read on
 //!   creates with a reference, but saves a failed transaction (10 units) on every repeat of a synchronization.
-//! - Decision: the form of a decision carries a fingerprint of all that its page showed: the version of the agreement,
-//!   the versions of its participants' contacts, and the name and activation of the workspace. The confirming
-//!   transaction checks as many contacts again as still fit (about 85). Strongly consistent reads just before it cover
-//!   the rest, and a person renamed after those reads might as well be renamed after the decision, which names no one.
+//! - Decision: a decision's form carries a fingerprint of all that its page showed: the versions of the agreement and
+//!   its participants' contacts, and the workspace's name and activation. The transaction checks as many contacts as
+//!   fit (about 85); strongly consistent reads just before it cover the rest: later renames don't matter.
 //! - Decision: each attempt at a decision has its own time, and only the audit row keeps that of the call. A race that
 //!   takes seconds doesn't carry a decision past its end, and every attempt finds the audit row of the call.
-//! - Decision: declining doesn't require the agreement to be as shown. It changes only the proposal, and an edit of an
-//!   agreement that a member refuses must not make them decline again.
-//! - Decision: members can't remove themselves. Each act of a member, including signing in and switching organizations,
-//!   checks in its transaction that they still are a member; an act of an admin, that they still are an admin (it takes
-//!   an `Admin`, or a `SubmittedForm<Admin>`, whose every commit checks). The admin who removes someone stays, so one
-//!   is always left, and a person who was removed or lost the role finishes nothing, not even what was under way.
+//! - Decision: declining doesn't require the agreement to be as shown: it changes only the proposal.
+//! - Decision: members can't remove themselves. Each act of a member, signing in included, checks in its transaction
+//!   that they still are a member, and an admin's that they still are one (an `Admin`, or a `SubmittedForm<Admin>`).
+//!   The admin who removes someone stays, so one is always left, and a person who was removed finishes nothing.
 
 pub mod agreements;
 pub mod audit;

@@ -1,7 +1,6 @@
 //! A movement as its page shows it, with what its forms need.
 //!
-//! Decision: evidence and members are read concurrently with the movement, and only shown. Acts read again what they
-//! decide on.
+//! Decision: evidence and members are read with the movement, and only shown. Acts read again what they decide on.
 
 use crate::domain::agreement::gate::{FieldType, GateRule};
 use crate::domain::agreement::{Agreement, Label};

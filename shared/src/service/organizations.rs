@@ -21,8 +21,7 @@ pub async fn own_contacts(scope: &Scope, organization: &Organization) -> Result<
     Ok(contacts.into_iter().map(Versioned::into_inner).collect())
 }
 
-/// Changes the settings, and whether participants are asked for codes; `limit_reached` at `name` after
-/// [`limits::EARLIER_NAMES_MAX`] earlier names, which the organization keeps.
+/// Changes the settings; `limit_reached` at `name` after [`limits::EARLIER_NAMES_MAX`] earlier names.
 pub async fn change_settings(
     scope: &Scope,
     admin: Admin<'_>,

@@ -1,5 +1,4 @@
-//! What the parties of a payment see and do on their own pages: the sender claims to have sent it, the receiver that it
-//! has arrived, which a member still has to accept.
+//! What the parties of a payment see and do: the sender claims to have sent it, the receiver that it has arrived.
 //!
 //! Decision: what a page shows is read together with what all pages of the participant read, including the sealed
 //! instructions, which are opened only once the agreement says that the payment is still to be made.

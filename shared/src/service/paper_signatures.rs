@@ -17,8 +17,7 @@ pub async fn of_agreement(scope: &Scope, agreement: AgreementId) -> Result<Vec<P
     Ok(scope.store().paper_signatures(agreement).await?)
 }
 
-/// Records that a participant signed on paper, with the id from the form. It counts at once only if the form said so
-/// and there still is no second member. The output says how it counts.
+/// Records a signature on paper. It counts at once only if the form said so and there still is no second member.
 pub async fn record(
     scope: &Scope,
     by: &Member,

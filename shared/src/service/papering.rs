@@ -1,9 +1,8 @@
 //! Papering: an ordinary draft for items, in one transaction with them.
 //!
-//! It takes two steps, since its documents are files: [`prepare`] reads and checks everything and gives the texts, the
-//! entrance stores files of them, and [`paper`] decides. Files are named by their content, so a repeat leaves nothing
-//! behind. The transaction holds only for what was read; any change of an item or the trust's name takes another
-//! preparation.
+//! It takes two steps, since its documents are files: [`prepare`] checks everything and gives the texts, the entrance
+//! stores files of them, and [`paper`] decides. Files are named by content, so a repeat leaves nothing behind. The
+//! transaction holds only for what was read; other changes take another preparation.
 
 use std::collections::BTreeMap;
 

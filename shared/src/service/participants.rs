@@ -1,5 +1,4 @@
-//! What participants see and do on their own pages, and what members do for them: hand over and reissue links, and
-//! reopen declined conditions.
+//! What participants see and do on their pages, and members for them: hand over links, reopen declined conditions.
 
 use crate::domain::agreement::{Agreement, DocumentContent, Label, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
@@ -265,8 +264,7 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
     Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
 }
 
-/// Reissues a participant's link, which ends the previous one and its sessions. A form names the generation that it
-/// showed, so a second press reissues nothing.
+/// Reissues a link, which ends the previous one and its sessions. A form names the generation shown: it acts once.
 pub async fn reissue_link(
     scope: &Scope,
     by: &Member,

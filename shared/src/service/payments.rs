@@ -1,7 +1,6 @@
 //! The payments of drafts, as members set them up. Each is a movement, a separate record.
 //!
-//! Decision: changing a payment also makes a new version of its draft. So a publication covers only the payments that
-//! its page showed.
+//! Decision: changing a payment makes a new version of its draft, so a publication covers what its page showed.
 
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::edit::Seen;

@@ -1,7 +1,6 @@
 //! The proof of transfers into trusts in Home's work queue, which waits for a member to accept or reject it.
 //!
-//! Decision: items with such proof have their own rows, so Home reads a row for each of them and none for the thousands
-//! that wait for nobody.
+//! Decision: items with such proof have their own rows, so Home reads nothing of those that wait for nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
 

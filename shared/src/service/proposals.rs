@@ -301,8 +301,7 @@ pub enum Choice {
     Decline,
 }
 
-/// Decides a proposal by a member's choice, with all its effects. A confirmation holds only for what the member's page
-/// showed; [`Error::Conflict`] when another decision came first.
+/// Decides a proposal as its page showed it, with all effects; [`Error::Conflict`] if another decision came first.
 pub async fn decide(
     scope: &Scope,
     member: &Member,
@@ -479,8 +478,7 @@ pub enum ActRefused {
     Decision(Refusal),
 }
 
-/// Proposes a protected effect and confirms it, in one act of a member and one transaction. It holds only for what the
-/// member's page showed; [`Error::Conflict`] when another change came first.
+/// Proposes and confirms in one transaction, as the member's page showed it; [`Error::Conflict`] after another change.
 pub async fn propose_and_confirm(
     scope: &Scope,
     member: &Member,

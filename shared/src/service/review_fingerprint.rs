@@ -8,8 +8,7 @@ use crate::domain::agreement::warnings::{self, Warning, WarningKind};
 use crate::domain::member::Changed;
 use crate::service::loaded_agreement::LoadedAgreement;
 
-/// A fingerprint of what a page showed of an agreement, its participants and its workspace, and the warnings that the
-/// member ticked. The form carries it, so that a member confirms exactly what they saw.
+/// A fingerprint of what a page showed, with the warnings ticked: a member confirms exactly what they saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFingerprint {
     /// The agreement's version.

@@ -115,8 +115,7 @@ pub(crate) struct Joining {
     pub counted: Option<Changes>,
 }
 
-/// The decision of a use case: changes and checks, events, the ids of the records that it shows or changes, and its
-/// output. Nothing changes before an entrance commits the plan.
+/// A use case's decision: changes, checks, events, ids and output. Nothing changes before an entrance commits it.
 #[derive(Debug)]
 #[must_use = "nothing changes before it is committed"]
 pub struct Plan<T> {

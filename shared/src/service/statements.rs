@@ -85,8 +85,7 @@ pub async fn takes_columns(scope: &Scope, statement: &Statement) -> Result<bool,
     Ok(facts.format == StatementFormat::Csv && scope.store().filed_entries(statement.id).await?.is_empty())
 }
 
-/// Reads a CSV file with the columns that a member chose, and remembers them for the next file with the same header.
-/// False, without effect, if an entry is filed by now.
+/// Reads a CSV file with the chosen columns, and remembers them by header. False if an entry is filed by now.
 pub async fn read_columns(
     scope: &Scope,
     by: &Member,
@@ -180,8 +179,8 @@ fn may_arrive(movement: &Movement) -> bool {
     movement.terms().direction != Direction::Outgoing
 }
 
-/// Whether an entry is offered for a movement: it takes evidence, or is an exception because it did not arrive. One
-/// that ended with its agreement is, if anyone could have paid it by its instructions.
+/// Whether entries are offered for a movement: it takes evidence, or is an exception because it did not arrive. One
+/// that ended with its agreement must have instructions, by which anyone could have paid.
 fn is_awaited(movement: &Movement) -> bool {
     let is_open = movement.is_not_received() || movement.takes_evidence_of(Side::Receiver);
     may_arrive(movement) && is_open && (!movement.ended_with_its_agreement() || movement.instructions().is_some())
@@ -197,8 +196,7 @@ pub async fn not_arriving(
     Ok(found.into_iter().map(Versioned::into_inner).filter(|movement| !may_arrive(movement)).collect())
 }
 
-/// Digests of the accounts in the released instructions of movements, for comparison with the accounts of statements.
-/// Movements whose instructions were never released are left out.
+/// Digests of the accounts in movements' released instructions, to compare with statements' accounts.
 pub async fn instructed(
     scope: &Scope,
     keys: &Keyring,

@@ -1,12 +1,10 @@
 //! Suspending an organization, and resuming it: acts of the service, which operators ask for.
 //!
-//! While an organization is suspended, its tokens are refused, its members' and participants' sessions and links don't
-//! count, and its deliveries are held. Resuming continues unended sessions (unless a browser dropped its cookie on a
-//! visit) and sends held deliveries. What expires meanwhile has expired.
+//! While an organization is suspended, its tokens are refused, its sessions and links don't count, and its deliveries
+//! are held. Resuming continues unended sessions and sends held deliveries. What expires meanwhile has expired.
 //!
 //! Decision: suspending first refuses people, then tokens, then holds deliveries; resuming is in the reverse order. An
-//! interrupted call is made again, and does what is left. Calls under way at the suspension end as they would have, at
-//! most [`limits::CALL_DEADLINE`] later.
+//! interrupted call is repeated. Calls under way end within [`limits::CALL_DEADLINE`].
 
 use crate::crypto::TokenHash;
 use crate::domain::endpoint::Endpoint;

@@ -108,8 +108,7 @@ fn reference_taken() -> Error {
     Error::Invalid(FieldErrors::one("external_reference", FieldCode::Taken, message))
 }
 
-/// Changes a trust by id, or over the API by reference, and returns it with its version. A change without an effect
-/// makes no new version and no event.
+/// Changes a trust by id or reference, and returns it with its version: a new one only if anything changed.
 pub async fn update(
     by: &impl Writer,
     id: TrustId,

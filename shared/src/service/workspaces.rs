@@ -197,10 +197,9 @@ impl KeptBy {
 
 /// Removes a contact from a workspace's people. Nothing changes if the contact is not among them.
 ///
-/// Decision: an agreement that begins to refer to a contact adds them to the people again, in its transaction, which
-/// makes a new version of the person. A removal holds only for the version on which it was decided: an agreement that
-/// comes first makes it be decided again, and one that comes after brings the contact back. Those for whom its
-/// transaction has no room are brought back right after it, or by the clock.
+/// Decision: an agreement that begins to refer to a contact adds them to the people in its transaction, as a new
+/// version of the person. A removal holds only for the version on which it was decided: an earlier agreement has it
+/// decided again, a later one brings the contact back. Those without room come back right after it, or by the clock.
 pub async fn remove_person(
     by: &impl Writer,
     id: WorkspaceId,

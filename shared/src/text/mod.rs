@@ -1,5 +1,4 @@
-//! Display texts in API responses, and those of the app about agreements. Texts may change freely; clients branch on
-//! enums.
+//! Display texts in API responses, and the app's about agreements. They may change; clients branch on enums.
 
 mod changes;
 mod funding;

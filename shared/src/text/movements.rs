@@ -1,5 +1,4 @@
-//! Sentences about payments. Claims never read like proof: "says" and "arrived" are different words, and only proof is
-//! "confirmed".
+//! Sentences about payments. Claims never read like proof: senders "say", and only proof is "confirmed".
 
 use crate::domain::money::in_api;
 use crate::domain::movement::claim::ReferenceType;

@@ -22,8 +22,7 @@ pub struct OperationWords {
     pub objects: &'static [ObjectKind],
 }
 
-/// The operations, what they did, and the kinds of the first objects in their audit rows: those named by path and body,
-/// then those shown or changed.
+/// The operations, what they did, and the kinds of the first objects of their audit rows, named ones first.
 const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     // Agreements
     (USE_MCP, "Asked the agent endpoint", &[]),

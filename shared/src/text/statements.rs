@@ -1,5 +1,4 @@
-//! The sentences above the buttons with which participants bind themselves. Receipts, and so the certificate, keep
-//! them.
+//! The sentences above the buttons with which participants bind themselves, kept by receipts and certificates.
 //!
 //! Decision: by approving or signing, people agree to what they promise in the agreement and what they are promised,
 //! whatever the documents say. So the sentence names those promises; their days are next to it on the page.

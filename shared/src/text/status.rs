@@ -67,8 +67,7 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
     }
 }
 
-/// Whom an open gate of an active agreement waits for, and since when. An information request may wait both for
-/// participants and, since the first answers were sent, for a member.
+/// Whom an active agreement's open gate waits for, and since when: participants, and a member for their answers.
 #[must_use]
 pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(String, Option<Timestamp>)> {
     let waited_for: Vec<ParticipantId> = agreement.unmet_by(gate).into_iter().collect();
@@ -99,8 +98,7 @@ pub struct CurrentWait {
     pub has_answers: bool,
 }
 
-/// What the current step of an active agreement waits for, if anything: declined conditions first, then answers to read
-/// and the organization's own contacts, then other people, then time.
+/// What an active agreement's step waits for: declined conditions, answers, own contacts, other people, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });

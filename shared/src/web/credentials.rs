@@ -1,9 +1,8 @@
 //! Passwords and the attempts at them: what must be proven before a session begins.
 //!
-//! Failed logins count per account and per client address, whether or not the account exists, and each count delays
-//! further attempts. So that an attacker cannot lock out an account's owner, a device that has signed in to the account
-//! has a device cookie, and its attempts count separately. The cookie grants no access: it only selects the counter,
-//! and it is valid until the person signs out of all sessions.
+//! Failed logins count per account and per client address, whether or not the account exists, and delay further
+//! attempts. A device that has signed in to the account counts separately, by a cookie valid until the person signs out
+//! everywhere: otherwise an attacker could lock the owner out. The cookie grants no access.
 
 use crate::crypto;
 use crate::domain::account::Account;

@@ -1,11 +1,9 @@
 //! Flashes: texts that a form's handler sets for the page after the redirect.
 //!
-//! A flash travels in a cookie that is sealed for the session and opens for [`limits::FLASH_LIFETIME_S`] seconds. No
-//! store keeps it. A notice is shown once. A signing secret is shown for all of that time on the pages of its endpoint,
-//! because it exists nowhere else and can't be shown again.
+//! A flash travels in a cookie, sealed for the session, for [`limits::FLASH_LIFETIME_S`] seconds. A notice is shown
+//! once; a signing secret all that time on its endpoint's pages, because it can't be shown again.
 //!
-//! A decision's note and a form that arrived too late outlive their session: they are sealed for the member who typed
-//! them, and the note also for its proposal, so that they are there at the next sign-in.
+//! A decision's note and a late form outlive their session: sealed for the member who typed them, for the next sign-in.
 
 use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -76,8 +74,7 @@ impl Flash {
         Ok(self.cookie(app.insecure_cookies, &sealed, self.lifetime_s()))
     }
 
-    /// Seals what was typed after the session had ended. Returns the `Set-Cookie` header, if the text fits. A later
-    /// text replaces it, so that a request's cookies stay small.
+    /// Seals what was typed after the session's end, replacing earlier text. The `Set-Cookie` header, if it fits.
     pub async fn keep(self, request: &Request, typed: &str) -> Result<Option<HeaderValue>, Error> {
         let keys = request.app().webhooks()?.keys.keyring().await?;
         let sealed = self.seal(&keys, typed, "", request.now())?;

@@ -1,6 +1,5 @@
-//! Lets each copy of a form act once. A page gives each of its forms a copy's name, which only the session's secret can
-//! make; the form's act records the copy in its own transaction (`store::form_copies`). So a form submitted twice, by a
-//! second press or another tab, acts once.
+//! Lets each copy of a form act once. Each form on a page has a copy's name, which only the session's secret can make;
+//! the act's transaction records it (`store::form_copies`). So a form submitted twice acts once.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,4 @@
-//! The holders of links: people who accept an invitation, and members who set a new password. The link's secret is all
-//! that they have; neither audit rows nor logs have it.
+//! The holders of links: for an invitation or a new password. No audit row or log has the link's secret.
 //!
 //! - Decision: an invitation never sets the password of an existing account. Accepting it takes that password, and a
 //!   code if it has a second factor. Attempts count like those of the sign-in form, and only once all else is valid.

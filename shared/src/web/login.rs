@@ -1,8 +1,7 @@
 //! Signing in, switching organizations, signing out.
 //!
-//! An account with a second factor gets a session only after its code too (`SecondStep`). The password attempt counts
-//! until then. Wrong codes count like wrong passwords, but against a lower limit of their own: only someone who knows
-//! the password gets to guess codes, and six digits are soon guessed.
+//! An account with a second factor gets a session only after its code too (`SecondStep`); the password attempt counts
+//! until then. Wrong codes have a lower limit of their own: six digits are soon guessed.
 
 use std::sync::atomic::Ordering;
 

@@ -1,13 +1,10 @@
 //! The pipeline of a request to the app: session, CSRF check, form, audit row.
 //!
-//! - Decision: failed logins count by device in a browser that has signed in to the account before, and elsewhere by
-//!   account and by address. Otherwise someone could lock out the account's owner by guessing wrong on purpose; a count
-//!   per account and address together would only cost an attacker a few more addresses.
-//! - Decision: a flash (a new signing secret, a removed member's name) travels from the form's handler to the page in a
-//!   cookie, sealed for the session together with its time, and opens for two minutes. A form answers with a redirect,
-//!   and no store keeps the text. A name in the URL could be forged.
-//! - Decision: a form names its redirect before it commits. If the commit takes effect and its response is lost, the
-//!   form still gets the same redirect and cookie: a new secret is shown, and no link leads to a missing page.
+//! - Decision: failed logins count by device where someone has signed in before, and elsewhere by account and by
+//!   address. Otherwise guessing could lock out the owner; a count per pair would only cost attackers more addresses.
+//! - Decision: a flash (a new signing secret, a removed member's name) travels from form to page in a sealed cookie for
+//!   two minutes. A form answers with a redirect, no store keeps the text, and in a URL it could be forged.
+//! - Decision: a form names its redirect before it commits, and keeps it if the commit's response is lost.
 
 pub mod client_address;
 pub mod cookies;

@@ -1,7 +1,6 @@
 //! A person's own account: lists and ends its sessions, and changes its password.
 //!
-//! Decision: changing the password ends every session of the account, and this browser gets a new one. Otherwise a copy
-//! of its cookie would outlive the change.
+//! Decision: a new password ends every session, so no copied cookie outlives it; this browser gets a new session.
 
 use crate::crypto::CookieSecret;
 use crate::domain::ids::{OrgId, SessionId};
@@ -87,9 +86,8 @@ pub async fn end_session(submitted: &SubmittedForm<'_>, id: SessionId) -> Result
 
 /// Whether the sender of a form knows the password of the signed-in account. Wrong passwords count like failed logins.
 ///
-/// Decision: an admin is asked before anyone gets a way into the organization: by an invitation, a password link or a
-/// second factor's reset. Otherwise a browser left open, or a session's cookie alone, could make a second self. The
-/// password suffices even with a second factor: it tells the person from their browser.
+/// Decision: an admin's password is asked before anyone gets a way in (invitation, password link, second factor's
+/// reset): a browser left open, or a stolen cookie, must not make a second self. It suffices even with a second factor.
 pub async fn knows_password(request: &Request, typed: &str) -> Result<bool, Error> {
     let Some(checked) = Checked::check(request, request.signed_in()?.email().as_str(), typed).await? else {
         return Ok(false);

@@ -1,9 +1,8 @@
 //! Whose session it is, as the browser remembers it.
 //!
-//! Decision: a session's record names its account, organization and member. Reading them after it would make each page
-//! wait for the store twice before its own reads. So the browser keeps the three in a cookie beside the session's, and
-//! all four records are read at once. The cookie decides nothing: what it leads to counts only if the session's own
-//! record names the same three. Without a right cookie, a page waits once more.
+//! Decision: a session's record names its account, organization and member; reading them after it would make each page
+//! wait once more. So the browser keeps the three in a cookie, and all four records are read at once. The cookie
+//! decides nothing: what it leads to counts only if the session's own record names the same.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;

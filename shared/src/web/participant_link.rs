@@ -3,9 +3,8 @@
 //! - Decision: a link opens a page that names the organization and the agreement, and a button there opens the session.
 //!   Programs that scan messages follow links before people do, and must neither open a session nor count as a look.
 //! - Decision: if the organization asks for a code, the button opens a session only with the one that a member reads
-//!   out by phone. An existing session goes on, even if it began before the setting was turned on. Wrong codes slow
-//!   down further ones at the same link from the same network address; tries at one code also count, wherever they come
-//!   from.
+//!   out by phone. Existing sessions go on. Wrong codes slow down further ones at the same link from the same network
+//!   address; tries at one code also count, wherever they come from.
 //! - Decision: a working link is never slowed down. Its code has 160 bits, so its holder did not guess it, and an
 //!   office shares one address: one person's guesses must not keep others from signing. Other links count by address.
 

@@ -1,12 +1,10 @@
 //! Participants' sessions, which authenticate each request to their pages. Only this module and
 //! [`participant_link`](super::participant_link), which opens the sessions, make an [`ActingParticipant`].
 //!
-//! - Decision: the session's cookie is named after the participant, whose id begins the addresses of their pages. One
-//!   browser can take part in several agreements, and for two people, without one session ending another.
-//! - Decision: members can show every link, so whoever acts by one in a browser with a session of one of the
-//!   organization's members may be that member, whichever organization that session is for. The pages ask once, before
-//!   showing or doing anything, whether the participant is there, and mark what follows as done in person. The question
-//!   stays open when the member signs out.
+//! - Decision: the cookie is named after the participant, so a browser can take part in several agreements at once.
+//! - Decision: members can show every link, so whoever acts by one in a browser with a member's session, of whichever
+//!   organization, may be that member. The pages first ask whether the participant is there, and mark what follows as
+//!   done in person. The question stays open when the member signs out.
 
 use http::HeaderMap;
 

@@ -201,8 +201,7 @@ impl Request {
     }
 
     /// The form of an ended session, if it comes from this origin: the session's cookie fits its CSRF token, or the
-    /// browser, which no longer has that cookie or has a later session's, names the form's origin. Such a form changes
-    /// nothing: its fields are kept for its own page.
+    /// browser without that cookie names the form's origin. It changes nothing: its fields are kept for its own page.
     #[must_use]
     pub fn form_of_ended_session(&self) -> Option<&Form> {
         let of_cookie = self.cookie(Cookie::Session).and_then(|secret| self.verified_form(&secret).ok());
@@ -338,8 +337,7 @@ impl Request {
         self.redirect_if_committed.get()
     }
 
-    /// Writes the audit row, unless a commit has. True if a commit had taken effect although it seemed to fail: its row
-    /// stays. On an error, the call must not be answered.
+    /// Writes the audit row. True if a commit took effect although it seemed to fail. On an error, give no answer.
     pub async fn audit(&self, status: StatusCode, code: &str, objects: &[Uuid]) -> Result<bool, Error> {
         // After a server error, `CallRecord::audit` finds the commit's row, and the response shows what the commit did.
         if self.is_audited.load(Ordering::Relaxed) && !status.is_server_error() {

@@ -1,8 +1,7 @@
 //! The second step of a sign-in: the time between the right password and the code, without a session.
 //!
-//! Decision: a cookie carries the step, sealed for five minutes and for this browser's forms, and no store keeps it. It
-//! names the account and a fingerprint of all that may end it: the password, the epoch (signing out everywhere) and the
-//! second factor itself. A copy in another browser is worth nothing.
+//! Decision: a cookie carries the step, sealed for five minutes and this browser; no store keeps it. It names the
+//! account and a fingerprint of what may end it: password, epoch (signing out everywhere) and second factor.
 
 use http::HeaderValue;
 

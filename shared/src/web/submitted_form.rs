@@ -152,16 +152,14 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         Uuid::from_u128(self.copy_id().as_u128() ^ 1).into()
     }
 
-    /// Sets the answer if the commit takes effect although it seems to fail. Call it before [`SubmittedForm::run`], at
-    /// most once; without it, such a form leads back to its own page.
+    /// Sets the answer if a commit seems to fail but took effect. Call it before [`SubmittedForm::run`], at most once.
     pub fn redirect_if_committed(&self, redirect: &Redirect) {
         // A second redirect is ignored.
         let _ = self.request.redirect_if_committed.set(redirect.clone());
     }
 
-    /// Runs a use case and commits its plan, again after each conflict until the request's write deadline, and returns
-    /// the output. The commit checks that the person still has the role in which they submitted the form. A plan that
-    /// changes nothing leaves only the request's audit row.
+    /// Runs a use case and commits its plan, again after each conflict until the write deadline, and returns the
+    /// output. The commit checks that the person still has their role. An unchanging plan leaves only the audit row.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,

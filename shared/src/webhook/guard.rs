@@ -1,7 +1,6 @@
 //! Guards against server-side request forgery (SSRF): deliveries go only to public hosts.
 //!
-//! [`EndpointUrl::parse`] checks a URL when an admin enters it; [`check`] checks it and its addresses at every attempt,
-//! because DNS changes. Connect only to addresses that `check` returned.
+//! [`EndpointUrl::parse`] checks a URL when entered, [`check`] its addresses at every attempt: connect only to those.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -137,8 +136,7 @@ impl AddressError {
     }
 }
 
-/// The endpoint's addresses to connect to, IPv4 first: functions reach IPv6 only if set up for it. Fails if `guard`
-/// refuses the URL or *any* of its addresses, or it has none.
+/// The addresses to connect to, IPv4 first. Fails if `guard` refuses the URL or *any* of its addresses.
 pub async fn check(
     url: &EndpointUrl,
     guard: &dyn Guard,

@@ -2,11 +2,9 @@
 //!
 //! - Decision: every attempt has its own connection to an address checked just before. A connection pool could reuse a
 //!   connection to another host, and an HTTP library made for browsers would follow redirects and use proxies.
-//! - Decision: the operating system resolves names (`getaddrinfo`), as absolute names, within 5 s. Our own resolver
-//!   would add 290 KB to each function; the guard checks every answer anyway.
+//! - Decision: the operating system resolves names, within 5 s. Our own resolver would add 290 KB to each function.
 //! - Decision: resumed deliveries are due 25 ms apart, in their events' order: a paused endpoint isn't flooded.
-//! - Decision: a message's group is its endpoint. Standard queues are fair among groups, so a storm at one endpoint
-//!   delays no other. FIFO queues would cost extra for an order that nothing needs.
+//! - Decision: a message's group is its endpoint: standard queues are fair among groups, so one storm delays no other.
 
 pub mod client;
 pub mod guard;

@@ -1,9 +1,7 @@
-//! Turns due entries into work: an event becomes one delivery per subscribed endpoint, a due delivery becomes a
-//! message, and a change of an endpoint updates its deliveries.
+//! Turns due entries into work: an event into deliveries, a due one into a message, an endpoint's change into updates.
 //!
-//! An entry is written in the transaction that causes it and stays until the relay has processed it. Entries reach the
-//! relay from the table's stream in the cloud, from the process itself on the local stack, and from the clock if those
-//! missed one. Processing an entry twice is harmless.
+//! An entry is written in the transaction that causes it and stays until processed, which may happen twice. It comes
+//! from the table's stream in the cloud, from the process on the local stack, or from the clock.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -50,8 +48,7 @@ impl Relay {
         Self { store, queue }
     }
 
-    /// Processes an entry until `until`. Updates one endpoint's deliveries for a few seconds at a time, so that many
-    /// don't delay other entries. If the store or the queue fails, the entry stays.
+    /// Processes an entry until `until`, a few seconds per endpoint. If the store or the queue fails, the entry stays.
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,

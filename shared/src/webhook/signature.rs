@@ -1,7 +1,6 @@
 //! A delivery's signature (specification, "Delivery"): the sender signs, subscribers verify.
 //!
-//! Body and timestamp are signed twice, so that subscribers can use any library: in the service's own two headers, and
-//! in the three of Standard Webhooks (<https://www.standardwebhooks.com>).
+//! Each body is signed twice, for any library: in our two headers, and in those of <https://www.standardwebhooks.com>.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

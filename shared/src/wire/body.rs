@@ -19,8 +19,7 @@ pub(crate) enum NotReceived {
 
 /// Whether `Content-Encoding` names anything but `identity`.
 ///
-/// Decision: encoded bodies are refused. Compression would save little and allow bodies that unpack to any size; and
-/// bytes that claim another encoding must not be read as JSON or a form.
+/// Decision: encoded bodies are refused: they could unpack to any size, and their bytes are no JSON and no form.
 pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
     let is_plain = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
     let values = headers.get_all(CONTENT_ENCODING).iter();

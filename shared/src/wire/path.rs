@@ -4,8 +4,7 @@ use http::Uri;
 use http::uri::PathAndQuery;
 use percent_encoding::percent_decode_str;
 
-/// Decodes the percent-encoded letters, digits and `-._~` of a path: it is the same path with and without the encoding
-/// (RFC 3986, section 6.2.2.2), but routers compare bytes. The query stays unchanged.
+/// Decodes percent-encoded letters, digits and `-._~` of a path: the same path (RFC 3986, 6.2.2.2), but other bytes.
 pub fn normalize(uri: &mut Uri) {
     if !uri.path().contains('%') {
         return;

@@ -81,8 +81,7 @@ pub(crate) fn class(ranges: &[(char, char)]) -> String {
     ranges.iter().filter(|(_, last)| *last <= '\u{ffff}').map(range).collect()
 }
 
-/// Trims and checks a line: length, no control or misleading characters, something visible (contract, "Text"). The
-/// error's message says what is valid.
+/// Trims and checks a line: length, no control or misleading characters, something visible (contract, "Text").
 pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -152,8 +151,7 @@ pub(crate) fn search_pattern() -> String {
     format!("^[{blank}]*[^{control}]*[{blank}]*$")
 }
 
-/// Trims and checks a text of several lines. CRLF becomes LF; tabs and line breaks are allowed, other control
-/// characters and overrides of direction aren't. The error's message says what is valid.
+/// Trims and checks a text of several lines, with tabs but no other control characters or overrides. CRLF becomes LF.
 pub fn check_lines(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
     let text = text.replace("\r\n", "\n");
     let trimmed = text.trim();

@@ -58,12 +58,10 @@ async fn opened(
     Ok(Some(stored.opened(keys)?))
 }
 
-/// Digests of the accounts in a movement's last released instructions, for comparison with an account that something
-/// else names: one, or of a free text each number that could be an account. None before a release: what one member
-/// entered proves nothing.
+/// Digests of the accounts in a movement's last released instructions, to compare with one account, or with each number
+/// of a free text. None before a release: what one member entered proves nothing.
 ///
-/// Stored digests without a current key are made again from the instructions, so that they compare with new ones,
-/// unless the instructions' own key was dropped.
+/// Stored digests without a current key are made again from the instructions, unless their own key was dropped.
 pub async fn instructed_accounts(
     scope: &Scope,
     keys: &Keyring,
@@ -125,8 +123,7 @@ pub struct TypedVerification {
     pub accounts: Vec<BankAccount>,
 }
 
-/// Verifies instructions if the member typed what they say. Otherwise the plan counts the try, and the call is refused.
-/// Instructions that no longer open can't be compared, which doesn't count as a try.
+/// Verifies instructions if what was typed agrees; otherwise the plan counts a try, unless they no longer open.
 pub async fn verify_instructions(
     scope: &Scope,
     by: &Member,

@@ -1,7 +1,6 @@
 //! The status line of a response that can't be read as a whole.
 //!
-//! Decision: a complete status line decides the attempt, because it says what became of the event. A head that then
-//! breaks off, stalls or is malformed doesn't turn a success into a failure.
+//! Decision: a complete status line decides the attempt: a head that then breaks off doesn't turn success into failure.
 
 use std::io;
 use std::pin::Pin;

@@ -40,8 +40,7 @@ fn is_malformed_body(error: &hyper::Error) -> bool {
 
 /// An attempt's outcome. The status decides, whatever became of the body.
 ///
-/// Decision: a success whose body breaks off, stalls or is framed wrongly counts as delivered: the receiver has the
-/// event, and the body is only for the excerpt.
+/// Decision: a success whose body breaks off, stalls or is malformed counts: the body is only for the excerpt.
 pub(super) fn outcome(status: Option<StatusCode>, ended: Result<(), FailureClass>) -> Outcome {
     let number = status.map(|status| status.as_u16());
     match (status, ended) {
