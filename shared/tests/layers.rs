@@ -15,8 +15,7 @@ const LAYERS: [&str; 13] = [
     "retry",
 ];
 
-/// The functions whose operations and pages name use cases only. The others have the store as their subject: they move
-/// data between the table, its stream and the queues.
+/// The functions that name use cases only; others move data between the table, its stream and the queues.
 const ENTRANCES: [&str; 12] = [
     "functions/read-api",
     "functions/write-api",

@@ -1,5 +1,4 @@
-//! The zip format in its single allowed form: consecutive entries from the first byte, stored, with fixed flags and
-//! dates, then the directory, and nothing else. Numbers are little-endian. Terms are APPNOTE's.
+//! The zip format in its one allowed form: stored entries with fixed flags and dates, the directory, and nothing else.
 
 use crate::FILES_MAX;
 

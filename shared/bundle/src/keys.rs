@@ -89,8 +89,7 @@ impl PublicKey {
     }
 }
 
-/// A public key whose secret others may have had: its signatures prove nothing, whatever time they state. As JSON, a
-/// public key with another member, `"since": "2026-11-23T06:33:17.000Z"`.
+/// A public key whose secret others may have had: its signatures prove nothing. JSON says so with a `since`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "SpelledCompromised", into = "SpelledCompromised")]
 pub struct CompromisedKey {
@@ -176,8 +175,7 @@ fn signed_text(manifest: &[u8]) -> Vec<u8> {
 /// The public keys whose signatures count, as published: `{"keys": [{"id": …, "public_key": …}, …]}`. Keys stay as long
 /// as their bundles are to be verified. Unknown members are ignored, so that later documents may say more about a key.
 ///
-/// Decision: compromised keys are in a separate list, `compromised_keys`, which is omitted while empty. Verifiers that
-/// don't know this list treat them as unknown, not as valid.
+/// Decision: compromised keys are a separate list, omitted while empty: verifiers that don't know it trust none.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyDocument {
     keys: Vec<PublicKey>,

@@ -1,17 +1,14 @@
-//! Evidence bundles: what the service knows about an agreement, in a file that outsiders can verify without asking the
-//! service or trusting the sender.
+//! Evidence bundles: what the service knows about an agreement, verifiable without asking it or trusting the sender.
 //!
 //! A bundle is a zip file. It begins with `manifest.json`, which names each other file with its SHA-256, and
-//! `manifest.sig`, the Ed25519 signature of the manifest. The public keys come from the service's key document, never
-//! from the bundle. `events/verify/README.md` documents the format for outsiders, with a second verifier, in Python,
-//! that shares no code with this crate.
+//! `manifest.sig`, its Ed25519 signature. The public keys come from the service's key document, never from the bundle.
+//! `events/verify/README.md` documents the format, with a second verifier that shares no code.
 //!
 //! - Decision: a bundle has only one form. Files are stored uncompressed, with fixed dates and order, so the rest of
 //!   the zip follows from names and contents. [`verify()`] rebuilds it and compares: each byte is signed, hashed or
 //!   compared, so every change is found. Compression would give this up, since content has many compressed forms and
 //!   compressors change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
-//! - Decision: about a hundred lines here read and write the zip, instead of the crate `zip`. That crate reads all
-//!   variants, which a verifier must refuse.
+//! - Decision: the zip is read and written by hand: the crate `zip` reads all variants, which a verifier must refuse.
 
 mod container;
 mod hex;

@@ -1,8 +1,7 @@
 //! Checks that a bundle's payment records agree with each other and with its files.
 //!
-//! Decision: this check runs only after everything else is verified. Its findings are errors in what the service
-//! signed, not damage in transit: outsiders who rely on `reconciled` shouldn't have to rely on the service's
-//! arithmetic. Bundles older than payments have no such records.
+//! Decision: this check runs only after everything else is verified. It finds errors in what the service signed:
+//! outsiders who rely on `reconciled` needn't rely on its arithmetic. Bundles older than payments have no such records.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -45,8 +45,7 @@ impl fmt::Display for ProblemKind {
 pub struct Problem {
     /// Its kind.
     pub kind: ProblemKind,
-    /// The path of the file concerned, chosen by the bundle's maker; none for the whole bundle. A [`Report`] escapes
-    /// it.
+    /// The path of the file concerned, chosen by the bundle's maker; none for all. A [`Report`] escapes it.
     pub path: Option<String>,
     /// Details beyond the kind: a sentence without its period, possibly empty.
     pub detail: Cow<'static, str>,

@@ -1,8 +1,7 @@
 //! Participants' answers in a bundle.
 //!
-//! Decision: bank details are omitted, and their line says so: checking an agreement doesn't require accounts. As in
-//! the API, answers with account or card numbers are omitted too, and file names with such numbers. The salt of the
-//! answers' hash is omitted, because omitted answers could be guessed with it.
+//! Decision: bank details are omitted, and their line says so. As in the API, answers and file names with account or
+//! card numbers are omitted too; and the salt of the answers' hash, with which they could be guessed.
 
 use std::collections::BTreeMap;
 

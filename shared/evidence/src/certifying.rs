@@ -1,15 +1,11 @@
 //! The certificate of a completed agreement.
 //!
-//! - Decision: every participant gets the certificate, and none sees what others answered, uploaded or said to the
-//!   organization. So it has hashes of uploads and answers, but no file names, reasons or references of identity
-//!   checks. It says that someone acted on an obligation, but not on which or how: others may not be parties. The
-//!   bundle, which members export, has all of that.
-//! - Decision: a participant's certificate has the amounts of payments they send or receive; members' certificates,
-//!   which bundles contain, have all. One investor doesn't learn what another paid.
-//! - Decision: it names the agreement's promises (by whom, to whom, when) as it names the documents: they are part of
-//!   what was agreed, and fixed at publication. What became of them later is left out.
-//! - Decision: a certificate never changes. So it has the organization's name as of completion, and not the service's
-//!   URL, which may change and is in the bundle's manifest and README.
+//! - Decision: every participant gets the certificate, and none sees what others answered, uploaded or said. So it has
+//!   hashes of uploads and answers, but no file names, reasons or references, and says that someone acted on an
+//!   obligation, but not on which or how: others may not be parties. The bundle, for members, has it all.
+//! - Decision: a participant's certificate has the amounts they send or receive; members' ones, in bundles, have all.
+//! - Decision: it names the agreement's promises, fixed at publication, and leaves out what became of them later.
+//! - Decision: a certificate never changes: it has the organization's name as of completion, and no URL of the service.
 //! - Decision: a certificate has no email addresses: contacts change, and the service has never seen an address work.
 
 use std::collections::BTreeSet;

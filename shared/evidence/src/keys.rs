@@ -1,7 +1,6 @@
 //! The keys that sign bundles, each derived from a key of the service's keyring: nothing more to store or rotate.
 //!
-//! Decision: a key's id is the beginning of the SHA-256 of its public half. It reveals nothing about the keyring, not
-//! even its keys' names, and no two keys share one.
+//! Decision: a key's id begins the SHA-256 of its public half, which reveals nothing about the keyring.
 
 use bundle::{CompromisedKey, KeyDocument, PublicKey, SigningKey};
 use shared::crypto;

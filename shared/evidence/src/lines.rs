@@ -1,7 +1,6 @@
 //! The records of a bundle as JSON: one object in `agreement.json`, and one line per record in the others.
 //!
-//! Decision: the formats are defined here, separately from stored ones. Outsiders read them years later, so changes of
-//! the store must not change them, and nothing new may get into a bundle by accident.
+//! Decision: the formats are defined apart from stored ones, which change: outsiders read a bundle years later.
 
 use std::collections::BTreeSet;
 

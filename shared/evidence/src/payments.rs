@@ -1,12 +1,9 @@
 //! The payments in a bundle: what is to be paid, what senders say, and what was filed.
 //!
-//! - Decision: the sender's side and the receiving side have separate files and folders, here as everywhere. A reader
-//!   of one file can't mistake a claim for proof.
-//! - Decision: rejected and withdrawn evidence is included, with its state and reason. A bundle has what was recorded,
-//!   including what a member did not believe.
-//! - Decision: no line contains anything of the instructions, not even last characters, nor the bank's reference of
-//!   evidence, which may be an account number. The account of evidence is included by its last characters, which show
-//!   what was compared. Documents are included byte for byte.
+//! - Decision: the sides have separate files and folders, so that no reader mistakes a claim for proof.
+//! - Decision: rejected and withdrawn evidence is included, with state and reason: a bundle has all that was recorded.
+//! - Decision: no line has anything of the instructions, nor a bank's reference of evidence, which may be an account
+//!   number. The account of evidence has its last characters, which show what was compared; documents are whole.
 
 use std::collections::BTreeMap;
 

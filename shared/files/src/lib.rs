@@ -1,16 +1,13 @@
 //! The file store: documents and uploads, per organization, under the SHA-256 of their content.
 //!
-//! A file is written before the record that names it, so every record has its file. A crash or refusal in between
-//! leaves a file that no record names: a retry writes the same file to the same place, and the clock removes it a day
-//! later if nothing names it then (`shared::store::files`). No file is public.
+//! A file is written before the record that names it, so every record has its file. After a crash or refusal in
+//! between, a retry writes it again, or the clock removes it a day later (`shared::store::files`). No file is public.
 //!
 //! - Decision: a file too large for a function's response, such as a bundle of many documents, is written below
 //!   `exports/` and downloaded by a signed link that expires after a minute. No record names such a file, so a rule of
 //!   the bucket removes everything below `exports/` after a day. No other file gets a link.
-//! - Decision: organizations' files are separate, named by SHA-256, and verified by hash and size when read. One
-//!   organization's files don't show in another, and a damaged file is reported rather than shown.
-//! - Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` keeps it out of everything
-//!   else.
+//! - Decision: files are separate per organization, named by SHA-256, and verified by hash and size when read.
+//! - Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` refuses it elsewhere.
 
 #[cfg(feature = "s3")]
 mod bucket;

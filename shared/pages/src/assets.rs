@@ -1,7 +1,6 @@
 //! Stylesheet, script and fonts. Their URLs have a hash of the content, so that browsers can keep them forever.
 //!
-//! Decision: one small script for all pages, from the app's own host, without a build step. All pages work without it:
-//! it copies, shows times in the reader's zone, and opens the search page by keyboard.
+//! Decision: one small script, without a build step. All pages work without it; it copies, and shows local times.
 
 use std::sync::LazyLock;
 

@@ -2,8 +2,7 @@
 //!
 //! - Decision: no crate `csv`: fields with `;` or a tab must be quoted too, which it can't do.
 //! - Decision: a file begins with a byte order mark: without one, spreadsheets may show `ZoÃ«` for `Zoë`.
-//! - Decision: formulas are neutralized wherever a spreadsheet may begin a cell: at the beginning of a field, after
-//!   blanks or not, and after possible separators (`;`, a tab, a line break), which take effect even in quotes.
+//! - Decision: formulas are neutralized wherever a spreadsheet may begin a cell, also after separators in quotes.
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 /// A spreadsheet begins a formula with these.

@@ -1,5 +1,4 @@
-//! Asks, in a browser that has or had a member's session of the organization, whether the participant is there in
-//! person. Until it is answered, the participant's pages show nothing else and do nothing.
+//! Asks, in a browser with a member's session, past or present, whether the participant is there, before all else.
 
 use askama::Template;
 use http::StatusCode;

@@ -1,7 +1,6 @@
 //! Texts of banks and payers as pages show them: only the last characters of account and card numbers.
 //!
-//! Decision: entries are compared by their full text, and only masked for display. The service defines what a number
-//! is; this module finds where it is in a text. The reference of an offered payment stays, since members compare it.
+//! Decision: entries are compared in full and masked for display only, except an offered payment's reference.
 
 use shared::domain::sensitive::has_account_number;
 

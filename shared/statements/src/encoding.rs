@@ -1,8 +1,7 @@
 //! Decodes UTF-8, UTF-16, ISO-8859-1 and Windows-1252.
 //!
-//! Decision: text without a declared encoding is UTF-8 if valid, else Windows-1252, which includes all text of
-//! ISO-8859-1. XML without a declaration is UTF-8, as its standard says. A byte order mark overrides a declaration,
-//! since programs that re-encode XML leave the declaration unchanged.
+//! Decision: text without a declared encoding is UTF-8 if valid, else Windows-1252, which includes ISO-8859-1; XML is
+//! UTF-8, as its standard says. A byte order mark overrides a declaration, which re-encoding leaves.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 

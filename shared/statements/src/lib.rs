@@ -6,12 +6,11 @@
 //!
 //! - Decision: a file is read completely or not at all. Nobody would see the payments in omitted entries.
 //! - Decision: we wrote the readers. `camt053` (0.4) knows two of the twelve versions, by one country's guidelines, and
-//!   no camt.054; `mt940` (1.1) takes only SWIFT's letters, which banks don't keep to. Both bring `rust_decimal` and
-//!   `chrono`, which `deny.toml` refuses; `camt053` brings zip archives too, `swift-mt-message` `chrono` and a rule
-//!   engine. `bai2` (0.4) is a command-line tool with `chrono`, `clap` and `env_logger`; `ofx-rs` (0.2), a few months
-//!   old, brings `time`, `rust_decimal` and a second `quick-xml`; neither knows banks' deviations. Crates do what is
-//!   hard: XML (`quick-xml`, which needs only `memchr` and resolves no entities), CSV (`csv`), encodings
-//!   (`encoding_rs`), currencies (`iso_currency`), IBAN check digits (`iban_validate`), similar names (`strsim`).
+//!   no camt.054; `mt940` (1.1) takes only SWIFT's letters. Both bring `rust_decimal` and `chrono`, which `deny.toml`
+//!   refuses, as does `swift-mt-message`. `bai2` (0.4) is a command-line tool; `ofx-rs` (0.2) brings `time`,
+//!   `rust_decimal` and a second `quick-xml`; neither knows banks' deviations. Crates do what is hard: XML
+//!   (`quick-xml`), CSV (`csv`), encodings (`encoding_rs`), currencies (`iso_currency`), IBAN check digits
+//!   (`iban_validate`), similar names (`strsim`).
 
 mod account;
 mod amount;

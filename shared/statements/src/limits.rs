@@ -3,9 +3,8 @@
 /// Most bytes of a file, 4 MiB: a request to a function carries 6 MB as base64, less the rest of its form.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Most entries of a file. On two busy cores, a release build reads this many in 0.1 to 0.4 s and compares them with
-/// 1,000 open movements in 0.9 s. [`FILE_BYTES_MAX`] of XML holds some 4,000 full camt entries (about a kilobyte each),
-/// more in a batch. A busy business account has a few thousand a month.
+/// Most entries of a file: a release build reads so many in 0.1 to 0.4 s on two busy cores, and compares them with
+/// 1,000 movements in 0.9 s. [`FILE_BYTES_MAX`] of XML holds some 4,000; a busy account has a few thousand a month.
 pub const ENTRIES_MAX: usize = 50_000;
 
 /// Most statements of a file: one a day for nearly three years.
@@ -23,8 +22,7 @@ pub const REFERENCE_CHARS_MAX: usize = 200;
 /// Most characters of a name; longer ones are shortened and end in `…`. ISO 20022 has 140.
 pub const NAME_CHARS_MAX: usize = 200;
 
-/// Most characters of a text, which only people read; longer ones are shortened and end in `…`. ISO 20022 has 140 per
-/// line of remittance information and 500 for additional information.
+/// Most characters of a text for people, cut with `…`. ISO 20022 has 140 per line, and 500 for additional information.
 pub const TEXT_CHARS_MAX: usize = 1000;
 
 /// OFX identifies itself within this many characters: its headers have some 300.

@@ -1,7 +1,6 @@
 //! Parses XML into a tree of known elements: no DTD, only XML's own entities, bounded depth and size.
 //!
-//! - Decision: elements outside [`KNOWN`] or the root's namespace are checked for well-formedness and dropped with
-//!   their content. The remaining tree is small, and a bank's extensions can't look like an amount.
+//! - Decision: elements outside [`KNOWN`] are dropped: the tree is small, and extensions can't look like an amount.
 //! - Decision: the root's prefix tells the namespace; `NsReader` takes quadratic time on a hostile file.
 
 use quick_xml::events::{BytesStart, Event};

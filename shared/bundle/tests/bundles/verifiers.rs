@@ -15,8 +15,7 @@ const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/ev
 /// The environment variable that, with the value `no`, skips tests that need this Python.
 const WANTED: &str = "COUNTERSIGN_PYTHON_TEST";
 
-/// Python with the package. None only if the environment says to skip it: a silently skipped comparison is not a
-/// success.
+/// Python with the package. None only if the environment says to skip it: skipping silently is no success.
 ///
 /// # Panics
 /// When it is missing.

@@ -1,17 +1,13 @@
 //! BAI2 (Cash Management Balance Reporting, version 2), the statement format of banks in the United States.
 //!
-//! A file has groups, one per day and bank; a group has accounts; an account has transactions. Amounts are in minor
-//! units, without a decimal point. A transaction's type code says which side it is on.
+//! A file has groups (a day and bank each), a group accounts, an account transactions. Amounts are in minor units.
 //!
-//! - Decision: a file is read only if it has all trailers and its amounts match their control totals, so that omissions
-//!   and changes show. Records aren't counted, since banks count them differently, and transactions needn't lead from
-//!   opening to closing balance, since a report may leave some out.
-//! - Decision: a file is BAI2 if it begins with a file header and a group header, one of which ends in a slash or has
-//!   its day in place; the reader reports any other error. A list with rows numbered 01 and 02 is a table.
+//! - Decision: a file needs all trailers and matching control totals, so that omissions show. Records aren't counted,
+//!   since banks count differently, and transactions needn't lead to the closing balance: a report may omit some.
+//! - Decision: a file is BAI2 if it begins with a file header and a group header, one with a slash or a day in place.
 //! - Decision: an interim report (as-of-date modifier 1 or 3) may change, so nothing in it counts as booked, as with
 //!   MT942. Neither do parts of a deposit (“item in …”), which the deposit counts, nor loan transactions.
-//! - Decision: references are in the transaction's own line, unless its availability of funds continues in the next.
-//!   Anything else in an 88 line is text: text mistaken for a bank's reference would claim a payment.
+//! - Decision: only the transaction's own line has references: text mistaken for one would claim a payment.
 
 mod records;
 mod transaction;

@@ -1,5 +1,4 @@
-//! BAI2 records: lines that begin with a code, and their continuation lines. In a file without line ends, all lines
-//! have the same length, padded with blanks.
+//! BAI2 records: lines that begin with a code, and continuations. Without line ends, all lines have one length.
 
 use crate::limits;
 use crate::problem::Problem;

@@ -76,8 +76,7 @@ fn kind(code: u16) -> Option<Kind> {
     Some(Kind { side, is_booked: is_booked && !ITEMS.contains(&code) })
 }
 
-/// Reads a funds type's fields and returns the value date, if any: `S` has three amounts, `V` a day and a time, `D` a
-/// count and that many pairs of day and amount.
+/// Reads a funds type's fields: `S` has three amounts, `V` a day and a time, `D` a count of pairs of day and amount.
 pub(super) fn value_day(funds: &str, fields: &mut Fields<'_, '_>) -> Result<Option<Date>, Problem> {
     let malformed = |value: &str, expected| Problem::Malformed { value: quoted(value), expected };
     match funds {

@@ -1,8 +1,7 @@
 //! Entries of camt files.
 //!
-//! - Decision: a batch becomes one entry per transaction if the transactions' signed amounts, in the entry's currency,
-//!   add up to the entry's. Otherwise (amounts before charges, in another currency, or missing) it stays one entry with
-//!   all references, so that no more shows than was booked.
+//! - Decision: a batch becomes one entry per transaction if their signed amounts, in its currency, add up to it.
+//!   Otherwise it stays one entry with all references, so that no more shows than was booked.
 //! - Decision: a returned payment (`RtrInf`) counts as a reversal: getting one's own money back is no payment.
 
 use crate::collect::Collector;

@@ -1,10 +1,8 @@
 //! camt.052, camt.053 and camt.054 (ISO 20022): banks' reports, statements and notifications in XML.
 //!
-//! Versions 02 to 13 differ only by namespace, as later ones should. Two things moved (status and parties in version
-//! 08, transaction amounts in 03); both places are read.
+//! Versions 02 to 13 differ by namespace. Two things moved (status and parties in 08, amounts in 03): both are read.
 //!
-//! - Decision: where a statement has both balances and is a single page, the opening balance and booked entries must
-//!   lead to the closing balance: a misread side or amount shows at once.
+//! - Decision: if a single page has both balances, its entries must lead from one to the other: a misread shows.
 //! - Decision: a camt.052, the running day's report, may call entries booked. An MT942 can't ([`super::mt`]).
 
 mod entry;

@@ -1,8 +1,7 @@
 //! Finds the open movements that an entry may belong to, and why. It accepts nothing.
 //!
-//! - Decision: a full match has the same amount and currency; a reference, date or name makes it likely. Other amounts
-//!   and currencies match only partially, and only with a reference: a payment may be short, or one of several. For a
-//!   single entry, a member may also be offered all movements in its currency.
+//! - Decision: a full match has the same amount and currency. Others match partially, and only with a reference: a
+//!   payment may be short, or one of several. For a single entry, all movements in its currency may be offered.
 //! - Decision: debits, pending entries and reversals match nothing: no money arrived, or not yet.
 
 mod names;

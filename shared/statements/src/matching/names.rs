@@ -1,8 +1,7 @@
 //! Names of people and companies, as different banks write them.
 //!
-//! Decision: comparison ignores accents, legal forms and word order. Names are similar if one has all words of the
-//! other (at least two, or one long one), or if Jaro-Winkler finds them nearly the same. `strsim` has that measure,
-//! needs nothing else, and is a dependency already.
+//! Decision: accents, legal forms and word order don't count. Names are similar if one has all words of the other (at
+//! least two, or a long one), or by Jaro-Winkler (`strsim`, a dependency already).
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,8 +1,7 @@
 //! Finds movements' references in the references and texts of entries.
 //!
-//! Decision: case, blanks and punctuation don't count, but a reference begins and ends at a word boundary:
-//! `INV-2026-17` is in "invoice inv 2026 17." and not in "INV-2026-170". Consecutive words are joined and looked up, so
-//! the time depends on the text's length, not on the number of open movements.
+//! Decision: case, blanks and punctuation don't count, but a reference ends at word boundaries: `INV-2026-17` is in
+//! "invoice inv 2026 17." and not in "INV-2026-170". The time depends on the text's length alone.
 
 use std::collections::{BTreeMap, HashMap};
 

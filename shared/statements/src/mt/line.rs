@@ -1,7 +1,6 @@
 //! `:61:`, the line of an entry: `6!n[4!n]2a[1!a]15d1!a3!c16x[//16x]` and a line of details.
 //!
-//! Decision: accept four unambiguous deviations: blanks instead of the entry date, an amount without comma (a whole
-//! number), a type that begins with `M`, and a numeric type.
+//! Decision: accept four deviations: blanks as the entry date, no comma in an amount, types with `M`, numeric types.
 
 use crate::amount::minor_units;
 use crate::collect::Collector;

@@ -1,11 +1,8 @@
 //! OFX (Open Financial Exchange), versions 1 (SGML) and 2 (XML): downloads of US banks, also called QFX and QBO.
 //!
-//! - Decision: the sign of an amount is its side. A contradicting type (`DEBIT` with a plus, `CREDIT` with a minus)
-//!   reverses an entry, and so does a correction (`CORRECTFITID`): neither proves an arrival.
-//! - Decision: the bank's transaction id (`FITID`) is unique only within its account, and often just a day and a
-//!   number: it doesn't identify a transfer across accounts. Dates count as written.
-//! - Decision: only bank accounts are read. A credit on a credit card or in an investment account is no arrival; a file
-//!   that also has such entries is refused as a whole. A card without entries is ignored.
+//! - Decision: an amount's sign is its side. A contradicting type or a correction (`CORRECTFITID`) proves no arrival.
+//! - Decision: `FITID` is unique only within its account, so it identifies no transfer across accounts.
+//! - Decision: only bank accounts are read; a file with entries of a card or investment account is refused as a whole.
 //! - Decision: descriptions may repeat (all memo lines count, and the first name); an amount, a day or an id must not.
 
 mod tree;

@@ -1,7 +1,6 @@
 //! Parses OFX, in SGML (whose values need no end tag) or XML, into a tree of the elements that statements need.
 //!
-//! - Decision: one parser for both. XML files have stray ampersands, and SGML files end some values and not others. The
-//!   difference doesn't matter: aggregates have an end tag in both.
+//! - Decision: one parser for both: XML files have stray ampersands, SGML files some end tags; aggregates end in both.
 //! - Decision: a value, never blank, belongs to its enclosing aggregate. Unknown tags are dropped with their values.
 
 use crate::limits;

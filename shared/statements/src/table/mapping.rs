@@ -12,8 +12,7 @@ pub struct Mapping {
     /// The column separator; detected in each file if none.
     #[serde(default)]
     pub delimiter: Option<Delimiter>,
-    /// Whether there is a header row: the first row with all columns that the mapping names. Rows before it (bank,
-    /// account, period) are skipped. Without a header, each row is an entry.
+    /// Whether a header row, the first with all named columns, precedes the entries. Rows before it are skipped.
     pub has_header: bool,
     /// The booking date.
     pub booked_on: Column,

@@ -1,7 +1,6 @@
 //! CSV files, read with a mapping.
 //!
-//! - Decision: a file is read only if every row is. Rows of totals have to be removed, or another export used: guessing
-//!   which rows don't count would one day drop a payment.
+//! - Decision: a file is read only if every row is: guessing which rows don't count would one day drop a payment.
 //! - Decision: cells are text. Formulas are kept and never run; code that writes them to a CSV file must escape them.
 
 mod cells;
