@@ -1,7 +1,6 @@
 //! Compares functions' AWS calls in tests with what their roles in the template allow (goal S4).
 //!
-//! A call outside a role fails its test. Unused actions are known only after all tests: each process appends its calls
-//! to the file that [`CALLS`] names, which the program `unused_actions` reads.
+//! A call outside a role fails its test. Processes append their calls to [`CALLS`], which `unused_actions` reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

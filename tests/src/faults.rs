@@ -1,7 +1,6 @@
 //! A proxy between the service and `DynamoDB` that counts calls and breaks them on purpose.
 //!
-//! The embedded store serializes transactions and never tires. The proxy causes what a real table does under load:
-//! conflicts, throttling, lost responses, stale reads.
+//! The proxy causes what a real table does under load: conflicts, throttling, lost responses, stale reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +20,7 @@ use crate::wait::PATIENCE;
 /// What happens to a call instead of passing on.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// Another transaction holds an item: `TransactionCanceledException`, or for one call
-    /// `TransactionConflictException`.
+    /// A transaction holds an item: `TransactionCanceledException`, for one call `TransactionConflictException`.
     Conflict,
     /// `ThrottlingException`: the account's rate.
     Throttling,

@@ -1,7 +1,6 @@
 //! An organization with a record of each kind, and a successful call of every described operation.
 //!
-//! Tests that walk all operations use it, so they include new ones as soon as they are described. They fail if a path
-//! or body names a kind of record that the fixture lacks.
+//! Tests that walk all operations use it, and fail if a path or body names a kind of record that it lacks.
 
 use std::collections::BTreeMap;
 

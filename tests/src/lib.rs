@@ -1,12 +1,10 @@
 //! The system tests' harness: stacks, organizations on them, and ways to break them.
 //!
-//! Tests use the product over HTTP, and bypass it only for what HTTP doesn't show: audit rows, the log, tokens of any
-//! age. Every test creates its own [`org::Org`], so that all run in parallel.
+//! Tests use the product over HTTP, and bypass it only for what HTTP doesn't show. Each has its own [`org::Org`].
 //!
-//! Decision: `make test-aws` starts AWS's DynamoDB Local, since most depends on it, and `ministack` for SQS, Secrets
-//! Manager and S3: it keeps delays, groups, redrive and secret versions as the tests expect, and checks signed links.
-//! `make test-stack` deploys the template and the functions to it. `make test` uses a small stand-in that checks
-//! functions' calls as AWS does, and ignores tests that need more.
+//! Decision: `make test-aws` starts AWS's DynamoDB Local, and `ministack` for SQS, Secrets Manager and S3: it keeps
+//! delays, groups, redrive and secret versions as tests expect, and checks signed links. `make test-stack` deploys to
+//! it. `make test` uses a small stand-in that checks calls as AWS does, and ignores tests that need more.
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,

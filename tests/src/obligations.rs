@@ -111,8 +111,7 @@ pub fn with_promises(draft: &Agreement, terms: Vec<PromiseTerms>) -> Agreement {
     draft
 }
 
-/// Publishes an agreement with these promises some time ago, without anyone's decision. The step that activates the
-/// promises waits for a countdown that has passed; another step waits for an approval.
+/// Publishes an agreement with these promises some time ago. One step waits for a past countdown, one for approval.
 pub async fn waiting(
     org: &Org,
     workspace: &Value,

@@ -1,5 +1,4 @@
-//! Creates tables, queues and secrets as in the template, at an endpoint of AWS or an emulator. Omits what would hinder
-//! deletion or exists only on AWS: deletion protection, point-in-time recovery, KMS keys, tags.
+//! Creates the template's tables, queues and secrets at an endpoint, without what hinders deletion or needs AWS.
 
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::types::{

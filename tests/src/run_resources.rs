@@ -1,5 +1,4 @@
-//! Resources of a test run that outlive it at an endpoint: tables, queues and secrets. Their names have the run and its
-//! beginning, so that the run, or a later one after an interruption, can delete them.
+//! A test run's tables, queues and secrets at an endpoint, named by run and time, so that a later run deletes them.
 
 use std::fmt;
 use std::time::Duration;

@@ -40,8 +40,7 @@ impl Shaky {
         browser
     }
 
-    /// Runs `done` while the first of the request's calls that fit a rule is held. Retries are held too: on a busy
-    /// machine the service may lose patience with the first.
+    /// Runs `done` while the first call that fits a rule is held, with its retries, which a busy machine may cause.
     pub fn meanwhile<'a, T: 'a>(
         &'a self,
         calls: Rule,

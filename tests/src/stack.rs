@@ -103,8 +103,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A client of the table that bypasses the service, as patient as a busy machine requires. Each test creates its
-    /// own: connections end with the runtime that opened them.
+    /// A client of the table that bypasses the service. Each test creates its own: connections end with its runtime.
     #[must_use]
     pub fn client(&self) -> Client {
         let timeouts = TimeoutConfig::builder()

@@ -129,8 +129,7 @@ impl ChangedContact {
 
 /// The card with a participant's link.
 ///
-/// Decision: the link's holder can act as the participant, so showing it is recorded. Like all secrets it is shown for
-/// two minutes, and never just by opening a page.
+/// Decision: showing the link is recorded, since its holder can act as the participant. It shows for two minutes.
 enum LinkCard {
     Hidden,
     Readdressed,

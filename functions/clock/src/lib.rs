@@ -1,8 +1,7 @@
 //! The clock: every minute it applies what has become due.
 //!
-//! Reads and decisions check time themselves and are never late. The clock writes the resulting changes and events, at
-//! most 90 s late (contract, section 3), and resends lost messages of deliveries. Several clocks may run at once: each
-//! change is conditional on the records it was decided from.
+//! Reads and decisions check time themselves; the clock writes what follows, at most 90 s late (contract, section 3),
+//! and resends lost messages. Several may run at once: each change depends on the records it was decided from.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -76,8 +75,7 @@ pub enum Trigger {
     Startup,
 }
 
-/// Applies what is due. A failing entry or shard doesn't stop the others. Operators' queries and alarms use the field
-/// names of a tick's line.
+/// Applies what is due; a failing entry or shard stops no other. Operators' queries use the line's field names.
 pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
     let sweep = Sweep { app, relay, now, started, trigger };

@@ -1,7 +1,6 @@
 //! The public keys that verify evidence bundles. Their URL is permanent: outsiders may need them years later.
 //!
-//! Decision: they are read afresh, at most once a second, instead of from the cached keyring. Another instance may have
-//! signed with a key newer than this one's cache.
+//! Decision: they are read afresh, at most once a second: another instance may have signed with a newer key.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Everything that writes PDFs: certificates and evidence bundles, the keys that verify bundles, and funding documents
-//! and schedules. One function, since fonts are most of its size.
+//! Everything that writes PDFs, and the keys that verify bundles. One function, since fonts are most of its size.
 
 mod evidence_files;
 mod evidence_keys;

@@ -67,8 +67,7 @@ impl StreamEvent {
     }
 }
 
-/// Relays entries. A failure, or lack of time with a slow store, is logged and left to the clock, so that it doesn't
-/// block the stream's shard.
+/// Relays entries. What fails, or finds no time, is logged and left to the clock, so that it doesn't block the shard.
 pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
     let deadline = Instant::now() + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);

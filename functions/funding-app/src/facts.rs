@@ -1,5 +1,4 @@
-//! The form that sorts an item: kind, verb, owners and facts. Its fields are those of the API; the table of kinds,
-//! verbs and facts determines which facts it has.
+//! The form that sorts an item: kind, verb, owners and facts, named as in the API. The table determines the facts.
 
 use pages::fields::Fields;
 use serde_json::{Map, Value as Json};

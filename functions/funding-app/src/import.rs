@@ -1,9 +1,7 @@
 //! Imports items from a CSV file, pasted or uploaded: a form, a preview, and the act that adds all of them.
 //!
-//! - Decision: a file with a problem in any row is refused as a whole, with each row's problems, and not kept.
-//!   Otherwise it is kept in the file store by content, and its preview has a URL with its own id.
-//! - Decision: a thousand items exceed one transaction, so they are added in parts, each with an id derived from the
-//!   preview's id and the row. Pressing twice, or after a crash, adds each row once.
+//! - Decision: a file with a problem in any row is refused, and not kept. Otherwise its preview has a URL of its own.
+//! - Decision: items are added in parts, each id derived from the preview's and the row: repeating adds each once.
 
 use std::time::{Duration, Instant};
 

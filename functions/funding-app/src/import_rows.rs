@@ -1,7 +1,6 @@
 //! Parses the rows of an import file by the API's rules: each is a new item or its problems.
 //!
-//! Decision: a row may contain everything known about an item: kind, verb, owners and facts. They are parsed as in the
-//! item's form, amounts with a neighboring currency.
+//! Decision: a row may have everything known about an item: kind, verb, owners and facts, parsed as in its form.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,7 @@
 //! Trusts and funding: workspaces' schedules, items with claim and proof apart, trusts, and CSV import and export.
 //!
-//! `index` covers all workspaces, `schedule` one, `selected` acts on several items, `item` is an item's page, `facts`
-//! its form, `acts` members' acts on it; `trusts`, `trust` and `trust_form` have the trusts; `sheet` has the columns
-//! that `import` reads and `export` writes.
+//! `index` covers all workspaces, `schedule` one, `selected` several items, `item` one, with its form (`facts`) and its
+//! acts (`acts`); `trusts`, `trust` and `trust_form` the trusts; `sheet` has the columns of `import` and `export`.
 //!
 //! - Decision: these pages are a separate function: `money-app` would exceed the size limit.
 //! - Decision: drafting agreements from items and printing schedules are in `documents`, which has the fonts for PDFs.

@@ -1,7 +1,6 @@
 //! Acts on several items of the funding page at once: sorting, or continuing to paper them.
 //!
-//! Decision: sorting several sets only the chosen verb, trust or owner. All are checked before the first changes, and
-//! each is sorted in its own transaction, so that members who sort other items don't block each other.
+//! Decision: sorting several sets only what was chosen. All are checked first, then each has its own transaction.
 
 use pages::done::redirect_with;
 use pages::layout::Notice;

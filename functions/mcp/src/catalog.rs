@@ -1,9 +1,7 @@
-//! Makes the tools from the operations' declarations and the API document. Only `make generate` and tests call this;
-//! functions include its output, `tools.json`.
+//! Makes the tools from operations and API document, for `make generate` and tests. Functions include `tools.json`.
 //!
-//! Decision: the schemas say less than the API document. Every agent pays for the whole list in each conversation, so
-//! it has at most 12,000 tokens: patterns, examples and deep results are omitted, and the operation's refusal explains
-//! what an argument requires beyond its type.
+//! Decision: the schemas say less than the API document, because every agent pays for the whole list: 12,000 tokens at
+//! most. Patterns, examples and deep results are omitted; a refusal explains what an argument requires.
 
 use http::Method;
 use serde_json::{Map, Value, json};

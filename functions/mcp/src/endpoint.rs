@@ -1,7 +1,6 @@
 //! The endpoint over HTTP.
 //!
-//! Browsers' preflights have no token; allowed origins get their answer at once. Otherwise checks have the API's order:
-//! 403 for a foreign origin, 401, 405, then the message.
+//! Preflights have no token and are answered at once. Checks have the API's order: 403 for a foreign origin, 401, 405.
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! Hands papering of funding items on to another function.
 //!
-//! Decision: `documents` runs it here too. Papering writes documents with fonts of 6.9 MB zipped, more than twice this
-//! function's limit. It is invoked with an event like the gateway's, with the caller's own token: permission and audit
-//! row are decided there, and this function's role needs no access to the files. The event's route key marks the call,
-//! since clients can't choose it. This takes one signed call, with the signer and HTTP client that the function has
-//! anyway; retries are left to the caller, who may have sent a key.
+//! Decision: `documents` runs it here too, since its fonts take 6.9 MB zipped, more than twice this function's limit.
+//! It is invoked with an event like the gateway's, with the caller's token: permission and audit row are decided there,
+//! and this function's role needs no access to files. The event's route key marks the call, since clients can't choose
+//! it. It takes one signed call; retries are left to the caller, who may have sent a key.
 
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -1,8 +1,7 @@
 //! The protocol, independent of HTTP and tools: messages, revisions, and the forms of answers.
 //!
-//! Decision: it is written by hand. The server of `rmcp` 3.11 would add 15 crates and 527 KB zipped (its types alone 5
-//! crates and 251 KB); it shows every revision the newest's members, turns away clients that accept only JSON, and
-//! refuses malformed messages without JSON-RPC's codes.
+//! Decision: it is written by hand. The server of `rmcp` 3.11 would add 15 crates and 527 KB zipped; it shows every
+//! revision the newest's members, turns away clients that accept only JSON, and has no codes for malformed messages.
 //!
 //! 2026-07-28 has no handshake: every request states its revision in a header and in `_meta`, and repeats its method
 //! and tool in headers that must agree. Earlier revisions begin with `initialize`, which settles on one; this server
@@ -86,8 +85,7 @@ an agreement's `status` and `waiting_on` of gates are prose. Lists are oldest fi
 
 /// The id of a request, as its original JSON text.
 ///
-/// Decision: it is never parsed as a number. Clients compare the answer's id with what they sent, and a number written
-/// again can differ: `1.0`, `-0`, or an integer of more than 64 bits.
+/// Decision: it is never parsed as a number: written again, it can differ (`1.0`, `-0`, or more than 64 bits).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Id(String);
 

@@ -1,7 +1,6 @@
 //! The URL of the audit log: days, filters, and a position.
 //!
-//! Decision: days and times are in the organization's time zone, whatever the reader's. So each row is in the day it
-//! shows, and a link to some days shows the same rows to every member.
+//! Decision: days and times are in the organization's time zone, so a link shows the same rows to every member.
 
 use pages::urls::encode_query_value;
 use shared::domain::audit::{AuditFilter, CallOutcome, DayRange};

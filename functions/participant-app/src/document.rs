@@ -1,7 +1,6 @@
 //! A document on a participant's pages: read, download, sign or decline.
 //!
-//! Decision: the page shows pictures of the document's pages, because phones' browsers can't embed PDFs. What is signed
-//! are the bytes of the file offered for download: their SHA-256 is in the form and the receipt.
+//! Decision: the page shows pictures, because phones can't embed PDFs; what is signed are the bytes of the file.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! The question whether the participant is present, asked in a browser that has or had a member's session of the
-//! organization. Until it is answered, the participant's pages show and do nothing else.
+//! The question whether the participant is present, asked first in a browser that has or had a member's session.
 
 use pages::done::redirect_with_notice;
 use pages::response::PageResponse;

@@ -1,8 +1,6 @@
-//! A payment on its sender's and receiver's pages. The sender sees the instructions, and claims to have sent it. The
-//! receiver says that it has arrived, which a member must still accept.
+//! A payment on its parties' pages: the sender reads instructions and reports it as sent, the receiver as arrived.
 //!
-//! - Decision: the full instructions are only on the sender's page, and only when it is opened: after a refused form it
-//!   shows the account number's ending. So each full view is a separate call in the audit log, `read_instructions`.
+//! - Decision: full instructions are only on the sender's page as opened, so each view is a call: `read_instructions`.
 //! - Decision: each side sees only the other's payment state: a sender's bank document has the sender's account in it.
 
 use askama::Template;

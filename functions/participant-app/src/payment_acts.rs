@@ -1,5 +1,4 @@
-//! What a payment's parties do on its page: the sender reports it as sent, and hands in bank documents; the receiver
-//! reports it as arrived; either withdraws their evidence.
+//! What a payment's parties do on its page: report it as sent or arrived, hand in bank documents, withdraw evidence.
 
 use pages::done::redirect_with;
 use pages::fields::{Fields, read_day};

@@ -1,7 +1,6 @@
 //! The pictures of a document's pages.
 //!
-//! Decision: they are a separate function. The renderer zips to 2.4 MB, which the pages themselves don't carry, so a
-//! signer's page loads before its pictures.
+//! Decision: a separate function draws them: the renderer takes 2.4 MB, and a page loads before its pictures.
 
 use pages::response::PageResponse;
 use pages::uploads::document_of_participant;

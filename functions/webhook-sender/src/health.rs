@@ -7,8 +7,7 @@ use std::time::Instant;
 use shared::domain::ids::EndpointId;
 use shared::limits;
 
-/// When each endpoint's health was last recorded, and whether as a success. All failures are recorded, repeated
-/// successes only occasionally.
+/// When each endpoint's health was last recorded, and whether as a success. Repeated successes are recorded rarely.
 #[derive(Debug, Default)]
 pub(crate) struct HealthThrottle(Mutex<HashMap<EndpointId, (Instant, bool)>>);
 

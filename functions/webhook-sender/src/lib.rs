@@ -1,6 +1,5 @@
 //! Attempts deliveries (specification, "Delivery"). A message names a delivery, whose record says whether an attempt is
-//! due. The sender claims the attempt before sending, so duplicate messages make one attempt. If an attempt is
-//! interrupted, its claim expires and the clock sends a new message.
+//! due. The sender claims it first, so duplicates make one attempt; after an interruption, the clock sends another.
 
 mod health;
 mod port;
@@ -70,8 +69,7 @@ enum Prepared {
 pub enum Failure {
     /// Handling the message again may succeed.
     Retryable(String),
-    /// No attempt can succeed. The delivery is quarantined for the organization to see, and the message goes to the
-    /// dead-letter queue for an operator.
+    /// No attempt can succeed. The delivery is quarantined, and its message goes to the dead-letter queue.
     Permanent(String),
 }
 
@@ -108,8 +106,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         Self { clock, ..self }
     }
 
-    /// Handles a message's body. False if the queue must keep the message, which then becomes visible again and finally
-    /// moves to the dead-letter queue.
+    /// Handles a message's body. False if the queue must keep the message, or move it to the dead-letter queue.
     pub async fn handle_message(&self, body: &str) -> bool {
         if let Ok(wake) = serde_json::from_str(body) {
             return self.handle(wake).await.is_ok();
@@ -275,8 +272,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         Ok(Handled::Attempted(attempt.outcome))
     }
 
-    /// Records an attempt in its delivery, retrying conflicts. Returns the new state, and false if the delivery was
-    /// deleted.
+    /// Records an attempt, retrying conflicts. Returns the new state, and false if the delivery was deleted.
     async fn record_attempt(
         &self,
         wake: DeliveryMessage,
@@ -321,8 +317,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     }
 }
 
-/// Writes an attempt's line, without bodies, secrets or the endpoint's URL. Operators' queries and the template's filters
-/// use its field names.
+/// Writes an attempt's line, without bodies, secrets or URL. Operators' queries and filters use its field names.
 fn log_attempt(after: &Delivery, attempt: &Attempt, event_created_at: Timestamp) {
     let (outcome, status) = match attempt.outcome {
         Outcome::Delivered { status } => ("delivered", Some(status)),

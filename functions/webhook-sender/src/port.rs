@@ -73,8 +73,7 @@ pub trait DeliveryStore: Send + Sync {
         wake: DeliveryMessage,
     ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
 
-    /// Writes the next state of a delivery. False if the delivery, or the endpoint it was decided from, has changed
-    /// since.
+    /// Writes a delivery's next state. False if it, or the endpoint it was decided from, has changed since.
     fn update(
         &self,
         wake: DeliveryMessage,

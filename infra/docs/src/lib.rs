@@ -1,7 +1,6 @@
 //! The documentation for people at `/docs`: one page, made from the API document, with guides, examples and a search.
 //!
-//! Decision: `make generate` writes the page to a file, because it is the same for everyone. The function that serves
-//! the file needs neither templates nor guides.
+//! Decision: `make generate` writes the page to a file: its function needs neither templates nor guides.
 
 mod examples;
 mod guides;

@@ -1,9 +1,8 @@
 //! Which function answers what, derived from operations and pages; `make generate` writes it into the template.
 //!
-//! Decision: one route per method and group of the API, such as `GET /api/v1/contacts/{proxy+}`, and one per function
-//! and folder of the app. Routes per path would exceed 250, near an API's limit of 300; a single route would show no
-//! figures per group. Requests that fit no route go to `read-api`, whose envelope is a 404, or a 405 with `Allow`; from
-//! the bare origin, and from `/app/`, it redirects browsers to the app.
+//! Decision: one route per method and group of the API, such as `GET /api/v1/contacts/{proxy+}`, and per folder of the
+//! app. Routes per path would come near an API's limit of 300; a single one would show no figures per group. What fits
+//! none goes to `read-api`: a 404, a 405 with `Allow`, or, from `/` and `/app/`, a redirect to the app.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

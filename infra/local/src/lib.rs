@@ -1,11 +1,9 @@
 //! The local stack: the functions in one process, on a store in a file, for people (`make run`) and for tests.
 //!
-//! The stack emulates only what AWS provides: DynamoDB (`store`), the gateway (`server`), the queues, and the clock's
-//! schedule (`background`). All rules are in the functions.
+//! The stack emulates only AWS: DynamoDB (`store`), the gateway (`server`), queues and schedule (`background`).
 //!
-//! Decision: the process tells the relay of its own writes; only the webhook tests of `make test-aws` read the table's
-//! stream, as Lambda does. Embedded, each write would scan all stream records; DynamoDB Local would take three times as
-//! long.
+//! Decision: the process tells the relay of its own writes; only webhook tests of `make test-aws` read the table's
+//! stream, as Lambda does. Embedded, each write would scan all stream records; DynamoDB Local would be slower.
 //!
 //! A module uses only modules below it, which a test ensures. From top to bottom:
 //!

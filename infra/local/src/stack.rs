@@ -195,8 +195,7 @@ impl Stack {
     }
 }
 
-/// Resources that a stack needs exclusively. All are reserved before anything changes: if another stack runs, a newer
-/// version wrote the data, or the port is taken, a person has to act first.
+/// Resources that a stack needs exclusively, all reserved before anything changes: a person has to act if one is taken.
 struct Reserved {
     data_dir: DataDir,
     ready_file: PathBuf,

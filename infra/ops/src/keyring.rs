@@ -4,10 +4,9 @@
 //! creates the secret without a value, and functions find it by `KEYRING_SECRET`. An operator stores a keyring after
 //! the first deployment, and rotates it on a schedule or when a key may have leaked (operators' handbook).
 //!
-//! After a rotation, the new key seals. Functions reload the keyring after [`limits::KEYS_KEPT`] at the latest, and at
-//! once when a record names a key they lack. Old keys stay, to open what they sealed. An endpoint's signing secret is
-//! sealed with the new key only when its organization rotates that secret, which it must do if the old key leaked; a
-//! second factor's secret only when its owner turns it off and sets it up again.
+//! After a rotation, the new key seals. Functions reload the keyring after [`limits::KEYS_KEPT`], or at once when a
+//! record names a key they lack. Old keys stay, to open what they sealed: an endpoint's signing secret until its
+//! organization rotates it (as it must if the key leaked), a second factor's secret until its owner turns it off.
 //!
 //! Links of participants and signatures of bundles made with an old key stay valid until [`retire`] ends that.
 

@@ -1,5 +1,4 @@
-//! Operators' actions as a library, for the command `ops`, the local stack's seed and the tests. No command or API
-//! operation issues tokens: in production, an admin does that in the app.
+//! Operators' actions as a library, for `ops`, the seed and tests. Only admins issue tokens in production, in the app.
 
 #[cfg(feature = "aws")]
 pub mod aws;
@@ -174,16 +173,14 @@ pub async fn add_membership(
     if joined { Ok(member.id) } else { Err(OpsError::NoSuchAccount) }
 }
 
-/// Removes a member, unless they are the only admin. Their sessions in the organization end; their account stays, and
-/// their name in records of their acts. The audit log shows it as the service's own act.
+/// Removes a member, unless they are the only admin: their sessions end, their account and their name in records stay.
 pub async fn remove_member(store: &Store, org: OrgId, member: MemberId) -> Result<(), OpsError> {
     let system = SystemContext::begin(store, org, "remove_member", TimeScale::default());
     let removed = system.run(limits::OPERATOR_ATTEMPTS_MAX, || members::remove_as_operator(&system, member)).await;
     Ok(removed.map_err(OpsError::of_store)??)
 }
 
-/// Resets the second factor of a person whom no admin can help. All their sessions end, and the password alone signs
-/// them in. Their first organization's audit log shows it as the service's own act.
+/// Resets a second factor that no admin can: all sessions of the person end, and the password alone signs them in.
 pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsError> {
     let (system, email) = begin_for(store, email, "reset_second_factor").await?;
     let reset = || second_factors::reset_as_operator(&system, &email);
@@ -191,8 +188,7 @@ pub async fn reset_second_factor(store: &Store, email: &str) -> Result<(), OpsEr
     if was_on { Ok(()) } else { Err(OpsError::NoSecondFactor) }
 }
 
-/// Returns the path of a link for setting a new password. It works once, within 24 hours, until the password changes.
-/// The account's first organization has it in the audit log as the service's own act.
+/// Returns the path of a link for setting a new password: once, within 24 hours, until the password changes.
 pub async fn create_password_link(store: &Store, email: &str) -> Result<String, OpsError> {
     let (system, email) = begin_for(store, email, "create_password_link").await?;
     let secret = LinkSecret::new()?;

@@ -1,5 +1,4 @@
-//! Lists actions that the template allows but no function used in a run of all system tests (goal S4). `scripts/test`
-//! ends with it; `tests::calls` lists actions that no test can cause, with reasons.
+//! Lists actions that the template allows but no function used in all system tests (goal S4). `scripts/test` runs it.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,4 @@
-//! Runs the functions under `cargo lambda watch`, which acts as Lambda and gateway (routes in `CargoLambda.toml`) and
-//! rebuilds changed functions: `make watch`. The local stack provides the store and the tokens.
+//! Runs the functions under `cargo lambda watch` (`make watch`), on the local stack's store and tokens.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,6 @@
 //! The system tests: the product over HTTP. One folder per part of the product, one file per subject.
 //!
-//! Each test creates its own organization and runs beside the others. Set `COUNTERSIGN_TEST_DYNAMODB` to an endpoint to
-//! run them against that store instead of the embedded one.
+//! Each test has its own organization and runs beside the others, on the store `COUNTERSIGN_TEST_DYNAMODB` if set.
 #![allow(
     clippy::expect_used,
     clippy::panic,

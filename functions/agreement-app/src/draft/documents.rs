@@ -1,7 +1,6 @@
 //! The documents of an agreement: uploading, viewing and downloading files, and signature blocks.
 //!
-//! A file is stored under its SHA-256 before the draft names it, so no draft names a missing file. If the draft can't
-//! be changed, the clock removes the unused file.
+//! A file is stored under its SHA-256 before the draft names it; the clock removes one that no draft names.
 
 use askama::Template;
 use axum::body::Bytes;

@@ -1,8 +1,7 @@
 //! The pages on which members set up a draft.
 //!
-//! Each page edits one part of the draft, and each form is one small act that carries what it showed of its part
-//! ([`Part`], [`Seen`]). So two members who edit different parts both succeed, and a member whose part has changed sees
-//! its current state and keeps what they typed.
+//! Each page edits one part of the draft, and each form carries what it showed of it ([`Part`], [`Seen`]). Members who
+//! edit different parts both succeed; if a part has changed, the member sees it and keeps what they typed.
 
 pub(crate) mod acts;
 pub(crate) mod begin;

@@ -1,6 +1,5 @@
-//! Writes what derives from operations and pages: `shared/openapi.json`, its compressed form, the documentation,
-//! agents' tools, the routes in `infra/template.yaml`, and the funding table in `docs/trust-funding.md`. Run it after
-//! changing an operation, a page or that table.
+//! Writes what derives from operations and pages: the API document, the documentation, agents' tools, the routes in
+//! `infra/template.yaml`, and the table in `docs/trust-funding.md`. Run it after changing any of them.
 
 use std::path::Path;
 use std::process::ExitCode;

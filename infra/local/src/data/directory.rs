@@ -1,7 +1,6 @@
 //! The data directory: its lock, its format version, and whether its initial data are complete.
 //!
-//! Decision: data of an earlier build are refused, whatever changed: they are for trying things out. Tables in the cloud are
-//! migrated (`ops migrate`).
+//! Decision: data of an earlier build are refused: they are for trying things out. `ops migrate` is for the cloud.
 //!
 //! | File | |
 //! |---|---|

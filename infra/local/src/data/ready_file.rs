@@ -48,8 +48,7 @@ pub struct Member {
 }
 
 impl ReadyFile {
-    /// Removes an earlier stack's file, which a program waiting for this stack would read, and checks that a new one
-    /// can be written. Called first, so that a bad path is reported before anything changes.
+    /// Removes an earlier stack's file and checks that a new one can be written: first, before anything else changes.
     pub(crate) fn prepare(path: &Path) -> Result<(), StartError> {
         if path.is_dir() {
             return Err(cannot_write(path)(io::ErrorKind::IsADirectory.into()));

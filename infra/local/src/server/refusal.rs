@@ -1,5 +1,4 @@
-//! Refuses requests that never reach a function: malformed, or with too long a head. hyper answers these with a bare
-//! status and calls no service, so the envelope is added where hyper writes to the socket.
+//! Refuses requests that reach no function: hyper answers them without an envelope, which is added at the socket.
 
 use std::io;
 use std::pin::Pin;

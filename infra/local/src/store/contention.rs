@@ -1,7 +1,6 @@
 //! Makes transactions conflict in front of the embedded store, which runs calls one after another and never conflicts.
 //!
-//! On AWS, a transaction holds its items, even those it only checks: other transactions on them are canceled, single
-//! writes are refused, reads succeed. Imitating this shows contention in tests, not only in the cloud.
+//! As on AWS, a transaction holds its items: others are canceled, single writes refused. So tests show contention.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

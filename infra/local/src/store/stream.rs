@@ -1,5 +1,4 @@
-//! Reads the stream of a table elsewhere as Lambda does for `event-relay`, so that tests cover the cloud's way. The
-//! embedded store has no stream: there, the process reports its own writes.
+//! Reads the stream of a table elsewhere as Lambda does for `event-relay`; the embedded store has no stream.
 //!
 //! The clock finds entries missed here, as in the cloud.
 

@@ -1,7 +1,6 @@
 //! Strangers' files, changed at random. No file may end the process, or take over five seconds of CPU time or 300 MB.
 //!
-//! Each kind of file takes [`SECONDS`], or `COUNTERSIGN_FUZZ_SECONDS`; `make fuzz` takes ten minutes for each. A
-//! failure names its seed, to be set as `COUNTERSIGN_FUZZ_SEED`.
+//! Each kind of file takes [`SECONDS`] or `COUNTERSIGN_FUZZ_SECONDS`. A failure names its `COUNTERSIGN_FUZZ_SEED`.
 #![allow(
     clippy::expect_used,
     clippy::panic,

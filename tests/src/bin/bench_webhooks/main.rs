@@ -1,5 +1,4 @@
-//! Measures deliveries: `make bench`. First the sender alone, with deliveries in memory; then the whole local stack,
-//! from act to subscriber, without and with an endpoint that never answers.
+//! Measures deliveries (`make bench`): the sender alone, then the stack, also with an endpoint that never answers.
 //!
 //! Times are reported, never judged. A lost delivery ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]

@@ -1,6 +1,5 @@
-//! Acts only for members: no operation of the API publishes, cancels, decides, activates or moves a payment, whatever
-//! is sent. The types ensure it (see `shared::domain::member`); this tries it. Random histories
-//! (`app/movements/histories`) try a sender's other acts.
+//! Acts only for members: no operation of the API publishes, cancels, decides, activates or moves a payment, as the
+//! types ensure (`shared::domain::member`). Random histories (`app/movements/histories`) try a sender's other acts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

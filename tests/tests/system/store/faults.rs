@@ -371,8 +371,7 @@ async fn a_change_of_a_named_version_that_lands_late_is_no_conflict() {
     assert_eq!((audit.len(), &audit[0]["status"]), (1, &json!("200")));
 }
 
-/// Every read takes 1.5 s and the first commit conflicts, so the second begins at least 7.5 s into the call's 12 s.
-/// Arriving after the response, it is stopped by the audit row.
+/// Reads take 1.5 s and the first commit conflicts: the second, too late for the call's 12 s, meets the audit row.
 #[tokio::test]
 async fn a_call_that_takes_too_long_fails_and_has_no_effect_later() {
     const READ: Duration = Duration::from_millis(1500);

@@ -1,7 +1,6 @@
 //! Records of another schema version: older ones are read and migrated, newer ones refused.
 //!
-//! There is no older version yet, so the older records of these tests have a number that nothing ever wrote. The tests
-//! of the steps (`shared/src/store/versions.rs`) cover what a step changes.
+//! There is no older version yet: the older records here have a number that nothing wrote (`store/versions.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

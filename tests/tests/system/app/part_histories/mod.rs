@@ -1,11 +1,9 @@
-//! Random histories of participants' and members' acts in an active agreement, over HTTP, against a model: conditions
-//! of all nine types, a payment, time, and simultaneous acts. Whatever the order: a gate never clears without its rule;
-//! an active agreement has exactly one current step; a completed or cancelled one never changes; a document is sent out
-//! once and never goes back; obligations come into force once; `/information` shows what was sent and never a draft;
-//! each event happens once; and the evidence has every act in order.
+//! Random histories of participants' and members' acts against a model: conditions of all nine types, a payment, time,
+//! and simultaneous acts. Whatever the order: a gate never clears without its rule; an active agreement has one current
+//! step; an ended one never changes; a document is sent out once; obligations come into force once; `/information`
+//! shows what was sent and never a draft; each event happens once; and the evidence has every act in order.
 //!
-//! Simultaneous acts must amount to some sequential order: which of them worked, and all that the service shows
-//! afterwards, is what the model says for one of their orders.
+//! Simultaneous acts must amount to some order of them: in what worked, and in all that the service shows after.
 //!
 //! A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats it, except for who wins among simultaneous acts.
 

@@ -1,10 +1,8 @@
-//! Random histories over HTTP, against a model (goals, R1): tokens call the API, members send forms, time passes, the
-//! clock ticks, and the table must match. Beyond the domain's pure histories, these prove the service: every call has
-//! one audit row, every change its events, once, the index has what is due, and nothing else changes.
+//! Random histories over HTTP, against a model (goals, R1): tokens and members call, time passes, the clock ticks, and
+//! the table must match: one audit row per call, each change's events once, the index has what is due.
 //!
-//! Each history has its own stack and is drawn from a seed. A run has a few fixed ones; set
-//! `COUNTERSIGN_TEST_HISTORIES` for more with new seeds. A failure prints its seed: `COUNTERSIGN_TEST_SEED=n` repeats
-//! only that history, except for who wins when two act at once.
+//! Each history has its own stack and a seed. A run has a few fixed ones; `COUNTERSIGN_TEST_HISTORIES` adds new ones. A
+//! failure prints its seed, which `COUNTERSIGN_TEST_SEED=n` repeats, except for who wins at the same moment.
 
 mod invariants;
 mod model;

@@ -1,5 +1,4 @@
-//! The sender in a simulation: time passes at once, messages are lost, doubled, late or early, the store's responses
-//! are lost, and processes end or freeze at any step (goals R3 and R4).
+//! The sender in a simulation (goals R3, R4): messages lost, doubled, late or early, responses lost, processes ended.
 //!
 //! A failure prints the history's seed: `COUNTERSIGN_SEED=n` repeats it.
 

@@ -1,7 +1,6 @@
 //! Random histories of tokens' and members' acts on a workspace's funding, over HTTP, against a model of the contract.
-//! After each act, schedule, summary, list by phase and events must match the model: after sorting, holds, papering of
-//! one or two items, publication, each way for agreements to end, claims, withdrawn claims, proof, closing and
-//! reopening, and new names of owner and trust. In the end, a subscriber has seen every event.
+//! After each act (sorting, holds, papering, publication, ends, claims, proof, closing, reopening, renaming), schedule,
+//! summary, list and events must match; in the end, a subscriber has seen every event.
 //!
 //! A failure prints the history's seed; `COUNTERSIGN_TEST_SEED=n` repeats only that one.
 

@@ -1,6 +1,5 @@
-//! Random histories of acts on payments, over HTTP, against a model of the contract. After each act, API, conditions,
-//! ledger and events must match, and only the receiving side's accepted evidence of the whole amount reconciles. A
-//! second kind has only acts of the sender's side and API calls: it never confirms anything.
+//! Random histories of acts on payments, over HTTP, against a model. After each act, API, conditions, ledger and events
+//! must match, and only accepted receiver-side evidence of the whole amount reconciles.
 //!
 //! A failure prints the history's seed; `COUNTERSIGN_TEST_SEED=n` repeats only that one.
 
