@@ -564,7 +564,7 @@ const passwordLink = ({ links }) => links.password;
 // Invites an address, on the page of the organization, with the admin's own password.
 async function fillInvitation(page, email, { password }) {
   await page.getByLabel('Email', { exact: true }).fill(email);
-  await page.locator('#invite-own').fill(password);
+  await page.locator('#invite-own_password').fill(password);
   await press('Invite member')(page);
 }
 
@@ -836,7 +836,7 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
-  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'Harbor & Pine LLP, escrow'], has: [YOU, REMOVE, 'select#time-zone option[value="Europe/Berlin"]'] },
+  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'Harbor & Pine LLP, escrow'], has: [YOU, REMOVE, 'select#time_zone option[value="Europe/Berlin"]'] },
   { name: 'Organization, a member’s acts', path: '/app/organization', act: async (page) => { for (const more of await page.locator('main details.confirm').all()) await more.locator('summary').click(); }, has: [REMOVE, 'button:text-is("Create password link")'] },
   { name: 'Organization, for a member', as: 'member', path: '/app/organization', says: ['Maren Holt', 'Devin Okafor', 'Time zone'], has: YOU, lacks: [REMOVE, 'button:text-is("Invite member")'] },
   { name: 'Organization, only one', as: 'colleague', path: '/app/organization', says: 'No own contacts yet', has: YOU, lacks: REMOVE },

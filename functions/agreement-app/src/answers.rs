@@ -6,6 +6,7 @@ use askama::Template;
 use pages::answer_rows::{AnswerRow, answer_rows};
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::{Badge, DisplayTime, actor_label};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -23,6 +24,14 @@ use shared::platform::secrets::open_with;
 use shared::service::information::{self, AnswersToRead};
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
+
+form! {
+    /// Why answers go back.
+    pub(crate) RETURN: ReturnForm {
+        reason: Field::lines("reason", "Reason", 2000, 3)
+            .hint("The participant reads it, and so does whoever uses the API."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "answers.html")]
@@ -181,15 +190,15 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
 
 pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let typed = submitted.form().get("reason");
+    let typed = submitted.form().get(RETURN.reason);
     // The API shows the reason.
     match SafeNote::parse(typed).and_then(|_| Note::parse(typed)) {
         Ok(reason) => judge(request, Judgment::Return(reason)).await,
         Err((code, message)) => {
             let is_sensitive = code == FieldCode::SensitiveValue;
-            let errors = FieldErrors::one("reason", code, message);
+            let errors = FieldErrors::one(RETURN.reason, code, message);
             let fields = Fields::submitted(submitted.form(), errors);
-            let fields = fields.without(|name| is_sensitive && name == "reason");
+            let fields = fields.without(|name| is_sensitive && name == RETURN.reason.name);
             Ok(page(request, fields, None).await?.unprocessable())
         }
     }

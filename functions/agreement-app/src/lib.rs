@@ -40,7 +40,9 @@ fn of_participants() -> Pages {
     Pages::default()
         .route(
             &at("/participants/{participant}/verification"),
-            get("view_verification", verification::show).form("record_verification", verification::record),
+            get("view_verification", verification::show)
+                .form("record_verification", verification::record)
+                .fields(&verification::VERIFICATION),
         )
         .route(&at("/participants/{participant}/access"), get("view_participant", access::show))
         .route(&at("/participants/{participant}/access/link"), post("show_link", access::show_link))
@@ -53,7 +55,9 @@ fn of_participants() -> Pages {
         )
         .route(
             &at("/participants/{participant}/paper/{document}"),
-            get("view_paper_signature", paper_signature::show).form("record_paper_signature", paper_signature::record),
+            get("view_paper_signature", paper_signature::show)
+                .form("record_paper_signature", paper_signature::record)
+                .fields(&paper_signature::PAPER),
         )
         .route(
             &at("/participants/{participant}/access/papers/{paper}/scan"),
@@ -65,14 +69,14 @@ fn of_participants() -> Pages {
         )
         .route(
             &at("/participants/{participant}/access/papers/{paper}/reject"),
-            post("reject_paper_signature", paper_signature::reject),
+            post("reject_paper_signature", paper_signature::reject).fields(&paper_signature::REJECTION),
         )
         .route(&at("/conditions/{condition}/reopen"), post("reopen_condition", access::reopen))
         .route(&at("/conditions/{condition}/answers/{participant}"), get("read_answers", answers::read))
         .route(&at("/conditions/{condition}/answers/{participant}/accept"), post("accept_answers", answers::accept))
         .route(
             &at("/conditions/{condition}/answers/{participant}/return"),
-            post("return_answers", answers::return_answers),
+            post("return_answers", answers::return_answers).fields(&answers::RETURN),
         )
         .route(
             &at("/conditions/{condition}/answers/{participant}/files/{submission}/{field}"),
@@ -87,49 +91,79 @@ fn of_participants() -> Pages {
 fn of_drafts() -> Pages {
     use draft::{acts, begin, condition, details, documents, participants, payments, promises, step, terms};
     Pages::default()
-        .route(NEW_AGREEMENT, get("view_new_agreement", begin::show).form(begin::CREATE_OPERATIONS, begin::create))
-        .route(&at("/details"), get("view_draft_details", details::show).form(details::SAVE_OPERATIONS, details::save))
-        .route(&at("/terms"), get("view_terms", terms::show).form("set_terms", terms::save))
+        .route(
+            NEW_AGREEMENT,
+            get("view_new_agreement", begin::show).form(begin::CREATE_OPERATIONS, begin::create).fields(&begin::BEGIN),
+        )
+        .route(
+            &at("/details"),
+            get("view_draft_details", details::show)
+                .form(details::SAVE_OPERATIONS, details::save)
+                .fields(&details::DETAILS),
+        )
+        .route(&at("/terms"), get("view_terms", terms::show).form("set_terms", terms::save).fields(&terms::TERMS))
         .route(
             &at("/participants"),
-            get("view_participants", participants::choose).form("add_participant", participants::add),
+            get("view_participants", participants::choose)
+                .form("add_participant", participants::add)
+                .fields(&participants::PARTICIPANT),
         )
         .route(
             &at("/participants/{participant}"),
-            get("view_participant", participants::show).form(participants::SAVE_OPERATIONS, participants::save),
+            get("view_participant", participants::show)
+                .form(participants::SAVE_OPERATIONS, participants::save)
+                .fields(&participants::PARTICIPANT),
         )
-        .route(&at("/documents"), post("add_document", documents::add))
+        .route(&at("/documents"), post("add_document", documents::add).fields(&documents::NEW_DOCUMENT))
         .route(
             &at("/documents/{document}"),
-            get("view_document_settings", documents::show).form(documents::SAVE_OPERATIONS, documents::save),
+            get("view_document_settings", documents::show)
+                .form(documents::SAVE_OPERATIONS, documents::save)
+                .fields(&documents::DOCUMENT),
         )
         .route(&at("/documents/{document}/view"), get("view_document", documents::view))
         .route(&at("/documents/{document}/download"), get("download_document", documents::download))
-        .route(&at("/payments"), get("view_payments", payments::list).form("add_payment", payments::add))
+        .route(
+            &at("/payments"),
+            get("view_payments", payments::list).form("add_payment", payments::add).fields(&payments::PAYMENT),
+        )
         .route(
             &at("/payments/{payment}"),
-            get("view_payment", payments::show).form(payments::SAVE_OPERATIONS, payments::save),
+            get("view_payment", payments::show)
+                .form(payments::SAVE_OPERATIONS, payments::save)
+                .fields(&payments::PAYMENT),
         )
         .route(
             &at("/promises"),
-            get("view_new_promise", promises::new).form(promises::CHANGE_OPERATIONS, promises::change),
+            get("view_new_promise", promises::new)
+                .form(promises::CHANGE_OPERATIONS, promises::change)
+                .fields(&promises::PROMISE),
         )
         .route(
             &at("/promises/{promise}"),
-            get("view_promise", promises::show).form(promises::SAVE_OPERATIONS, promises::save),
+            get("view_promise", promises::show)
+                .form(promises::SAVE_OPERATIONS, promises::save)
+                .fields(&promises::PROMISE),
         )
-        .route(&at("/steps"), post(step::CHANGE_OPERATIONS, step::change))
-        .route(&at("/steps/{step}"), get("view_step", step::show).form(step::SAVE_OPERATIONS, step::save))
+        .route(&at("/steps"), post(step::CHANGE_OPERATIONS, step::change).fields(&step::NEW_STEP))
+        .route(
+            &at("/steps/{step}"),
+            get("view_step", step::show).form(step::SAVE_OPERATIONS, step::save).fields(&step::STEP),
+        )
         .route(
             &at("/steps/{step}/conditions"),
-            get("view_new_condition", condition::new_condition).form("add_condition", condition::add),
+            get("view_new_condition", condition::new_condition)
+                .form("add_condition", condition::add)
+                .fields(&condition::CONDITION),
         )
         .route(
             &at("/conditions/{condition}"),
-            get("view_condition", condition::show).form(condition::SAVE_OPERATIONS, condition::save),
+            get("view_condition", condition::show)
+                .form(condition::SAVE_OPERATIONS, condition::save)
+                .fields(&condition::CONDITION),
         )
         .route(&at("/duplicate"), post("duplicate_agreement", acts::duplicate))
         .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
         .route(&at("/discard"), post("discard_draft", acts::discard))
-        .route(&at("/propose"), post("create_proposal", acts::propose))
+        .route(&at("/propose"), post("create_proposal", acts::propose).fields(&acts::PROPOSAL))
 }

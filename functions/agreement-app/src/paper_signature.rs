@@ -6,6 +6,7 @@ use askama::Template;
 use pages::agreement_summary::size;
 use pages::done::{redirect_with, redirect_with_notice, with_notice};
 use pages::fields::{Fields, read_signatory};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::second_members::why_alone;
@@ -28,6 +29,29 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::access;
 use crate::paper_rows::{labels, paper_url, why_not};
+
+form! {
+    /// A signature on paper.
+    pub(crate) PAPER: PaperForm {
+        signer_name: Field::line("signer_name", "Signer’s name", 200).hint("Whose hand signed."),
+        signer_title: Field::line("signer_title", "Signer’s title", 200)
+            .hint("As it stands below the signature, such as Managing Member or Trustee."),
+        file: Field::document("file", "Scan")
+            .hint("A PDF, JPEG or PNG of up to 4 MB. Members and the participant can download it."),
+        is_signed: Field::tick("is_signed", "It is signed, although its pages are those of the document"),
+        day: Field::day("day", "Date signed").hint("The date on the paper, such as 11/20/2026."),
+        how: Field::line("how", "How it came", 200)
+            .hint("Such as by mail, or signed in person at our office. The certificate says so too."),
+        note: Field::lines("note", "Note", 2000, 3).hint("Optional. Only members read it."),
+    }
+}
+
+form! {
+    /// Why a scan does not count.
+    pub(crate) REJECTION: RejectionForm {
+        reason: Field::lines("reason", "Reason", 2000, 3),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "paper_signature.html")]
@@ -109,7 +133,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     if record.agreement.blocks_to_sign(&wanted(&record.agreement, document)?, participant).is_empty() {
         return Ok(again(FieldErrors::default(), Some(refusal(not_asked(&record, document)))).await?.conflicting());
     }
-    let (file_name, content, file_type) = match keep_file(&submitted, form.file("file"), "file").await? {
+    let (file_name, content, file_type) = match keep_file(&submitted, form.file(PAPER.file), PAPER.file.name).await? {
         Ok(kept) => kept,
         Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
     };
@@ -130,7 +154,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
         Ok(counting) => return Ok(with_notice(&submitted, url, &recorded(counting, &name)).await.into()),
         Err(NotRecorded::Unknown) => return Err(Error::not_found()),
         Err(NotRecorded::Unsigned) => {
-            let errors = FieldErrors::one("file", FieldCode::InvalidValue, UNSIGNED);
+            let errors = FieldErrors::one(PAPER.file, FieldCode::InvalidValue, UNSIGNED);
             return Ok(again(errors, None).await?.unprocessable());
         }
         Err(refused) => refused,
@@ -220,15 +244,15 @@ impl Typed {
 fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, FieldErrors> {
     let signatory = read_signatory(form, entity);
     let wrong = |field: &str, (code, message): (FieldCode, String)| FieldErrors::one(field, code, message);
-    let how_it_came = Label::parse(form.get("how")).map_err(|reason| wrong("how", reason));
-    let note = match form.get("note") {
+    let how_it_came = Label::parse(form.get(PAPER.how)).map_err(|reason| wrong(PAPER.how.name, reason));
+    let note = match form.get(PAPER.note) {
         blank if blank.trim().is_empty() => Ok(None),
-        text => Note::parse(text).map(Some).map_err(|reason| wrong("note", reason)),
+        text => Note::parse(text).map(Some).map_err(|reason| wrong(PAPER.note.name, reason)),
     };
-    let signed_on = Day::read(form.get("day"))
-        .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
+    let signed_on = Day::read(form.get(PAPER.day))
+        .map_err(|error| FieldErrors::one(PAPER.day, FieldCode::InvalidFormat, error.to_string()))
         .and_then(|day| {
-            let refused = |message: &str| Err(FieldErrors::one("day", FieldCode::OutOfRange, message));
+            let refused = |message: &str| Err(FieldErrors::one(PAPER.day, FieldCode::OutOfRange, message));
             match day {
                 day if day > today => refused("can’t be in the future"),
                 day if Day::parse(limits::PAPER_SIGNATURE_DAY_MIN).is_some_and(|first| day < first) => {
@@ -293,10 +317,10 @@ pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error
 pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (_, _, paper) = path_ids(request)?;
-    let reason = match Note::parse(submitted.form().get("reason")) {
+    let reason = match Note::parse(submitted.form().get(REJECTION.reason)) {
         Ok(reason) => reason,
         Err((code, message)) => {
-            let errors = FieldErrors::one("reason", code, message);
+            let errors = FieldErrors::one(REJECTION.reason, code, message);
             let fields = Fields::submitted(submitted.form(), errors);
             return Ok(access::page(request, (Some(paper), fields), None).await?.unprocessable());
         }

@@ -3,6 +3,7 @@
 use askama::Template;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, verification_url};
@@ -18,6 +19,17 @@ use shared::limits;
 use shared::service::{contacts, drafts, verifications};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+
+form! {
+    /// How a participant was verified.
+    pub(crate) VERIFICATION: VerificationForm {
+        method: Field::line("method", "Method", 200).hint("Such as Passport, seen on a video call."),
+        reference: Field::line("reference", "Reference", 200).hint(
+            "Optional: where the check can be found again, such as a case number. Not the number of an ID document.",
+        ),
+        day: Field::day("day", "Date").hint("The day of the check."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "verification.html")]
@@ -35,7 +47,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         zone.day_of(request.now())
     };
-    page(request, Fields::of([("day", today.for_people())]), None).await
+    page(request, Fields::of([(VERIFICATION.day.name, today.for_people())]), None).await
 }
 
 async fn find(request: &Request) -> Result<(Agreement, ParticipantId, Contact), Error> {
@@ -94,14 +106,15 @@ fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<NewVerification, Fie
     let label =
         |field: &str| Label::parse(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message));
     let is_empty = |field: &str| form.get(field).trim().is_empty();
-    let method = label("method");
-    let reference = if is_empty("reference") { Ok(None) } else { label("reference").map(Some) };
+    let method = label(VERIFICATION.method.name);
+    let reference =
+        if is_empty(VERIFICATION.reference.name) { Ok(None) } else { label(VERIFICATION.reference.name).map(Some) };
     let day = zone
-        .read_local(form.get("day"))
-        .map_err(|error| FieldErrors::one("day", FieldCode::InvalidFormat, error.to_string()))
+        .read_local(form.get(VERIFICATION.day))
+        .map_err(|error| FieldErrors::one(VERIFICATION.day, FieldCode::InvalidFormat, error.to_string()))
         .map(|at| zone.day_of(at))
         .and_then(|day| {
-            let later = || FieldErrors::one("day", FieldCode::OutOfRange, "can’t be in the future");
+            let later = || FieldErrors::one(VERIFICATION.day, FieldCode::OutOfRange, "can’t be in the future");
             if day <= today { Ok(day) } else { Err(later()) }
         });
     match (method, reference, day) {

@@ -34,7 +34,9 @@ pub fn routes() -> Pages {
         .file("/app/evidence-keys.json", evidence_keys::route())
         .route(
             "/app/papers/{id}",
-            get("view_papering", papering::show).form("paper_funding_items", papering::draft_from_items),
+            get("view_papering", papering::show)
+                .form("paper_funding_items", papering::draft_from_items)
+                .fields(&papering::DRAFT),
         )
         .route("/app/papers/{id}/schedule.pdf", get("print_funding_schedule", papering::print))
         .route("/app/evidence/agreements/{id}/bundle", get("export_evidence", evidence_files::export_bundle))

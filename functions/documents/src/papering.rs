@@ -3,6 +3,7 @@
 use askama::Template;
 use pages::done::redirect_with;
 use pages::fields::Fields;
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::{PAPERS, agreement_url, funding_url, item_url, trust_url};
@@ -19,6 +20,13 @@ use shared::service::funding_review::{self, PaperingPreview};
 use shared::service::papering;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+
+form! {
+    /// The draft that papers items.
+    pub(crate) DRAFT: DraftForm {
+        name: Field::line("name", "Name", 250),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "funding_papers.html")]
@@ -116,7 +124,7 @@ async fn preview(
         items: list.join(","),
         agreement_id: id.to_string(),
         shown: found.fingerprint.as_ref().map(ToString::to_string).unwrap_or_default(),
-        fields: typed.unwrap_or_else(|| Fields::of([("name", name)])),
+        fields: typed.unwrap_or_else(|| Fields::of([(DRAFT.name, name)])),
         people: people(&found),
         papers: found.papers.iter().map(PaperView::from).collect(),
         steps: steps(&found),
@@ -251,11 +259,11 @@ fn check_shown(shown: &PaperingFingerprint, prepared: &papering::Prepared) -> Re
 }
 
 fn read(form: &Form, items: &[FundingItemId]) -> Result<NewPapering, FieldErrors> {
-    let name = match form.get("name") {
+    let name = match form.get(DRAFT.name) {
         blank if blank.trim().is_empty() => None,
         text => {
             let name = AgreementName::parse(text);
-            Some(name.map_err(|(code, message): (FieldCode, String)| FieldErrors::one("name", code, message))?)
+            Some(name.map_err(|(code, message): (FieldCode, String)| FieldErrors::one(DRAFT.name, code, message))?)
         }
     };
     Ok(NewPapering { item_ids: ItemIds::new(items.to_vec())?, name })

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use pages::done::redirect_with;
+use pages::form;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::uploads::keep_file;
@@ -26,6 +27,60 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use crate::facts::{self, DROPS, Dropped};
 use crate::item::{CLAIM, CLOSE, CONFIRMATION, PARK, PROOF, SORT, WITHDRAW, page};
 use crate::{Typed, not_chosen, not_possible};
+
+form! {
+    /// What the owner says.
+    pub(crate) CLAIM_FORM: ClaimForm {
+        note: Field::lines("claim_note", "What the owner said", 2000, 3).hint("Optional. Members read it."),
+    }
+}
+
+form! {
+    /// Why a claim is withdrawn.
+    pub(crate) WITHDRAWAL: WithdrawalForm {
+        reason: Field::lines("withdraw_reason", "Reason", 2000, 3).hint("Members read it."),
+    }
+}
+
+form! {
+    /// Why proof does not count.
+    pub(crate) REJECTION: RejectionForm {
+        reason: Field::lines("reason", "Reason", 2000, 3),
+    }
+}
+
+form! {
+    /// An uploaded confirmation that is filed as proof.
+    pub(crate) CONFIRMATION_FORM: ConfirmationForm {
+        dated: Field::day("dated", "Dated").hint("The day of the document. Filled in: the day of the upload."),
+    }
+}
+
+form! {
+    /// Proof from the receiving side.
+    pub(crate) PROOF_FORM: ProofOfTransferForm {
+        source: Field::choice("source", "Source"),
+        dated: Field::day("dated", "Dated").hint("The day of the document or of the confirmation, such as 3/16/2026."),
+        file: Field::document("file", "File").hint("A PDF, JPEG or PNG of up to 4 MB."),
+        note: Field::lines("proof_note", "Note", 2000, 3).hint("Without a file: what was confirmed, by whom, and how."),
+    }
+}
+
+form! {
+    /// What an item waits on.
+    pub(crate) PARKING: ParkingForm {
+        waiting_on: Field::choice("waiting_on", "Waiting on"),
+        note: Field::lines("note", "Note", 2000, 3).hint("Optional. Members read it."),
+    }
+}
+
+form! {
+    /// Why an item is closed as unfunded.
+    pub(crate) CLOSING: ClosingForm {
+        reason: Field::choice("close_reason", "Reason"),
+        note: Field::lines("close_note", "Note", 2000, 3).hint("Optional. Members read it."),
+    }
+}
 
 async fn wrong(request: &Request, name: &str, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::new(name, form, errors), None).await?.unprocessable())
@@ -169,8 +224,8 @@ fn in_own_words(errors: FieldErrors, form: &Form) -> FieldErrors {
 
 pub(crate) async fn park_item(request: &mut Request) -> Result<PageResponse, Error> {
     let form = request.submitted_form()?.form();
-    let waiting_on = WaitingOn::parse(form.get("waiting_on")).ok_or_else(|| not_chosen("waiting_on"));
-    let parking = match (waiting_on, read_note(form, "note")) {
+    let waiting_on = WaitingOn::parse(form.get(PARKING.waiting_on)).ok_or_else(|| not_chosen(PARKING.waiting_on.name));
+    let parking = match (waiting_on, read_note(form, PARKING.note.name)) {
         (Ok(waiting_on), Ok(note)) => Ok(Parking { waiting_on: Nullable(Some(waiting_on)), note }),
         (waiting_on, note) => {
             let mut errors = waiting_on.err().unwrap_or_default();
@@ -215,8 +270,8 @@ async fn park(request: &Request, parking: Result<Parking, FieldErrors>, done: No
 
 pub(crate) async fn close_unfunded(request: &mut Request) -> Result<PageResponse, Error> {
     let form = request.submitted_form()?.form();
-    let reason = CloseReason::parse(form.get("close_reason")).ok_or_else(|| not_chosen("close_reason"));
-    let doing = match (reason, read_note(form, "close_note")) {
+    let reason = CloseReason::parse(form.get(CLOSING.reason)).ok_or_else(|| not_chosen(CLOSING.reason.name));
+    let doing = match (reason, read_note(form, CLOSING.note.name)) {
         (Ok(reason), Ok(note)) => Ok(FundingAct::CloseUnfunded(reason, note)),
         (reason, note) => {
             let mut errors = reason.err().unwrap_or_default();
@@ -234,13 +289,13 @@ pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error>
 }
 
 pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, Error> {
-    let note = read_safe_note(request.submitted_form()?.form(), "claim_note");
+    let note = read_safe_note(request.submitted_form()?.form(), CLAIM_FORM.note.name);
     let done = Notice::plain("Claim recorded", "A claim is not proof, so this item is not done. Next: file proof.");
     act(request, CLAIM, note.map(FundingAct::RecordClaim), done).await
 }
 
 pub(crate) async fn withdraw_claim(request: &mut Request) -> Result<PageResponse, Error> {
-    let doing = read_reason(request.submitted_form()?.form(), "withdraw_reason").map(FundingAct::WithdrawClaim);
+    let doing = read_reason(request.submitted_form()?.form(), WITHDRAWAL.reason.name).map(FundingAct::WithdrawClaim);
     let line = "The item is in progress again. The claim stays in its history.";
     act(request, WITHDRAW, doing, Notice::good("Claim withdrawn", line)).await
 }
@@ -273,9 +328,13 @@ fn filed() -> Notice {
 }
 
 fn read_dated(form: &Form, today: Day) -> Result<Day, FieldErrors> {
-    let day = pages::fields::read_day(form, "dated")?;
+    let day = pages::fields::read_day(form, PROOF_FORM.dated.name)?;
     let message = "must not be in the future";
-    if day.is_to_come(today) { Err(FieldErrors::one("dated", FieldCode::OutOfRange, message)) } else { Ok(day) }
+    if day.is_to_come(today) {
+        Err(FieldErrors::one(PROOF_FORM.dated, FieldCode::OutOfRange, message))
+    } else {
+        Ok(day)
+    }
 }
 
 pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Error> {
@@ -288,17 +347,17 @@ pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Er
     };
     // Don't store a file for a missing item.
     funding_items::get(submitted.scope(), request.path_id("id")?).await?;
-    if let Some(file) = form.file("file") {
+    if let Some(file) = form.file(PROOF_FORM.file) {
         let kept = match SafeLine::parse(&file.name) {
             Err((FieldCode::SensitiveValue, _)) => {
                 let message = "has a name with an account or card number. Rename it, then choose it again";
-                Err(FieldErrors::one("file", FieldCode::SensitiveValue, message))
+                Err(FieldErrors::one(PROOF_FORM.file, FieldCode::SensitiveValue, message))
             }
-            _ => keep_file(&submitted, Some(file), "file").await?,
+            _ => keep_file(&submitted, Some(file), PROOF_FORM.file.name).await?,
         };
         let named = kept.and_then(|(name, content, file_type)| {
             let name = SafeLine::parse(name.as_str()).or_else(|_| SafeLine::parse("File"));
-            let name = name.map_err(|(code, message)| FieldErrors::one("file", code, message))?;
+            let name = name.map_err(|(code, message)| FieldErrors::one(PROOF_FORM.file, code, message))?;
             Ok(EvidenceFile { name, content, file_type: Some(file_type) })
         });
         match named {
@@ -310,15 +369,15 @@ pub(crate) async fn file_proof(request: &mut Request) -> Result<PageResponse, Er
 }
 
 fn read_proof(id: ProofId, form: &Form, today: Day) -> Result<NewProof, FieldErrors> {
-    let source = ProofSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
+    let source = ProofSource::parse(form.get(PROOF_FORM.source)).ok_or_else(|| not_chosen(PROOF_FORM.source.name));
     let dated = read_dated(form, today);
-    let note = read_safe_note(form, "proof_note");
-    let has_something = form.file("file").is_some() || !form.get("proof_note").trim().is_empty();
+    let note = read_safe_note(form, PROOF_FORM.note.name);
+    let has_something = form.file(PROOF_FORM.file).is_some() || !form.get(PROOF_FORM.note).trim().is_empty();
     let something = if has_something {
         Ok(())
     } else {
         let message = "is missing. Without one, say in the note what was confirmed, by whom and how";
-        Err(FieldErrors::one("file", FieldCode::Required, message))
+        Err(FieldErrors::one(PROOF_FORM.file, FieldCode::Required, message))
     };
     match (source, dated, note, something) {
         (Ok(source), Ok(dated), Ok(note), Ok(())) => Ok(NewProof { id, source, dated, file: None, note }),
@@ -340,7 +399,7 @@ pub(crate) async fn accept_proof(request: &mut Request) -> Result<PageResponse, 
 
 pub(crate) async fn reject_proof(request: &mut Request) -> Result<PageResponse, Error> {
     let proof: ProofId = request.path_id("proof")?;
-    let reason = read_reason(request.submitted_form()?.form(), "reason");
+    let reason = read_reason(request.submitted_form()?.form(), REJECTION.reason.name);
     let doing = reason.map(|reason| FundingAct::RejectProof(proof, reason));
     let done = Notice::good("Proof rejected", "It does not count.");
     act(request, &format!("reject-{proof}"), doing, done).await

@@ -1,6 +1,8 @@
 //! The form that sorts an item: kind, verb, owners and facts, named as in the API. The table determines the facts.
 
 use pages::fields::Fields;
+use pages::form;
+use pages::form::Field;
 use serde_json::{Map, Value as Json};
 use shared::domain::contact::Contact;
 use shared::domain::funding::facts::Given;
@@ -15,6 +17,18 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
 
 use crate::{Choice, kinds, people_choices, trust_choices, verbs};
+
+form! {
+    /// What an item is: kind, action, owners and facts.
+    pub(crate) FACTS_FORM: FactsForm {
+        label: Field::line("label", "Label", 200),
+        kind: Field::choice("asset_kind", "Kind"),
+        verb: Field::choice("verb", "Action"),
+        trust: Field::choice("trust_id", "Trust"),
+        owners: Field::choice("owner.", "Owners"),
+        facts: Field::choice("detail.", "Facts"),
+    }
+}
 
 /// The prefix of fact fields, as in the API's paths.
 const FACTS: &str = "detail.";
@@ -38,8 +52,8 @@ impl Dropped {
     }
 
     fn by<'a>(typed: impl Fn(&str) -> &'a str, item: &FundingItem) -> Option<Self> {
-        let kind = AssetKind::parse(typed("asset_kind")).filter(|kind| *kind != item.asset_kind())?;
-        let verbs = [Verb::parse(typed("verb")), item.verb()].into_iter().flatten();
+        let kind = AssetKind::parse(typed(FACTS_FORM.kind.name)).filter(|kind| *kind != item.asset_kind())?;
+        let verbs = [Verb::parse(typed(FACTS_FORM.verb.name)), item.verb()].into_iter().flatten();
         let verb = verbs.into_iter().find(|verb| kind.facts_for(*verb).is_none());
         let known = kind.facts();
         let is_there = |fact: &Fact| !typed(&field_of(*fact)).trim().is_empty() || item.detail().get(*fact).is_some();
@@ -78,27 +92,42 @@ pub(super) struct SortForm {
     pub kept: Vec<(String, String)>,
 }
 
+/// The answers to a fact that holds or doesn't.
+pub(super) static FLAG: &[FlagChoice] =
+    &[FlagChoice { value: "true", text: "Yes" }, FlagChoice { value: "false", text: "No" }];
+
+pub(super) struct FlagChoice {
+    pub value: &'static str,
+    pub text: &'static str,
+}
+
 pub(super) struct FactField {
-    pub name: String,
-    pub label: &'static str,
-    pub input: &'static str,
-    pub hint: &'static str,
-    pub max: usize,
+    name: String,
+    fact: Fact,
 }
 
 impl FactField {
     fn of(fact: Fact) -> Self {
-        let (input, hint, max) = match fact.fact_type() {
-            FactType::Line => ("line", "", limits::NAME_CHARS_MAX),
-            FactType::Identifier => ("line", "The whole number. It may be long.", limits::NAME_CHARS_MAX),
-            FactType::Lines => ("lines", "", limits::FACTS_BYTES_MAX),
-            FactType::Last4 => ("line", "Exactly 4 letters or digits, never the whole number.", 20),
-            FactType::Amount => ("line", "For example 250,000.00, in the currency below.", 60),
-            FactType::Currency => ("line", "Three letters, such as USD.", 3),
-            FactType::Percent => ("line", "In percent, for example 50 or 33.3.", 20),
-            FactType::Flag => ("flag", "", 0),
+        Self { name: field_of(fact), fact }
+    }
+
+    pub fn is_flag(&self) -> bool {
+        self.fact.fact_type() == FactType::Flag
+    }
+
+    pub fn field(&self) -> Field<'_> {
+        const LINE: Field<'_> = Field::line("", "", limits::NAME_CHARS_MAX);
+        let field = match self.fact.fact_type() {
+            FactType::Line => LINE,
+            FactType::Identifier => LINE.hint("The whole number. It may be long."),
+            FactType::Lines => Field::lines("", "", limits::FACTS_BYTES_MAX, 2),
+            FactType::Last4 => Field::line("", "", 20).hint("Exactly 4 letters or digits, never the whole number."),
+            FactType::Amount => Field::line("", "", 60).hint("For example 250,000.00, in the currency below."),
+            FactType::Currency => Field::line("", "", 3).hint("Three letters, such as USD."),
+            FactType::Percent => Field::line("", "", 20).hint("In percent, for example 50 or 33.3."),
+            FactType::Flag => Field::choice("", ""),
         };
-        Self { name: field_of(fact), label: fact.label(), input, hint, max }
+        field.named(&self.name).labeled(self.fact.label())
     }
 }
 
@@ -113,9 +142,9 @@ impl SortForm {
         (trusts, people): (&[Trust], &[Contact]),
         typed: Option<Fields>,
     ) -> Self {
-        let fields = typed.unwrap_or_else(|| values_of(item));
-        let kind = AssetKind::parse(fields.value("asset_kind")).unwrap_or(item.asset_kind());
-        let needed = Verb::parse(fields.value("verb")).and_then(|verb| kind.facts_for(verb));
+        let fields = typed.unwrap_or_else(|| values_of(item)).within("sort");
+        let kind = AssetKind::parse(fields.value(FACTS_FORM.kind)).unwrap_or(item.asset_kind());
+        let needed = Verb::parse(fields.value(FACTS_FORM.verb)).and_then(|verb| kind.facts_for(verb));
         let about = match needed {
             Some([]) | None => "Choose the action first: it decides which facts are needed.".to_owned(),
             Some(_) => "These facts are needed.".to_owned(),
@@ -145,7 +174,7 @@ impl SortForm {
     }
 
     pub fn is_owner(&self, id: &str) -> bool {
-        self.fields.is_checked(&format!("{OWNER}{id}"))
+        self.fields.is_checked(format!("{OWNER}{id}"))
     }
 
     pub fn other_is_wrong(&self) -> bool {
@@ -169,8 +198,8 @@ fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
         };
         (!typed.is_empty() && is_shown).then(|| (field_of(fact), typed.to_owned()))
     });
-    let verb =
-        Some(fields.value("verb")).filter(|verb| Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none()));
+    let verb = Some(fields.value(FACTS_FORM.verb))
+        .filter(|verb| Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none()));
     let verb = verb.unwrap_or(fields.value(VERB_BEFORE));
     let verb = Verb::parse(verb).map(|verb| (VERB_BEFORE.to_owned(), verb.to_string()));
     facts.chain(verb).collect()
@@ -178,25 +207,25 @@ fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
 
 fn verb_of<'a>(form: &'a Form, kind: AssetKind, item: &FundingItem) -> &'a str {
     let before = form.get(VERB_BEFORE);
-    let is_back = kind == item.asset_kind() && form.get("verb").is_empty();
+    let is_back = kind == item.asset_kind() && form.get(FACTS_FORM.verb).is_empty();
     let fits = Verb::parse(before).is_some_and(|verb| kind.facts_for(verb).is_some());
-    if is_back && fits { before } else { form.get("verb") }
+    if is_back && fits { before } else { form.get(FACTS_FORM.verb) }
 }
 
 fn values_of(item: &FundingItem) -> Fields {
     let fact = |(fact, value): (&Fact, &FactValue)| (field_of(*fact), as_typed(item, *fact, value));
     let own = [
-        ("label".to_owned(), item.label().as_str().to_owned()),
-        ("asset_kind".to_owned(), item.asset_kind().to_string()),
-        ("verb".to_owned(), item.verb().map(|verb| verb.to_string()).unwrap_or_default()),
-        ("trust_id".to_owned(), item.trust_id().map(|id| id.to_string()).unwrap_or_default()),
+        (FACTS_FORM.label.name.to_owned(), item.label().as_str().to_owned()),
+        (FACTS_FORM.kind.name.to_owned(), item.asset_kind().to_string()),
+        (FACTS_FORM.verb.name.to_owned(), item.verb().map(|verb| verb.to_string()).unwrap_or_default()),
+        (FACTS_FORM.trust.name.to_owned(), item.trust_id().map(|id| id.to_string()).unwrap_or_default()),
     ];
     let owners = item.owner_contact_ids().iter().map(|id| (format!("{OWNER}{id}"), "on".to_owned()));
     Fields::of(own.into_iter().chain(owners).chain(item.detail().facts().iter().map(fact)))
 }
 
 pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges, FieldErrors> {
-    let kind = AssetKind::parse(form.get("asset_kind")).unwrap_or(item.asset_kind());
+    let kind = AssetKind::parse(form.get(FACTS_FORM.kind)).unwrap_or(item.asset_kind());
     let mut errors = FieldErrors::default();
     let mut detail = Map::new();
     // Facts of the previous kind, still in the form, are dropped with it.
@@ -212,13 +241,13 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     };
     let owners: Vec<Json> = form.checked(OWNER).map(Json::from).collect();
     let mut body = Map::new();
-    body.insert("label".to_owned(), form.get("label").into());
-    body.insert("asset_kind".to_owned(), form.get("asset_kind").into());
+    body.insert(FACTS_FORM.label.name.to_owned(), form.get(FACTS_FORM.label).into());
+    body.insert(FACTS_FORM.kind.name.to_owned(), form.get(FACTS_FORM.kind).into());
     // A verb that the new kind lacks is dropped with its facts.
     let verb = verb_of(form, kind, item).trim();
     let is_dropped = kind != item.asset_kind() && Verb::parse(verb).is_some_and(|verb| kind.facts_for(verb).is_none());
-    body.insert("verb".to_owned(), if verb.is_empty() || is_dropped { Json::Null } else { verb.into() });
-    body.insert("trust_id".to_owned(), or_null("trust_id"));
+    body.insert(FACTS_FORM.verb.name.to_owned(), if verb.is_empty() || is_dropped { Json::Null } else { verb.into() });
+    body.insert(FACTS_FORM.trust.name.to_owned(), or_null(FACTS_FORM.trust.name));
     body.insert("owner_contact_ids".to_owned(), owners.into());
     body.insert("detail".to_owned(), detail.into());
     match input::read::<FundingItemChanges>(Json::Object(body)) {

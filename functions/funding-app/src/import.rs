@@ -10,6 +10,7 @@ use axum::body::Bytes;
 use futures_util::stream::{self, StreamExt};
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::{Badge, item_badge, names};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, page_at};
@@ -33,6 +34,16 @@ use uuid::Uuid;
 use crate::facts_for_people;
 use crate::import_rows::{NewRow, NotRead, Parsed, Row, item_id, parse, with_row};
 use crate::sheet::{self, KindHelp};
+
+form! {
+    /// A file with items.
+    pub(crate) IMPORT: ImportForm {
+        file: Field::file("file", "CSV file", ".csv,text/csv,text/plain")
+            .called("The file")
+            .hint("Up to 1,000 rows, in UTF-8, UTF-16 or a Windows encoding."),
+        csv: Field::data("csv", "Or paste it here", 8).called("The file"),
+    }
+}
 
 const PROBLEMS_SHOWN: usize = 50;
 const FACTS_SHOWN_CHARS: usize = 160;
@@ -105,20 +116,20 @@ pub(crate) async fn read_import(request: &mut Request) -> Result<PageResponse, E
     let submitted = request.submitted_form()?;
     let form = submitted.form();
     let review = review(request).await?;
-    let (field, file) = match form.file("file") {
-        Some(file) => ("file", file.content.clone()),
-        None => ("csv", Bytes::copy_from_slice(form.get("csv").as_bytes())),
+    let (field, file) = match form.file(IMPORT.file) {
+        Some(file) => (IMPORT.file, file.content.clone()),
+        None => (IMPORT.csv, Bytes::copy_from_slice(form.get(IMPORT.csv).as_bytes())),
     };
     let parsed = match parse(&file, &review, request.now()) {
         Ok(parsed) => parsed.checked(submitted.scope(), &review, None).await?,
         Err(NotRead { message, is_sensitive }) => {
             let fields = Fields::submitted(form, FieldErrors::one(field, FieldCode::InvalidValue, message));
-            let fields = fields.without(|name: &str| name == "csv" && is_sensitive);
+            let fields = fields.without(|name: &str| name == IMPORT.csv.name && is_sensitive);
             return Ok(form_page(request, &review, fields, &Parsed::default())?.unprocessable());
         }
     };
     if !parsed.problems().is_empty() {
-        let is_left_out = |name: &str| name == "csv" && parsed.is_sensitive;
+        let is_left_out = |name: &str| name == IMPORT.csv.name && parsed.is_sensitive;
         let fields = Fields::submitted(form, FieldErrors::default()).without(is_left_out);
         return Ok(form_page(request, &review, fields, &parsed)?.unprocessable());
     }

@@ -102,7 +102,6 @@ struct Withdrawn {
 }
 
 struct Uploaded {
-    name: String,
     who: String,
     question: String,
     file: Link,
@@ -312,7 +311,6 @@ fn uploaded(review: &ItemReview, typed: &Typed, zone: &TimeZone) -> Vec<Uploaded
             answers,
             action: format!("{}/confirmation/{}", item_url(item.id()), sent.proof_id),
             fields: typed.fields_of(&name, [("dated", zone.day_of(sent.sent_at).for_people())]),
-            name,
         }
     };
     confirmations.iter().map(entry).collect()

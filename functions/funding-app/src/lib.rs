@@ -48,35 +48,51 @@ pub fn routes() -> Pages {
         .route(FUNDING, get("view_funding", index::show))
         .route(
             "/app/funding/{id}",
-            get("view_funding_schedule", schedule::show).form("create_funding_item", schedule::add),
+            get("view_funding_schedule", schedule::show)
+                .form("create_funding_item", schedule::add)
+                .fields(&schedule::NEW_ITEM),
         )
         .route("/app/funding/{id}/export", get("export_funding_schedule", export::export))
         .route(
             "/app/funding/{id}/import",
-            get("view_funding_import", import::show_import).form("upload_funding_items", import::read_import),
+            get("view_funding_import", import::show_import)
+                .form("upload_funding_items", import::read_import)
+                .fields(&import::IMPORT),
         )
         .route(
             "/app/funding/{id}/import/{import}",
             get("view_funding_import_preview", import::show_preview).form("import_funding_items", import::import),
         )
-        .route("/app/funding/{id}/selected", post(selected::ACT_OPERATIONS, selected::act))
+        .route(
+            "/app/funding/{id}/selected",
+            post(selected::ACT_OPERATIONS, selected::act).fields(&selected::SELECTED_FORM),
+        )
         .route(&at(""), get("view_funding_item", item::show))
-        .route(&at("/sort"), post("update_funding_item", acts::sort))
-        .route(&at("/park"), post("park_funding_item", acts::park_item))
+        .route(&at("/sort"), post("update_funding_item", acts::sort).fields(&facts::FACTS_FORM))
+        .route(&at("/park"), post("park_funding_item", acts::park_item).fields(&acts::PARKING))
         .route(&at("/clear"), post("park_funding_item", acts::clear_hold))
-        .route(&at("/close"), post("close_funding_item", acts::close_unfunded))
+        .route(&at("/close"), post("close_funding_item", acts::close_unfunded).fields(&acts::CLOSING))
         .route(&at("/reopen"), post("reopen_funding_item", acts::reopen))
-        .route(&at("/claim"), post("record_funding_claim", acts::record_claim))
-        .route(&at("/claim/withdraw"), post("withdraw_funding_claim", acts::withdraw_claim))
-        .route(&at("/confirmation/{submission}"), post("file_funding_proof", acts::file_confirmation))
-        .route(&at("/proof"), post("file_funding_proof", acts::file_proof))
+        .route(&at("/claim"), post("record_funding_claim", acts::record_claim).fields(&acts::CLAIM_FORM))
+        .route(&at("/claim/withdraw"), post("withdraw_funding_claim", acts::withdraw_claim).fields(&acts::WITHDRAWAL))
+        .route(
+            &at("/confirmation/{submission}"),
+            post("file_funding_proof", acts::file_confirmation).fields(&acts::CONFIRMATION_FORM),
+        )
+        .route(&at("/proof"), post("file_funding_proof", acts::file_proof).fields(&acts::PROOF_FORM))
         .route(&at("/proof/{proof}/accept"), post("accept_funding_proof", acts::accept_proof))
-        .route(&at("/proof/{proof}/reject"), post("reject_funding_proof", acts::reject_proof))
+        .route(&at("/proof/{proof}/reject"), post("reject_funding_proof", acts::reject_proof).fields(&acts::REJECTION))
         .route(&at("/proof/{proof}/file"), get("download_funding_proof", acts::download))
         .route(TRUSTS, get("view_trusts", trusts::list))
-        .route(NEW_TRUST, get("view_new_trust", trust_form::new).form("create_trust", trust_form::create))
+        .route(
+            NEW_TRUST,
+            get("view_new_trust", trust_form::new).form("create_trust", trust_form::create).fields(&trust_form::TRUST),
+        )
         .route("/app/trusts/{id}", get("view_trust", trust::show))
-        .route("/app/trusts/{id}/edit", get("view_trust_form", trust_form::edit).form("update_trust", trust_form::save))
+        .route(
+            "/app/trusts/{id}/edit",
+            get("view_trust_form", trust_form::edit).form("update_trust", trust_form::save).fields(&trust_form::TRUST),
+        )
 }
 
 pub(crate) fn hold_badge(item: &FundingItem) -> Option<String> {
@@ -147,7 +163,8 @@ impl Typed {
         name: &str,
         beginning: impl IntoIterator<Item = (N, V)>,
     ) -> Fields {
-        if self.is(name) { self.fields.clone() } else { Fields::of(beginning) }
+        let fields = if self.is(name) { self.fields.clone() } else { Fields::of(beginning) };
+        fields.within(name.to_owned())
     }
 
     fn fields_or_none(&self, name: &str) -> Fields {

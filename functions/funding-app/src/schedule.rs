@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
+use pages::form;
+use pages::form::FormFields;
 use pages::labels::{Badge, item_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
@@ -27,6 +29,17 @@ use shared::wire::page::{Filter, Offset, Page, Search};
 
 use crate::rows::Progress;
 use crate::{Choice, Typed, hold_badge, kinds, people_choices, trust_choices, verbs};
+
+form! {
+    /// An item that is added.
+    pub(crate) NEW_ITEM: NewItemForm {
+        label: Field::line("label", "Label", 200).hint("What it is called, without its account number."),
+        kind: Field::choice("asset_kind", "Kind"),
+        trust: Field::choice("trust_id", "Trust"),
+        reference: Field::key("external_reference", "Your reference", 200)
+            .hint("Optional: its key in your own system, such as asset-17."),
+    }
+}
 
 const ADD: &str = "add";
 pub(super) const SELECTED: &str = "selected";
@@ -189,7 +202,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         verbs: verbs(Verb::ALL.into_iter()),
         kinds: kinds(),
         selected,
-        add: typed.fields_of(ADD, [("asset_kind", "other")]),
+        add: typed.fields_of(ADD, [(NEW_ITEM.kind, "other")]),
         print: format!("{PAPERS}/{id}/schedule.pdf"),
         path,
         filters,
@@ -288,8 +301,6 @@ fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -
     }
 }
 
-const FIELDS: [&str; 4] = ["trust_id", "label", "asset_kind", "external_reference"];
-
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (workspace, form): (WorkspaceId, _) = (request.path_id("id")?, submitted.form());
@@ -313,7 +324,9 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             Ok(page(request, typed, Some(notice)).await?.conflicting())
         }
         Err(Error::Invalid(errors)) => again(errors).await,
-        Err(Error::NotFound(errors)) if errors.clone().into_list().iter().all(|error| error.field == "trust_id") => {
+        Err(Error::NotFound(errors))
+            if errors.clone().into_list().iter().all(|error| error.field == NEW_ITEM.trust.name) =>
+        {
             again(errors).await
         }
         Err(error) => Err(error),
@@ -321,9 +334,9 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
 }
 
 fn read(form: &Form, workspace_id: WorkspaceId) -> Result<NewFundingItem, FieldErrors> {
-    let sent = FIELDS.iter().filter(|name| !form.get(name).trim().is_empty());
+    let sent = NEW_ITEM.names().into_iter().filter(|name| !form.get(name).trim().is_empty());
     let mut body: serde_json::Map<String, serde_json::Value> =
-        sent.map(|name| ((*name).to_owned(), form.get(name).into())).collect();
+        sent.map(|name| (name.to_owned(), form.get(name).into())).collect();
     body.insert("workspace_id".to_owned(), workspace_id.to_string().into());
     shared::wire::input::read(body.into())
 }

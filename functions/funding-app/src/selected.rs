@@ -3,6 +3,8 @@
 //! Decision: sorting several sets only what was chosen. All are checked first, then each has its own transaction.
 
 use pages::done::redirect_with;
+use pages::form;
+use pages::form::Field;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -21,6 +23,16 @@ use shared::wire::input::{NullablePatch, Patch};
 
 use crate::schedule::{SELECTED, page};
 use crate::{Typed, not_possible};
+
+form! {
+    /// What is changed of the selected items.
+    pub(crate) SELECTED_FORM: SelectedForm {
+        verb: Field::choice("verb", "Action"),
+        trust: Field::choice("trust", "Trust"),
+        owner: Field::choice("owner", "Owner"),
+        items: Field::choice("item.", "Items"),
+    }
+}
 
 pub(crate) const ACT_OPERATIONS: Operation =
     Operation::ByField { field: "act", names: &[("sort", "sort_funding_items")], otherwise: "select_funding_items" };
@@ -122,23 +134,23 @@ fn problems(items: &[&FundingItem], changes: &FundingItemChanges, submitted: &Su
 }
 
 fn read(form: &Form) -> Result<Option<FundingItemChanges>, FieldErrors> {
-    let chosen = |name: &str| Some(form.get(name).trim()).filter(|text| !text.is_empty());
-    let unknown = |name: &str| FieldErrors::one(name, FieldCode::InvalidValue, "must be chosen from the list");
+    let chosen = |field: Field<'_>| Some(form.get(field).trim()).filter(|text| !text.is_empty());
+    let unknown = |field: Field<'_>| FieldErrors::one(field, FieldCode::InvalidValue, "must be chosen from the list");
     let mut changes = FundingItemChanges::default();
     let mut is_any = false;
-    if let Some(text) = chosen("verb") {
-        changes.verb = NullablePatch::Set(Verb::parse(text).ok_or_else(|| unknown("verb"))?);
+    if let Some(text) = chosen(SELECTED_FORM.verb) {
+        changes.verb = NullablePatch::Set(Verb::parse(text).ok_or_else(|| unknown(SELECTED_FORM.verb))?);
         is_any = true;
     }
-    if let Some(text) = chosen("trust") {
-        changes.trust_id = NullablePatch::Set(text.parse::<TrustId>().map_err(|_| unknown("trust"))?);
+    if let Some(text) = chosen(SELECTED_FORM.trust) {
+        changes.trust_id = NullablePatch::Set(text.parse::<TrustId>().map_err(|_| unknown(SELECTED_FORM.trust))?);
         is_any = true;
     }
-    if let Some(text) = chosen("owner") {
-        let owner: ContactId = text.parse().map_err(|_| unknown("owner"))?;
+    if let Some(text) = chosen(SELECTED_FORM.owner) {
+        let owner: ContactId = text.parse().map_err(|_| unknown(SELECTED_FORM.owner))?;
         let owners = ContactIds::new([owner]);
         changes.owner_contact_ids =
-            Patch::Set(owners.map_err(|(code, message)| FieldErrors::one("owner", code, message))?);
+            Patch::Set(owners.map_err(|(code, message)| FieldErrors::one(SELECTED_FORM.owner, code, message))?);
         is_any = true;
     }
     Ok(is_any.then_some(changes))

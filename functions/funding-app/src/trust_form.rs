@@ -4,6 +4,7 @@ use askama::Template;
 use http::StatusCode;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
@@ -22,6 +23,18 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::input;
 
 use crate::{Choice, people_choices};
+
+form! {
+    /// A trust.
+    pub(crate) TRUST: TrustForm {
+        name: Field::line("formal_name", "Formal name", 200)
+            .hint("As documents name it, such as The Ellery Family Trust, dated March 14, 2026."),
+        settlors: Field::choice("settlor.", "Settlors"),
+        trustees: Field::choice("trustee.", "Trustees"),
+        reference: Field::key("external_reference", "Your reference", 200)
+            .hint("Optional: the key of this trust in your own system, such as trust-3."),
+    }
+}
 
 const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
     path: NEW_TRUST,
@@ -124,9 +137,9 @@ fn is_about_people(errors: &FieldErrors) -> bool {
 fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
     let mut body = sides(form);
     body.insert("workspace_id".to_owned(), workspace.to_string().into());
-    for name in ["formal_name", "external_reference"] {
-        if !form.get(name).trim().is_empty() {
-            body.insert(name.to_owned(), form.get(name).into());
+    for field in [TRUST.name, TRUST.reference] {
+        if !form.get(field).trim().is_empty() {
+            body.insert(field.into(), form.get(field).into());
         }
     }
     let new: NewTrust = input::read(body.into())?;
@@ -136,9 +149,9 @@ fn read(form: &Form, workspace: WorkspaceId) -> Result<NewTrust, FieldErrors> {
 
 fn read_changes(form: &Form) -> Result<TrustChanges, FieldErrors> {
     let mut body = sides(form);
-    body.insert("formal_name".to_owned(), form.get("formal_name").into());
-    let reference = Some(form.get("external_reference")).filter(|text| !text.trim().is_empty());
-    body.insert("external_reference".to_owned(), reference.map_or(Json::Null, Json::from));
+    body.insert(TRUST.name.into(), form.get(TRUST.name).into());
+    let reference = Some(form.get(TRUST.reference)).filter(|text| !text.trim().is_empty());
+    body.insert(TRUST.reference.into(), reference.map_or(Json::Null, Json::from));
     input::read(body.into())
 }
 
@@ -185,8 +198,8 @@ pub(super) fn edit_url(id: TrustId) -> String {
 fn fields_of(trust: &Trust) -> Fields {
     let reference = trust.external_reference.as_ref().map(|reference| reference.as_str().to_owned());
     let own = [
-        ("formal_name".to_owned(), trust.formal_name.as_str().to_owned()),
-        ("external_reference".to_owned(), reference.unwrap_or_default()),
+        (String::from(TRUST.name), trust.formal_name.as_str().to_owned()),
+        (String::from(TRUST.reference), reference.unwrap_or_default()),
     ];
     let checked = |side: &'static str| move |id: &ContactId| (format!("{side}.{id}"), "on".to_owned());
     let settlors = trust.settlor_contact_ids.iter().map(checked("settlor"));

@@ -3,6 +3,8 @@
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::Fields;
+use pages::form;
+use pages::form::FormFields;
 use pages::labels::{DisplayTime, role_label};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -19,6 +21,22 @@ use crate::home;
 use crate::second_factor::OnState;
 
 const PATH: &str = "/app/account";
+
+form! {
+    /// The member's name.
+    pub(crate) NAME: NameForm {
+        name: Field::line("name", "Your name", 200)
+            .hint("As the members of this organization see it, also in the audit log."),
+    }
+}
+
+form! {
+    /// A change of the account's password.
+    pub(crate) PASSWORD: PasswordForm {
+        current: Field::password("current_password", "Current password"),
+        new: Field::new_password("new_password", "New password"),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -79,7 +97,7 @@ async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, E
         name: organization.name.as_str().to_owned(),
         is_current: organization.id == current,
     };
-    let own_name = || Fields::of([("name", signed_in.member().name().as_str())]);
+    let own_name = || Fields::of([(NAME.name, signed_in.member().name().as_str())]);
     PageResponse::render(&AccountPage {
         layout: Layout::new(request),
         notice: shown.notice,
@@ -120,7 +138,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 pub(crate) async fn save_name(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let NewName { name } = match submitted.form().read_new(&["name"]) {
+    let NewName { name } = match submitted.form().read_new(&NAME.names()) {
         Ok(new) => new,
         Err(errors) => {
             let name = Some(Fields::submitted(submitted.form(), errors));
@@ -137,15 +155,15 @@ pub(crate) async fn save_name(request: &mut Request) -> Result<PageResponse, Err
 pub(crate) async fn change_password(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let passwords = (form.get("current_password"), form.get("new_password"));
+    let passwords = (form.get(PASSWORD.current), form.get(PASSWORD.new));
     let location = format!("{PATH}?password=saved");
     let (field, message) = match own_account::change_password(request, passwords, &location).await? {
         PasswordChanged::Done(redirect) => return Ok(redirect.into()),
         PasswordChanged::Wrong => {
-            ("current_password", "is incorrect. After several tries, wait a few minutes".to_owned())
+            (PASSWORD.current, "is incorrect. After several tries, wait a few minutes".to_owned())
         }
-        PasswordChanged::Same => ("new_password", "must differ from the current one".to_owned()),
-        PasswordChanged::Weak(weak) => ("new_password", weak.message()),
+        PasswordChanged::Same => (PASSWORD.new, "must differ from the current one".to_owned()),
+        PasswordChanged::Weak(weak) => (PASSWORD.new, weak.message()),
     };
     let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
     let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };

@@ -6,6 +6,9 @@ use askama::Template;
 use http::StatusCode;
 use pages::agreement_rows::AgreementRow;
 use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::{Choice, Fields};
+use pages::form;
+use pages::form::FormFields;
 use pages::labels::{DisplayTime, actor_label, contact_kind_label};
 use pages::layout::{Layout, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
@@ -20,15 +23,27 @@ use shared::service::contacts::{self, ContactQuery, Upserted};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::{organizations, workspaces};
 use shared::text;
-use shared::web::{Form, Request};
-use shared::wire::fields::FieldErrors;
+use shared::web::Request;
+use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Offset;
 
 use crate::workspaces::WorkspaceRow;
 
 const PATH: &str = pages::urls::CONTACTS;
 
-const FIELDS: [&str; 4] = ["display_name", "kind", "email", "external_reference"];
+form! {
+    /// A contact's details.
+    pub(crate) CONTACT: ContactForm {
+        name: Field::line("display_name", "Name", 200).called("The name").required(),
+        kind: Field::choice("kind", "Kind").called("The kind"),
+        email: Field::email("email", "Email")
+            .called("The email address")
+            .hint("Needed before they can sign or approve anything."),
+        reference: Field::key("external_reference", "Your reference", 200)
+            .called("The reference")
+            .hint("Optional: the key of this contact in your own system, such as crm-4711."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "contacts.html")]
@@ -38,7 +53,8 @@ struct ContactsPage {
     search: String,
     contacts: Vec<ContactRow>,
     pager: Option<Pager>,
-    form: ContactForm,
+    kinds: Vec<Choice>,
+    fields: Fields,
 }
 
 struct ContactRow {
@@ -59,79 +75,29 @@ impl ContactRow {
     }
 }
 
-struct ContactForm {
-    name: String,
-    kinds: Vec<KindOption>,
-    email: String,
-    reference: String,
-    name_error: Option<String>,
-    kind_error: Option<String>,
-    email_error: Option<String>,
-    reference_error: Option<String>,
+fn no_contact() -> Fields {
+    Fields::of([(CONTACT.kind, ContactKind::Person.as_str())])
 }
 
-struct KindOption {
-    value: &'static str,
-    text: &'static str,
-    is_selected: bool,
+fn fields_of(contact: &Contact) -> Fields {
+    Fields::of([
+        (CONTACT.name, contact.display_name.as_str()),
+        (CONTACT.kind, contact.kind.as_str()),
+        (CONTACT.email, contact.email.as_ref().map_or("", |email| email.as_str())),
+        (CONTACT.reference, contact.external_reference.as_ref().map_or("", |reference| reference.as_str())),
+    ])
 }
 
-impl ContactForm {
-    fn empty() -> Self {
-        Self::new("", ContactKind::Person.as_str(), "", "")
-    }
-
-    fn of_contact(contact: &Contact) -> Self {
-        Self::new(
-            contact.display_name.as_str(),
-            contact.kind.as_str(),
-            contact.email.as_ref().map_or("", |email| email.as_str()),
-            contact.external_reference.as_ref().map_or("", |reference| reference.as_str()),
-        )
-    }
-
-    fn submitted(form: &Form) -> Self {
-        Self::new(form.get("display_name"), form.get("kind"), form.get("email"), form.get("external_reference"))
-    }
-
-    fn new(name: &str, kind: &str, email: &str, reference: &str) -> Self {
-        let kinds = ContactKind::ALL.iter().map(|&option| KindOption {
-            value: option.as_str(),
-            text: contact_kind_label(option),
-            is_selected: option.as_str() == kind,
-        });
-        Self {
-            name: name.to_owned(),
-            kinds: kinds.collect(),
-            email: email.to_owned(),
-            reference: reference.to_owned(),
-            name_error: None,
-            kind_error: None,
-            email_error: None,
-            reference_error: None,
-        }
-    }
-
-    fn with_errors(mut self, errors: FieldErrors) -> Self {
-        for error in errors.into_list() {
-            let field = match error.field.as_str() {
-                "display_name" => &mut self.name_error,
-                "kind" => &mut self.kind_error,
-                "email" => &mut self.email_error,
-                _ => &mut self.reference_error,
-            };
-            *field = Some(error.message);
-        }
-        self
-    }
+fn kinds() -> Vec<Choice> {
+    ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect()
 }
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(contacts_page(request, ContactForm::empty(), notice).await?.with_cookie(cookie))
+    Ok(contacts_page(request, no_contact(), notice).await?.with_cookie(cookie))
 }
 
-async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
+async fn contacts_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let query: ContactQuery = request.read_query()?;
     let found = contacts::list(scope, &query).await?;
@@ -146,7 +112,8 @@ async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Noti
         pager: Pager::new("contacts", found.pagination, page_url),
         contacts: found.data.iter().map(ContactRow::new).collect(),
         search,
-        form,
+        kinds: kinds(),
+        fields,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
 }
@@ -154,11 +121,10 @@ async fn contacts_page(request: &Request, form: ContactForm, notice: Option<Noti
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let new: NewContact = match form.read_new(&FIELDS) {
+    let new: NewContact = match form.read_new(&CONTACT.names()) {
         Ok(new) => new,
         Err(errors) => {
-            let form = ContactForm::submitted(form).with_errors(errors);
-            return Ok(contacts_page(request, form, None).await?.unprocessable());
+            return Ok(contacts_page(request, Fields::submitted(form, errors), None).await?.unprocessable());
         }
     };
     let id: ContactId = submitted.new_id();
@@ -170,11 +136,11 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         Upserted::Existing(contact, _) => {
             let title = "This reference is in use";
             let line = format!("{} has it already. Nothing was added.", contact.display_name.as_str());
-            let form = ContactForm {
-                reference_error: Some("is already used by another contact".to_owned()),
-                ..ContactForm::submitted(form)
-            };
-            Ok(contacts_page(request, form, Some(Notice::bad(title, line))).await?.unprocessable())
+            let message = "is already used by another contact";
+            let errors = FieldErrors::one(CONTACT.reference, FieldCode::InvalidValue, message);
+            Ok(contacts_page(request, Fields::submitted(form, errors), Some(Notice::bad(title, line)))
+                .await?
+                .unprocessable())
         }
     }
 }
@@ -199,7 +165,8 @@ struct ContactPage {
     workspaces_pager: Option<Pager>,
     /// The version shown in the form. Changes of any other are refused.
     version: u64,
-    form: ContactForm,
+    kinds: Vec<Choice>,
+    fields: Fields,
 }
 
 struct ParticipationRow {
@@ -233,7 +200,7 @@ struct Pages {
 /// Shows the contact's or submitted values and the version they apply to: without one, the version shown.
 async fn contact_page(
     request: &Request,
-    submitted: Option<(ContactForm, Option<u64>)>,
+    submitted: Option<(Fields, Option<u64>)>,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
@@ -251,9 +218,9 @@ async fn contact_page(
     }
     let (at_agreement, at_workspace) = (agreements.pagination.offset, workspaces.pagination.offset);
     let participation = |agreement: &Agreement| ParticipationRow::new(agreement, id, ready.contains(&agreement.id()));
-    let (form, version) = match submitted {
-        Some((form, version)) => (form, version.unwrap_or(contact.version())),
-        None => (ContactForm::of_contact(&contact), contact.version()),
+    let (fields, version) = match submitted {
+        Some((fields, version)) => (fields, version.unwrap_or(contact.version())),
+        None => (fields_of(&contact), contact.version()),
     };
     let page = ContactPage {
         layout: Layout::new(request),
@@ -276,7 +243,8 @@ async fn contact_page(
         updated_at: contact.updated_at.into(),
         former: contact.former.iter().rev().map(|was| former(contact.kind, was)).collect(),
         version,
-        form,
+        kinds: kinds(),
+        fields,
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());
     let workspace_ids = workspaces.data.iter().map(|workspace| workspace.id().uuid());
@@ -297,16 +265,15 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     // An invalid version matches no version of the contact.
     let version: Option<u64> = form.get("version").parse().ok();
     let refused = async |errors| {
-        let form = ContactForm::submitted(form).with_errors(errors);
         // The form keeps its version, so that corrections don't overwrite what others have saved.
-        Ok(contact_page(request, Some((form, version)), None).await?.unprocessable())
+        Ok(contact_page(request, Some((Fields::submitted(form, errors), version)), None).await?.unprocessable())
     };
-    let changes: ContactChanges = match form.read_changes(&FIELDS) {
+    let changes: ContactChanges = match form.read_changes(&CONTACT.names()) {
         Ok(changes) => changes,
         Err(errors) => return refused(errors).await,
     };
     let expected = ExpectedVersion::OneOf(version.into_iter().collect());
-    let line = format!("{} appears with its new details everywhere.", form.get("display_name").trim());
+    let line = format!("{} appears with its new details everywhere.", form.get(CONTACT.name).trim());
     let redirect = redirect_with_notice(&submitted, contact_url(id), "Changes saved", &line).await;
     match submitted.run(|| contacts::update(&submitted, id, &expected, changes.clone())).await {
         Ok(_) => Ok(redirect.into()),
@@ -314,8 +281,8 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Err(Error::StaleMatch) => {
             let title = "This contact has changed since you opened it";
             let line = "Nothing was saved. The details above are as they are now; the form has what you typed. Save again to replace them.";
-            let form = ContactForm::submitted(form);
-            let page = contact_page(request, Some((form, None)), Some(Notice::warn(title, line))).await?;
+            let fields = Fields::of(form.typed());
+            let page = contact_page(request, Some((fields, None)), Some(Notice::warn(title, line))).await?;
             Ok(page.refused(StatusCode::CONFLICT, "conflict"))
         }
         Err(error) => Err(error),

@@ -3,21 +3,37 @@
 use askama::Template;
 use http::StatusCode;
 use pages::fields::{Fields, form_secret};
+use pages::form;
+use pages::form::Field;
 use pages::labels::role_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
 use shared::crypto::LinkSecret;
 use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
-use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation, Proof};
+use shared::web::{Form, Request};
 
 use crate::home;
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 use crate::signed_in::signed_in;
 
 const PATH: &str = pages::urls::INVITATIONS;
+
+form! {
+    /// Who joins, and the proof that it is them.
+    pub(crate) JOIN: JoinForm {
+        name: Field::line("name", "Your name", 200)
+            .called("The name")
+            .autocomplete("name")
+            .hint("Records of what you decide show it.")
+            .required(),
+        new_password: Field::new_password("password", "New password").called("The password"),
+        password: Field::password("password", "Password").called("The password"),
+        code: Field::code("code", "Code").hint("From your authenticator app, or a recovery code."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "invitation.html")]
@@ -31,10 +47,7 @@ struct InvitationPage {
     role: &'static str,
     asks_name: bool,
     asks: Asks,
-    name: String,
-    name_error: Option<String>,
-    password_error: Option<String>,
-    code: Fields,
+    fields: Fields,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,10 +60,7 @@ enum Asks {
 #[derive(Default)]
 struct Refused {
     notice: Option<Notice>,
-    name: String,
-    name_error: Option<String>,
-    password_error: Option<String>,
-    code: Fields,
+    fields: Fields,
     asks: Option<Asks>,
 }
 
@@ -82,10 +92,7 @@ async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResp
         role: role_label(role),
         asks_name: needs != Needs::Password,
         asks,
-        name: refused.name,
-        name_error: refused.name_error,
-        password_error: refused.password_error,
-        code: refused.code,
+        fields: refused.fields,
     };
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
 }
@@ -108,44 +115,48 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
         Some(Err(Error::ForgedForm)) | None => {
             let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
             let notice = Some(Notice::bad("Please try again", line));
-            let name = request.unverified_form().get("name").to_owned();
-            let page = invitation_page(request, Refused { notice, name, ..Refused::default() }).await?;
+            let fields = typed_name(&request.unverified_form());
+            let page = invitation_page(request, Refused { notice, fields, ..Refused::default() }).await?;
             return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
         }
         Some(Err(error)) => return Err(error),
     };
-    let refused = Refused { name: form.get("name").to_owned(), ..Refused::default() };
-    let typed = TypedCode::parse(form.get("code"));
-    if form.has("code") && typed.is_none() {
-        let code = Fields::wrong_one("code", NO_CODE);
-        return refused_page(request, Refused { code, asks: Some(Asks::Code), ..refused }).await;
+    let wrong = |field: Field<'_>, error: &str| Refused {
+        fields: Fields::wrong_one(field, error).over(typed_name(&form)),
+        ..Refused::default()
+    };
+    let typed = TypedCode::parse(form.get(JOIN.code));
+    if form.has(JOIN.code) && typed.is_none() {
+        let refused = Refused { asks: Some(Asks::Code), ..wrong(JOIN.code, NO_CODE) };
+        return refused_page(request, refused).await;
     }
-    let proof = typed.as_ref().map_or(Proof::Password(form.get("password")), Proof::Code);
-    let acceptance = Acceptance { name: form.get("name"), proof };
+    let proof = typed.as_ref().map_or(Proof::Password(form.get(JOIN.password)), Proof::Code);
+    let acceptance = Acceptance { name: form.get(JOIN.name), proof };
     let refused = match link_holder::accept(request, &secret, &acceptance).await? {
         Accepted::SignedIn(cookies) => return Ok(signed_in(request, home::JOINED.to_owned(), &cookies)),
         Accepted::Gone => return gone(request),
-        Accepted::Name(error) => Refused { name_error: Some(error), ..refused },
-        Accepted::Weak(weak) => Refused { password_error: Some(weak.message()), ..refused },
+        Accepted::Name(error) => wrong(JOIN.name, &error),
+        Accepted::Weak(weak) => wrong(JOIN.new_password, &weak.message()),
         Accepted::CodeIsNext(cookie) => {
-            let page = invitation_page(request, Refused { asks: Some(Asks::Code), ..refused }).await?;
+            let refused = Refused { fields: typed_name(&form), asks: Some(Asks::Code), notice: None };
+            let page = invitation_page(request, refused).await?;
             return Ok(page.with_cookie(cookie));
         }
-        Accepted::WrongCode => {
-            let code = Fields::wrong_one("code", WRONG_CODE);
-            Refused { code, asks: Some(Asks::Code), ..refused }
-        }
+        Accepted::WrongCode => Refused { asks: Some(Asks::Code), ..wrong(JOIN.code, WRONG_CODE) },
         Accepted::PasswordIsNext => {
             let line = "Your code was not entered within 5 minutes, or your account has changed since.";
             let notice = Some(Notice::warn("Enter your password again", line));
-            Refused { notice, asks: Some(Asks::Password), ..refused }
+            Refused { fields: typed_name(&form), notice, asks: Some(Asks::Password) }
         }
         Accepted::WrongPassword => {
-            let error = "is not that of your account. After several tries, wait a few minutes".to_owned();
-            Refused { password_error: Some(error), ..refused }
+            wrong(JOIN.password, "is not that of your account. After several tries, wait a few minutes")
         }
     };
     refused_page(request, refused).await
+}
+
+fn typed_name(form: &Form) -> Fields {
+    Fields::of([(JOIN.name, form.get(JOIN.name))])
 }
 
 async fn refused_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {

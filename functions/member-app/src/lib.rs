@@ -24,6 +24,15 @@ use pages::routes::{Pages, complete, get, post};
 use pages::{assets, unsent};
 use shared::AppState;
 
+use crate::account::{NAME, PASSWORD};
+use crate::contacts::CONTACT;
+use crate::invitation::JOIN;
+use crate::password_link::NEW_PASSWORD;
+use crate::proposal::DECISION;
+use crate::second_factor::{NEW_CODES, SET_UP, TURN_OFF, TURN_ON};
+use crate::sign_in_code::CODE;
+use crate::workspaces::WORKSPACE;
+
 /// The pages, and an error page for every other path.
 pub fn router(app: Arc<AppState>) -> Router {
     complete(routes(), app)
@@ -37,27 +46,49 @@ pub fn routes() -> Pages {
         .route("/app/sign-in", get("view_sign_in", sign_in::show).form("sign_in", sign_in::sign_in))
         .route(
             "/app/sign-in/code",
-            get("view_sign_in_code", sign_in_code::show).form(sign_in_code::SIGN_IN_OPERATIONS, sign_in_code::sign_in),
+            get("view_sign_in_code", sign_in_code::show)
+                .form(sign_in_code::SIGN_IN_OPERATIONS, sign_in_code::sign_in)
+                .fields(&CODE),
         )
         .route("/app/sign-out", post("sign_out", account::sign_out))
         .route("/app/sign-out-everywhere", post("sign_out_everywhere", account::sign_out_everywhere))
         .route("/app/account", get("view_account", account::show))
-        .route("/app/account/name", post("save_name", account::save_name))
-        .route("/app/account/password", post("change_password", account::change_password))
+        .route("/app/account/name", post("save_name", account::save_name).fields(&NAME))
+        .route("/app/account/password", post("change_password", account::change_password).fields(&PASSWORD))
         .route("/app/account/sessions", post("end_session", account::end_session))
         .route(
             second_factor::PATH,
-            get("view_second_factor", second_factor::show).form("set_up_second_factor", second_factor::set_up_form),
+            get("view_second_factor", second_factor::show)
+                .form("set_up_second_factor", second_factor::set_up_form)
+                .fields(&SET_UP),
         )
-        .route("/app/account/second-factor/turn-on", post("turn_on_second_factor", second_factor::turn_on))
-        .route("/app/account/second-factor/recovery-codes", post("create_recovery_codes", second_factor::renew_codes))
-        .route("/app/account/second-factor/turn-off", post("turn_off_second_factor", second_factor::turn_off))
+        .route(
+            "/app/account/second-factor/turn-on",
+            post("turn_on_second_factor", second_factor::turn_on).fields(&TURN_ON),
+        )
+        .route(
+            "/app/account/second-factor/recovery-codes",
+            post("create_recovery_codes", second_factor::renew_codes).fields(&NEW_CODES),
+        )
+        .route(
+            "/app/account/second-factor/turn-off",
+            post("turn_off_second_factor", second_factor::turn_off).fields(&TURN_OFF),
+        )
         .route("/app/account/organization", post("switch_organization", account::switch_organization))
         .route(unsent::PATH, get("view_unsent_form", unsent::show))
         .route("/app/theme", post("choose_theme", theme::choose))
-        .route("/app/contacts", get("view_contacts", contacts::list).form("create_contact", contacts::add))
-        .route("/app/contacts/{id}", get("view_contact", contacts::show).form("update_contact", contacts::save))
-        .route("/app/workspaces", get("view_workspaces", workspaces::list).form("create_workspace", workspaces::create))
+        .route(
+            "/app/contacts",
+            get("view_contacts", contacts::list).form("create_contact", contacts::add).fields(&CONTACT),
+        )
+        .route(
+            "/app/contacts/{id}",
+            get("view_contact", contacts::show).form("update_contact", contacts::save).fields(&CONTACT),
+        )
+        .route(
+            "/app/workspaces",
+            get("view_workspaces", workspaces::list).form("create_workspace", workspaces::create).fields(&WORKSPACE),
+        )
         .route(
             "/app/workspaces/{id}",
             get("view_workspace", workspaces::show).form("activate_workspace", workspaces::activate),
@@ -71,16 +102,18 @@ pub fn routes() -> Pages {
         .route("/app/proposals", get("view_proposals", proposals::list))
         .route(
             "/app/proposals/{id}",
-            get("view_proposal", proposal::show).form(proposal::DECIDE_OPERATIONS, proposal::decide),
+            get("view_proposal", proposal::show).form(proposal::DECIDE_OPERATIONS, proposal::decide).fields(&DECISION),
         )
         .route("/app/members", get("view_organization", former_address::former_address))
         .route(
             "/app/invitations/{secret}",
-            get("view_invitation", invitation::show).form("accept_invitation", invitation::accept),
+            get("view_invitation", invitation::show).form("accept_invitation", invitation::accept).fields(&JOIN),
         )
         .route(
             "/app/password-links/{secret}",
-            get("view_password_link", password_link::show).form("set_password", password_link::set),
+            get("view_password_link", password_link::show)
+                .form("set_password", password_link::set)
+                .fields(&NEW_PASSWORD),
         )
         .file(assets::STYLE.path, assets::route(&assets::STYLE))
         .file(assets::SCRIPT.path, assets::route(&assets::SCRIPT))

@@ -2,7 +2,8 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::fields::form_secret;
+use pages::fields::{Fields, form_secret};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
 use shared::crypto::LinkSecret;
@@ -13,6 +14,13 @@ use shared::web::link_holder::{self, OpenPasswordLink, PasswordSet};
 
 const PATH: &str = pages::urls::PASSWORD_LINKS;
 
+form! {
+    /// The new password.
+    pub(crate) NEW_PASSWORD: NewPasswordForm {
+        password: Field::new_password("password", "New password").called("The password"),
+    }
+}
+
 #[derive(Template)]
 #[template(path = "password_link.html")]
 struct PasswordLinkPage {
@@ -22,18 +30,14 @@ struct PasswordLinkPage {
     action: String,
     organization: String,
     email: String,
-    password_error: Option<String>,
+    fields: Fields,
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
-    password_link_page(request, None, None).await
+    password_link_page(request, None, Fields::default()).await
 }
 
-async fn password_link_page(
-    request: &Request,
-    notice: Option<Notice>,
-    password_error: Option<String>,
-) -> Result<PageResponse, Error> {
+async fn password_link_page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
     let Some(OpenPasswordLink { organization, email }) = link_holder::open_password_link(request, &secret).await?
     else {
@@ -47,7 +51,7 @@ async fn password_link_page(
         action: format!("{PATH}{}", secret.reveal()),
         organization: organization.name.as_str().to_owned(),
         email: email.as_str().to_owned(),
-        password_error,
+        fields,
     };
     Ok(PageResponse::render(&page)?.with_cookie(Cookie::Form.set(request.app(), Some(&form_secret))))
 }
@@ -66,11 +70,11 @@ fn gone(request: &Request) -> Result<PageResponse, Error> {
 pub(crate) async fn set(request: &mut Request) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
     let password = match request.cookie(Cookie::Form).map(|secret| request.verified_form(&secret)) {
-        Some(Ok(form)) => form.get("password").to_owned(),
+        Some(Ok(form)) => form.get(NEW_PASSWORD.password).to_owned(),
         Some(Err(Error::ForgedForm)) | None => {
             let line = "This form had expired, or your browser does not keep cookies. Nothing was changed.";
             let notice = Some(Notice::bad("Please try again", line));
-            let page = password_link_page(request, notice, None).await?;
+            let page = password_link_page(request, notice, Fields::default()).await?;
             return Ok(page.refused(StatusCode::FORBIDDEN, "forbidden"));
         }
         Some(Err(error)) => return Err(error),
@@ -83,7 +87,8 @@ pub(crate) async fn set(request: &mut Request) -> Result<PageResponse, Error> {
         }
         PasswordSet::Gone => gone(request),
         PasswordSet::Weak(weak) => {
-            let page = password_link_page(request, None, Some(weak.message())).await?;
+            let fields = Fields::wrong_one(NEW_PASSWORD.password, &weak.message());
+            let page = password_link_page(request, None, fields).await?;
             Ok(if page.is_refused() { page } else { page.unprocessable() })
         }
     }

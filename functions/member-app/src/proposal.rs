@@ -6,6 +6,8 @@ use pages::agreement_summary::{AgreementSummary, next_line};
 use pages::blockers::{BlockerRow, blocker_rows};
 use pages::deal::{Deadline, Deal};
 use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::Fields;
+use pages::form;
 use pages::labels::{Badge, DisplayTime, action_verb, actor_label, lifecycle_badge, proposal_badge, too_late};
 use pages::layout::{Layout, Link, Notice};
 use pages::payment_list::{PaymentList, name};
@@ -28,6 +30,15 @@ use shared::web::{Flash, Form, Request, SubmittedForm};
 use crate::sign_in::SESSION_ENDED;
 
 const IN_FLIGHT_SHOWN: usize = 5;
+
+form! {
+    /// A member's decision.
+    pub(crate) DECISION: DecisionForm {
+        note: Field::lines("note", "Decision note", 2000, 3)
+            .called("The note")
+            .hint("Optional. Whoever proposed it can read it."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "proposal.html")]
@@ -57,8 +68,7 @@ struct ProposalPage {
     shows_snapshot: bool,
     decision: Option<DecisionView>,
     fingerprint: String,
-    submitted_note: String,
-    note_error: Option<String>,
+    fields: Fields,
     notice: Option<Notice>,
 }
 
@@ -103,7 +113,7 @@ async fn session_ended(request: &Request) -> Result<PageResponse, Error> {
     let id: ProposalId = request.path_id("id").map_err(|_| ended())?;
     let form = request.form_of_ended_session().ok_or_else(ended)?;
     let member: MemberId = form.get("member").parse().map_err(|_| ended())?;
-    let note = form.get("note");
+    let note = form.get(DECISION.note);
     let back = encode_query_value(&proposal_url(id));
     if let Ok(Some(cookie)) = Flash::DecisionNote(id, member).keep(request, note).await {
         let sign_in = to_sign_in(request, format!("/app/sign-in?next={back}&ended=decision"));
@@ -127,7 +137,7 @@ async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
         return Err(Error::ForgedForm);
     }
     let review = proposals::review(signed_in.scope(), id).await?;
-    let content = Submitted::after_sign_in(form.get("note").to_owned(), review.is_pending);
+    let content = Submitted::after_sign_in(form.get(DECISION.note).to_owned(), review.is_pending);
     Ok(proposal_page(request, &review, content)?.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
@@ -145,7 +155,7 @@ pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error>
     };
     let (scope, member, form) = (submitted.scope(), submitted.submitter(), submitted.form());
     let id: ProposalId = request.path_id("id")?;
-    let note = parse_note(form.get("note"));
+    let note = parse_note(form.get(DECISION.note));
     let choice = parse_choice(form.get("decision"));
     let shown = ReviewFingerprint::parse(form.get("version")).map(|shown| shown.with_meant(ticked(form)));
     let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
@@ -258,8 +268,7 @@ fn sentence(message: &str) -> String {
 
 #[derive(Default)]
 struct Submitted {
-    note: String,
-    note_error: Option<String>,
+    fields: Fields,
     notice: Option<Notice>,
     ticked: Option<Vec<WarningKind>>,
 }
@@ -268,7 +277,8 @@ impl Submitted {
     fn new(form: &Form, note_error: Option<String>, notice: Notice) -> Self {
         let is_confirming = parse_choice(form.get("decision")) == Some(Choice::Confirm);
         let ticked = is_confirming.then(|| ticked(form));
-        Self { note: form.get("note").to_owned(), note_error, notice: Some(notice), ticked }
+        let errors = note_error.map_or_else(Fields::default, |error| Fields::wrong_one(DECISION.note, &error));
+        Self { fields: errors.over(note_of(form.get(DECISION.note))), notice: Some(notice), ticked }
     }
 
     fn after_sign_in(note: String, is_pending: bool) -> Self {
@@ -277,8 +287,12 @@ impl Submitted {
             (_, true) => "Your note is kept below. Read the page again, then decide.".to_owned(),
             (note, false) => format!("Your note was: “{note}”"),
         };
-        Self { note, notice: Some(Notice::warn(SESSION_ENDED, line)), ..Self::default() }
+        Self { fields: note_of(&note), notice: Some(Notice::warn(SESSION_ENDED, line)), ticked: None }
     }
+}
+
+fn note_of(text: &str) -> Fields {
+    Fields::of([(DECISION.note, text)])
 }
 
 fn blockers(review: &ProposalReview) -> Vec<BlockerRow> {
@@ -389,8 +403,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         shows_snapshot: review.as_proposed.is_some(),
         decision: decision_view(proposal),
         fingerprint: review.fingerprint.to_string(),
-        submitted_note: submitted.note,
-        note_error: submitted.note_error,
+        fields: submitted.fields,
         notice,
         effects: review.effects.clone(),
         changes: review.changes.clone(),

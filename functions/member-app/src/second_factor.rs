@@ -6,6 +6,8 @@ use askama::Template;
 use http::HeaderValue;
 use pages::done::{notice_of_act, redirect_with_notice, with_notice};
 use pages::fields::Fields;
+use pages::form;
+use pages::form::Field;
 use pages::labels::DisplayTime;
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -23,6 +25,35 @@ pub(crate) const PATH: &str = "/app/account/second-factor";
 
 const WRONG_FIRST_CODE: &str =
     "is incorrect. Wait for the next one, and make sure that your phone sets its time automatically";
+
+form! {
+    /// What setting up a second factor asks for.
+    pub(crate) SET_UP: SetUpForm {
+        password: Field::password("current_password", "Current password"),
+    }
+}
+
+form! {
+    /// What turning it on asks for.
+    pub(crate) TURN_ON: TurnOnForm {
+        code: Field::app_code("code", "Code from your app"),
+    }
+}
+
+form! {
+    /// What new recovery codes ask for.
+    pub(crate) NEW_CODES: NewCodesForm {
+        code: Field::code("code", "Code").hint("The next one from your app, or a recovery code."),
+    }
+}
+
+form! {
+    /// What turning it off asks for.
+    pub(crate) TURN_OFF: TurnOffForm {
+        password: Field::password("current_password", "Current password"),
+        code: Field::code("turn_off_code", "Code").hint("The next one from your app, or a recovery code."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "second_factor.html")]
@@ -130,14 +161,14 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-async fn answer(request: &Request, done: Done, field: &str, wrong_code: &str) -> Result<PageResponse, Error> {
+async fn answer(request: &Request, done: Done, code: Field<'_>, wrong_code: &str) -> Result<PageResponse, Error> {
     let (notice, fields) = match done {
         Done::Done(redirect) => return Ok(redirect.into()),
         Done::WrongPassword => {
             let wrong = "is incorrect. After several tries, wait a few minutes";
-            (None, Fields::wrong_one("current_password", wrong))
+            (None, Fields::wrong_one(SET_UP.password, wrong))
         }
-        Done::WrongCode => (None, Fields::wrong_one(field, wrong_code)),
+        Done::WrongCode => (None, Fields::wrong_one(code, wrong_code)),
         Done::Outdated => {
             let line = "Nothing was changed. The page shows your second factor as it is now.";
             (Some(Notice::warn("This page was out of date", line)), Fields::default())
@@ -152,19 +183,19 @@ async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Resu
 }
 
 pub(crate) async fn set_up_form(request: &mut Request) -> Result<PageResponse, Error> {
-    let password = request.submitted_form()?.form().get("current_password").to_owned();
+    let password = request.submitted_form()?.form().get(SET_UP.password).to_owned();
     let done = second_factor::begin_set_up(request, &password, PATH).await?;
-    answer(request, done, "code", WRONG_CODE).await
+    answer(request, done, TURN_ON.code, WRONG_CODE).await
 }
 
 pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error> {
-    let Some(code) = TotpCode::parse(request.submitted_form()?.form().get("code")) else {
-        let fields = Fields::wrong_one("code", "must have 6 digits");
+    let Some(code) = TotpCode::parse(request.submitted_form()?.form().get(TURN_ON.code)) else {
+        let fields = Fields::wrong_one(TURN_ON.code, "must have 6 digits");
         return Ok(second_factor_page(request, None, fields).await?.unprocessable());
     };
     let done = second_factor::turn_on(request, code, PATH).await?;
     let is_on = matches!(done, Done::Done(_));
-    let page = answer(request, done, "code", WRONG_FIRST_CODE).await?;
+    let page = answer(request, done, TURN_ON.code, WRONG_FIRST_CODE).await?;
     if !is_on {
         return Ok(page);
     }
@@ -174,12 +205,12 @@ pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error
 }
 
 pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, Error> {
-    let Some(code) = TypedCode::parse(request.submitted_form()?.form().get("code")) else {
-        return no_code(request, "code").await;
+    let Some(code) = TypedCode::parse(request.submitted_form()?.form().get(NEW_CODES.code)) else {
+        return no_code(request, NEW_CODES.code).await;
     };
     let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
     let is_renewed = matches!(done, Done::Done(_));
-    let page = answer(request, done, "code", WRONG_CODE).await?;
+    let page = answer(request, done, NEW_CODES.code, WRONG_CODE).await?;
     if !is_renewed {
         return Ok(page);
     }
@@ -187,21 +218,21 @@ pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, E
     Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
 }
 
-async fn no_code(request: &Request, field: &str) -> Result<PageResponse, Error> {
+async fn no_code(request: &Request, field: Field<'_>) -> Result<PageResponse, Error> {
     let fields = Fields::wrong_one(field, NO_CODE);
     Ok(second_factor_page(request, None, fields).await?.unprocessable())
 }
 
 pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let password = submitted.form().get("current_password").to_owned();
-    let Some(code) = TypedCode::parse(submitted.form().get("turn_off_code")) else {
-        return no_code(request, "turn_off_code").await;
+    let password = submitted.form().get(TURN_OFF.password).to_owned();
+    let Some(code) = TypedCode::parse(submitted.form().get(TURN_OFF.code)) else {
+        return no_code(request, TURN_OFF.code).await;
     };
     let line = "Your password alone signs you in now.";
     let redirect: Redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
     let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
-    answer(request, done, "turn_off_code", WRONG_CODE).await
+    answer(request, done, TURN_OFF.code, WRONG_CODE).await
 }
 
 #[cfg(test)]

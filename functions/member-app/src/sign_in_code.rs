@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use pages::fields::{Fields, form_secret};
+use pages::form;
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -24,6 +25,14 @@ pub(crate) const WRONG_CODE: &str =
 pub(crate) const NO_CODE: &str = "must have 6 digits, or be a recovery code";
 
 const WRONG_RECOVERY_CODE: &str = "is incorrect or was used already. After several tries, wait a few minutes";
+
+form! {
+    /// The code of the app, or a recovery code instead.
+    pub(crate) CODE: CodeForm {
+        app: Field::app_code("code", "Code"),
+        recovery: Field::code(RECOVERY_CODE, "Recovery code").hint("One of the ten you saved. Each works once."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "sign_in_code.html")]
@@ -63,12 +72,12 @@ fn code_page(request: &Request, next: String, fields: Fields, notice: Option<Not
 
 /// The code typed in one of two fields, or its error if it is neither kind.
 fn typed_code(form: &Form) -> Result<TypedCode, Fields> {
-    if form.has(RECOVERY_CODE) {
-        let code = RecoveryCode::parse(form.get(RECOVERY_CODE)).map(TypedCode::Recovery);
-        return code.ok_or_else(|| Fields::wrong_one(RECOVERY_CODE, "must be a 16-character recovery code"));
+    if form.has(CODE.recovery) {
+        let code = RecoveryCode::parse(form.get(CODE.recovery)).map(TypedCode::Recovery);
+        return code.ok_or_else(|| Fields::wrong_one(CODE.recovery, "must be a 16-character recovery code"));
     }
-    let code = TotpCode::parse(form.get("code")).map(TypedCode::App);
-    code.ok_or_else(|| Fields::wrong_one("code", "must have 6 digits"))
+    let code = TotpCode::parse(form.get(CODE.app)).map(TypedCode::App);
+    code.ok_or_else(|| Fields::wrong_one(CODE.app, "must have 6 digits"))
 }
 
 const RECOVERY_CODE: &str = "recovery_code";
@@ -98,8 +107,8 @@ pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error
     };
     let fields = match code {
         _ if notice.is_some() => Fields::default(),
-        TypedCode::App(_) => Fields::wrong_one("code", WRONG_CODE),
-        TypedCode::Recovery(_) => Fields::wrong_one(RECOVERY_CODE, WRONG_RECOVERY_CODE),
+        TypedCode::App(_) => Fields::wrong_one(CODE.app, WRONG_CODE),
+        TypedCode::Recovery(_) => Fields::wrong_one(CODE.recovery, WRONG_RECOVERY_CODE),
     };
     let page = code_page(request, next, fields, notice)?;
     Ok(page.refused(StatusCode::UNPROCESSABLE_ENTITY, "unauthenticated"))

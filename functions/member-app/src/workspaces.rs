@@ -3,6 +3,9 @@
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
 use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::Fields;
+use pages::form;
+use pages::form::FormFields;
 use pages::labels::{Badge, DisplayTime, workspace_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
@@ -27,17 +30,16 @@ struct WorkspacesPage {
     search: String,
     workspaces: Vec<WorkspaceRow>,
     pager: Option<Pager>,
-    form: WorkspaceForm,
+    fields: Fields,
 }
 
-struct WorkspaceForm {
-    name: String,
-    name_error: Option<String>,
-}
-
-impl WorkspaceForm {
-    fn empty() -> Self {
-        Self { name: String::new(), name_error: None }
+form! {
+    /// What a new workspace is called.
+    pub(crate) WORKSPACE: WorkspaceForm {
+        name: Field::line("name", "Name", 200)
+            .called("The name")
+            .hint("What you call the deal, such as Harbor Street acquisition.")
+            .required(),
     }
 }
 
@@ -65,14 +67,10 @@ const PATH: &str = pages::urls::WORKSPACES;
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(workspaces_page(request, WorkspaceForm::empty(), notice).await?.with_cookie(cookie))
+    Ok(workspaces_page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
-async fn workspaces_page(
-    request: &Request,
-    form: WorkspaceForm,
-    notice: Option<Notice>,
-) -> Result<PageResponse, Error> {
+async fn workspaces_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let query: WorkspaceQuery = request.read_query()?;
     let found = workspaces::list(scope, &query).await?;
@@ -87,7 +85,7 @@ async fn workspaces_page(
         pager: Pager::new("workspaces", found.pagination, page_url),
         workspaces: found.data.iter().map(WorkspaceRow::new).collect(),
         search,
-        form,
+        fields,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|workspace| workspace.id().uuid())))
 }
@@ -95,12 +93,11 @@ async fn workspaces_page(
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id = submitted.new_id::<WorkspaceId>();
-    let new: NewWorkspace = match submitted.form().read_new(&["name"]) {
+    let new: NewWorkspace = match submitted.form().read_new(&WORKSPACE.names()) {
         Ok(new) => new,
         Err(errors) => {
-            let name_error = errors.into_list().into_iter().next().map(|error| error.message);
-            let form = WorkspaceForm { name: submitted.form().get("name").to_owned(), name_error };
-            return Ok(workspaces_page(request, form, None).await?.unprocessable());
+            let fields = Fields::submitted(submitted.form(), errors);
+            return Ok(workspaces_page(request, fields, None).await?.unprocessable());
         }
     };
     let title = format!("{} was created", new.name.as_str());

@@ -31,41 +31,61 @@ pub fn routes() -> Pages {
         .route(
             &at("/instructions"),
             get("view_instructions_form", movement::instructions::show_form)
-                .form("enter_instructions", movement::instructions::enter),
+                .form("enter_instructions", movement::instructions::enter)
+                .fields(&movement::instructions::INSTRUCTIONS),
         )
-        .route(&at("/instructions/verify"), post("verify_instructions", movement::acts::verify))
+        .route(
+            &at("/instructions/verify"),
+            post("verify_instructions", movement::acts::verify).fields(&movement::acts::VERIFICATION),
+        )
         .route(&at("/instructions/release"), post("release_instructions", movement::acts::release))
-        .route(&at("/claim"), post("record_claim", movement::acts::record_claim))
+        .route(&at("/claim"), post("record_claim", movement::acts::record_claim).fields(&movement::acts::CLAIM))
         .route(&at("/ask-for-proof"), post("ask_for_proof", movement::acts::ask_for_proof))
-        .route(&at("/evidence"), post("file_evidence", movement::evidence::file))
+        .route(&at("/evidence"), post("file_evidence", movement::evidence::file).fields(&movement::evidence::EVIDENCE))
         .route(
             &at("/evidence/{evidence}/accept"),
             get("view_evidence", movement::evidence::show_acceptance)
-                .form("accept_evidence", movement::evidence::accept),
+                .form("accept_evidence", movement::evidence::accept)
+                .fields(&movement::evidence::ACCEPTANCE),
         )
-        .route(&at("/evidence/{evidence}/reject"), post("reject_evidence", movement::evidence::reject))
-        .route(&at("/evidence/{evidence}/withdraw"), post("withdraw_evidence", movement::evidence::withdraw))
+        .route(
+            &at("/evidence/{evidence}/reject"),
+            post("reject_evidence", movement::evidence::reject).fields(&movement::acts::REASON),
+        )
+        .route(
+            &at("/evidence/{evidence}/withdraw"),
+            post("withdraw_evidence", movement::evidence::withdraw).fields(&movement::acts::REASON),
+        )
         .route(&at("/evidence/{evidence}/file"), get("download_evidence_file", movement::evidence::download))
-        .route(&at("/exception"), post("flag_exception", movement::acts::flag))
-        .route(&at("/resolve"), post("resolve_exception", movement::acts::resolve))
-        .route(&at("/return"), post("record_return", movement::acts::record_return))
-        .route(&at("/cancel"), post("cancel_movement", movement::acts::cancel))
-        .route(STATEMENTS, get("view_statements", statement::show_list).form("upload_statement", statement::upload))
+        .route(&at("/exception"), post("flag_exception", movement::acts::flag).fields(&movement::acts::EXCEPTION))
+        .route(&at("/resolve"), post("resolve_exception", movement::acts::resolve).fields(&movement::acts::RESOLUTION))
+        .route(&at("/return"), post("record_return", movement::acts::record_return).fields(&movement::acts::REASON))
+        .route(&at("/cancel"), post("cancel_movement", movement::acts::cancel).fields(&movement::acts::REASON))
+        .route(
+            STATEMENTS,
+            get("view_statements", statement::show_list)
+                .form("upload_statement", statement::upload)
+                .fields(&statement::STATEMENT),
+        )
         .route(
             "/app/money/statements/{id}",
             get("view_statement", statement::show::show)
-                .form("file_statement_entries", statement::filing::file_entries),
+                .form("file_statement_entries", statement::filing::file_entries)
+                .fields(&statement::entry_fields::FILING),
         )
         .route(
             "/app/money/statements/{id}/columns",
             get("view_statement_columns", statement::columns::show_columns)
-                .form("choose_statement_columns", statement::columns::choose_columns),
+                .form("choose_statement_columns", statement::columns::choose_columns)
+                .fields(&statement::columns::COLUMNS),
         )
         .route("/app/money/statements/{id}/discard", post("discard_statement", statement::discard::discard))
         .route(OBLIGATIONS, get("view_obligations", obligations::list))
         .route(
             "/app/obligations/{id}",
-            get("view_obligation", obligation::show).form(obligation::ACT_OPERATIONS, obligation::act),
+            get("view_obligation", obligation::show)
+                .form(obligation::ACT_OPERATIONS, obligation::act)
+                .fields(&pages::satisfaction::SATISFACTION),
         )
         .route(
             "/app/obligations/{id}/occurrences/{occurrence}/file",

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use pages::done::shown_once;
+use pages::fields::Fields;
+use pages::form;
 use pages::labels::{Badge, DisplayTime, DisplayUrl, endpoint_badge, subscription_label};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -55,9 +57,20 @@ impl EndpointRow {
     }
 }
 
+form! {
+    /// An endpoint's address and events.
+    pub(crate) ENDPOINT: EndpointFields {
+        url: Field::url("url", "Endpoint URL")
+            .called("The URL can’t be used: it")
+            .hint("https, on a public host. Redirects are never followed.")
+            .required(),
+        events: Field::choice("events", "Events"),
+        types: Field::choice("event:", "Selected events"),
+    }
+}
+
 pub(crate) struct EndpointForm {
-    pub url: String,
-    pub url_error: Option<String>,
+    pub fields: Fields,
     pub is_all: bool,
     pub events_error: Option<&'static str>,
     pub event_types: Vec<EventTypeOption>,
@@ -75,7 +88,7 @@ impl EndpointForm {
     }
 
     fn submitted(form: &Form) -> Self {
-        Self::new(form.get("url"), &Choice::submitted(form))
+        Self::new(form.get(ENDPOINT.url), &Choice::submitted(form))
     }
 
     fn new(url: &str, choice: &Choice) -> Self {
@@ -85,8 +98,7 @@ impl EndpointForm {
             is_selected: choice.types.contains(&event_type),
         });
         Self {
-            url: url.to_owned(),
-            url_error: None,
+            fields: Fields::of([(ENDPOINT.url, url)]),
             is_all: choice.is_all,
             events_error: None,
             event_types: event_types.collect(),
@@ -95,14 +107,17 @@ impl EndpointForm {
 
     /// Parses a submitted form's URL and subscription. The error is the form with its values and errors.
     pub async fn parse(form: &Form, webhooks: &Webhooks) -> Result<(EndpointUrl, Subscription), Box<Self>> {
-        let url = match EndpointUrl::parse(form.get("url"), &*webhooks.guard) {
+        let url = match EndpointUrl::parse(form.get(ENDPOINT.url), &*webhooks.guard) {
             Ok(url) => check_address(&url, webhooks).await.map(|()| url).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         match (url, Choice::submitted(form).subscription()) {
             (Ok(url), Some(events)) => Ok((url, events)),
             (url, events) => Err(Box::new(Self {
-                url_error: url.err(),
+                fields: url
+                    .err()
+                    .map_or_else(Fields::default, |error| Fields::wrong_one(ENDPOINT.url, &error))
+                    .over(Fields::of([(ENDPOINT.url, form.get(ENDPOINT.url))])),
                 events_error: events.is_none().then_some("Select at least one event, or choose All events."),
                 ..Self::submitted(form)
             })),
@@ -125,9 +140,9 @@ impl Choice {
 
     /// Forms without the radio buttons come from an old page, where no type meant all.
     fn submitted(form: &Form) -> Self {
-        let is_selected = |event_type: &EventType| !form.get(&format!("event:{}", event_type.as_str())).is_empty();
+        let is_selected = |event_type: &EventType| !form.get(ENDPOINT.types.member(event_type.as_str())).is_empty();
         let types: BTreeSet<EventType> = EventType::subscribable().filter(is_selected).collect();
-        let is_all = match form.get("events") {
+        let is_all = match form.get(ENDPOINT.events) {
             "all" => true,
             "selected" => false,
             _ => types.is_empty(),

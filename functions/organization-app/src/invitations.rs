@@ -1,6 +1,8 @@
 //! Admins' acts on invitations, from the organization's page.
 
 use pages::done::{redirect_with_notice, shown_once};
+use pages::fields::Fields;
+use pages::form;
 use pages::labels::{actor_label, role_label};
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -12,20 +14,33 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
 use shared::web::{Flash, Redirect, Request};
+use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::invite_form::InviteForm;
-use crate::organization::{Shown, organization_page, own_password_error};
+use crate::organization::{OWN_PASSWORD, Shown, organization_page, own_password_error};
+
+form! {
+    /// Who is invited. The admin's own password confirms that it is them.
+    pub(crate) INVITATION: InvitationForm {
+        email: Field::email("email", "Email").called("The email address").required(),
+        role: Field::choice("role", "Role")
+            .called("The role")
+            .hint("Members decide. Admins also change settings and members."),
+        password: Field::password(OWN_PASSWORD, "Your password"),
+    }
+}
 
 pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
     let form = submitted.form();
     let password_error = own_password_error(request, form).await?;
-    let new: NewInvitation = match form.read_new(&["email", "role"]) {
+    let new: NewInvitation = match form.read_new(&[INVITATION.email.name, INVITATION.role.name]) {
         Ok(new) if password_error.is_none() => new,
         read => {
-            let errors = read.err().unwrap_or_default();
-            let invite = InviteForm { password_error, ..InviteForm::refused(form, errors) };
-            let shown = Shown { invite: Some(invite), ..Shown::default() };
+            let mut errors = read.err().unwrap_or_default();
+            if let Some(error) = password_error {
+                errors.extend(FieldErrors::one(INVITATION.password, FieldCode::InvalidValue, error));
+            }
+            let shown = Shown { invite: Some(Fields::submitted(form, errors)), ..Shown::default() };
             return Ok(organization_page(request, shown).await?.unprocessable());
         }
     };
@@ -37,7 +52,7 @@ pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error>
         Err(Error::Unavailable(cause)) => {
             let line = "The link can’t be encrypted at the moment. Try again in a minute.";
             let notice = Some(Notice::bad("Nobody was invited", line));
-            let shown = Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() };
+            let shown = Shown { notice, invite: Some(Fields::of(form.typed())), ..Shown::default() };
             return Ok(organization_page(request, shown).await?.unavailable(cause));
         }
         Err(error) => return Err(error),
@@ -46,15 +61,15 @@ pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error>
     submitted.redirect_if_committed(&redirect);
     let shown = match submitted.run(|| invitations::invite(scope, admin, &invitation)).await? {
         Ok(replaced) => {
-            let title = format!("{} is invited", form.get("email").trim());
+            let title = format!("{} is invited", form.get(INVITATION.email).trim());
             let zone = &request.signed_in()?.organization().time_zone;
             let replaced = replaced.map(|earlier| format!("{} ", replaces(&earlier, zone))).unwrap_or_default();
             let line = format!("{replaced}Copy the link below and hand it over.");
             return Ok(shown_once(&submitted, redirect, &title, &line).await);
         }
         Err(NotInvited::Member) => {
-            let email_error = Some("is a member’s already".to_owned());
-            Shown { invite: Some(InviteForm { email_error, ..InviteForm::submitted(form) }), ..Shown::default() }
+            let errors = FieldErrors::one(INVITATION.email, FieldCode::InvalidValue, "is a member’s already");
+            Shown { invite: Some(Fields::submitted(form, errors)), ..Shown::default() }
         }
         Err(NotInvited::NoRoom) => {
             let line = format!(
@@ -62,7 +77,7 @@ pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error>
                 limits::PENDING_INVITATIONS_MAX
             );
             let notice = Some(Notice::bad("Nobody was invited", line));
-            Shown { notice, invite: Some(InviteForm::submitted(form)), ..Shown::default() }
+            Shown { notice, invite: Some(Fields::of(form.typed())), ..Shown::default() }
         }
     };
     Ok(organization_page(request, shown).await?.unprocessable())

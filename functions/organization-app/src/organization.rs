@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use askama::Template;
 use http::StatusCode;
 use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::labels::{Badge, DisplayTime, actor_label, contact_kind_label, role_label};
 use pages::layout::{Layout, Notice};
 use pages::pager::{Pager, clamped_page, page_at};
@@ -13,7 +15,7 @@ use pages::urls::{contact_url, members_query, members_url};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{InvitationId, MemberId};
 use shared::domain::invitation::Invitation;
-use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings};
+use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
@@ -22,7 +24,7 @@ use shared::web::{Flash, Form, Request, own_account};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Page, Search};
 
-use crate::invite_form::{InviteForm, RoleOption, role_options};
+use crate::invitations::INVITATION;
 use crate::own_account_rows::OwnAccounts;
 
 const PATH: &str = pages::urls::ORGANIZATION;
@@ -41,7 +43,7 @@ struct Query {
     linked: Filter<MemberId>,
 }
 
-const OWN_PASSWORD: &str = "own_password";
+pub(crate) const OWN_PASSWORD: &str = "own_password";
 
 pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result<Option<&'static str>, Error> {
     let typed = form.get(OWN_PASSWORD);
@@ -68,7 +70,8 @@ struct OrganizationPage {
     asks_for_codes: bool,
     is_admin: bool,
     link: Option<LinkCard>,
-    settings: SettingsForm,
+    settings: Fields,
+    zones: Vec<ZoneGroup>,
     own_contacts: Vec<OwnContactRow>,
     own_accounts: OwnAccounts,
     search: String,
@@ -77,12 +80,17 @@ struct OrganizationPage {
     /// The query for members' forms, so that they lead back here.
     list_query: String,
     invitations: Vec<InvitationRow>,
-    invite: InviteForm,
+    roles: Vec<Choice>,
+    invite: Fields,
 }
 
 impl OrganizationPage {
     fn has_errors(&self) -> bool {
-        self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.error.is_some()
+        self.settings.has_errors() || self.invite.has_errors() || self.own_accounts.fields.has_errors()
+    }
+
+    fn own_hint(&self) -> String {
+        format!("Whoever gets the link can act for {}, so confirm that it is you.", self.name)
     }
 
     fn has_search(&self) -> bool {
@@ -141,62 +149,61 @@ async fn link_card(
     }
 }
 
-const ASKS_FOR_CODES: &str = "asks_for_codes";
+form! {
+    /// The organization's settings.
+    pub(crate) SETTINGS: SettingsForm {
+        name: Field::line("name", "Organization name", 200)
+            .called("The name")
+            .autocomplete("organization")
+            .required(),
+        zone: Field::choice("time_zone", "Time zone")
+            .called("The time zone")
+            .hint("Deadlines that members type are in this zone."),
+        codes: Field::tick("asks_for_codes", "Ask participants for a code")
+            .hint("A participant’s link then opens their pages only with a code that a member reads out by phone."),
+    }
+}
 
-pub(crate) struct SettingsForm {
-    name: String,
-    zones: Vec<ZoneGroup>,
-    name_error: Option<String>,
-    zone_error: Option<String>,
-    asks_for_codes: bool,
+form! {
+    /// A member's new role, or another act on a member that the admin's own password confirms.
+    pub(crate) MEMBER: MemberForm {
+        role: Field::choice("role", "Role"),
+        password: Field::password(OWN_PASSWORD, "Your password"),
+    }
+}
+
+fn settings_of(organization: &Organization) -> Fields {
+    let (name, zone) = (organization.name.as_str(), organization.time_zone.as_str());
+    let codes = organization.asks_for_codes.then_some((SETTINGS.codes, "on"));
+    Fields::of([(SETTINGS.name, name), (SETTINGS.zone, zone)].into_iter().chain(codes))
 }
 
 struct ZoneGroup {
     region: String,
-    zones: Vec<ZoneOption>,
+    zones: Vec<Choice>,
 }
 
-struct ZoneOption {
-    value: String,
-    text: String,
-    is_selected: bool,
+fn zones(chosen: &str) -> Vec<ZoneGroup> {
+    let mut names = TimeZone::choices();
+    // The organization may have a zone not offered, which saving the form keeps.
+    if !names.iter().any(|name| name == chosen) && TimeZone::parse(chosen).is_ok() {
+        names.insert(0, chosen.to_owned());
+    }
+    let mut zones: Vec<ZoneGroup> = Vec::new();
+    for name in names {
+        let (region, text) = name.split_once('/').unwrap_or(("", &name));
+        let choice = Choice::new(name.clone(), text.replace('_', " "));
+        match zones.last_mut().filter(|group| group.region == region) {
+            Some(group) => group.zones.push(choice),
+            None => zones.push(ZoneGroup { region: region.to_owned(), zones: vec![choice] }),
+        }
+    }
+    zones
 }
 
-impl SettingsForm {
-    fn new(name: &str, zone: &str, asks_for_codes: bool) -> Self {
-        let mut names = TimeZone::choices();
-        // The organization may have a zone not offered, which saving the form keeps.
-        if !names.iter().any(|name| name == zone) && TimeZone::parse(zone).is_ok() {
-            names.insert(0, zone.to_owned());
-        }
-        let mut zones: Vec<ZoneGroup> = Vec::new();
-        for name in names {
-            let (region, text) = name.split_once('/').unwrap_or(("", &name));
-            let option = ZoneOption { text: text.replace('_', " "), is_selected: name == zone, value: name.clone() };
-            match zones.last_mut().filter(|group| group.region == region) {
-                Some(group) => group.zones.push(option),
-                None => zones.push(ZoneGroup { region: region.to_owned(), zones: vec![option] }),
-            }
-        }
-        Self { name: name.to_owned(), zones, name_error: None, zone_error: None, asks_for_codes }
-    }
-
-    fn of(organization: &Organization) -> Self {
-        Self::new(organization.name.as_str(), organization.time_zone.as_str(), organization.asks_for_codes)
-    }
-
-    fn refused(form: &Form, errors: FieldErrors) -> Self {
-        let mut settings = Self::new(form.get("name"), form.get("time_zone"), form.has(ASKS_FOR_CODES));
-        for error in errors.into_list() {
-            let field = if error.field == "name" { &mut settings.name_error } else { &mut settings.zone_error };
-            *field = Some(error.message);
-        }
-        settings
-    }
-
-    fn has_errors(&self) -> bool {
-        self.name_error.is_some() || self.zone_error.is_some()
-    }
+/// The role with fewer rights comes first.
+fn roles() -> Vec<Choice> {
+    [Role::Member, Role::Admin].map(|role| Choice::new(role.as_str(), role_label(role))).into()
 }
 
 struct OwnContactRow {
@@ -223,7 +230,7 @@ struct MemberRow {
     email: String,
     second_factor: Option<&'static str>,
     role: Badge,
-    roles: Vec<RoleOption>,
+    own_role: &'static str,
     created_at: DisplayTime,
     is_you: bool,
 }
@@ -238,7 +245,7 @@ impl MemberRow {
             email: member.email.as_str().to_owned(),
             second_factor: with_factor.map(|on| if on.contains(&member.id) { "On" } else { "Off" }),
             role: Badge { text: role_label(member.role), class },
-            roles: role_options(member.role.as_str()),
+            own_role: member.role.as_str(),
             created_at: member.created_at.into(),
             is_you: member.id == you,
         }
@@ -268,9 +275,9 @@ impl InvitationRow {
 #[derive(Default)]
 pub(crate) struct Shown {
     pub notice: Option<Notice>,
-    pub settings: Option<SettingsForm>,
-    pub invite: Option<InviteForm>,
-    pub own_account_error: Option<&'static str>,
+    pub settings: Option<Fields>,
+    pub invite: Option<Fields>,
+    pub own_account: Fields,
 }
 
 impl From<Notice> for Shown {
@@ -301,6 +308,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
     } else {
         (Vec::new(), Vec::new(), None)
     };
+    let settings = shown.settings.unwrap_or_else(|| settings_of(organization));
     let page = OrganizationPage {
         layout: Layout::new(request),
         notice: shown.notice,
@@ -309,15 +317,17 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         asks_for_codes: organization.asks_for_codes,
         is_admin,
         link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
-        settings: shown.settings.unwrap_or_else(|| SettingsForm::of(organization)),
-        own_accounts: OwnAccounts::load(scope, organization, you, shown.own_account_error).await?,
+        zones: zones(settings.value(SETTINGS.zone)),
+        settings,
+        own_accounts: OwnAccounts::load(scope, organization, you, shown.own_account).await?,
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
         members: on_page.data.iter().map(|member| MemberRow::new(member, you, with_factor.as_ref())).collect(),
         pager: Pager::new("members", on_page.pagination, |offset| members_url(&search, offset)),
         list_query: members_query(&search, on_page.pagination.offset),
         search,
         invitations: pending.iter().map(InvitationRow::new).collect(),
-        invite: shown.invite.unwrap_or_else(InviteForm::empty),
+        roles: roles(),
+        invite: shown.invite.unwrap_or_else(|| Fields::of([(INVITATION.role, Role::Member.as_str())])).within("invite"),
     };
     let members = on_page.data.iter().map(|member| member.id.uuid());
     let invitations = pending.iter().map(|invitation| invitation.id.uuid());
@@ -342,18 +352,18 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
-    let settings: OrganizationSettings = match submitted.form().read_new(&["name", "time_zone"]) {
+    let settings: OrganizationSettings = match submitted.form().read_new(&[SETTINGS.name.name, SETTINGS.zone.name]) {
         Ok(settings) => settings,
         Err(errors) => return invalid(request, submitted.form(), errors).await,
     };
-    let now_asks = submitted.form().has(ASKS_FOR_CODES) && !request.signed_in()?.organization().asks_for_codes;
+    let now_asks = submitted.form().has(SETTINGS.codes) && !request.signed_in()?.organization().asks_for_codes;
     let line = if now_asks {
         "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
     } else {
         format!("Times that members type are in {} from now on.", settings.time_zone.as_str())
     };
     let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
-    let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(ASKS_FOR_CODES));
+    let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(SETTINGS.codes));
     match submitted.run(|| organizations::change_settings(scope, admin, &settings, asks)).await {
         Ok(()) => Ok(redirect.into()),
         Err(Error::Invalid(errors)) => invalid(request, submitted.form(), errors).await,
@@ -362,7 +372,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
 }
 
 async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
-    let settings = Some(SettingsForm::refused(form, errors));
+    let settings = Some(Fields::submitted(form, errors));
     Ok(organization_page(request, Shown { settings, ..Shown::default() }).await?.unprocessable())
 }
 

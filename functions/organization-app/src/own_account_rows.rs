@@ -1,3 +1,4 @@
+use pages::fields::Fields;
 use pages::labels::{Badge, actor_label};
 use pages::second_members::{who_can, why_one_self};
 use shared::domain::ids::MemberId;
@@ -11,7 +12,7 @@ use shared::service::second_members;
 
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
-    pub error: Option<&'static str>,
+    pub fields: Fields,
 }
 
 pub(crate) struct Row {
@@ -23,19 +24,14 @@ pub(crate) struct Row {
 }
 
 impl OwnAccounts {
-    pub async fn load(
-        scope: &Scope,
-        organization: &Organization,
-        by: MemberId,
-        error: Option<&'static str>,
-    ) -> Result<Self, Error> {
+    pub async fn load(scope: &Scope, organization: &Organization, by: MemberId, fields: Fields) -> Result<Self, Error> {
         let (mut rows, all) = (Vec::new(), &organization.own_accounts);
         let waits = all.iter().any(|own| own.agreed.is_none());
         let seconds = if waits { Some(second_members::load(scope).await?) } else { None };
         for own in all {
             rows.push(Row::new(own, (seconds.as_ref(), by), &organization.time_zone));
         }
-        Ok(Self { rows, error })
+        Ok(Self { rows, fields: fields.within("own") })
     }
 }
 

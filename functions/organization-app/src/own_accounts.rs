@@ -1,6 +1,8 @@
 //! An organization's own accounts on its page: members mark, agree to and remove them.
 
 use pages::done::redirect_with_notice;
+use pages::fields::Fields;
+use pages::form;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use shared::domain::bank_account::BankAccount;
@@ -13,18 +15,27 @@ use shared::web::{Request, SubmittedForm};
 
 use crate::organization::{Shown, organization_page};
 
+form! {
+    /// An account that is the organization’s.
+    pub(crate) OWN_ACCOUNT: OwnAccountForm {
+        account: Field::key("account", "Account", 100).called("The account").secret().required().hint(
+            "Its number or IBAN, or its bank’s code, a slash and the number. Only the last characters are kept, and a digest to compare statements with.",
+        ),
+    }
+}
+
 const SECTION: &str = "/app/organization#own-accounts";
 
 pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let typed = submitted.form().get("account");
+    let typed = submitted.form().get(OWN_ACCOUNT.account);
     let Some(account) = BankAccount::named(typed).filter(|account| !account.ending().is_empty()) else {
         let error = if typed.trim().is_empty() {
             "must be typed"
         } else {
             "must be an account number or an IBAN, with no digit hidden. It is never shown again, so type it once more"
         };
-        let shown = Shown { own_account_error: Some(error), ..Shown::default() };
+        let shown = Shown { own_account: Fields::wrong_one(OWN_ACCOUNT.account, error), ..Shown::default() };
         return Ok(organization_page(request, shown).await?.unprocessable());
     };
     let id = submitted.new_id::<OwnAccountId>();

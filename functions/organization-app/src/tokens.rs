@@ -2,6 +2,9 @@
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once};
+use pages::fields::{Choice, Fields};
+use pages::form;
+use pages::form::FormFields;
 use pages::labels::{Badge, DisplayTime, actor_label, scope_label, token_badge};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -12,7 +15,7 @@ use shared::domain::token::{NewToken, Scope, Token};
 use shared::error::Error;
 use shared::limits;
 use shared::service::tokens::{self, GeneratedToken};
-use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
+use shared::web::{Flash, Redirect, Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
 
@@ -28,7 +31,8 @@ struct TokensPage {
     tokens: Vec<TokenRow>,
     ended: Vec<TokenRow>,
     has_more_ended: bool,
-    form: TokenForm,
+    scopes: Vec<Choice>,
+    fields: Fields,
 }
 
 struct NewTokenCard {
@@ -87,54 +91,28 @@ impl TokenRow {
     }
 }
 
-struct TokenForm {
-    name: String,
-    name_error: Option<String>,
-    scopes: Vec<ScopeOption>,
-    scope_error: Option<String>,
+form! {
+    /// A new token.
+    pub(crate) TOKEN: TokenForm {
+        name: Field::line("name", "Token name", 200)
+            .called("The name")
+            .hint("The program that uses it, such as CRM sync. Records show it as their author.")
+            .required(),
+        scope: Field::choice("scope", "Scope").called("The scope"),
+    }
 }
 
-struct ScopeOption {
-    value: &'static str,
-    text: &'static str,
-    is_selected: bool,
-}
-
-impl TokenForm {
-    fn new(name: &str, scope: &str) -> Self {
-        let option = |&option: &Scope| ScopeOption {
-            value: option.as_str(),
-            text: scope_label(option),
-            is_selected: option.as_str() == scope,
-        };
-        let scopes = Scope::ALL.iter().map(option).collect();
-        Self { name: name.to_owned(), name_error: None, scopes, scope_error: None }
-    }
-
-    fn empty() -> Self {
-        Self::new("", Scope::Read.as_str())
-    }
-
-    fn submitted(form: &Form) -> Self {
-        Self::new(form.get("name"), form.get("scope"))
-    }
-
-    fn with_errors(mut self, errors: FieldErrors) -> Self {
-        for error in errors.into_list() {
-            let field = if error.field == "name" { &mut self.name_error } else { &mut self.scope_error };
-            *field = Some(error.message);
-        }
-        self
-    }
+fn no_token() -> Fields {
+    Fields::of([(TOKEN.scope, Scope::Read.as_str())])
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     request.check_admin()?;
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(tokens_page(request, TokenForm::empty(), notice).await?.with_cookie(cookie))
+    Ok(tokens_page(request, no_token(), notice).await?.with_cookie(cookie))
 }
 
-async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>) -> Result<PageResponse, Error> {
+async fn tokens_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let now = request.now();
     let all = tokens::list(request.signed_in()?.scope()).await?;
     let (valid, mut ended): (Vec<_>, Vec<_>) = all.iter().partition(|token| token.is_valid_at(now));
@@ -149,18 +127,19 @@ async fn tokens_page(request: &Request, form: TokenForm, notice: Option<Notice>)
         tokens: valid.into_iter().map(|token| TokenRow::new(token, now)).collect(),
         ended: ended.into_iter().map(|token| TokenRow::new(token, now)).collect(),
         has_more_ended,
-        form,
+        scopes: Scope::ALL.iter().map(|&scope| Choice::new(scope.as_str(), scope_label(scope))).collect(),
+        fields,
     };
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;
-    let new: NewToken = match submitted.form().read_new(&["name", "scope"]) {
+    let new: NewToken = match submitted.form().read_new(&TOKEN.names()) {
         Ok(new) => new,
         Err(errors) => {
-            let form = TokenForm::submitted(submitted.form()).with_errors(errors);
-            return Ok(tokens_page(request, form, None).await?.unprocessable());
+            let fields = Fields::submitted(submitted.form(), errors);
+            return Ok(tokens_page(request, fields, None).await?.unprocessable());
         }
     };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
@@ -170,8 +149,8 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         Err(Error::Unavailable(cause)) => {
             let line = "Its value can’t be encrypted at the moment. Try again in a minute.";
             let notice = Notice::bad("The token was not created", line);
-            let form = TokenForm::submitted(submitted.form());
-            return Ok(tokens_page(request, form, Some(notice)).await?.unavailable(cause));
+            let fields = Fields::of(submitted.form().typed());
+            return Ok(tokens_page(request, fields, Some(notice)).await?.unavailable(cause));
         }
         Err(error) => return Err(error),
     };
@@ -183,8 +162,8 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         "{} tokens are valid, the most that an organization can have. Revoke one that is no longer needed.",
         limits::VALID_TOKENS_MAX
     );
-    let form = TokenForm::submitted(submitted.form());
-    Ok(tokens_page(request, form, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
+    let fields = Fields::of(submitted.form().typed());
+    Ok(tokens_page(request, fields, Some(Notice::bad("The token was not created", line))).await?.unprocessable())
 }
 
 async fn value_redirect(submitted: &SubmittedForm<'_, Admin<'_>>, token: &GeneratedToken) -> Result<Redirect, Error> {

@@ -8,6 +8,7 @@ use pages::agreement_summary::size;
 use pages::answer_rows::{AnswerRow, answer_rows};
 use pages::done::redirect_with;
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::DisplayTime;
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -35,6 +36,13 @@ use shared::wire::fields::FieldErrors;
 
 use crate::own_files::{count_file, not_asked};
 use crate::{PartForm, load, refusal, waits_for};
+
+form! {
+    /// Answers, by question.
+    pub(crate) ANSWERS: AnswersForm {
+        answers: Field::choice("answer.", "Answer").called("Your answer"),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "part_answers.html")]

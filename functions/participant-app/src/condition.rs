@@ -4,6 +4,7 @@ use askama::Template;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::tasks::find_gate;
@@ -24,6 +25,14 @@ use crate::overview::DocumentRow;
 use crate::own_files::{keep_own_file, not_asked};
 use crate::promises::{PromiseRow, promise_rows};
 use crate::{GateTask, act, consent, load, needs_consent, refusal, reworded, waits_for};
+
+form! {
+    /// A file that a condition asks for.
+    pub(crate) UPLOAD: UploadForm {
+        file: Field::document("file", "File")
+            .hint("A PDF, JPEG or PNG of up to 4 MB. Only the members of the organization see it."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "part_condition.html")]
@@ -124,7 +133,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
     let submitted = request.participant_form()?;
     let (id, form): (GateId, _) = (request.path_id("condition")?, submitted.form());
     // Before a file is stored: whether it is asked for, and finds room.
-    let bytes = form.file("file").map_or(0, |file| file.content.len());
+    let bytes = form.file(UPLOAD.file).map_or(0, |file| file.content.len());
     let refused = match not_asked(request, id).await? {
         None => no_room(request, id, bytes).await?,
         refused => refused,
@@ -133,7 +142,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         let (title, line) = refusal(refused);
         return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
     }
-    let (name, content, file_type) = match keep_own_file(&submitted, form.file("file"), "file").await? {
+    let (name, content, file_type) = match keep_own_file(&submitted, form.file(UPLOAD.file), UPLOAD.file.name).await? {
         Ok(stored) => stored,
         Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
     };

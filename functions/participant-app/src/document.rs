@@ -9,6 +9,7 @@ use http::StatusCode;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::{Fields, read_signatory};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::uploads::{document_of_participant, scan};
@@ -30,6 +31,24 @@ use shared::wire::page::Offset;
 use crate::document_pages::ShownPages;
 use crate::promises::{PromiseRow, promise_rows};
 use crate::{TaskPlace, act, consent, load, name_of, needs_consent, reworded};
+
+form! {
+    /// A signature.
+    pub(crate) SIGNATURE: SignatureForm {
+        signer_name: Field::line("signer_name", "Your name", 200).autocomplete("name"),
+        signer_title: Field::line("signer_title", "Your title", 200)
+            .autocomplete("organization-title")
+            .hint("Such as Managing Member, President or Trustee."),
+        signature: Field::line("signature", "Signature", 200).called("Your signature"),
+    }
+}
+
+form! {
+    /// Why a participant declines.
+    pub(crate) DECLINE: DeclineForm {
+        reason: Field::lines("reason", "Reason", 2000, 3).hint("The organization reads it."),
+    }
+}
 
 const PICTURES: &str = "/app/pictures";
 
@@ -265,7 +284,7 @@ fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Resul
     match (signature, signatory) {
         (Signature::Typed { name: typed }, Some(Signatory { name, .. })) if !typed.is_like(name) => {
             let message = format!("must be your own name, “{}”", name.as_str());
-            Err(FieldErrors::one("signature", FieldCode::InvalidValue, message))
+            Err(FieldErrors::one(SIGNATURE.signature, FieldCode::InvalidValue, message))
         }
         _ => Ok(()),
     }
@@ -273,18 +292,19 @@ fn check_own_name(signature: &Signature, signatory: Option<&Signatory>) -> Resul
 
 fn read_signature(form: &Form) -> Result<Signature, FieldErrors> {
     let drawn = form.get("drawing").trim();
-    if !drawn.is_empty() && !form.get("signature").trim().is_empty() {
+    if !drawn.is_empty() && !form.get(SIGNATURE.signature).trim().is_empty() {
         let message = "is typed and drawn. Clear your name, or clear the drawing";
-        return Err(FieldErrors::one("signature", FieldCode::InvalidValue, message));
+        return Err(FieldErrors::one(SIGNATURE.signature, FieldCode::InvalidValue, message));
     }
     if !drawn.is_empty() {
         let drawing = Drawing::parse(drawn);
         return drawing
             .map(|drawing| Signature::Drawn { drawing })
-            .map_err(|error| FieldErrors::one("signature", FieldCode::InvalidValue, error.to_string()));
+            .map_err(|error| FieldErrors::one(SIGNATURE.signature, FieldCode::InvalidValue, error.to_string()));
     }
-    let name = DisplayName::parse(form.get("signature"));
-    name.map(|name| Signature::Typed { name }).map_err(|(code, message)| FieldErrors::one("signature", code, message))
+    let name = DisplayName::parse(form.get(SIGNATURE.signature));
+    name.map(|name| Signature::Typed { name })
+        .map_err(|(code, message)| FieldErrors::one(SIGNATURE.signature, code, message))
 }
 
 pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error> {
@@ -307,7 +327,7 @@ pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error
 }
 
 pub(super) fn read_reason(form: &Form) -> Result<Note, FieldErrors> {
-    Note::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
+    Note::parse(form.get(DECLINE.reason)).map_err(|(code, message)| FieldErrors::one(DECLINE.reason, code, message))
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {

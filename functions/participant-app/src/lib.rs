@@ -53,7 +53,7 @@ pub fn routes() -> Pages {
     Pages::default()
         .route(
             "/app/links/{secret}",
-            get("view_participant_link", link::show).form("open_participant_link", link::open),
+            get("view_participant_link", link::show).form("open_participant_link", link::open).fields(&link::LINK_CODE),
         )
         .route(&at(""), get("view_part", overview::show))
         .route(&at("/consent"), post("give_consent", consent::give))
@@ -62,25 +62,49 @@ pub fn routes() -> Pages {
         .route(&at("/in-person"), post("act_in_person", in_person::confirm))
         .route(&at("/documents/{document}"), get("view_document_to_sign", document::show))
         .route(&at("/documents/{document}/download"), get("download_own_document", document::download))
-        .route(&at("/documents/{document}/sign"), post("sign_document", document::sign))
-        .route(&at("/documents/{document}/decline"), post("decline_document", document::decline))
+        .route(&at("/documents/{document}/sign"), post("sign_document", document::sign).fields(&document::SIGNATURE))
+        .route(
+            &at("/documents/{document}/decline"),
+            post("decline_document", document::decline).fields(&document::DECLINE),
+        )
         .route(&at("/conditions/{condition}"), get("view_condition_to_meet", condition::show))
         .route(&at("/conditions/{condition}/approve"), post("approve_condition", condition::approve))
-        .route(&at("/conditions/{condition}/upload"), post("upload_file", condition::upload))
-        .route(&at("/conditions/{condition}/answers/save"), post("save_answers", answers::save_draft))
-        .route(&at("/conditions/{condition}/answers/send"), post("send_answers", answers::send))
-        .route(&at("/conditions/{condition}/decline"), post("decline_condition", condition::decline))
+        .route(&at("/conditions/{condition}/upload"), post("upload_file", condition::upload).fields(&condition::UPLOAD))
+        .route(
+            &at("/conditions/{condition}/answers/save"),
+            post("save_answers", answers::save_draft).fields(&answers::ANSWERS),
+        )
+        .route(
+            &at("/conditions/{condition}/answers/send"),
+            post("send_answers", answers::send).fields(&answers::ANSWERS),
+        )
+        .route(
+            &at("/conditions/{condition}/decline"),
+            post("decline_condition", condition::decline).fields(&document::DECLINE),
+        )
         .route(&at("/payments/{movement}"), get("view_own_payment", payment::show))
-        .route(&at("/payments/{movement}/sent"), post("report_payment_sent", payment_acts::report_sent))
-        .route(&at("/payments/{movement}/document"), post("hand_in_bank_document", payment_acts::hand_in))
-        .route(&at("/payments/{movement}/arrived"), post("report_arrival", payment_acts::report_arrival))
+        .route(
+            &at("/payments/{movement}/sent"),
+            post("report_payment_sent", payment_acts::report_sent).fields(&payment_acts::SENT),
+        )
+        .route(
+            &at("/payments/{movement}/document"),
+            post("hand_in_bank_document", payment_acts::hand_in).fields(&payment_acts::EVIDENCE),
+        )
+        .route(
+            &at("/payments/{movement}/arrived"),
+            post("report_arrival", payment_acts::report_arrival).fields(&payment_acts::EVIDENCE),
+        )
         .route(&at("/payments/{movement}/evidence/{evidence}/file"), get("download_own_evidence", payment::download))
         .route(
             &at("/payments/{movement}/evidence/{evidence}/withdraw"),
-            post("withdraw_own_evidence", payment_acts::withdraw),
+            post("withdraw_own_evidence", payment_acts::withdraw).fields(&payment_acts::WITHDRAWAL),
         )
         .route(&at("/obligations/{obligation}"), get("view_own_obligation", obligations::show))
-        .route(&at("/obligations/{obligation}/act"), post(obligations::ACT_OPERATIONS, obligations::act))
+        .route(
+            &at("/obligations/{obligation}/act"),
+            post(obligations::ACT_OPERATIONS, obligations::act).fields(&pages::satisfaction::SATISFACTION),
+        )
         .route(
             &at("/obligations/{obligation}/occurrences/{occurrence}/file"),
             get("download_own_satisfaction_file", obligations::download),

@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use pages::fields::{Fields, form_secret};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
 use pages::urls::part_url;
@@ -11,6 +12,15 @@ use shared::error::Error;
 use shared::web::Request;
 use shared::web::cookies::Cookie;
 use shared::web::participant_link::{self, Followed, NotOpened, OpenLink, OpenedSession};
+
+form! {
+    /// The code that a member reads out.
+    pub(crate) LINK_CODE: LinkCodeForm {
+        code: Field::app_code("code", "Code").hint(
+            "Six digits that a member of the organization reads out to you by phone. It works once, within 15 minutes.",
+        ),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "part_link.html")]
@@ -99,7 +109,7 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
         Some(Err(error)) => return Err(error),
     }
     let link = request.path_id::<ParticipantLink>("secret").ok();
-    let typed = request.unverified_form().get("code").to_owned();
+    let typed = request.unverified_form().get(LINK_CODE.code).to_owned();
     match participant_link::open(request, link.as_ref(), &typed).await? {
         Ok(OpenedSession { agreement, participant, cookies }) => {
             let to_pages = PageResponse::see_other(part_url(participant));
@@ -113,7 +123,7 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
             let notice = typed
                 .is_empty()
                 .then(|| Notice::warn("You need a code", format!("{organization} reads it out to you by phone.")));
-            let fields = Fields::wrong_one("code", message);
+            let fields = Fields::wrong_one(LINK_CODE.code, message);
             Ok(open_page(request, &open, fields, notice)?.unprocessable())
         }
         Err(NotOpened::WrongCode(open)) => {
@@ -121,7 +131,7 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
             let message = format!(
                 "is wrong, or no longer works. A code is valid for 15 minutes and five tries: if this goes on, ask {organization} for a new one"
             );
-            let fields = Fields::wrong_one("code", &message);
+            let fields = Fields::wrong_one(LINK_CODE.code, &message);
             Ok(open_page(request, &open, fields, None)?.unprocessable())
         }
     }

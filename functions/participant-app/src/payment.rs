@@ -30,6 +30,7 @@ use shared::text::movements;
 use shared::web::Request;
 
 use crate::consent;
+use crate::payment_acts::EVIDENCE;
 use crate::payments::{amount, is_receiver, is_sender, party_name, payment_url, purpose};
 
 #[derive(Template)]
@@ -236,7 +237,7 @@ fn page(
         form,
         host: attending.in_person().map(|host| host.member.as_str().to_owned()),
         reference_types: reference_types(),
-        fields: refused.fields.over(Fields::of([("currency", currency)])),
+        fields: refused.fields.over(Fields::of([(EVIDENCE.currency, currency)])),
         withdrawing: refused.withdrawing,
         notice: refused.notice,
         url,

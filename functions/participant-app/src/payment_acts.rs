@@ -2,6 +2,7 @@
 
 use pages::done::redirect_with;
 use pages::fields::{Fields, read_day};
+use pages::form;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::urls::receipt_url;
@@ -29,6 +30,35 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use crate::own_files::keep_own_file;
 use crate::payment::{Refused, again, load};
 use crate::{PartForm, refusal};
+
+form! {
+    /// What the payer says was sent.
+    pub(crate) SENT: SentForm {
+        sent_on: Field::day("sent_on", "Sent on").hint("The day on which your bank sent it, such as 11/20/2026."),
+        reference_type: Field::choice("reference_type", "Reference type"),
+        reference: Field::key("reference", "Reference", 200)
+            .hint("By which banks find the transfer again. Never an account number."),
+    }
+}
+
+form! {
+    /// What a bank’s document says.
+    pub(crate) EVIDENCE: EvidenceForm {
+        amount: Field::line("amount", "Amount", 40),
+        currency: Field::line("currency", "Currency", 3),
+        value_date: Field::day("value_date", "Value date").hint("The day that your bank shows, such as 11/20/2026."),
+        bank_reference: Field::key("bank_reference", "Bank reference", 200)
+            .hint("Optional: the reference of your bank for it. Never an account number."),
+        file: Field::document("file", "File"),
+    }
+}
+
+form! {
+    /// Why evidence is withdrawn.
+    pub(crate) WITHDRAWAL: WithdrawalForm {
+        reason: Field::lines("reason", "Reason", 2000, 2),
+    }
+}
 
 pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
@@ -60,10 +90,10 @@ pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Erro
     let submitted = request.participant_form()?;
     let (id, evidence): (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
     let form = submitted.form();
-    let reason = match SafeNote::parse(form.get("reason")) {
+    let reason = match SafeNote::parse(form.get(WITHDRAWAL.reason)) {
         Ok(reason) => reason,
         Err((code, message)) => {
-            let errors = FieldErrors::one("reason", code, readable(code, message));
+            let errors = FieldErrors::one(WITHDRAWAL.reason, code, readable(code, message));
             let refused = Refused { fields: typed(form, errors), notice: None, withdrawing: Some(evidence) };
             return Ok(again(request, refused).await?.unprocessable());
         }
@@ -87,7 +117,7 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
         Err(errors) => return invalid(request, form, errors).await,
     };
     // No file is stored for a form that records nothing.
-    let bytes = form.file("file").map_or(0, |file| file.content.len());
+    let bytes = form.file(EVIDENCE.file).map_or(0, |file| file.content.len());
     if let Some(refused) = not_asked(request, source.source(), bytes).await? {
         return conflict(request, form, refused).await;
     }
@@ -262,22 +292,22 @@ fn instructions_changed(organization: &str) -> Notice {
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
     // Checked here too, to report it together with the reference's errors.
     let is_past = |day: Day| NewClaim::checked(day, today, Vec::new()).map(|_| day);
-    let sent_on = read_day(form, "sent_on").and_then(is_past);
-    let reference = match (form.get("reference_type"), form.get("reference").trim()) {
+    let sent_on = read_day(form, SENT.sent_on.name).and_then(is_past);
+    let reference = match (form.get(SENT.reference_type), form.get(SENT.reference).trim()) {
         ("", "") => Ok(None),
         ("", _) => {
             let message = "must be chosen for the reference that you entered";
-            Err(FieldErrors::one("reference_type", FieldCode::Required, message))
+            Err(FieldErrors::one(SENT.reference_type, FieldCode::Required, message))
         }
         (_, "") => {
             let message = "is missing. Enter it, or choose “No reference”";
-            Err(FieldErrors::one("reference", FieldCode::Required, message))
+            Err(FieldErrors::one(SENT.reference, FieldCode::Required, message))
         }
         (kind, text) => match ReferenceType::parse(kind) {
             Some(kind) => TransferReference::parse(kind, text)
                 .map(Some)
-                .map_err(|(code, message)| FieldErrors::one("reference", code, readable(code, message))),
-            None => Err(FieldErrors::one("reference_type", FieldCode::InvalidValue, "must be one of the list")),
+                .map_err(|(code, message)| FieldErrors::one(SENT.reference, code, readable(code, message))),
+            None => Err(FieldErrors::one(SENT.reference_type, FieldCode::InvalidValue, "must be one of the list")),
         },
     };
     match (sent_on, reference) {
@@ -293,24 +323,24 @@ fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
 type TypedFacts = (Money, Day, Option<BankReference>);
 
 fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFacts, FieldErrors> {
-    let currency = Currency::read(form.get("currency"))
-        .map_err(|error| FieldErrors::one("currency", FieldCode::InvalidValue, error.to_string()));
+    let currency = Currency::read(form.get(EVIDENCE.currency))
+        .map_err(|error| FieldErrors::one(EVIDENCE.currency, FieldCode::InvalidValue, error.to_string()));
     let code = currency.as_ref().map(|currency| currency.code()).unwrap_or_default();
-    let wrong = |error: NotAnAmount| FieldErrors::one("amount", error.code(), error.message(code));
+    let wrong = |error: NotAnAmount| FieldErrors::one(EVIDENCE.amount, error.code(), error.message(code));
     // Without a currency, assume the usual decimals.
-    let amount = read_minor(form.get("amount"), code).map_err(wrong);
+    let amount = read_minor(form.get(EVIDENCE.amount), code).map_err(wrong);
     let money = match (&currency, &amount) {
         (Ok(currency), Ok(minor)) => Money::new(*minor, *currency).map(Some).map_err(wrong),
         _ => Ok(None),
     };
-    let value_day = read_day(form, "value_date").and_then(|day| typed_value_day(day, today));
-    let reference = match form.get("bank_reference").trim() {
+    let value_day = read_day(form, EVIDENCE.value_date.name).and_then(|day| typed_value_day(day, today));
+    let reference = match form.get(EVIDENCE.bank_reference).trim() {
         "" => Ok(None),
         text => BankReference::parse(text)
             .map(Some)
-            .map_err(|(code, message)| FieldErrors::one("bank_reference", code, message)),
+            .map_err(|(code, message)| FieldErrors::one(EVIDENCE.bank_reference, code, message)),
     };
-    let is_missing = source.source().needs_file() && form.file("file").is_none();
+    let is_missing = source.source().needs_file() && form.file(EVIDENCE.file).is_none();
     match (money, value_day, reference) {
         (Ok(Some(money)), Ok(value_day), Ok(reference)) if !is_missing => Ok((money, value_day, reference)),
         (money, value_day, reference) => {
@@ -320,7 +350,7 @@ fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFact
             errors.extend(value_day.err().unwrap_or_default());
             errors.extend(reference.err().unwrap_or_default());
             if is_missing {
-                errors.extend(FieldErrors::one("file", FieldCode::Required, "must be chosen"));
+                errors.extend(FieldErrors::one(EVIDENCE.file, FieldCode::Required, "must be chosen"));
             }
             Err(errors)
         }
@@ -328,16 +358,16 @@ fn read_facts(form: &Form, source: ChosenSource, today: Day) -> Result<TypedFact
 }
 
 pub(super) async fn keep(submitted: &PartForm<'_>) -> Result<Result<Option<EvidenceFile>, FieldErrors>, Error> {
-    let Some(file) = submitted.form().file("file") else { return Ok(Ok(None)) };
+    let Some(file) = submitted.form().file(EVIDENCE.file) else { return Ok(Ok(None)) };
     // Before it is stored: members and the evidence bundle see its name.
     if has_account_number(&file.name) {
         let message = "has an account or card number in its name. Rename it, and choose it again";
-        return Ok(Err(FieldErrors::one("file", FieldCode::SensitiveValue, message)));
+        return Ok(Err(FieldErrors::one(EVIDENCE.file, FieldCode::SensitiveValue, message)));
     }
-    Ok(match keep_own_file(submitted, Some(file), "file").await? {
+    Ok(match keep_own_file(submitted, Some(file), EVIDENCE.file.name).await? {
         Ok((name, content, file_type)) => match SafeLine::parse(name.as_str()) {
             Ok(name) => Ok(Some(EvidenceFile { name, content, file_type: Some(file_type) })),
-            Err((code, message)) => Err(FieldErrors::one("file", code, message)),
+            Err((code, message)) => Err(FieldErrors::one(EVIDENCE.file, code, message)),
         },
         Err(errors) => Err(errors),
     })

@@ -1,5 +1,6 @@
 //! A form's fields with values and errors, for templates.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use shared::crypto::CookieSecret;
@@ -16,6 +17,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 /// A form's fields: a record's values, or submitted values and their errors.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
+    prefix: Cow<'static, str>,
     values: BTreeMap<String, String>,
     errors: Vec<(String, String)>,
 }
@@ -24,7 +26,19 @@ impl Fields {
     /// A record's values. A checked box has the value `on`.
     pub fn of<N: Into<String>, V: Into<String>>(values: impl IntoIterator<Item = (N, V)>) -> Self {
         let values = values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Self { values, errors: Vec::new() }
+        Self { values, ..Self::default() }
+    }
+
+    /// The fields of one of several forms of a page: their ids begin with the form's name.
+    #[must_use]
+    pub fn within(self, form: impl Into<Cow<'static, str>>) -> Self {
+        Self { prefix: form.into(), ..self }
+    }
+
+    /// The id of a field's element.
+    pub fn id(&self, name: impl AsRef<str>) -> String {
+        let name = name.as_ref();
+        if self.prefix.is_empty() { name.to_owned() } else { format!("{}-{name}", self.prefix) }
     }
 
     /// Submitted values and their errors.
@@ -42,8 +56,8 @@ impl Fields {
 
     /// Empty fields with one error.
     #[must_use]
-    pub fn wrong_one(field: &str, message: &str) -> Self {
-        Self { errors: vec![(field.to_owned(), message.to_owned())], ..Self::default() }
+    pub fn wrong_one(field: impl Into<String>, message: &str) -> Self {
+        Self { errors: vec![(field.into(), message.to_owned())], ..Self::default() }
     }
 
     /// Fills missing values from `below`.
@@ -63,14 +77,14 @@ impl Fields {
     }
 
     /// A field's value, or an empty text.
-    pub fn value(&self, name: &str) -> &str {
-        self.values.get(name).map_or("", String::as_str)
+    pub fn value(&self, name: impl AsRef<str>) -> &str {
+        self.values.get(name.as_ref()).map_or("", String::as_str)
     }
 
     /// Whether a box is checked.
     #[must_use]
-    pub fn is_checked(&self, name: &str) -> bool {
-        self.values.contains_key(name)
+    pub fn is_checked(&self, name: impl AsRef<str>) -> bool {
+        self.values.contains_key(name.as_ref())
     }
 
     /// The checked boxes of a group, without the group's prefix.
@@ -80,14 +94,14 @@ impl Fields {
 
     /// The error of a field, which completes a sentence that begins with its name.
     #[must_use]
-    pub fn error(&self, name: &str) -> Option<&str> {
-        self.errors.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())
+    pub fn error(&self, name: impl AsRef<str>) -> Option<&str> {
+        self.errors.iter().find(|(field, _)| field == name.as_ref()).map(|(_, message)| message.as_str())
     }
 
     /// The first wrong field gets the focus.
     #[must_use]
-    pub fn is_first_error(&self, name: &str) -> bool {
-        self.errors.first().is_some_and(|(field, _)| field == name)
+    pub fn is_first_error(&self, name: impl AsRef<str>) -> bool {
+        self.errors.first().is_some_and(|(field, _)| field == name.as_ref())
     }
 
     /// Whether any field is wrong.
@@ -113,7 +127,8 @@ impl Choice {
 }
 
 /// Reads a day as typed by a person.
-pub fn read_day(form: &Form, field: &str) -> Result<Day, FieldErrors> {
+pub fn read_day(form: &Form, field: impl AsRef<str>) -> Result<Day, FieldErrors> {
+    let field = field.as_ref();
     Day::read(form.get(field)).map_err(|error| {
         let message = match error {
             NotLocalTime::Unreadable => "must be a date such as 3/16/2026".to_owned(),

@@ -19,6 +19,7 @@ pub mod csv;
 pub mod deal;
 pub mod done;
 pub mod fields;
+pub mod form;
 pub mod in_person;
 pub mod labels;
 pub mod layout;

@@ -12,6 +12,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::fields::read_day;
 use crate::labels::{Badge, actor_label};
+use crate::satisfaction::SATISFACTION;
 use crate::satisfaction::SaidDone;
 use crate::second_members::one_self;
 
@@ -167,16 +168,13 @@ pub fn said_by(word: &Word, zone: &TimeZone) -> String {
     }
 }
 
-/// The field with the day on which a trigger happened.
-pub const HAPPENED_ON: &str = "happened_on";
-
 /// Reads the day on which a trigger happened, as declared.
 pub fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Day, FieldErrors> {
-    let wrong = |code, message: &str| FieldErrors::one(HAPPENED_ON, code, message);
-    if form.get(HAPPENED_ON).trim().is_empty() {
+    let wrong = |code, message: &str| FieldErrors::one(SATISFACTION.happened_on, code, message);
+    if form.get(SATISFACTION.happened_on).trim().is_empty() {
         return Err(wrong(FieldCode::Required, "must be given"));
     }
-    let day = read_day(form, HAPPENED_ON)?;
+    let day = read_day(form, SATISFACTION.happened_on)?;
     let days = obligation.happened_days(now);
     if day > *days.end() {
         return Err(wrong(FieldCode::OutOfRange, "must not be in the future"));

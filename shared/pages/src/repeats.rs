@@ -7,12 +7,12 @@ use shared::web::{FormAnswer, Repeat, Request};
 
 use crate::layout::{Layout, Link};
 use crate::response::{MessagePage, PageResponse, RouteKind, page_of};
-use crate::unsent::{UsedForm, keep_used};
+use crate::unsent::{SentForm, UsedForm, keep_used};
 
 /// The answer to a form whose copy was used before the request began. None if the form is to be handled.
-pub(crate) fn answered(request: &mut Request, route: RouteKind) -> Result<Option<PageResponse>, Error> {
+pub(crate) fn answered(request: &mut Request, sent: SentForm) -> Result<Option<PageResponse>, Error> {
     let Some(repeat) = request.repeat() else { return Ok(None) };
-    let answer = answer(request, route, repeat)?;
+    let answer = answer(request, sent, repeat)?;
     if answer.is_none() {
         request.begin_copy();
     }
@@ -22,7 +22,7 @@ pub(crate) fn answered(request: &mut Request, route: RouteKind) -> Result<Option
 /// The form's result; or a repeat's answer if another request has used the copy meanwhile. Keeps an act's answer.
 pub(crate) async fn or_answered(
     request: &Request,
-    route: RouteKind,
+    sent: SentForm,
     result: Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {
     let is_refused = result.as_ref().map_or(true, PageResponse::is_refused);
@@ -30,7 +30,7 @@ pub(crate) async fn or_answered(
     if is_refused || !request.has_used_copy() {
         return match request.repeat_by_now().await {
             Some(repeat) if is_refused || matches!(repeat, Repeat::Same(_)) => {
-                answer(request, route, repeat)?.map_or(result, Ok)
+                answer(request, sent, repeat)?.map_or(result, Ok)
             }
             _ => result,
         };
@@ -42,17 +42,17 @@ pub(crate) async fn or_answered(
 }
 
 /// The answer to a repeat. None if nothing was typed: then another button was pressed, and the record's state decides.
-fn answer(request: &Request, route: RouteKind, repeat: Repeat) -> Result<Option<PageResponse>, Error> {
-    let back = page_of(request, route).unwrap_or("/app").to_owned();
+fn answer(request: &Request, sent: SentForm, repeat: Repeat) -> Result<Option<PageResponse>, Error> {
+    let back = page_of(request, sent.route).unwrap_or("/app").to_owned();
     if let Repeat::Same(first) = repeat {
         let answer = first.unwrap_or(FormAnswer { location: back, cookies: Vec::new() });
         return Ok(Some(PageResponse::repeated(answer)));
     }
-    let layout = || match route {
+    let layout = || match sent.route {
         RouteKind::Part => Layout::of_participant(request),
         RouteKind::Page | RouteKind::Action => Layout::new(request),
     };
-    let page = match keep_used(request, layout(), &back)? {
+    let page = match keep_used(request, sent, layout(), &back)? {
         UsedForm::Empty => return Ok(None),
         UsedForm::Kept(page) => page,
         UsedForm::HasSecrets => PageResponse::render(&MessagePage {

@@ -15,7 +15,9 @@ use shared::error::Error;
 use shared::platform::call_record::catch_panic_and_overrun;
 use shared::web::Request;
 
+use crate::form::FormFields;
 use crate::response::{self, PageResponse, RouteKind};
+use crate::unsent::SentForm;
 use crate::urls::LINKS;
 use crate::{in_person, repeats, unsent};
 
@@ -118,6 +120,15 @@ pub fn post(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) 
 }
 
 impl Methods {
+    /// Names the fields of the form that was added last.
+    #[must_use]
+    pub fn fields(mut self, fields: &'static dyn FormFields) -> Self {
+        if let Some((_, route)) = self.0.last_mut() {
+            route.fields = Some(fields);
+        }
+        self
+    }
+
     /// Adds the act of the page's own form.
     #[must_use]
     pub fn form(mut self, operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>) -> Self {
@@ -199,6 +210,7 @@ struct PageRoute {
     operation: Operation,
     handle: Handle,
     route: RouteKind,
+    fields: Option<&'static dyn FormFields>,
 }
 
 impl std::fmt::Debug for PageRoute {
@@ -212,7 +224,8 @@ impl std::fmt::Debug for PageRoute {
 
 impl PageRoute {
     fn new(operation: impl Into<Operation>, handler: impl for<'a> Handler<'a>, route: RouteKind) -> Self {
-        Self { operation: operation.into(), handle: Arc::new(move |request| Box::pin(handler.call(request))), route }
+        let handle: Handle = Arc::new(move |request| Box::pin(handler.call(request)));
+        Self { operation: operation.into(), handle, route, fields: None }
     }
 
     fn of_part(self) -> Self {
@@ -230,6 +243,7 @@ impl PageRoute {
 
     async fn serve(self, app: Arc<AppState>, request: http::Request<Body>) -> Response {
         let mut request = Request::receive(app, request).await;
+        let sent = SentForm { route: self.route, fields: self.fields };
         let operation = self.operation.of(&request);
         let result = catch_panic_and_overrun(request.span(), async {
             match self.route {
@@ -241,16 +255,16 @@ impl PageRoute {
                 }
                 RouteKind::Page | RouteKind::Action => request.authenticate(operation).await?,
             }
-            match repeats::answered(&mut request, self.route)? {
+            match repeats::answered(&mut request, sent)? {
                 Some(answer) => Ok(answer),
                 None => (self.handle)(&mut request).await,
             }
         })
         .await;
-        let result = repeats::or_answered(&request, self.route, result).await;
+        let result = repeats::or_answered(&request, sent, result).await;
         let result = match self.route {
-            RouteKind::Part => unsent::or_kept_of_part(&request, result),
-            RouteKind::Page | RouteKind::Action => unsent::or_kept(&request, self.route, result).await,
+            RouteKind::Part => unsent::or_kept_of_part(&request, sent, result),
+            RouteKind::Page | RouteKind::Action => unsent::or_kept(&request, sent, result).await,
         };
         response::finish(&request, self.route, result).await
     }

@@ -14,11 +14,24 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::agreement_summary::size;
 use crate::fields::{Fields, read_day};
+use crate::form;
 use crate::layout::Link;
 use crate::response::PageResponse;
 
-const DONE_ON: &str = "done_on";
-const NOTE: &str = "note";
+form! {
+    /// How something was done, or when a trigger happened, and why a claim is not confirmed.
+    pub SATISFACTION: SatisfactionForm {
+        done_on: Field::day("done_on", "When it was done").called("The day"),
+        note: Field::lines("note", "Note", 300, 3).called("The note"),
+        file: Field::document("file", "File").called("The file"),
+        happened_on: Field::day("happened_on", "When it happened")
+            .called("The day")
+            .hint("Such as 3/16/2026. Not in the future.")
+            .required(),
+        reason: Field::lines("reason", "Reason", 2000, 3).hint("The members of your organization read it."),
+    }
+}
+
 /// The file's field.
 pub const FILE: &str = "file";
 
@@ -54,11 +67,11 @@ fn read_done_on(
     now: Timestamp,
 ) -> Result<Day, FieldErrors> {
     let today = obligation.zone().day_of(now);
-    if form.get(DONE_ON).trim().is_empty() {
+    if form.get(SATISFACTION.done_on).trim().is_empty() {
         return Ok(today);
     }
-    let day = read_day(form, DONE_ON)?;
-    let wrong = |message: String| Err(FieldErrors::one(DONE_ON, FieldCode::OutOfRange, message));
+    let day = read_day(form, SATISFACTION.done_on)?;
+    let wrong = |message: String| Err(FieldErrors::one(SATISFACTION.done_on, FieldCode::OutOfRange, message));
     if day > today {
         return wrong("must not be in the future".to_owned());
     }
@@ -71,18 +84,19 @@ fn read_done_on(
 }
 
 fn read_note(form: &Form) -> Result<Option<SatisfactionNote>, FieldErrors> {
-    let text = form.get(NOTE).trim();
+    let text = form.get(SATISFACTION.note).trim();
     if text.is_empty() {
         return Ok(None);
     }
     let note = SatisfactionNote::parse(text);
-    note.map(Some).map_err(|(code, message)| FieldErrors::one(NOTE, code, message))
+    note.map(Some).map_err(|(code, message)| FieldErrors::one(SATISFACTION.note, code, message))
 }
 
 /// Whether a form says the same. Today may have been another day when it was first sent.
 #[must_use]
 pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
-    let is_day = form.get(DONE_ON).trim().is_empty() || read_day(form, DONE_ON).ok() == Some(how.done_on);
+    let is_day = form.get(SATISFACTION.done_on).trim().is_empty()
+        || read_day(form, SATISFACTION.done_on).ok() == Some(how.done_on);
     let sha256 = form.file(FILE).map(|file| sha256_hex(&file.content));
     let is_file = sha256.as_deref() == how.file.as_ref().map(|file| file.content.sha256.as_str());
     is_day && is_file && read_note(form).ok().as_ref() == Some(&how.note)
@@ -91,8 +105,8 @@ pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
 /// The submitted fields. Never shows an account number again.
 #[must_use]
 pub fn typed(form: &Form, errors: FieldErrors) -> Fields {
-    let is_sensitive = has_account_number(form.get(NOTE));
-    Fields::submitted(form, errors).without(|name| is_sensitive && name == NOTE)
+    let is_sensitive = has_account_number(form.get(SATISFACTION.note));
+    Fields::submitted(form, errors).without(|name| is_sensitive && name == SATISFACTION.note.name)
 }
 
 /// What a claim says about how something was done.

@@ -12,8 +12,9 @@
 
 use askama::Template;
 use http::{Method, StatusCode};
-use serde_json::from_str;
-use shared::domain::information::typed::{is_answer, is_secret};
+use serde::{Deserialize, Serialize};
+use serde_json::{from_str, json};
+use shared::domain::information::typed::is_secret;
 use shared::domain::participant::receipt::Drawing;
 use shared::domain::sensitive::has_account_number;
 use shared::error::Error;
@@ -21,6 +22,7 @@ use shared::web::next::safe_next;
 use shared::web::{Flash, Form, Request};
 use uuid::Uuid;
 
+use crate::form::FormFields;
 use crate::layout::{Layout, Link};
 use crate::response::{PageResponse, RouteKind, page_of, to_sign_in};
 use crate::urls::{PROPOSALS, encode_query_value};
@@ -31,17 +33,45 @@ pub const PATH: &str = "/app/unsent";
 /// The page's title.
 pub const TITLE: &str = "Your session ended. Nothing was saved.";
 
-/// Fields that nobody types: ids, versions and a button's choice.
-const NOT_TYPED: [&str; 9] = ["act", "decision", "id", "member", "seen", "statement", "template", "to", "version"];
+/// The form that a request submits.
+#[derive(Debug, Clone, Copy)]
+pub struct SentForm {
+    /// Whether its page has its address.
+    pub route: RouteKind,
+    /// Its fields. None if nobody types anything in it.
+    pub fields: Option<&'static dyn FormFields>,
+}
 
-/// Fields of a signature's form that nobody types: the shown document, and the drawing, which is shown as a picture.
-const NOT_TYPED_TO_SIGN: [&str; 3] = ["blocks", "drawing", "sha256"];
+impl SentForm {
+    /// The label of what people typed. None for what the page filled in.
+    fn label(self, name: &str) -> Option<String> {
+        self.fields?.label(name).map(str::to_owned)
+    }
 
+    /// Whether a field is a password, a code or an account number.
+    fn is_secret(self, name: &str) -> bool {
+        self.fields.is_some_and(|fields| fields.is_secret(name))
+    }
+
+    fn has_secrets(self, form: &Form) -> bool {
+        form.typed().any(|(name, value)| self.is_secret(name) && !value.trim().is_empty())
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
 struct Unsent {
     path: String,
     back: String,
-    fields: Vec<(String, String)>,
+    fields: Vec<SentField>,
     had_file: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SentField {
+    name: String,
+    value: String,
+    /// None for what the page filled in.
+    label: Option<String>,
 }
 
 const CHECKED: &str = "on";
@@ -51,21 +81,18 @@ const SIGNATURE: &str = "signature";
 
 impl Unsent {
     /// None if nothing was typed, or the form has secrets.
-    fn of(request: &Request, form: &Form, back: &str) -> Option<Self> {
-        Some(Self::shown(request, form, back)).filter(|unsent| !unsent.has_secrets() && unsent.has_content())
+    fn of(request: &Request, sent: SentForm, form: &Form, back: &str) -> Option<Self> {
+        let unsent = Self::shown(request, sent, form, back);
+        (unsent.has_content() && !sent.has_secrets(form)).then_some(unsent)
     }
 
     /// The form of a request, without what no page shows again.
-    fn shown(request: &Request, form: &Form, back: &str) -> Self {
-        let shown = form.typed().filter(|field| !is_withheld(request, field));
-        let fields = shown.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Self { path: request.uri().path().to_owned(), back: back.to_owned(), fields, had_file: form.has_file() }
-    }
-
-    /// Whether it has passwords or codes. Those of answers are left out before. A postal code is none.
-    fn has_secrets(&self) -> bool {
-        let is_secret = |name: &str| !is_answer(name) && (name.contains("password") || name.contains("code"));
-        self.fields.iter().any(|(name, _)| is_secret(name))
+    fn shown(request: &Request, sent: SentForm, form: &Form, back: &str) -> Self {
+        let shown = form.typed().filter(|field| !is_withheld(request, field) && !sent.is_secret(field.0));
+        let field =
+            |(name, value): (&str, &str)| SentField { name: name.into(), value: value.into(), label: sent.label(name) };
+        let path = request.uri().path().to_owned();
+        Self { path, back: back.to_owned(), fields: shown.map(field).collect(), had_file: form.has_file() }
     }
 
     fn has_content(&self) -> bool {
@@ -73,34 +100,29 @@ impl Unsent {
     }
 
     fn is_signature(&self) -> bool {
-        self.fields.iter().any(|(name, _)| name == SIGNATURE)
+        self.fields.iter().any(|field| field.name == SIGNATURE)
     }
 
     /// As the `d` of an SVG path.
     fn drawing(&self) -> Option<Drawing> {
-        let (_, drawn) = self.fields.iter().find(|(name, _)| name == "drawing").filter(|_| self.is_signature())?;
-        Drawing::parse(drawn).ok()
+        let drawing = self.fields.iter().find(|field| field.name == "drawing").filter(|_| self.is_signature())?;
+        Drawing::parse(&drawing.value).ok()
     }
 
     fn encode(&self) -> String {
-        serde_json::json!([self.path, self.back, self.fields, self.had_file]).to_string()
+        json!(self).to_string()
     }
 
     fn decode(text: &str) -> Option<Self> {
-        let (path, back, fields, had_file): (String, String, _, _) = from_str(text).ok()?;
-        Some(Self { path: safe_next(&path)?.to_owned(), back: safe_next(&back)?.to_owned(), fields, had_file })
+        let unsent: Self = from_str(text).ok()?;
+        (safe_next(&unsent.path).is_some() && safe_next(&unsent.back).is_some()).then_some(unsent)
     }
 
-    fn typed(&self) -> impl Iterator<Item = (String, &str)> {
-        let of_page: &[&str] = if self.is_signature() { &NOT_TYPED_TO_SIGN } else { &[] };
-        let is_typed = move |(name, value): &&(String, String)| {
-            !NOT_TYPED.contains(&name.as_str())
-                && !of_page.contains(&name.as_str())
-                && !value.trim().is_empty()
-                && Uuid::try_parse(value).is_err()
-                && !is_checked_answer(name, value)
-        };
-        self.fields.iter().filter(is_typed).map(|(name, value)| (label(name), value.as_str()))
+    fn typed(&self) -> impl Iterator<Item = (&str, &str)> {
+        // A choice's text isn't known here.
+        let is_choice = |field: &&SentField| field.value == CHECKED || Uuid::try_parse(&field.value).is_ok();
+        let typed = self.fields.iter().filter(move |field| !field.value.trim().is_empty() && !is_choice(field));
+        typed.filter_map(|field| Some((field.label.as_deref()?, field.value.as_str())))
     }
 }
 
@@ -109,21 +131,6 @@ fn is_withheld(request: &Request, (name, value): &(&str, &str)) -> bool {
     let path = request.uri().path();
     let is_about_payment = path.starts_with("/app/money/") || path.contains("/payments");
     is_secret(name) || (is_about_payment && has_account_number(value))
-}
-
-/// Whether a field is an answer's choice, whose text isn't known here.
-fn is_checked_answer(name: &str, value: &str) -> bool {
-    is_answer(name) && value == CHECKED
-}
-
-/// The field's name in words. An answer's name is its question's id.
-fn label(name: &str) -> String {
-    if is_answer(name) {
-        return "Answer".to_owned();
-    }
-    let words = name.replace(['_', '.', '-'], " ");
-    let mut chars = words.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[derive(Template)]
@@ -141,7 +148,7 @@ struct UnsentPage {
 
 struct Again {
     path: String,
-    fields: Vec<(String, String)>,
+    fields: Vec<SentField>,
     button: &'static str,
     back: Option<String>,
 }
@@ -152,7 +159,7 @@ impl UnsentPage {
             layout,
             title: TITLE,
             lead: "This is what you typed. Submit it again, or go back without it.",
-            typed: unsent.typed().map(|(label, value)| (label, value.to_owned())).collect(),
+            typed: unsent.typed().map(|(label, value)| (label.to_owned(), value.to_owned())).collect(),
             drawing: unsent.drawing(),
             had_file: unsent.had_file,
             again: Some(Again {
@@ -203,18 +210,22 @@ impl UnsentPage {
 /// Passes the result on; keeps the text of a form whose session has ended or is no longer the browser's.
 pub async fn or_kept(
     request: &Request,
-    route: RouteKind,
+    sent: SentForm,
     result: Result<PageResponse, Error>,
 ) -> Result<PageResponse, Error> {
     let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
-    let kept = if is_late { keep(request, page_of(request, route).unwrap_or("/app")).await } else { None };
+    let kept = if is_late { keep(request, sent).await } else { None };
     kept.map_or(result, Ok)
 }
 
 /// Passes the result on; keeps the text of a participant's form whose session has ended or is another one.
-pub fn or_kept_of_part(request: &Request, result: Result<PageResponse, Error>) -> Result<PageResponse, Error> {
+pub fn or_kept_of_part(
+    request: &Request,
+    sent: SentForm,
+    result: Result<PageResponse, Error>,
+) -> Result<PageResponse, Error> {
     let is_late = matches!(result, Err(Error::Unauthenticated | Error::ForgedForm));
-    let kept = if is_late { keep_of_part(request) } else { None };
+    let kept = if is_late { keep_of_part(request, sent) } else { None };
     kept.map_or(result, Ok)
 }
 
@@ -225,11 +236,11 @@ pub(crate) enum UsedForm {
     Empty,
 }
 
-pub(crate) fn keep_used(request: &Request, layout: Layout, back: &str) -> Result<UsedForm, Error> {
+pub(crate) fn keep_used(request: &Request, sent: SentForm, layout: Layout, back: &str) -> Result<UsedForm, Error> {
     let form = request.unverified_form();
-    let unsent = Unsent::shown(request, &form, back);
+    let unsent = Unsent::shown(request, sent, &form, back);
     let is_left_out = |field: (&str, &str)| is_withheld(request, &field) && !field.1.trim().is_empty();
-    if unsent.has_secrets() || form.typed().any(is_left_out) {
+    if sent.has_secrets(&form) || form.typed().any(is_left_out) {
         return Ok(UsedForm::HasSecrets);
     }
     if !unsent.has_content() && !unsent.had_file {
@@ -238,12 +249,12 @@ pub(crate) fn keep_used(request: &Request, layout: Layout, back: &str) -> Result
     PageResponse::render(&UnsentPage::to_add_again(layout, unsent)).map(UsedForm::Kept)
 }
 
-fn keep_of_part(request: &Request) -> Option<PageResponse> {
+fn keep_of_part(request: &Request, sent: SentForm) -> Option<PageResponse> {
     let form = request.form_of_ended_session()?;
     // A form has no page at its own address.
     let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
     let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);
-    let unsent = Unsent::of(request, form, back).filter(|_| request.method() == Method::POST)?;
+    let unsent = Unsent::of(request, sent, form, back).filter(|_| request.method() == Method::POST)?;
     let has_secrets = form.typed().any(|field| is_withheld(request, &field) && !field.1.trim().is_empty());
     let (has_session, layout) = (request.attending().is_ok(), Layout::of_participant(request));
     let page = match (has_secrets, has_session) {
@@ -257,12 +268,13 @@ fn keep_of_part(request: &Request) -> Option<PageResponse> {
     Some(PageResponse::render(&page).ok()?.refused(status, code))
 }
 
-async fn keep(request: &Request, back: &str) -> Option<PageResponse> {
+async fn keep(request: &Request, sent: SentForm) -> Option<PageResponse> {
     let is_decision = request.uri().path().starts_with(PROPOSALS);
     if request.method() != Method::POST || is_decision {
         return None;
     }
-    let unsent = Unsent::of(request, request.form_of_ended_session()?, back)?;
+    let back = page_of(request, sent.route).unwrap_or("/app");
+    let unsent = Unsent::of(request, sent, request.form_of_ended_session()?, back)?;
     if request.signed_in().is_ok() {
         // They have signed in again in another window.
         let page = PageResponse::render(&UnsentPage::new(Layout::new(request), unsent)).ok()?;

@@ -146,19 +146,19 @@ impl Form {
 
     /// The value of a field. Empty if it was not sent.
     #[must_use]
-    pub fn get(&self, name: &str) -> &str {
-        self.fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
+    pub fn get(&self, name: impl AsRef<str>) -> &str {
+        self.fields.iter().find(|(field, _)| field == name.as_ref()).map_or("", |(_, value)| value)
     }
 
     /// The id in a field. A malformed id is [`Error::NotFound`]: it names no record.
-    pub fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Error> {
+    pub fn id<T: std::str::FromStr>(&self, name: impl AsRef<str>) -> Result<T, Error> {
         self.get(name).parse().map_err(|_| Error::not_found())
     }
 
     /// Whether a field was sent, even if it is empty.
     #[must_use]
-    pub fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|(field, _)| field == name)
+    pub fn has(&self, name: impl AsRef<str>) -> bool {
+        self.fields.iter().any(|(field, _)| field == name.as_ref())
     }
 
     /// The names of a group's checked boxes, without its prefix. A box of the group `role.` is named `role.signer`.
@@ -176,8 +176,8 @@ impl Form {
 
     /// A file. `None` if none was chosen.
     #[must_use]
-    pub fn file(&self, name: &str) -> Option<&UploadedFile> {
-        self.chosen_files().find(|(field, _)| field == name).map(|(_, file)| file)
+    pub fn file(&self, name: impl AsRef<str>) -> Option<&UploadedFile> {
+        self.chosen_files().find(|(field, _)| field == name.as_ref()).map(|(_, file)| file)
     }
 
     /// Whether a file was chosen in any field.

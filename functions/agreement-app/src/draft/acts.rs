@@ -9,6 +9,7 @@ use pages::blockers;
 use pages::deal::Deal;
 use pages::done::redirect_with_notice;
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::{lifecycle_badge, too_late};
 use pages::layout::{Layout, Link, Notice};
 use pages::payment_list::PaymentList;
@@ -27,6 +28,13 @@ use shared::service::agreements::{self, AgreementInFull};
 use shared::service::drafts;
 use shared::service::proposals::{self, ActRefused, ActReview, ReviewFingerprint};
 use shared::web::Request;
+
+form! {
+    /// A proposal’s note.
+    pub(crate) PROPOSAL: ProposalForm {
+        note: Field::lines("note", "Note", 2000, 3).hint("Optional. The member who decides reads it."),
+    }
+}
 
 pub(crate) async fn duplicate(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
@@ -196,13 +204,13 @@ pub(crate) async fn propose(request: &mut Request) -> Result<PageResponse, Error
         let notice = Notice::new("bad", "Nothing was proposed".to_owned(), lines);
         Ok(crate::agreement::page(request, id, fields, Some(notice)).await?.unprocessable())
     };
-    let note = match form.get("note").trim() {
+    let note = match form.get(PROPOSAL.note).trim() {
         "" => None,
         text => match Note::parse(text) {
             Ok(note) => Some(note),
             Err((code, message)) => {
                 let line = format!("The note {message}.");
-                let errors = shared::wire::fields::FieldErrors::one("note", code, message);
+                let errors = shared::wire::fields::FieldErrors::one(PROPOSAL.note, code, message);
                 return again(Fields::submitted(form, errors), vec![line]).await;
             }
         },

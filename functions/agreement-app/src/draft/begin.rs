@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use pages::done::redirect_with_notice;
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
@@ -21,6 +22,14 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
 
 use crate::draft::details::agreement_name;
+
+form! {
+    /// What a new agreement begins with.
+    pub(crate) BEGIN: BeginForm {
+        name: Field::line("name", "Agreement name", 250),
+        party: Field::choice("party.", "Party"),
+    }
+}
 
 const PATH: &str = pages::urls::NEW_AGREEMENT;
 
@@ -142,7 +151,7 @@ async fn form_page(
         Start::Template(template) => template
             .parties
             .iter()
-            .map(|party| Choice::new(format!("party.{}", party.key), party.label.as_str()))
+            .map(|party| Choice::new(BEGIN.party.member(&party.key), party.label.as_str()))
             .collect(),
     };
     let later = Choice::new("", "Choose later");
@@ -184,7 +193,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         let typed = Fields::of(form.typed());
         return form_page(request, workspace_id, start, typed, None).await;
     }
-    let name = match agreement_name(form.get("name")) {
+    let name = match agreement_name(form.get(BEGIN.name)) {
         Ok(name) => name,
         Err(errors) => return again(errors).await,
     };
@@ -193,7 +202,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         Start::Template(template) => {
             let mut parties: BTreeMap<String, ContactId> = BTreeMap::new();
             for party in &template.parties {
-                let field = format!("party.{}", party.key);
+                let field = BEGIN.party.member(&party.key);
                 match (form.get(&field), form.get(&field).parse()) {
                     ("", _) => {}
                     (_, Ok(contact)) => drop(parties.insert(party.key.clone(), contact)),

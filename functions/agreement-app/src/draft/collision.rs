@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use pages::agreement_summary::participant_name;
 use pages::fields::Fields;
+use pages::form::{Field, FormFields};
 use pages::labels::actor_label;
 use pages::layout::Notice;
 use pages::payment_list;
@@ -24,57 +25,39 @@ use shared::service::audit;
 use shared::text;
 use shared::web::Request;
 
+use crate::draft::condition::CONDITION;
+use crate::draft::details::DETAILS;
+use crate::draft::documents::{DOCUMENT, NEW_DOCUMENT};
+use crate::draft::participants::PARTICIPANT;
+use crate::draft::payments::PAYMENT;
+use crate::draft::promises::PROMISE;
+use crate::draft::step::{NEW_STEP, STEP};
+use crate::draft::terms::TERMS;
 use crate::draft::{Subject, condition, details, documents, participants, payments, promises, step, terms};
 
-const TEXTS: [(&str, &str); 35] = [
-    ("name", "Name"),
-    ("kind", "Kind"),
-    ("expires_at", "Expires"),
-    ("step_name", "Step name"),
-    ("document_name", "Document name"),
-    ("purpose", "Purpose"),
-    ("reference", "Reference"),
-    ("amount", "Amount"),
-    ("investment", "Investment amount"),
-    ("currency", "Currency"),
-    ("payer", "Payer"),
-    ("payee", "Payee"),
-    ("direction", "Direction"),
-    ("method", "Method"),
-    ("due", "Due"),
-    ("cap", "Valuation cap"),
-    ("discount", "Discount"),
-    ("timing", "Conversion"),
-    ("law", "Governing law"),
-    ("document_id", "Document"),
-    ("movement_id", "Payment"),
-    ("dates", "Dates"),
-    ("first", "First due date"),
-    ("every", "Repeats every"),
-    ("last", "Last due date"),
-    ("times", "Times"),
-    ("days", "Verify every"),
-    ("wait", "Duration"),
-    ("until", "Until"),
-    ("question", "Question"),
-    ("answer", "Answer"),
-    ("options", "Choices"),
-    ("participant_id", "Signer"),
-    ("label", "Label"),
-    ("note", "Note"),
-];
+/// The forms of a part; of all new ones, if it is not there yet.
+fn forms(subject: Option<Subject>) -> Vec<&'static dyn FormFields> {
+    match subject {
+        Some(Subject::Payment(_)) => vec![&PAYMENT],
+        Some(Subject::Part(part)) => match part {
+            Part::Description | Part::Expiry => vec![&DETAILS],
+            Part::Terms => vec![&TERMS],
+            Part::Participant(_) => vec![&PARTICIPANT],
+            Part::Document(_) | Part::SignatureBlock(_) => vec![&DOCUMENT],
+            Part::Stage(_) | Part::StageOrder => vec![&STEP],
+            Part::Gate(_) | Part::GateOrder(_) | Part::Question(..) | Part::QuestionOrder(_) => vec![&CONDITION],
+            Part::Promise(_) | Part::PromiseOrder => vec![&PROMISE],
+        },
+        None => vec![&PARTICIPANT, &NEW_DOCUMENT, &PAYMENT, &PROMISE, &NEW_STEP, &CONDITION, &DOCUMENT, &STEP, &TERMS],
+    }
+}
 
-const GROUPS: [(&str, &str); 6] = [
-    ("role.", "Roles"),
-    ("participant.", "Who must act"),
-    ("promisor.", "Who owes it"),
-    ("promisee.", "To whom"),
-    ("block.", "Signature blocks"),
-    ("action.", "When the step is done"),
-];
-
-const BOXES: [(&str, &str); 3] =
-    [("mfn", "Most favored nation"), ("pro_rata", "Pro-rata rights"), ("required", "Required")];
+/// The declared fields by their names.
+fn fields_of_forms(subject: Option<Subject>) -> Vec<Field<'static>> {
+    let mut known = BTreeSet::new();
+    let fields = forms(subject).into_iter().flat_map(FormFields::all);
+    fields.filter(|field| known.insert(field.name)).collect()
+}
 
 pub(super) struct Difference {
     pub label: &'static str,
@@ -97,7 +80,7 @@ pub(super) async fn differences(
     typed: &Fields,
 ) -> Result<Vec<Difference>, Error> {
     let signed_in = request.signed_in()?;
-    let are_payments_named = matches!(subject, Some(Subject::Payment(_))) || !typed.value("movement_id").is_empty();
+    let are_payments_named = matches!(subject, Some(Subject::Payment(_))) || !typed.value(CONDITION.payment).is_empty();
     let loaded = shared::service::payments::load(signed_in.scope(), id, |_| are_payments_named).await?;
     let (agreement, contacts, payments) = &loaded;
     let zone = &signed_in.organization().time_zone;
@@ -113,7 +96,8 @@ pub(super) async fn differences(
         None => None,
     };
     let meaning = Meaning { agreement, contacts, payments, zone };
-    let pairs = meaning.texts(typed).into_iter().zip(meaning.texts(&now.unwrap_or_default()));
+    let fields = fields_of_forms(subject);
+    let pairs = meaning.texts(&fields, typed).into_iter().zip(meaning.texts(&fields, &now.unwrap_or_default()));
     let pairs = pairs.map(|((label, typed), (_, now))| Difference { label, typed, now });
     Ok(pairs.filter(|pair| pair.typed != pair.now).collect())
 }
@@ -138,20 +122,24 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Field
 }
 
 impl Meaning<'_> {
-    fn texts(&self, fields: &Fields) -> Vec<(&'static str, String)> {
-        let texts = TEXTS.into_iter().map(|(name, label)| (label, self.text(fields, name)));
-        let groups = GROUPS.into_iter().map(|(group, label)| {
-            let checked: BTreeSet<String> = fields.checked(group).map(|name| self.of_group(group, name)).collect();
-            (label, checked.into_iter().collect::<Vec<_>>().join(", "))
-        });
-        let boxes = BOXES
-            .into_iter()
-            .map(|(name, label)| (label, if fields.is_checked(name) { "Yes".to_owned() } else { String::new() }));
+    fn texts(&self, declared: &[Field<'static>], fields: &Fields) -> Vec<(&'static str, String)> {
         let triggers = ("Triggers", promises::triggers_text(fields));
-        texts.chain(groups).chain(boxes).chain([triggers]).collect()
+        declared.iter().map(|field| (field.label, self.text(fields, *field))).chain([triggers]).collect()
     }
 
-    fn text(&self, fields: &Fields, name: &str) -> String {
+    fn text(&self, fields: &Fields, field: Field<'_>) -> String {
+        if field.is_group() {
+            let checked: BTreeSet<String> =
+                fields.checked(field.name).map(|name| self.of_group(field.name, name)).collect();
+            return checked.into_iter().collect::<Vec<_>>().join(", ");
+        }
+        if field.is_box() {
+            return if fields.is_checked(field) { "Yes".to_owned() } else { String::new() };
+        }
+        self.value(fields, field.name)
+    }
+
+    fn value(&self, fields: &Fields, name: &str) -> String {
         let value = fields.value(name).trim();
         if value.is_empty() {
             return String::new();

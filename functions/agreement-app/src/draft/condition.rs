@@ -7,6 +7,7 @@ use pages::agreement_summary::participant_name;
 use pages::blockers::lacking;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -28,6 +29,25 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
 use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
+
+form! {
+    /// A condition’s settings, and a question of it.
+    pub(crate) CONDITION: ConditionForm {
+        participants: Field::choice("participant.", "Who must act"),
+        blocks: Field::choice("block.", "Signature blocks"),
+        document: Field::choice("document_id", "Document"),
+        payment: Field::choice("movement_id", "Payment"),
+        wait: Field::line("wait", "Duration", 6).hint("From the moment the step opens."),
+        unit: Field::choice("unit", "Unit"),
+        until: Field::day("until", "Until"),
+        question: Field::line("question", "Question", 200).called("The question"),
+        answer: Field::choice("answer", "Answer").called("The answer"),
+        options: Field::lines("options", "Choices", 10_000, 3)
+            .called("Choices:")
+            .hint("One per line, for “One choice” and “Several choices”."),
+        required: Field::tick("required", "Required"),
+    }
+}
 
 fn type_hint(gate_type: GateType) -> &'static str {
     match gate_type {
@@ -127,7 +147,7 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
     let values: Vec<(String, String)> = match rule {
         GateRule::SignatureBlocks { block_ids } => block_ids.iter().map(|id| on(format!("block.{id}"))).collect(),
         GateRule::DocumentSigned { document_id } => {
-            document_id.iter().map(|id| ("document_id".to_owned(), id.to_string())).collect()
+            document_id.iter().map(|id| (CONDITION.document.name.to_owned(), id.to_string())).collect()
         }
         GateRule::ParticipantApproval { participant_ids }
         | GateRule::FileUpload { participant_ids }
@@ -136,12 +156,14 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
         GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
             const DAY: u32 = 24;
             let (count, unit) = if hours % DAY == 0 { (hours / DAY, "days") } else { (*hours, "hours") };
-            vec![("wait".to_owned(), count.to_string()), ("unit".to_owned(), unit.to_owned())]
+            vec![(CONDITION.wait.name.to_owned(), count.to_string()), (CONDITION.unit.name.to_owned(), unit.to_owned())]
         }
-        GateRule::Countdown { until: Some(Countdown::At(at)) } => vec![("until".to_owned(), zone.write_local(*at))],
+        GateRule::Countdown { until: Some(Countdown::At(at)) } => {
+            vec![(CONDITION.until.name.to_owned(), zone.write_local(*at))]
+        }
         GateRule::Countdown { until: None } => Vec::new(),
         GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
-            movement_id.iter().map(|id| ("movement_id".to_owned(), id.to_string())).collect()
+            movement_id.iter().map(|id| (CONDITION.payment.name.to_owned(), id.to_string())).collect()
         }
     };
     Fields::of(values)
@@ -157,7 +179,7 @@ fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRu
             GateRule::SignatureBlocks { block_ids }
         }
         GateType::DocumentSigned => {
-            let document_id: Option<DocumentId> = form.get("document_id").parse().ok();
+            let document_id: Option<DocumentId> = form.get(CONDITION.document).parse().ok();
             GateRule::DocumentSigned { document_id }
         }
         GateType::ParticipantApproval => GateRule::ParticipantApproval { participant_ids: participant_ids() },
@@ -168,29 +190,30 @@ fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRu
         }
         GateType::Countdown => GateRule::Countdown { until: read_countdown(form, zone)? },
         GateType::MovementAuthorized => {
-            GateRule::MovementAuthorized { movement_id: form.get("movement_id").parse().ok() }
+            GateRule::MovementAuthorized { movement_id: form.get(CONDITION.payment).parse().ok() }
         }
         GateType::MovementReconciled => {
-            GateRule::MovementReconciled { movement_id: form.get("movement_id").parse().ok() }
+            GateRule::MovementReconciled { movement_id: form.get(CONDITION.payment).parse().ok() }
         }
     })
 }
 
 fn read_countdown(form: &Form, zone: &TimeZone) -> Result<Option<Countdown>, FieldErrors> {
-    let (wait, until) = (form.get("wait").trim(), form.get("until").trim());
+    let (wait, until) = (form.get(CONDITION.wait).trim(), form.get(CONDITION.until).trim());
     match (wait, until) {
         ("", "") => Ok(None),
         ("", until) => {
             let at = zone.read_local(until);
-            let at = at.map_err(|error| FieldErrors::one("until", FieldCode::InvalidFormat, error.to_string()))?;
+            let at =
+                at.map_err(|error| FieldErrors::one(CONDITION.until, FieldCode::InvalidFormat, error.to_string()))?;
             Ok(Some(Countdown::At(at)))
         }
         (wait, "") => {
-            let hours_each = if form.get("unit") == "hours" { 1 } else { 24 };
+            let hours_each = if form.get(CONDITION.unit) == "hours" { 1 } else { 24 };
             let hours = wait.parse::<u32>().ok().and_then(|count| count.checked_mul(hours_each));
             let hours = hours.filter(|hours| (1..=limits::COUNTDOWN_HOURS_MAX).contains(hours)).ok_or_else(|| {
                 FieldErrors::one(
-                    "wait",
+                    CONDITION.wait.name,
                     FieldCode::OutOfRange,
                     "must be a whole number, at least 1 hour and at most 10 years",
                 )
@@ -198,7 +221,7 @@ fn read_countdown(form: &Form, zone: &TimeZone) -> Result<Option<Countdown>, Fie
             Ok(Some(Countdown::AfterHours(hours)))
         }
         _ => Err(FieldErrors::one(
-            "until",
+            CONDITION.until.name,
             FieldCode::InvalidValue,
             "can’t be combined with a duration: fill in one of the two",
         )),
@@ -240,7 +263,6 @@ struct Questions {
 
 struct QuestionRow {
     id: FieldId,
-    prefix: String,
     up: Option<usize>,
     down: Option<usize>,
     kind: &'static str,
@@ -267,28 +289,32 @@ impl QuestionForm {
 
 pub(super) fn question_fields(question: &InformationField) -> Fields {
     let texts = [
-        ("question", question.label.as_str().to_owned()),
-        ("answer", question.field_type.as_str().to_owned()),
-        ("options", question.options.join("\n")),
+        (CONDITION.question.name, question.label.as_str().to_owned()),
+        (CONDITION.answer.name, question.field_type.as_str().to_owned()),
+        (CONDITION.options.name, question.options.join("\n")),
     ];
-    let required = question.required.then(|| ("required", "on".to_owned()));
+    let required = question.required.then(|| (CONDITION.required.name, "on".to_owned()));
     Fields::of(texts.into_iter().chain(required))
 }
 
 fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let text = label(form.get("question"), "question").map_err(|error| errors.extend(error)).ok();
-    let field_type = FieldType::parse(form.get("answer"));
+    let text = label(form.get(CONDITION.question), CONDITION.question.name).map_err(|error| errors.extend(error)).ok();
+    let field_type = FieldType::parse(form.get(CONDITION.answer));
     if field_type.is_none() {
-        errors.extend(FieldErrors::one("answer", FieldCode::InvalidValue, "must be one of the kinds in the list"));
+        errors.extend(FieldErrors::one(
+            CONDITION.answer,
+            FieldCode::InvalidValue,
+            "must be one of the kinds in the list",
+        ));
     }
     let takes_options = matches!(field_type, Some(FieldType::Choice | FieldType::MultiChoice));
-    let options = form.get("options").lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+    let options = form.get(CONDITION.options).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
     // Other types have no options; the form keeps them while a member tries types.
     let options: Vec<String> = if takes_options { options.collect() } else { Vec::new() };
     match (text, field_type) {
         (Some(label), Some(field_type)) if errors.is_empty() => {
-            Ok(InformationField { id, label, field_type, required: !form.get("required").is_empty(), options })
+            Ok(InformationField { id, label, field_type, required: !form.get(CONDITION.required).is_empty(), options })
         }
         _ => Err(errors),
     }
@@ -448,7 +474,6 @@ impl Questions {
             let typed = typed_in(question.id);
             QuestionRow {
                 id: question.id,
-                prefix: format!("q{}-", n + 1),
                 up: n.checked_sub(1),
                 down: (n < last).then_some(n + 1),
                 kind: field_type_label(question.field_type),
@@ -459,13 +484,13 @@ impl Questions {
                 form: QuestionForm::new(
                     Some(question.id),
                     seen(agreement, Part::Question(gate, question.id)),
-                    typed.unwrap_or_else(|| question_fields(question)),
+                    typed.unwrap_or_else(|| question_fields(question)).within(format!("q{}", n + 1)),
                 ),
             }
         });
         let rows: Vec<QuestionRow> = rows.collect();
         let new = typed.filter(|(id, _)| questions.iter().all(|question| question.id != *id));
-        let fields = new.map_or_else(|| Fields::of([("required", "on")]), |(_, fields)| fields);
+        let fields = new.map_or_else(|| Fields::of([(CONDITION.required.name, "on")]), |(_, fields)| fields);
         Self {
             rows,
             order: seen(agreement, Part::QuestionOrder(gate)),
@@ -587,7 +612,7 @@ fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZo
 fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {
-        let field = if error.field.ends_with(".options") { "options".to_owned() } else { error.field };
+        let field = if error.field.ends_with(".options") { CONDITION.options.name.to_owned() } else { error.field };
         at_the_form.extend(FieldErrors::one(field, error.code, error.message));
     }
     at_the_form

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -16,6 +17,15 @@ use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, seen, submit};
+
+form! {
+    /// A draft’s name, kind and expiry.
+    pub(crate) DETAILS: DetailsForm {
+        name: Field::line("name", "Agreement name", 250),
+        kind: Field::choice("kind", "Kind"),
+        expires_at: Field::day("expires_at", "Expires"),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "draft_details.html")]
@@ -73,11 +83,11 @@ async fn page(
 }
 
 pub(super) fn description_fields(agreement: &Agreement) -> Fields {
-    Fields::of([("name", agreement.name.as_str()), ("kind", agreement.kind.as_str())])
+    Fields::of([(DETAILS.name.name, agreement.name.as_str()), (DETAILS.kind.name, agreement.kind.as_str())])
 }
 
 pub(super) fn expiry_fields(agreement: &Agreement, zone: &TimeZone) -> Fields {
-    Fields::of(agreement.expires_at.map(|at| ("expires_at", zone.write_local(at))))
+    Fields::of(agreement.expires_at.map(|at| (DETAILS.expires_at.name, zone.write_local(at))))
 }
 
 pub(super) fn kind_label(kind: AgreementKind) -> &'static str {
@@ -92,7 +102,7 @@ fn kinds() -> Vec<Choice> {
 }
 
 pub(super) fn agreement_name(text: &str) -> Result<AgreementName, FieldErrors> {
-    AgreementName::parse(text).map_err(|(code, message)| FieldErrors::one("name", code, message))
+    AgreementName::parse(text).map_err(|(code, message)| FieldErrors::one(DETAILS.name, code, message))
 }
 
 pub(crate) const SAVE_OPERATIONS: Operation =
@@ -109,14 +119,14 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(problem.answer(page(request, fields, expiry, Some(problem.notice.clone())).await?))
     };
     let edit = if is_expiry {
-        let typed = form.get("expires_at").trim();
+        let typed = form.get(DETAILS.expires_at).trim();
         let zone = &request.signed_in()?.organization().time_zone;
         let expires_at = match typed {
             "" => None,
             typed => match zone.read_local(typed) {
                 Ok(at) => Some(at),
                 Err(error) => {
-                    let errors = FieldErrors::one("expires_at", FieldCode::InvalidFormat, error.to_string());
+                    let errors = FieldErrors::one(DETAILS.expires_at, FieldCode::InvalidFormat, error.to_string());
                     return again(Problem::invalid(errors)).await;
                 }
             },
@@ -132,11 +142,11 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         };
         Edit::new(agreement_url(id), says, move |draft, now| draft.set_expiry(expires_at, now)).of(Part::Expiry)
     } else {
-        let name = match agreement_name(form.get("name")) {
+        let name = match agreement_name(form.get(DETAILS.name)) {
             Ok(name) => name,
             Err(errors) => return again(Problem::invalid(errors)).await,
         };
-        let kind = AgreementKind::parse(form.get("kind")).unwrap_or_default();
+        let kind = AgreementKind::parse(form.get(DETAILS.kind)).unwrap_or_default();
         let says = |_: &Agreement, after: &Agreement| {
             Notice::good(format!("{} “{}” was saved", kind_label(after.kind), after.name.as_str()), "")
         };

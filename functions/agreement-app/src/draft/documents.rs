@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use pages::agreement_summary::{participant_name, size};
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -24,11 +25,31 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, label, seen, submit};
 
+form! {
+    /// A document that is added.
+    pub(crate) NEW_DOCUMENT: NewDocumentForm {
+        file: Field::pdf("file", "File").hint("A PDF of up to 4 MB that is not encrypted."),
+        name: Field::line("document_name", "Document name", 200).hint("Leave it empty to use the name of the file."),
+    }
+}
+
+form! {
+    /// A document’s settings, and a signature block that is added.
+    pub(crate) DOCUMENT: DocumentForm {
+        name: Field::line("name", "Document name", 200),
+        file: Field::pdf("file", "File").hint("A PDF of up to 4 MB that is not encrypted."),
+        for_reading: Field::tick("for_reading", "Nobody signs this document"),
+        signer: Field::choice("participant_id", "Signer"),
+        label: Field::line("label", "Label", 200)
+            .hint("The text beside the signature, such as “For the company”. Optional."),
+    }
+}
+
 async fn store(
     submitted: &SubmittedForm<'_>,
     file: &UploadedFile,
 ) -> Result<Result<DocumentContent, FieldErrors>, Error> {
-    let refused = |code, message: &str| Ok(Err(FieldErrors::one("file", code, message.trim_end_matches('.'))));
+    let refused = |code, message: &str| Ok(Err(FieldErrors::one(DOCUMENT.file, code, message.trim_end_matches('.'))));
     if file.content.len() > limits::FILE_BYTES_MAX {
         return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
     }
@@ -47,7 +68,7 @@ fn name_of(typed: &str, file: Option<&UploadedFile>) -> Result<Label, FieldError
     };
     match (typed.trim(), from_file()) {
         ("", Some(name)) => Ok(name),
-        (typed, _) => label(typed, "document_name"),
+        (typed, _) => label(typed, NEW_DOCUMENT.name.name),
     }
 }
 
@@ -59,11 +80,11 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(problem.answer(page))
     };
     let document: DocumentId = submitted.new_id();
-    let Some(file) = form.file("file") else {
-        let errors = FieldErrors::one("file", FieldCode::Required, "must be chosen");
+    let Some(file) = form.file(DOCUMENT.file) else {
+        let errors = FieldErrors::one(DOCUMENT.file, FieldCode::Required, "must be chosen");
         return again(Problem::invalid(errors)).await;
     };
-    let name = match name_of(form.get("document_name"), Some(file)) {
+    let name = match name_of(form.get(NEW_DOCUMENT.name), Some(file)) {
         Ok(name) => name,
         Err(errors) => return again(Problem::invalid(errors)).await,
     };
@@ -164,8 +185,8 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
 }
 
 pub(super) fn fields_of(document: &Document) -> Fields {
-    let for_reading = document.is_for_reading.then_some(("for_reading", "on"));
-    Fields::of([("name", document.name.as_str())].into_iter().chain(for_reading))
+    let for_reading = document.is_for_reading.then_some((DOCUMENT.for_reading.name, "on"));
+    Fields::of([(DOCUMENT.name.name, document.name.as_str())].into_iter().chain(for_reading))
 }
 
 fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
@@ -173,11 +194,12 @@ fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
 }
 
 fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
-    let text = form.get("label").trim();
-    let label = label(if text.is_empty() { "Signature" } else { text }, "label");
-    let participant = form.get("participant_id").parse().map_err(|_| {
-        FieldErrors::one("participant_id", FieldCode::Required, "must be one of the draft’s participants")
-    });
+    let text = form.get(DOCUMENT.label).trim();
+    let label = label(if text.is_empty() { "Signature" } else { text }, DOCUMENT.label.name);
+    let participant = form
+        .get(DOCUMENT.signer)
+        .parse()
+        .map_err(|_| FieldErrors::one(DOCUMENT.signer, FieldCode::Required, "must be one of the draft’s participants"));
     match (label, participant) {
         (Ok(label), Ok(participant)) => Ok((label, participant)),
         (label, participant) => {
@@ -242,7 +264,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
                 .within("blocks")
         }
         _ => {
-            let name = match label(form.get("name"), "name") {
+            let name = match label(form.get(DOCUMENT.name), DOCUMENT.name.name) {
                 Ok(name) => name,
                 Err(errors) => return again(Problem::invalid(errors)).await,
             };
@@ -250,8 +272,8 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
                 Ok(content) => content,
                 Err(errors) => return again(Problem::invalid(errors)).await,
             };
-            let is_for_reading = form.get("for_reading") == "on";
-            let file_name = form.file("file").map(|file| file.name.clone());
+            let is_for_reading = form.get(DOCUMENT.for_reading) == "on";
+            let file_name = form.file(DOCUMENT.file).map(|file| file.name.clone());
             let says = move |before: &Agreement, _: &Agreement| {
                 save_says(before, document, file_name.as_deref(), is_for_reading)
             };
@@ -270,7 +292,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
 }
 
 async fn store_if_any(submitted: &SubmittedForm<'_>) -> Result<Result<Option<DocumentContent>, FieldErrors>, Error> {
-    match submitted.form().file("file") {
+    match submitted.form().file(DOCUMENT.file) {
         None => Ok(Ok(None)),
         Some(file) => Ok(store(submitted, file).await?.map(Some)),
     }

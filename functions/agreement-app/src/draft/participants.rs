@@ -6,6 +6,7 @@ use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
@@ -23,6 +24,14 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
+
+form! {
+    /// Who takes part, and how.
+    pub(crate) PARTICIPANT: ParticipantForm {
+        contact: Field::choice("contact_id", "Contact"),
+        roles: Field::choice("role.", "Roles"),
+    }
+}
 
 pub(crate) fn participant_url(agreement: AgreementId, participant: ParticipantId) -> String {
     format!("{}/participants/{participant}", agreement_url(agreement))
@@ -74,7 +83,8 @@ pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {
 }
 
 fn read_roles(form: &Form) -> Result<Roles, FieldErrors> {
-    let roles: BTreeSet<ParticipantRole> = form.checked("role.").filter_map(ParticipantRole::parse).collect();
+    let roles: BTreeSet<ParticipantRole> =
+        form.checked(PARTICIPANT.roles.name).filter_map(ParticipantRole::parse).collect();
     if roles.is_empty() {
         return Err(FieldErrors::one("roles", FieldCode::Required, "must have at least one choice"));
     }
@@ -91,9 +101,9 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(problem.answer(page))
     };
     let contact_id: Result<ContactId, FieldErrors> = form
-        .get("contact_id")
+        .get(PARTICIPANT.contact)
         .parse()
-        .map_err(|_| FieldErrors::one("contact_id", FieldCode::Required, "must be chosen from the list"));
+        .map_err(|_| FieldErrors::one(PARTICIPANT.contact, FieldCode::Required, "must be chosen from the list"));
     let (contact_id, roles) = match (contact_id, read_roles(form)) {
         (Ok(contact_id), Ok(roles)) => (contact_id, roles),
         (contact_id, roles) => {

@@ -6,6 +6,7 @@ use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Paged, Pager, clamped_page, page_at};
 use pages::payment_list::{PaymentRow, lacking, name};
@@ -33,6 +34,24 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Page;
 
 use crate::draft::{Problem, Subject, editable, refused};
+
+form! {
+    /// A payment’s terms.
+    pub(crate) PAYMENT: PaymentForm {
+        purpose: Field::line("purpose", "Purpose", 200).hint("What it is for, such as Closing payment. No account numbers."),
+        amount: Field::line("amount", "Amount", 40).hint("Such as 250,000 or 250k."),
+        currency: Field::line("currency", "Currency", 3).hint("Three letters, such as USD."),
+        payer: Field::choice("payer", "Payer"),
+        payee: Field::choice("payee", "Payee"),
+        method: Field::choice("method", "Method"),
+        direction: Field::choice("direction", "Direction")
+            .hint("Seen from your organization. Automatic compares the parties with your own contacts."),
+        due: Field::line("due", "Due", 40),
+        reference: Field::line("reference", "Reference", 200).hint(
+            "Optional. What the payer writes on the transfer, such as an invoice number. No account numbers.",
+        ),
+    }
+}
 
 const USUAL_CURRENCY: &str = "USD";
 
@@ -112,51 +131,52 @@ fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
     let currency = terms.money.map_or(USUAL_CURRENCY, |money| money.currency().code());
     let id = |id: Option<ParticipantId>| id.map(|id| id.to_string()).unwrap_or_default();
     Fields::of([
-        ("purpose", line(terms.purpose.as_ref())),
-        ("reference", line(terms.reference.as_ref())),
-        ("amount", terms.money.map(|money| in_form(money.amount_minor(), currency)).unwrap_or_default()),
-        ("currency", currency.to_owned()),
-        ("payer", id(terms.sender)),
-        ("payee", id(terms.receiver)),
-        ("direction", direction.to_owned()),
-        ("method", terms.method.as_str().to_owned()),
-        ("due", terms.due_on.map(Day::write).unwrap_or_default()),
+        (PAYMENT.purpose.name, line(terms.purpose.as_ref())),
+        (PAYMENT.reference.name, line(terms.reference.as_ref())),
+        (PAYMENT.amount.name, terms.money.map(|money| in_form(money.amount_minor(), currency)).unwrap_or_default()),
+        (PAYMENT.currency.name, currency.to_owned()),
+        (PAYMENT.payer.name, id(terms.sender)),
+        (PAYMENT.payee.name, id(terms.receiver)),
+        (PAYMENT.direction.name, direction.to_owned()),
+        (PAYMENT.method.name, terms.method.as_str().to_owned()),
+        (PAYMENT.due.name, terms.due_on.map(Day::write).unwrap_or_default()),
     ])
 }
 
 fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Result<PaymentTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let purpose = read(form, "purpose", SafeLine::parse, &mut errors);
-    let reference = read(form, "reference", SafeLine::parse, &mut errors);
+    let purpose = read(form, PAYMENT.purpose.name, SafeLine::parse, &mut errors);
+    let reference = read(form, PAYMENT.reference.name, SafeLine::parse, &mut errors);
     let currency = read(
         form,
-        "currency",
+        PAYMENT.currency.name,
         |text| Currency::read(text).map_err(|error| (FieldCode::InvalidValue, error.to_string())),
         &mut errors,
     );
-    let money = match (form.get("amount").trim(), currency) {
+    let money = match (form.get(PAYMENT.amount).trim(), currency) {
         ("", _) => None,
-        (_, None) if !form.get("currency").trim().is_empty() => None,
+        (_, None) if !form.get(PAYMENT.currency).trim().is_empty() => None,
         (_, None) => {
-            errors.extend(FieldErrors::one("currency", FieldCode::Required, "must be given with the amount"));
+            errors.extend(FieldErrors::one(PAYMENT.currency, FieldCode::Required, "must be given with the amount"));
             None
         }
         (text, Some(currency)) => {
             let read = Money::read(text, currency).map_err(|reason| (reason.code(), reason.message(currency.code())));
-            read.map_err(|(code, message)| errors.extend(FieldErrors::one("amount", code, message))).ok()
+            read.map_err(|(code, message)| errors.extend(FieldErrors::one(PAYMENT.amount, code, message))).ok()
         }
     };
     let participant = |text: &str| {
         let message = "must be one of the draft’s participants";
         text.parse::<ParticipantId>().map_err(|_| (FieldCode::InvalidValue, message.to_owned()))
     };
-    let sender = read(form, "payer", participant, &mut errors);
-    let receiver = read(form, "payee", participant, &mut errors);
+    let sender = read(form, PAYMENT.payer.name, participant, &mut errors);
+    let receiver = read(form, PAYMENT.payee.name, participant, &mut errors);
     let not_listed = || (FieldCode::InvalidValue, "must be one of those in the list".to_owned());
-    let direction = read(form, "direction", |text| Direction::parse(text).ok_or_else(not_listed), &mut errors);
-    let method = read(form, "method", |text| Method::parse(text).ok_or_else(not_listed), &mut errors);
+    let direction =
+        read(form, PAYMENT.direction.name, |text| Direction::parse(text).ok_or_else(not_listed), &mut errors);
+    let method = read(form, PAYMENT.method.name, |text| Method::parse(text).ok_or_else(not_listed), &mut errors);
     let day = |text: &str| Day::read(text).map_err(|error| (FieldCode::InvalidFormat, error.to_string()));
-    let due_on = read(form, "due", day, &mut errors);
+    let due_on = read(form, PAYMENT.due.name, day, &mut errors);
     let direction = direction.unwrap_or_else(|| direction_between(draft, own, sender, receiver));
     let method = method.unwrap_or_default();
     let terms = PaymentTerms { purpose, reference, money, direction, method, sender, receiver, due_on };
@@ -192,8 +212,8 @@ fn at_the_form(reason: EditRefused) -> EditRefused {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {
         let field = match error.field.as_str() {
-            "sender_participant_id" => "payer",
-            "receiver_participant_id" => "payee",
+            "sender_participant_id" => PAYMENT.payer.name,
+            "receiver_participant_id" => PAYMENT.payee.name,
             other => other,
         };
         at_the_form.extend(FieldErrors::one(field, error.code, error.message));

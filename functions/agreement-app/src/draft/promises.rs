@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -29,6 +30,25 @@ use shared::wire::page::Filter;
 use crate::draft::promise_rows::kind_label;
 use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 
+form! {
+    /// A promise.
+    pub(crate) PROMISE: PromiseForm {
+        name: Field::line("name", "Name", 200).hint("What is promised, such as Quarterly report."),
+        promisors: Field::choice("promisor.", "Who owes it"),
+        promisees: Field::choice("promisee.", "To whom"),
+        dates: Field::lines("dates", "Dates", 2000, 4).hint("One per line, such as 6/30/2026."),
+        first: Field::line("first", "First due date", 40),
+        every: Field::line("every", "Repeats every", 3),
+        unit: Field::choice("unit", "Unit"),
+        last: Field::line("last", "Last due date", 40).hint("Optional. Without an end it goes on."),
+        times: Field::line("times", "Times", 4).hint("Optional, instead of a last due date."),
+        trigger: Field::line("trigger-", "Trigger", 200).called("The trigger"),
+        after: Field::number("after-", "Due after days", 4).called("It"),
+        days: Field::line("days", "Verify every (days)", 4)
+            .hint("The first time within so many days after it comes into force."),
+    }
+}
+
 const MORE_TRIGGERS: usize = 2;
 
 fn kind_hint(kind: PromiseKind) -> &'static str {
@@ -50,7 +70,7 @@ pub(super) fn unit_text(unit: &str) -> &'static str {
 }
 
 pub(super) fn fields_of(promise: &Promise) -> Fields {
-    let mut values = vec![("name".to_owned(), promise.name.as_str().to_owned())];
+    let mut values = vec![(PROMISE.name.name.to_owned(), promise.name.as_str().to_owned())];
     let mut add = |name: &str, value: String| values.push((name.to_owned(), value));
     for id in promise.parties.promisors() {
         add(&format!("promisor.{id}"), "on".to_owned());
@@ -60,16 +80,16 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
     }
     match &promise.terms {
         PromiseTerms::Scheduled { schedule: Schedule::Days(days) } => {
-            add("dates", days.iter().map(Day::write).collect::<Vec<_>>().join("\n"));
+            add(PROMISE.dates.name, days.iter().map(Day::write).collect::<Vec<_>>().join("\n"));
         }
         PromiseTerms::Scheduled { schedule: Schedule::Recurrence(recurrence) } => {
-            add("first", recurrence.first().write());
-            add("every", recurrence.every().to_string());
-            add("unit", recurrence.unit().as_str().to_owned());
+            add(PROMISE.first.name, recurrence.first().write());
+            add(PROMISE.every.name, recurrence.every().to_string());
+            add(PROMISE.unit.name, recurrence.unit().as_str().to_owned());
             match recurrence.end() {
                 RecurrenceEnd::Never => {}
-                RecurrenceEnd::Until(last) => add("last", last.write()),
-                RecurrenceEnd::After(times) => add("times", times.to_string()),
+                RecurrenceEnd::Until(last) => add(PROMISE.last.name, last.write()),
+                RecurrenceEnd::After(times) => add(PROMISE.times.name, times.to_string()),
             }
         }
         PromiseTerms::Triggered { triggers } => {
@@ -79,7 +99,7 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
                 add(&format!("after-{n}"), trigger.due_after_days.to_string());
             }
         }
-        PromiseTerms::Standing { reverify_every_days } => add("days", reverify_every_days.to_string()),
+        PromiseTerms::Standing { reverify_every_days } => add(PROMISE.days.name, reverify_every_days.to_string()),
     }
     Fields::of(values)
 }
@@ -95,7 +115,7 @@ pub(super) fn triggers_text(fields: &Fields) -> String {
 
 fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let name = safe_label(form.get("name"), "name").map_err(|error| errors.extend(error)).ok();
+    let name = safe_label(form.get(PROMISE.name), PROMISE.name.name).map_err(|error| errors.extend(error)).ok();
     let side = |group: &str| form.checked(group).filter_map(|id| id.parse().ok()).collect();
     let parties = Parties::new(side("promisor."), side("promisee."));
     let parties = parties.map_err(|error| errors.extend(at_the_form(error))).ok();
@@ -103,7 +123,7 @@ fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise
         PromiseKind::Scheduled => read_schedule(form).map(|schedule| PromiseTerms::Scheduled { schedule }),
         PromiseKind::Triggered => read_triggers(form).map(|triggers| PromiseTerms::Triggered { triggers }),
         PromiseKind::Standing => {
-            let days = number(form, "days", limits::PROMISE_DAYS_MAX);
+            let days = number(form, PROMISE.days.name, limits::PROMISE_DAYS_MAX);
             days.and_then(|days| PromiseTerms::standing(days).map_err(at_the_form))
         }
     };
@@ -131,35 +151,37 @@ fn day(text: &str, field: &str) -> Result<Day, FieldErrors> {
 
 fn read_schedule(form: &Form) -> Result<Schedule, FieldErrors> {
     let wrong = |field: &str, code, message: &str| Err(FieldErrors::one(field, code, message));
-    let (dates, first) = (form.get("dates").trim(), form.get("first").trim());
+    let (dates, first) = (form.get(PROMISE.dates).trim(), form.get(PROMISE.first).trim());
     match (dates, first) {
-        ("", "") => {
-            wrong("dates", FieldCode::Required, "must have one date or more, or fill in the first due date below")
-        }
+        ("", "") => wrong(
+            PROMISE.dates.name,
+            FieldCode::Required,
+            "must have one date or more, or fill in the first due date below",
+        ),
         (dates, "") => {
             let lines = dates.lines().map(str::trim).filter(|line| !line.is_empty());
-            let days = lines.map(|line| day(line, "dates")).collect::<Result<BTreeSet<Day>, _>>()?;
+            let days = lines.map(|line| day(line, PROMISE.dates.name)).collect::<Result<BTreeSet<Day>, _>>()?;
             Ok(Schedule::Days(Days::new(days)?))
         }
         ("", first) => {
-            let first = day(first, "first")?;
-            let every = number(form, "every", limits::RECURRENCE_EVERY_MAX)?;
-            let Some(unit) = RecurrenceUnit::parse(form.get("unit")) else {
-                return wrong("unit", FieldCode::InvalidValue, "must be one of those in the list");
+            let first = day(first, PROMISE.first.name)?;
+            let every = number(form, PROMISE.every.name, limits::RECURRENCE_EVERY_MAX)?;
+            let Some(unit) = RecurrenceUnit::parse(form.get(PROMISE.unit)) else {
+                return wrong(PROMISE.unit.name, FieldCode::InvalidValue, "must be one of those in the list");
             };
-            let end = match (form.get("last").trim(), form.get("times").trim()) {
+            let end = match (form.get(PROMISE.last).trim(), form.get(PROMISE.times).trim()) {
                 ("", "") => RecurrenceEnd::Never,
-                (last, "") => RecurrenceEnd::Until(day(last, "last")?),
-                ("", _) => RecurrenceEnd::After(number(form, "times", limits::RECURRENCE_COUNT_MAX)?),
+                (last, "") => RecurrenceEnd::Until(day(last, PROMISE.last.name)?),
+                ("", _) => RecurrenceEnd::After(number(form, PROMISE.times.name, limits::RECURRENCE_COUNT_MAX)?),
                 _ => {
                     let message = "can’t be combined with a last due date: fill in one of the two";
-                    return wrong("times", FieldCode::InvalidValue, message);
+                    return wrong(PROMISE.times.name, FieldCode::InvalidValue, message);
                 }
             };
             let recurrence = Recurrence::new(every, unit, first, end).map_err(at_the_form)?;
             Ok(Schedule::Recurrence(recurrence))
         }
-        _ => wrong("first", FieldCode::InvalidValue, "can’t be combined with dates: fill in one of the two"),
+        _ => wrong(PROMISE.first.name, FieldCode::InvalidValue, "can’t be combined with dates: fill in one of the two"),
     }
 }
 
@@ -192,9 +214,9 @@ fn at_the_form(errors: FieldErrors) -> FieldErrors {
         let field = match error.field.as_str() {
             "promisor_participant_ids" => "promisors",
             "promisee_participant_ids" => "promisees",
-            "until" => "last",
-            "count" => "times",
-            "reverify_every_days" => "days",
+            "until" => PROMISE.last.name,
+            "count" => PROMISE.times.name,
+            "reverify_every_days" => PROMISE.days.name,
             "triggers" => "trigger-1",
             other => other,
         };
@@ -293,7 +315,7 @@ struct NewQuery {
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
     let query: NewQuery = request.read_query()?;
     let kind = query.kind.get().unwrap_or(PromiseKind::Scheduled);
-    let fields = Fields::of([("every", "1"), ("unit", RecurrenceUnit::Month.as_str())]);
+    let fields = Fields::of([(PROMISE.every.name, "1"), (PROMISE.unit.name, RecurrenceUnit::Month.as_str())]);
     new_page(request, kind, fields, None).await
 }
 

@@ -3,6 +3,7 @@
 use askama::Template;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
+use pages::form;
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -20,6 +21,21 @@ use shared::web::Request;
 use crate::draft::condition::condition_name;
 use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
 
+form! {
+    /// A step that is added.
+    pub(crate) NEW_STEP: NewStepForm {
+        name: Field::line("step_name", "Step name", 200),
+    }
+}
+
+form! {
+    /// A step’s settings.
+    pub(crate) STEP: StepForm {
+        name: Field::line("name", "Step name", 200),
+        actions: Field::choice("action.", "When the step is done"),
+    }
+}
+
 pub(super) fn step_name(agreement: &Agreement, stage: StageId) -> &str {
     agreement.stage(stage).map_or("", |stage| stage.name.as_str())
 }
@@ -30,7 +46,7 @@ pub(super) fn action_label(action: StageAction) -> String {
 
 pub(super) fn fields_of(stage: &Stage) -> Fields {
     let checked = stage.actions.iter().map(|action| (action_name(*action), "on".to_owned()));
-    Fields::of([("name".to_owned(), stage.name.as_str().to_owned())].into_iter().chain(checked))
+    Fields::of([(STEP.name.name.to_owned(), stage.name.as_str().to_owned())].into_iter().chain(checked))
 }
 
 fn action_name(action: StageAction) -> String {
@@ -59,7 +75,7 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
         };
         Edit::new(url, says, move |draft, now| draft.move_stage(stage, to, now)).of(Part::StageOrder).within("steps")
     } else {
-        let name = match label(form.get("step_name"), "step_name") {
+        let name = match label(form.get(NEW_STEP.name), NEW_STEP.name.name) {
             Ok(name) => name,
             Err(errors) => return again(Problem::invalid(errors)).await,
         };
@@ -201,7 +217,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
                 .within("steps")
         }
         _ => {
-            let name = match label(form.get("name"), "name") {
+            let name = match label(form.get(STEP.name), STEP.name.name) {
                 Ok(name) => name,
                 Err(errors) => return again(Problem::invalid(errors)).await,
             };

@@ -1,6 +1,7 @@
 use askama::Template;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
+use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::agreement_url;
@@ -17,6 +18,20 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::draft::{Edit, Problem, editable, seen, submit};
+
+form! {
+    /// The terms of a SAFE.
+    pub(crate) TERMS: TermsForm {
+        investment: Field::line("investment", "Investment amount", 40).hint("Such as 750,000 or 750k."),
+        currency: Field::line("currency", "Currency", 3).hint("Three letters, such as USD."),
+        cap: Field::line("cap", "Valuation cap", 40).hint("Such as 8,000,000 or 8m. Leave it empty if there is none."),
+        discount: Field::line("discount", "Discount", 10).hint("In percent: 20 is 20% off. Leave it empty if there is none."),
+        timing: Field::choice("timing", "Conversion"),
+        law: Field::line("law", "Governing law", 200).hint("Such as Delaware."),
+        mfn: Field::tick("mfn", "Most favored nation"),
+        pro_rata: Field::tick("pro_rata", "Pro-rata rights"),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "draft_terms.html")]
@@ -67,14 +82,14 @@ pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     let currency = terms.currency.as_deref().unwrap_or("USD");
     let amount = |minor: Option<i64>| minor.map(|minor| in_form(minor, currency)).unwrap_or_default();
     let texts = [
-        ("investment", amount(terms.investment_amount_minor)),
-        ("currency", currency.to_owned()),
-        ("cap", amount(terms.valuation_cap_minor)),
-        ("discount", terms.discount_rate.as_deref().map(write_percentage).unwrap_or_default()),
-        ("timing", terms.conversion_timing.map(|timing| timing.as_str().to_owned()).unwrap_or_default()),
-        ("law", terms.governing_law.clone().unwrap_or_default()),
+        (TERMS.investment.name, amount(terms.investment_amount_minor)),
+        (TERMS.currency.name, currency.to_owned()),
+        (TERMS.cap.name, amount(terms.valuation_cap_minor)),
+        (TERMS.discount.name, terms.discount_rate.as_deref().map(write_percentage).unwrap_or_default()),
+        (TERMS.timing.name, terms.conversion_timing.map(|timing| timing.as_str().to_owned()).unwrap_or_default()),
+        (TERMS.law.name, terms.governing_law.clone().unwrap_or_default()),
     ];
-    let boxes = [("mfn", terms.mfn), ("pro_rata", terms.pro_rata)];
+    let boxes = [(TERMS.mfn.name, terms.mfn), (TERMS.pro_rata.name, terms.pro_rata)];
     let boxes = boxes.into_iter().filter(|(_, is_checked)| *is_checked).map(|(name, _)| (name, "on".to_owned()));
     Fields::of(texts.into_iter().chain(boxes))
 }
@@ -82,7 +97,7 @@ pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
 /// Parses the terms. Missing terms are blockers, not errors.
 fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let currency = form.get("currency").trim().to_ascii_uppercase();
+    let currency = form.get(TERMS.currency).trim().to_ascii_uppercase();
     let mut amount = |field: &str| match form.get(field).trim() {
         "" => None,
         text => {
@@ -93,8 +108,8 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
             read.ok()
         }
     };
-    let (investment_amount_minor, valuation_cap_minor) = (amount("investment"), amount("cap"));
-    let discount_rate = match form.get("discount").trim() {
+    let (investment_amount_minor, valuation_cap_minor) = (amount(TERMS.investment.name), amount(TERMS.cap.name));
+    let discount_rate = match form.get(TERMS.discount).trim() {
         "" => None,
         text => {
             let read = read_percentage(text);
@@ -103,7 +118,7 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
                     Some(meant) => format!("{NOT_A_PERCENTAGE}. Did you mean {meant}?"),
                     None => NOT_A_PERCENTAGE.to_owned(),
                 };
-                errors.extend(FieldErrors::one("discount", FieldCode::InvalidFormat, message));
+                errors.extend(FieldErrors::one(TERMS.discount, FieldCode::InvalidFormat, message));
             }
             read
         }
@@ -114,10 +129,10 @@ fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
         currency: Some(currency).filter(|code| !code.is_empty()),
         valuation_cap_minor,
         discount_rate,
-        mfn: !form.get("mfn").is_empty(),
-        pro_rata: !form.get("pro_rata").is_empty(),
-        conversion_timing: ConversionTiming::parse(form.get("timing")),
-        governing_law: text("law"),
+        mfn: !form.get(TERMS.mfn).is_empty(),
+        pro_rata: !form.get(TERMS.pro_rata).is_empty(),
+        conversion_timing: ConversionTiming::parse(form.get(TERMS.timing)),
+        governing_law: text(TERMS.law.name),
     };
     if errors.is_empty() { Ok(terms) } else { Err(errors) }
 }
@@ -152,11 +167,11 @@ fn at_the_form(errors: FieldErrors) -> FieldErrors {
     let mut at_the_form = FieldErrors::default();
     for error in errors.into_list() {
         let field = match error.field.as_str() {
-            "terms.investment_amount_minor" => "investment",
-            "terms.valuation_cap_minor" => "cap",
-            "terms.currency" => "currency",
-            "terms.discount_rate" => "discount",
-            "terms.governing_law" => "law",
+            "terms.investment_amount_minor" => TERMS.investment.name,
+            "terms.valuation_cap_minor" => TERMS.cap.name,
+            "terms.currency" => TERMS.currency.name,
+            "terms.discount_rate" => TERMS.discount.name,
+            "terms.governing_law" => TERMS.law.name,
             _ => "terms",
         };
         at_the_form.extend(FieldErrors::one(field, error.code, error.message));

@@ -2,6 +2,8 @@
 
 use pages::done::redirect_with;
 use pages::fields::read_day;
+use pages::form;
+use pages::form::Field;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::urls::movement_url;
@@ -21,6 +23,56 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use crate::movement::form::Typed;
 use crate::movement::page;
 use crate::movement::refusal::{line, refusal};
+
+form! {
+    /// Why an act is done.
+    pub(crate) REASON: ReasonForm {
+        reason: Field::lines("reason", "Reason", 2000, 3),
+    }
+}
+
+form! {
+    /// What went wrong.
+    pub(crate) EXCEPTION: ExceptionForm {
+        reason: Field::choice("reason", "Reason"),
+        note: Field::lines("note", "Note", 2000, 3).hint("Optional. Members read it."),
+    }
+}
+
+form! {
+    /// How an exception goes on, and what becomes of a surplus.
+    pub(crate) RESOLUTION: ResolutionForm {
+        resolution: Field::choice("resolution", "How it goes on"),
+        returned_on: Field::day("returned_on", "Returned on")
+            .hint("If the surplus was returned: the day, such as 3/17/2026."),
+        note: Field::lines("surplus_note", "Note on the surplus", 2000, 3).hint(
+            "If it was returned: how, such as the reference of the transfer. If it is kept: who agreed to that, and how.",
+        ),
+    }
+}
+
+form! {
+    /// What the sender says was sent.
+    pub(crate) CLAIM: ClaimForm {
+        sent_on: Field::day("sent_on", "Sent on").hint("Such as 3/14/2026."),
+        reference_type: Field::choice("reference_type", "Reference type"),
+        reference: Field::key("reference", "Reference", 200).hint("As the sender’s bank gave it. Optional."),
+    }
+}
+
+form! {
+    /// The second entry of instructions, and the call.
+    pub(crate) VERIFICATION: VerificationForm {
+        number: Field::key("number", "Account number", 60).secret(),
+        code: Field::key("code", "Code", 60).secret(),
+        numbers: Field::key("number_", "Number", 60).secret(),
+        read_out_by: Field::line("read_out_by", "Read out by", 200).hint("The person at the payee who read them out."),
+        method: Field::choice("method", "Method"),
+        phone: Field::line("phone", "Number called", 60).hint("Such as +1 212 555 0100. Not needed in person."),
+        phone_source: Field::choice("phone_source", "Where you have that number from")
+            .hint("Never from the message that brought the instructions."),
+    }
+}
 
 /// Does an act, or shows the page again with what was typed in form `name` and the errors.
 async fn act(
@@ -56,10 +108,10 @@ pub(super) async fn wrong(
 }
 
 pub(super) fn read_reason(form: &Form) -> Result<SafeNote, FieldErrors> {
-    SafeNote::parse(form.get("reason")).map_err(|(code, message)| FieldErrors::one("reason", code, message))
+    SafeNote::parse(form.get(REASON.reason)).map_err(|(code, message)| FieldErrors::one(REASON.reason, code, message))
 }
 
-pub(super) fn not_chosen(field: &str) -> FieldErrors {
+pub(super) fn not_chosen(field: Field<'_>) -> FieldErrors {
     FieldErrors::one(field, FieldCode::Required, "must be chosen")
 }
 
@@ -131,19 +183,19 @@ pub(crate) async fn record_claim(request: &mut Request) -> Result<PageResponse, 
 }
 
 fn read_claim(form: &Form, today: Day) -> Result<NewClaim, FieldErrors> {
-    let is_blank = |field: &str| form.get(field).trim().is_empty();
-    let reference = match (is_blank("reference_type"), is_blank("reference")) {
+    let is_blank = |field: Field<'_>| form.get(field).trim().is_empty();
+    let reference = match (is_blank(CLAIM.reference_type), is_blank(CLAIM.reference)) {
         (true, true) => Ok(Vec::new()),
-        (true, false) => Err(not_chosen("reference_type")),
-        (false, true) => Err(FieldErrors::one("reference", FieldCode::Required, "is missing")),
-        (false, false) => match ReferenceType::parse(form.get("reference_type")) {
-            None => Err(not_chosen("reference_type")),
-            Some(reference_type) => TransferReference::parse(reference_type, form.get("reference"))
+        (true, false) => Err(not_chosen(CLAIM.reference_type)),
+        (false, true) => Err(FieldErrors::one(CLAIM.reference, FieldCode::Required, "is missing")),
+        (false, false) => match ReferenceType::parse(form.get(CLAIM.reference_type)) {
+            None => Err(not_chosen(CLAIM.reference_type)),
+            Some(reference_type) => TransferReference::parse(reference_type, form.get(CLAIM.reference))
                 .map(|reference| vec![reference])
-                .map_err(|(code, message)| FieldErrors::one("reference", code, message)),
+                .map_err(|(code, message)| FieldErrors::one(CLAIM.reference, code, message)),
         },
     };
-    match (read_day(form, "sent_on"), reference) {
+    match (read_day(form, CLAIM.sent_on), reference) {
         (Ok(sent_on), Ok(references)) => NewClaim::checked(sent_on, today, references),
         (sent_on, references) => {
             let mut errors = sent_on.err().unwrap_or_default();
@@ -162,10 +214,12 @@ pub(crate) async fn ask_for_proof(request: &mut Request) -> Result<PageResponse,
 pub(crate) async fn flag(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let reason = ExceptionReason::parse(form.get("reason")).ok_or_else(|| not_chosen("reason"));
-    let note = match form.get("note") {
+    let reason = ExceptionReason::parse(form.get(EXCEPTION.reason)).ok_or_else(|| not_chosen(EXCEPTION.reason));
+    let note = match form.get(EXCEPTION.note) {
         blank if blank.trim().is_empty() => Ok(None),
-        text => SafeNote::parse(text).map(Some).map_err(|(code, message)| FieldErrors::one("note", code, message)),
+        text => {
+            SafeNote::parse(text).map(Some).map_err(|(code, message)| FieldErrors::one(EXCEPTION.note, code, message))
+        }
     };
     let doing = match (reason, note) {
         (Ok(reason), Ok(note)) => Ok(MovementAct::Flag(reason, note)),
@@ -194,14 +248,14 @@ pub(crate) async fn cancel(request: &mut Request) -> Result<PageResponse, Error>
 /// Parses an exception's resolution, and reports all errors about a surplus at once.
 fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
     let note = || {
-        SafeNote::parse(form.get("surplus_note"))
-            .map_err(|(code, message)| FieldErrors::one("surplus_note", code, message))
+        SafeNote::parse(form.get(RESOLUTION.note))
+            .map_err(|(code, message)| FieldErrors::one(RESOLUTION.note, code, message))
     };
-    match form.get("resolution") {
+    match form.get(RESOLUTION.resolution) {
         "await_proof" => Ok(Resolution::AwaitProof),
         "send_again" => Ok(Resolution::SendAgain),
         "surplus_kept" => Ok(Resolution::Surplus(SurplusOutcome::Kept { note: note()? })),
-        "surplus_returned" => match (read_day(form, "returned_on"), note()) {
+        "surplus_returned" => match (read_day(form, RESOLUTION.returned_on), note()) {
             (Ok(on), Ok(note)) => SurplusOutcome::returned(on, today, note).map(Resolution::Surplus),
             (on, note) => {
                 let mut errors = on.err().unwrap_or_default();
@@ -209,7 +263,7 @@ fn read_resolution(form: &Form, today: Day) -> Result<Resolution, FieldErrors> {
                 Err(errors)
             }
         },
-        _ => Err(not_chosen("resolution")),
+        _ => Err(not_chosen(RESOLUTION.resolution)),
     }
 }
 

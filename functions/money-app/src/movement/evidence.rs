@@ -5,6 +5,7 @@ use http::StatusCode;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::done::redirect_with;
 use pages::fields::read_day;
+use pages::form;
 use pages::labels::actor_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -38,6 +39,34 @@ use crate::movement::refusal::{line, refusal};
 use crate::movement::tracks::{Entry, account_difference, differences_from_claim};
 use crate::movement::{Shown, agreement_link, ends_unless_completed, ids, page};
 
+form! {
+    /// Proof from the receiving side, or the sender’s paper.
+    pub(crate) EVIDENCE: EvidenceForm {
+        source: Field::choice("source", "Source"),
+        amount: Field::line("amount", "Amount received", 60).hint("From the sender’s side, the amount sent."),
+        currency: Field::line("currency", "Currency", 3),
+        value_date: Field::day("value_date", "Value date")
+            .hint("The day on which it counts at the bank, such as 3/16/2026."),
+        bank_reference: Field::key("bank_reference", "Bank reference", 200).hint(
+            "Optional. What the bank calls the transfer, such as an IMAD or a trace number. Never an account number.",
+        ),
+        account: Field::key("account", "Account", 100).secret().hint(
+            "Optional. The account that the document says was credited: its number or IBAN. It is compared with the instructions; only its last characters are kept.",
+        ),
+        account_reason: Field::line("account_reason", "Why it counts", 2000)
+            .hint("Only if it is not the account that the instructions name."),
+        file: Field::document("file", "File")
+            .hint("A PDF, JPEG or PNG of up to 4 MB. A bank’s document counts only with its file."),
+    }
+}
+
+form! {
+    /// What accepting evidence may ask.
+    pub(crate) ACCEPTANCE: AcceptanceForm {
+        another: Field::tick("another", "These are two arrivals: count both").called("These are two arrivals"),
+    }
+}
+
 pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
@@ -62,8 +91,8 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
             return again(unexplained()).await;
         }
     }
-    if let Some(file) = form.file("file") {
-        match keep_file(&submitted, Some(file), "file").await? {
+    if let Some(file) = form.file(EVIDENCE.file) {
+        match keep_file(&submitted, Some(file), EVIDENCE.file.name).await? {
             Ok((name, content, file_type)) => match safe_name(name.as_str()) {
                 Ok(name) => facts.file = Some(EvidenceFile { name, content, file_type: Some(file_type) }),
                 Err(errors) => return again(errors).await,
@@ -93,8 +122,8 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
 }
 
 /// The field of evidence's account, which no page shows again.
-const ACCOUNT: &str = "account";
-const ACCOUNT_REASON: &str = "account_reason";
+const ACCOUNT: &str = EVIDENCE.account.name;
+const ACCOUNT_REASON: &str = EVIDENCE.account_reason.name;
 
 fn unexplained() -> FieldErrors {
     let message = "must be said: it is not the account that the instructions name. The account is never shown again, so type it once more";
@@ -141,32 +170,33 @@ fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
 
 /// Reports all errors at once, except those of account and file content. `today` is in the organization's time zone.
 fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldErrors> {
-    let source = ChosenSource::parse(form.get("source")).ok_or_else(|| not_chosen("source"));
-    let currency = Currency::read(form.get("currency"))
-        .map_err(|error| FieldErrors::one("currency", FieldCode::InvalidValue, error.to_string()));
+    let source = ChosenSource::parse(form.get(EVIDENCE.source)).ok_or_else(|| not_chosen(EVIDENCE.source));
+    let currency = Currency::read(form.get(EVIDENCE.currency))
+        .map_err(|error| FieldErrors::one(EVIDENCE.currency, FieldCode::InvalidValue, error.to_string()));
     let code = currency.as_ref().map_or("", |currency| currency.code());
-    let wrong_amount =
-        |error: shared::domain::money::NotAnAmount| FieldErrors::one("amount", error.code(), error.message(code));
+    let wrong_amount = |error: shared::domain::money::NotAnAmount| {
+        FieldErrors::one(EVIDENCE.amount, error.code(), error.message(code))
+    };
     let money = match &currency {
-        Ok(currency) => Money::read(form.get("amount"), *currency).map(Some).map_err(wrong_amount),
+        Ok(currency) => Money::read(form.get(EVIDENCE.amount), *currency).map(Some).map_err(wrong_amount),
         // Decimals depend on the currency, whose error comes first.
         Err(_) => Ok(None),
     };
-    let reference = match form.get("bank_reference") {
+    let reference = match form.get(EVIDENCE.bank_reference) {
         blank if blank.trim().is_empty() => Ok(None),
         text => BankReference::parse(text)
             .map(Some)
-            .map_err(|(code, message)| FieldErrors::one("bank_reference", code, message)),
+            .map_err(|(code, message)| FieldErrors::one(EVIDENCE.bank_reference, code, message)),
     };
-    let file = match (form.file("file"), &source) {
+    let file = match (form.file(EVIDENCE.file), &source) {
         (Some(file), _) => safe_name(&file.name).map(drop),
         (None, Ok(chosen)) if chosen.source().needs_file() => {
             let message = "is missing. A document of a bank counts only with its file";
-            Err(FieldErrors::one("file", FieldCode::Required, message))
+            Err(FieldErrors::one(EVIDENCE.file, FieldCode::Required, message))
         }
         _ => Ok(()),
     };
-    let value_day = read_day(form, "value_date").and_then(|day| typed_value_day(day, today));
+    let value_day = read_day(form, EVIDENCE.value_date.name).and_then(|day| typed_value_day(day, today));
     match (source, money, currency, value_day, reference, file) {
         (Ok(source), Ok(Some(money)), Ok(_), Ok(value_day), Ok(reference), Ok(())) => {
             Ok((source, EvidenceFacts { money, value_day, reference, file: None }))
@@ -187,11 +217,11 @@ fn read(form: &Form, today: Day) -> Result<(ChosenSource, EvidenceFacts), FieldE
 fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
     if has_account_number(name) {
         let message = "has a name with an account or card number. Rename it, then choose it again";
-        return Err(FieldErrors::one("file", FieldCode::SensitiveValue, message));
+        return Err(FieldErrors::one(EVIDENCE.file, FieldCode::SensitiveValue, message));
     }
     SafeLine::parse(name)
         .or_else(|_| SafeLine::parse("File"))
-        .map_err(|(code, message)| FieldErrors::one("file", code, message))
+        .map_err(|(code, message)| FieldErrors::one(EVIDENCE.file, code, message))
 }
 
 async fn not_taken(
@@ -456,7 +486,7 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
     let done = accepted(&review, found);
     let redirect = redirect_with(&submitted, format!("{}#notice", movement_url(id)), &done).await;
     let shown = submitted.form().get("received").parse().unwrap_or(-1);
-    let arrivals = if submitted.form().get("another") == "on" { Arrivals::Two } else { Arrivals::One };
+    let arrivals = if submitted.form().get(ACCEPTANCE.another) == "on" { Arrivals::Two } else { Arrivals::One };
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let run = || movements::accept_evidence(scope, by, (id, evidence), shown, arrivals);
     let notice = match submitted.run(run).await? {
@@ -464,7 +494,7 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
         Err(NotAccepted::Refused(NotMoved::PerhapsSame)) => {
             let message =
                 "must be ticked to count what may be the same money as before. If it is the same, reject this evidence";
-            let errors = FieldErrors::one("another", FieldCode::Required, message);
+            let errors = FieldErrors::one(ACCEPTANCE.another, FieldCode::Required, message);
             let typed = Typed::new(ACCEPT, submitted.form(), errors);
             return Ok(acceptance(request, None, typed).await?.unprocessable());
         }

@@ -63,10 +63,6 @@ impl ActForm {
     pub fn is_button(&self) -> bool {
         matches!(self.inputs, Inputs::Nothing)
     }
-
-    fn id(&self, field: &str) -> String {
-        format!("{}-{field}", self.name)
-    }
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +89,8 @@ impl Typed {
     }
 
     pub fn fields_of(&self, name: &str, beginning: &[(&str, &str)]) -> Fields {
-        if self.is(name) { self.fields.clone() } else { Fields::of(beginning.iter().copied()) }
+        let fields = if self.is(name) { self.fields.clone() } else { Fields::of(beginning.iter().copied()) };
+        fields.within(name.to_owned())
     }
 }
 

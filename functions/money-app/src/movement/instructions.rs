@@ -4,6 +4,7 @@ use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::done::redirect_with;
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::{DisplayTime, actor_label};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -25,6 +26,21 @@ use crate::movement::form::{ActForm, without_numbers};
 use crate::movement::next::{self, Next, instructions_url};
 use crate::movement::refusal::refusal;
 use crate::movement::{Shown, agreement_link, ends_agreement};
+
+form! {
+    /// Where the money goes.
+    pub(crate) INSTRUCTIONS: InstructionsEntryForm {
+        from: Field::choice("from", "Account"),
+        kind: Field::choice("kind", "Kind"),
+        holder: Field::line("holder", "Account holder", 200),
+        bank: Field::line("bank", "Bank", 200),
+        code: Field::key("code", "BIC or routing number", 60).secret().hint("Not needed with an IBAN."),
+        number: Field::key("number", "IBAN or account number", 60).secret().hint("Spaces don’t matter."),
+        text: Field::lines("text", "Instructions", 2000, 5).secret().hint(
+            "For banks that need something else. A second member types each number in it again, so leave out amounts and dates.",
+        ),
+    }
+}
 
 const SECRET: [&str; 3] = ["code", "number", "text"];
 const TYPED: &str = "typed";
@@ -213,7 +229,7 @@ async fn form_page(request: &Request, fields: Option<Fields>, notice: Option<Not
         accounts: accounts.iter().map(|account| Account::new(&found, account)).collect(),
         kinds: kinds.map(|kind| (kind.as_str(), words::instructions_kind(kind))).to_vec(),
         is_code_first: first == InstructionsKind::Aba,
-        fields: fields.unwrap_or_else(|| Fields::of([("from", TYPED), ("kind", first.as_str())])),
+        fields: fields.unwrap_or_else(|| Fields::of([(INSTRUCTIONS.from, TYPED), (INSTRUCTIONS.kind, first.as_str())])),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), agreement.id().uuid()]))
 }
@@ -266,18 +282,23 @@ async fn read(
     movement: &Movement,
     form: &Form,
 ) -> Result<Result<BankInstructions, FieldErrors>, Error> {
-    let from = form.get("from");
+    let from = form.get(INSTRUCTIONS.from);
     if !from.is_empty() && from != TYPED {
         let taken = match answer_of(from) {
             Some(answer) => of_answer(request, movement, answer).await?,
             None => None,
         };
-        let gone =
-            || FieldErrors::one("from", FieldCode::NotFound, "must be chosen again: this answer is no longer there");
+        let gone = || {
+            FieldErrors::one(
+                INSTRUCTIONS.from,
+                FieldCode::NotFound,
+                "must be chosen again: this answer is no longer there",
+            )
+        };
         return Ok(taken.ok_or_else(gone));
     }
-    let Some(kind) = InstructionsKind::parse(form.get("kind")) else {
-        return Ok(Err(FieldErrors::one("kind", FieldCode::Required, "must be chosen")));
+    let Some(kind) = InstructionsKind::parse(form.get(INSTRUCTIONS.kind)) else {
+        return Ok(Err(FieldErrors::one(INSTRUCTIONS.kind, FieldCode::Required, "must be chosen")));
     };
     Ok(BankInstructions::read(kind, |part| form.get(part).to_owned()))
 }

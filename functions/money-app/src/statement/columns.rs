@@ -4,6 +4,7 @@ use askama::Template;
 use axum::body::Bytes;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
+use pages::form;
 use pages::layout::{Layout, Notice};
 use pages::masked::masked;
 use pages::response::PageResponse;
@@ -22,6 +23,29 @@ use statements::{
 
 use crate::statement::{in_words, uploaded, url_after};
 
+form! {
+    /// Which column of a CSV file is which.
+    pub(crate) COLUMNS: ColumnsForm {
+        date: Field::choice("date", "Date").hint("The day of booking."),
+        value_date: Field::choice("value_date", "Value date"),
+        date_order: Field::choice("date_order", "Date order"),
+        amount: Field::choice("amount", "Amount").hint("What goes out has a minus, or a word in the next column."),
+        side: Field::choice("side", "Credit or debit"),
+        credit: Field::choice("credit", "Money in").hint("Only where money in and out have two columns."),
+        debit: Field::choice("debit", "Money out"),
+        decimal_mark: Field::choice("decimal_mark", "Decimal mark"),
+        currency: Field::choice("currency", "Currency"),
+        fixed_currency: Field::line("fixed_currency", "Currency of all entries", 3).hint("Only where no column has it, such as USD."),
+        bank_reference: Field::choice("bank_reference", "Bank reference"),
+        payer_reference: Field::choice("payer_reference", "Payer’s reference"),
+        other_reference: Field::choice("other_reference", "Other reference"),
+        payer: Field::choice("payer", "Payer").hint("The name of who paid."),
+        text: Field::choice("text", "Text"),
+        more_text: Field::choice("more_text", "More text"),
+        status: Field::choice("status", "Status").hint("Whether an entry is booked or pending."),
+    }
+}
+
 const ROWS_SHOWN: usize = 3;
 const ROWS_SHOWN_OF_MANY: usize = 1;
 const MANY: usize = 20;
@@ -29,9 +53,9 @@ const CELL_CHARS_SHOWN: usize = 40;
 const NAME_CHARS_SHOWN: usize = 24;
 
 const REFERENCES: [(&str, ReferenceKind); 3] = [
-    ("bank_reference", ReferenceKind::BankReference),
-    ("payer_reference", ReferenceKind::EndToEndId),
-    ("other_reference", ReferenceKind::Other),
+    (COLUMNS.bank_reference.name, ReferenceKind::BankReference),
+    (COLUMNS.payer_reference.name, ReferenceKind::EndToEndId),
+    (COLUMNS.other_reference.name, ReferenceKind::Other),
 ];
 
 #[derive(Template)]
@@ -145,19 +169,19 @@ fn suggested(suggestion: &Suggestion) -> Fields {
         Some(CurrencySource::Fixed(_)) | None => None,
     };
     let mut fields = vec![
-        ("date", optional(found.booked_on.as_ref())),
-        ("value_date", optional(found.value_on.as_ref())),
-        ("date_order", found.date_order.map(order_name).unwrap_or_default().to_owned()),
-        ("amount", optional(amount)),
-        ("side", optional(side)),
-        ("credit", optional(credit)),
-        ("debit", optional(debit)),
-        ("decimal_mark", found.decimal_mark.map(mark_name).unwrap_or_default().to_owned()),
-        ("currency", optional(currency)),
-        ("payer", optional(found.counterparty.as_ref())),
-        ("text", optional(found.text.first())),
-        ("more_text", optional(found.text.get(1))),
-        ("status", optional(found.status.as_ref())),
+        (COLUMNS.date.name, optional(found.booked_on.as_ref())),
+        (COLUMNS.value_date.name, optional(found.value_on.as_ref())),
+        (COLUMNS.date_order.name, found.date_order.map(order_name).unwrap_or_default().to_owned()),
+        (COLUMNS.amount.name, optional(amount)),
+        (COLUMNS.side.name, optional(side)),
+        (COLUMNS.credit.name, optional(credit)),
+        (COLUMNS.debit.name, optional(debit)),
+        (COLUMNS.decimal_mark.name, found.decimal_mark.map(mark_name).unwrap_or_default().to_owned()),
+        (COLUMNS.currency.name, optional(currency)),
+        (COLUMNS.payer.name, optional(found.counterparty.as_ref())),
+        (COLUMNS.text.name, optional(found.text.first())),
+        (COLUMNS.more_text.name, optional(found.text.get(1))),
+        (COLUMNS.status.name, optional(found.status.as_ref())),
     ];
     for (name, kind) in REFERENCES {
         let column = found.references.iter().find(|reference| field_of(reference.kind) == kind);
@@ -233,20 +257,20 @@ fn mapping(form: &Form, suggestion: &Suggestion) -> Result<Mapping, FieldErrors>
         let at = form.get(name).parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         at.and_then(|at| suggestion.columns.get(at)).cloned()
     };
-    let booked_on = column("date").ok_or_else(|| required("date"));
-    let decimal_mark = match form.get("decimal_mark") {
+    let booked_on = column(COLUMNS.date.name).ok_or_else(|| required(COLUMNS.date.name));
+    let decimal_mark = match form.get(COLUMNS.decimal_mark) {
         "comma" => Ok(DecimalMark::Comma),
         "period" => Ok(DecimalMark::Period),
-        _ => Err(required("decimal_mark")),
+        _ => Err(required(COLUMNS.decimal_mark.name)),
     };
-    let (amount, currency) = (amount(&column), currency(form, column("currency")));
+    let (amount, currency) = (amount(&column), currency(form, column(COLUMNS.currency.name)));
     match (booked_on, amount, decimal_mark, currency) {
         (Ok(booked_on), Ok(amount), Ok(decimal_mark), Ok(currency)) => Ok(Mapping {
             delimiter: Some(suggestion.delimiter),
             has_header: suggestion.has_header,
             booked_on,
-            date_order: order(form.get("date_order")),
-            value_on: column("value_date"),
+            date_order: order(form.get(COLUMNS.date_order)),
+            value_on: column(COLUMNS.value_date.name),
             amount,
             decimal_mark,
             currency,
@@ -254,9 +278,9 @@ fn mapping(form: &Form, suggestion: &Suggestion) -> Result<Mapping, FieldErrors>
                 .into_iter()
                 .filter_map(|(name, kind)| Some(ReferenceColumn { kind, column: column(name)? }))
                 .collect(),
-            counterparty: column("payer"),
-            text: ["text", "more_text"].into_iter().filter_map(column).collect(),
-            status: column("status"),
+            counterparty: column(COLUMNS.payer.name),
+            text: [COLUMNS.text.name, COLUMNS.more_text.name].into_iter().filter_map(column).collect(),
+            status: column(COLUMNS.status.name),
         }),
         (booked_on, amount, decimal_mark, currency) => {
             let mut errors = booked_on.err().unwrap_or_default();
@@ -281,34 +305,45 @@ fn order(text: &str) -> Option<DateOrder> {
 /// Where amounts are: in one column, with or without a column for the side, or in two.
 fn amount(column: &impl Fn(&str) -> Option<Column>) -> Result<Amount, FieldErrors> {
     let wrong = |field, message| Err(FieldErrors::one(field, FieldCode::InvalidValue, message));
-    match (column("amount"), column("side"), column("credit"), column("debit")) {
+    match (
+        column(COLUMNS.amount.name),
+        column(COLUMNS.side.name),
+        column(COLUMNS.credit.name),
+        column(COLUMNS.debit.name),
+    ) {
         (Some(amount), None, None, None) => Ok(Amount::Signed(amount)),
         (Some(amount), Some(side), None, None) => Ok(Amount::WithSide { amount, side }),
         (None, None, Some(credit), Some(debit)) => Ok(Amount::CreditAndDebit { credit, debit }),
-        (Some(_), ..) => wrong("amount", "and the columns for money in and money out can’t both be chosen"),
-        (None, Some(_), ..) => wrong("side", "needs the column Amount"),
-        (None, None, Some(_), None) => wrong("debit", "must be chosen, because Money in is"),
-        (None, None, None, Some(_)) => wrong("credit", "must be chosen, because Money out is"),
+        (Some(_), ..) => wrong(COLUMNS.amount.name, "and the columns for money in and money out can’t both be chosen"),
+        (None, Some(_), ..) => wrong(COLUMNS.side.name, "needs the column Amount"),
+        (None, None, Some(_), None) => wrong(COLUMNS.debit.name, "must be chosen, because Money in is"),
+        (None, None, None, Some(_)) => wrong(COLUMNS.credit.name, "must be chosen, because Money out is"),
         (None, None, None, None) => {
-            Err(FieldErrors::one("amount", FieldCode::Required, "must be chosen, or else Money in and Money out"))
+            Err(FieldErrors::one(COLUMNS.amount, FieldCode::Required, "must be chosen, or else Money in and Money out"))
         }
     }
 }
 
 fn currency(form: &Form, column: Option<Column>) -> Result<CurrencySource, FieldErrors> {
-    let typed = form.get("fixed_currency").trim();
+    let typed = form.get(COLUMNS.fixed_currency).trim();
     let wrong = |field, code, message| Err(FieldErrors::one(field, code, message));
     match (column, typed) {
         (Some(column), "") => Ok(CurrencySource::Column(column)),
         (Some(_), _) => {
-            wrong("fixed_currency", FieldCode::InvalidValue, "must be left out, because Currency is chosen")
+            wrong(COLUMNS.fixed_currency.name, FieldCode::InvalidValue, "must be left out, because Currency is chosen")
         }
-        (None, "") => {
-            wrong("currency", FieldCode::Required, "must be chosen, or else typed as Currency of all entries")
-        }
+        (None, "") => wrong(
+            COLUMNS.currency.name,
+            FieldCode::Required,
+            "must be chosen, or else typed as Currency of all entries",
+        ),
         (None, code) => match Currency::parse(code) {
             Some(currency) => Ok(CurrencySource::Fixed(currency)),
-            None => wrong("fixed_currency", FieldCode::InvalidValue, "must be a currency of ISO 4217, such as USD"),
+            None => wrong(
+                COLUMNS.fixed_currency.name,
+                FieldCode::InvalidValue,
+                "must be a currency of ISO 4217, such as USD",
+            ),
         },
     }
 }

@@ -1,5 +1,6 @@
 //! The field names of a statement’s form, by entry and payment.
 
+use pages::form;
 use shared::domain::ids::MovementId;
 use shared::domain::movement::Movement;
 
@@ -9,8 +10,12 @@ pub(super) const PAIR: &str = "pair.";
 /// The prefix of checkboxes if filing first resolves that the payment didn't arrive.
 pub(super) const RESOLVING: &str = "resolve.";
 
-/// The prefix of fields for the reason why an entry of another account counts.
-pub(super) const REASON: &str = "reason.";
+form! {
+    /// Entries that are filed as evidence.
+    pub(crate) FILING: FilingForm {
+        reason: Field::line("reason.", "Why it counts", 2000),
+    }
+}
 
 pub(super) const ENTRY: &str = "entry";
 
@@ -20,5 +25,5 @@ pub(super) fn box_of(number: u32, movement: &Movement) -> String {
 }
 
 pub(super) fn reason_of(number: u32, movement: MovementId) -> String {
-    format!("{REASON}{number}.{movement}")
+    FILING.reason.member(format_args!("{number}.{movement}"))
 }

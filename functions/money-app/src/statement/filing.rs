@@ -26,7 +26,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::movement::line;
 use crate::statement::accounts::account_of;
-use crate::statement::entry_fields::{PAIR, REASON, RESOLVING, reason_of};
+use crate::statement::entry_fields::{FILING, PAIR, RESOLVING, reason_of};
 use crate::statement::{counted, show};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ struct Pair {
 }
 
 fn typed(form: &Form, errors: FieldErrors) -> Fields {
-    let is_secret = |name: &str| name.starts_with(REASON) && has_account_number(form.get(name));
+    let is_secret = |name: &str| name.starts_with(FILING.reason.name) && has_account_number(form.get(name));
     Fields::submitted(form, errors).without(is_secret)
 }
 

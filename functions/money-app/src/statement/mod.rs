@@ -7,7 +7,7 @@
 mod accounts;
 pub(crate) mod columns;
 pub(crate) mod discard;
-mod entry_fields;
+pub(crate) mod entry_fields;
 pub(crate) mod filing;
 mod fits;
 
@@ -17,6 +17,7 @@ use askama::Template;
 use axum::body::Bytes;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::{DisplayTime, actor_label, grouped};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Paged, Pager, is_past_the_end, page_at};
@@ -35,6 +36,15 @@ use shared::service::statements::{self as stored, NewStatement};
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use statements::Refusal;
+
+form! {
+    /// A bank’s statement.
+    pub(crate) STATEMENT: StatementForm {
+        file: Field::file(FIELD, "Statement", "").hint(
+            "A file of the receiving bank in camt.052, camt.053, camt.054, MT940, MT942, BAI2, OFX (also QFX and QBO) or CSV, of up to 4 MB. It is read completely or not at all.",
+        ),
+    }
+}
 
 const PATH: &str = pages::urls::STATEMENTS;
 

@@ -58,7 +58,7 @@ async fn an_admin_saves_the_name_and_the_time_zone() {
     let page = admin.get(PAGE).await;
     for text in [
         "<label for=\"name\">Organization name</label>",
-        "<label for=\"time-zone\">Time zone</label>",
+        "<label for=\"time_zone\">Time zone</label>",
         "<option value=\"UTC\" selected>UTC</option>",
         "<option value=\"America/New_York\">New York</option>",
         ">Invite member</button>",

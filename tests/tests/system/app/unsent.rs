@@ -76,7 +76,7 @@ async fn a_form_of_an_ended_session_is_there_after_signing_in() {
 
     for _ in 0..2 {
         let kept = desk.browser.get("/app/unsent").await;
-        for shown in [ENDED, "<dt>Display name</dt>", "Ada Okafor</dd>", "Submit again", "href=\"/app/contacts\""] {
+        for shown in [ENDED, "<dt>Name</dt>", "Ada Okafor</dd>", "Submit again", "href=\"/app/contacts\""] {
             assert!(kept.says(shown), "{shown}: {}", kept.body);
         }
     }
