@@ -133,9 +133,7 @@ pub(crate) async fn verify(request: &mut Request) -> Result<PageResponse, Error>
     let keys = request.app().webhooks()?.keys.newest().await?;
     let opened = InstructionsToVerify::load(scope, &keys, &movement).await?;
     let to_type = opened.as_ref().map(InstructionsToVerify::to_type_again);
-    let fields = to_type.as_ref().map(ToTypeAgain::fields).unwrap_or_default();
-    let secret: Vec<&str> = fields.iter().map(String::as_str).chain(["number", "code"]).collect();
-    let typed = |errors: FieldErrors| Typed::without("verify", form, errors, &secret);
+    let typed = |errors: FieldErrors| Typed::new("verify", form, errors);
     let new = match read_verification(form, to_type.as_ref()) {
         Ok(new) => new,
         Err(errors) => return Ok(page(request, typed(errors), None).await?.unprocessable()),

@@ -71,7 +71,7 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
     let again = async |errors: FieldErrors| {
-        let typed = Typed::without(FILE, form, errors, &[ACCOUNT]);
+        let typed = Typed::new(FILE, form, errors);
         Ok::<_, Error>(page(request, typed, None).await?.unprocessable())
     };
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
@@ -121,13 +121,9 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     }
 }
 
-/// The field of evidence's account, which no page shows again.
-const ACCOUNT: &str = EVIDENCE.account.name;
-const ACCOUNT_REASON: &str = EVIDENCE.account_reason.name;
-
 fn unexplained() -> FieldErrors {
     let message = "must be said: it is not the account that the instructions name. The account is never shown again, so type it once more";
-    FieldErrors::one(ACCOUNT_REASON, FieldCode::Required, message)
+    FieldErrors::one(EVIDENCE.account_reason, FieldCode::Required, message)
 }
 
 fn read_with_account(
@@ -152,18 +148,21 @@ fn read_with_account(
 }
 
 fn spoken_account(form: &Form) -> Result<Option<SpokenAccount>, FieldErrors> {
-    let typed = form.get(ACCOUNT);
+    let typed = form.get(EVIDENCE.account);
     if typed.trim().is_empty() {
         return Ok(None);
     }
     let account = BankAccount::named(typed).ok_or_else(|| {
         let message =
             "must be an account number or an IBAN, with no digit hidden. Leave it out if the document hides some";
-        FieldErrors::one(ACCOUNT, FieldCode::InvalidValue, message)
+        FieldErrors::one(EVIDENCE.account, FieldCode::InvalidValue, message)
     })?;
-    let reason = match form.get(ACCOUNT_REASON) {
+    let reason = match form.get(EVIDENCE.account_reason) {
         blank if blank.trim().is_empty() => None,
-        text => Some(SafeNote::parse(text).map_err(|(code, message)| FieldErrors::one(ACCOUNT_REASON, code, message))?),
+        text => Some(
+            SafeNote::parse(text)
+                .map_err(|(code, message)| FieldErrors::one(EVIDENCE.account_reason, code, message))?,
+        ),
     };
     Ok(Some(SpokenAccount { account: Some(account), reason }))
 }
@@ -249,7 +248,7 @@ fn filed(source: ChosenSource) -> Notice {
 }
 
 async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Notice) -> Result<PageResponse, Error> {
-    let typed = Typed::without(FILE, submitted.form(), FieldErrors::default(), &[ACCOUNT]);
+    let typed = Typed::new(FILE, submitted.form(), FieldErrors::default());
     Ok(page(request, typed, Some(notice)).await?.conflicting())
 }
 

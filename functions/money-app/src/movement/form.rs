@@ -73,11 +73,7 @@ pub(super) struct Typed {
 
 impl Typed {
     pub fn new(name: impl Into<String>, form: &Form, errors: FieldErrors) -> Self {
-        Self { name: name.into(), fields: without_numbers(form, errors, &[]) }
-    }
-
-    pub fn without(name: impl Into<String>, form: &Form, errors: FieldErrors, secret: &[&str]) -> Self {
-        Self { name: name.into(), fields: without_numbers(form, errors, secret) }
+        Self { name: name.into(), fields: without_numbers(form, errors) }
     }
 
     pub fn is(&self, name: &str) -> bool {
@@ -97,14 +93,11 @@ impl Typed {
 /// May be long numbers: banks' references and amounts. Their own checks have already refused account numbers.
 const MAY_BE_LONG: [&str; 5] = ["amount", "bank_reference", "id", "phone", "reference"];
 
-pub(super) fn without_numbers(form: &Form, errors: FieldErrors, secret: &[&str]) -> Fields {
+pub(super) fn without_numbers(form: &Form, errors: FieldErrors) -> Fields {
     let refused = errors.clone().into_list();
     let is_refused =
         |name: &str| refused.iter().any(|error| error.field == name && error.code == FieldCode::SensitiveValue);
-    let is_left_out = |name: &str| {
-        secret.contains(&name)
-            || is_refused(name)
-            || (!MAY_BE_LONG.contains(&name) && has_account_number(form.get(name)))
-    };
+    let is_left_out =
+        |name: &str| is_refused(name) || (!MAY_BE_LONG.contains(&name) && has_account_number(form.get(name)));
     Fields::submitted(form, errors).without(is_left_out)
 }

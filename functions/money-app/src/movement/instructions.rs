@@ -42,7 +42,6 @@ form! {
     }
 }
 
-const SECRET: [&str; 3] = ["code", "number", "text"];
 const TYPED: &str = "typed";
 
 pub(super) struct InstructionsCard {
@@ -238,7 +237,7 @@ pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> 
     let submitted = request.submitted_form()?;
     let (id, form): (MovementId, _) = (request.path_id("id")?, submitted.form());
     let again = async |errors: FieldErrors, notice: Notice| {
-        form_page(request, Some(without_numbers(form, errors, &SECRET)), Some(notice)).await
+        form_page(request, Some(without_numbers(form, errors)), Some(notice)).await
     };
     let before = movements::get(submitted.scope(), id).await?.movement;
     let instructions = match read(request, &before, form).await? {
