@@ -73,23 +73,31 @@ impl<'a> Faces<'a> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// Draws a letter's separate dots as shapes: programs that reverse a line would split the word at such a glyph.
+    /// From right to left, draws a letter's dots and vowel signs as shapes, and lets the letter stand for their text:
+    /// programs that reverse a line would split the word at such a glyph.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
-        let glyphs = self.glyphs(run);
-        let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
-        let strokes: Vec<Range<usize>> =
-            glyphs.iter().filter(|glyph| is_stroke(glyph)).map(|glyph| glyph.text_range.clone()).collect();
         let (mut drawn, mut pen) = (Drawn::default(), 0.0);
-        for mut glyph in glyphs {
+        // Of the letter that comes next.
+        let mut signs: Vec<KrillaGlyph> = Vec::new();
+        for mut glyph in self.glyphs(run) {
             let advance = glyph.x_advance;
-            if run.to_left && !is_stroke(&glyph) && strokes.contains(&glyph.text_range) {
-                glyph.x_offset += pen;
-                drawn.dots.push(glyph);
-            } else {
-                drawn.letters.push(glyph);
+            if run.to_left && advance == 0.0 {
+                signs.push(glyph);
+                continue;
             }
+            if let Some(text_range) = with_signs(&glyph.text_range, &signs) {
+                glyph.text_range = text_range;
+                let placed = signs.drain(..).map(|mut sign| {
+                    sign.x_offset += pen;
+                    sign
+                });
+                drawn.dots.extend(placed);
+            }
+            drawn.letters.append(&mut signs);
+            drawn.letters.push(glyph);
             pen += advance;
         }
+        drawn.letters.append(&mut signs);
         drawn
     }
 
@@ -287,6 +295,17 @@ impl Faces<'_> {
         }));
         rustybuzz::shape_with_plan(face, &plan, buffer)
     }
+}
+
+/// The text of a letter and of its signs, if they follow it.
+fn with_signs(letter: &Range<usize>, signs: &[KrillaGlyph]) -> Option<Range<usize>> {
+    let mut ends: Vec<Range<usize>> = signs.iter().map(|sign| sign.text_range.clone()).collect();
+    ends.sort_unstable_by_key(|range| (range.start, range.end));
+    ends.iter().try_fold(letter.clone(), |whole, sign| match sign.start {
+        start if start == whole.start || start == whole.end => Some(whole.start..whole.end.max(sign.end)),
+        _ if sign.end <= whole.end => Some(whole),
+        _ => None,
+    })
 }
 
 impl Shown {

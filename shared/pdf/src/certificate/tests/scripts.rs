@@ -106,6 +106,9 @@ fn copied(name: &str) -> String {
     name.replace('\u{200c}', "")
 }
 
+/// Names with their vowel signs.
+const VOCALIZED: [&str; 6] = ["מֹשֶׁה כֹּהֵן", "שָׂרָה לֵוִי", "יִשְׂרָאֵל בֶּן־צִיּוֹן", "مُحَمَّد بْن عَبْدِ اللّٰه", "فَاطِمَةُ الزَّهْرَاء", "لَيْلَى الأَمِير"];
+
 /// Most readers search with Poppler's engine, tested where installed. It returns vowel signs beside their letters.
 #[test]
 fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
@@ -115,6 +118,7 @@ fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
         .filter_map(|wanted| NAMES.iter().find(|(script, ..)| *script == wanted).map(|(_, name, _)| *name))
         .chain(["לאה בן־דוד", "Anna Levy אנה לוי", "سلام الأمير", "خالد بن يوسف الشيخ"])
         .chain(["جعفر ثابت ذو الفقار", "غياث ظافر ضياء", "پژمان گلچین", "ڈاکٹر ٹیپو"])
+        .chain(VOCALIZED)
         .collect();
     let act = |name: &&str| Act { at: "now".to_owned(), actor: (*name).to_owned(), what: String::new() };
     certificate.acts = to_left.iter().map(act).collect();
