@@ -26,6 +26,7 @@ pub(super) enum Style {
 
 pub(super) struct Faces<'a> {
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
+    files: Vec<&'a [u8]>,
     /// Shaping plans by font, direction and script: making one takes longer than shaping a line.
     plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
     text: Range<usize>,
@@ -36,7 +37,8 @@ pub(super) struct Faces<'a> {
 impl<'a> Faces<'a> {
     pub(super) fn load(fonts: &'a Fonts) -> Result<Self, Unwritable> {
         let mut loaded = Vec::new();
-        for file in fonts.text.iter().chain(&fonts.strong).chain(&fonts.mono) {
+        let files: Vec<&Cow<'static, [u8]>> = fonts.text.iter().chain(&fonts.strong).chain(&fonts.mono).collect();
+        for file in &files {
             let data = match file {
                 Cow::Borrowed(bytes) => Data::from(*bytes),
                 Cow::Owned(bytes) => Data::from(bytes.clone()),
@@ -46,7 +48,8 @@ impl<'a> Faces<'a> {
         }
         let (text, strong) = (fonts.text.len(), fonts.text.len() + fonts.strong.len());
         let (plans, mono) = (RefCell::default(), strong..loaded.len());
-        let faces = Self { text: 0..text, strong: text..strong, mono, loaded, plans };
+        let files = files.into_iter().map(AsRef::as_ref).collect();
+        let faces = Self { text: 0..text, strong: text..strong, mono, loaded, files, plans };
         let complete = NEEDED.chars().all(|c| faces.having(c, Style::Text).is_some());
         if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
     }
@@ -68,36 +71,47 @@ impl<'a> Faces<'a> {
         self.loaded[run.face].0.clone()
     }
 
+    /// The font once more, for a PDF to contain it twice.
+    pub(super) fn copy(&self, run: &Run, number: usize) -> Option<Font> {
+        let mut file = self.files[run.face].to_vec();
+        // Files of different lengths are different fonts.
+        file.resize(file.len() + number, 0);
+        Font::new(file.into(), 0)
+    }
+
     /// The run's glyphs, from left to right.
     pub(super) fn glyphs(&self, run: &Run) -> Vec<KrillaGlyph> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// From right to left, draws a letter's dots and vowel signs as shapes, and lets the letter stand for their text:
-    /// programs that reverse a line would split the word at such a glyph.
+    /// The glyphs as drawn, each with its text from left to right. From right to left, a letter stands for its vowel
+    /// signs too, which are drawn as shapes like its dots: programs that reverse a line would split the word at them.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
+        let glyphs = self.glyphs(run);
+        if !run.to_left {
+            return Drawn { text: run.text.clone(), letters: glyphs, dots: Vec::new() };
+        }
         let (mut drawn, mut pen) = (Drawn::default(), 0.0);
-        // Of the letter that comes next.
+        // Those of the next letter.
         let mut signs: Vec<KrillaGlyph> = Vec::new();
-        for mut glyph in self.glyphs(run) {
-            let advance = glyph.x_advance;
-            if run.to_left && advance == 0.0 {
+        for glyph in glyphs {
+            if glyph.x_advance == 0.0 {
                 signs.push(glyph);
                 continue;
             }
-            if let Some(text_range) = with_signs(&glyph.text_range, &signs) {
-                glyph.text_range = text_range;
-                let placed = signs.drain(..).map(|mut sign| {
-                    sign.x_offset += pen;
-                    sign
-                });
-                drawn.dots.extend(placed);
+            let advance = glyph.x_advance;
+            match with_signs(&glyph.text_range, &signs) {
+                Some(range) => {
+                    for sign in signs.drain(..) {
+                        drawn.dots.push(KrillaGlyph { x_offset: sign.x_offset + pen, text_range: 0..0, ..sign });
+                    }
+                    drawn.push(KrillaGlyph { text_range: range, ..glyph }, &run.text);
+                }
+                None => signs.drain(..).chain([glyph]).for_each(|glyph| drawn.push(glyph, &run.text)),
             }
-            drawn.letters.append(&mut signs);
-            drawn.letters.push(glyph);
             pen += advance;
         }
-        drawn.letters.append(&mut signs);
+        signs.into_iter().for_each(|glyph| drawn.push(glyph, &run.text));
         drawn
     }
 
@@ -130,8 +144,8 @@ struct Shown {
 /// Text of one font on a line. Shaping waits until drawing, since glyphs take far more memory than letters.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    face: usize,
-    to_left: bool,
+    pub(super) face: usize,
+    pub(super) to_left: bool,
     /// Stands for a character, as its code point.
     pub(super) code: bool,
     pub(super) x: f32,
@@ -140,9 +154,19 @@ pub(super) struct Run {
 
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
+    pub(super) text: String,
     pub(super) letters: Vec<KrillaGlyph>,
     /// Drawn as shapes, placed from the start of the run.
     pub(super) dots: Vec<KrillaGlyph>,
+}
+
+impl Drawn {
+    /// Adds a glyph of a run from right to left.
+    fn push(&mut self, glyph: KrillaGlyph, of: &str) {
+        let start = self.text.len();
+        self.text.extend(of[glyph.text_range.clone()].chars().rev());
+        self.letters.push(KrillaGlyph { text_range: start..self.text.len(), ..glyph });
+    }
 }
 
 #[derive(Debug, Clone, Default)]
