@@ -307,6 +307,8 @@ pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
 
 /// The time of a call before it is answered as failed.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(12);
+/// When a call stops reading files, so that it can say so before [`CALL_DEADLINE`].
+pub const READING_DEADLINE: Duration = Duration::from_secs(11);
 /// The time for the audit row of a call that changed nothing: [`HELD_ITEM_DEADLINE`], and [`AWS_CALL_TIMEOUT`] for the
 /// last attempt. It begins at [`CALL_DEADLINE`] at the latest, and a function's time-out of 29 s leaves a second for
 /// the response; the gateway ends a call at 30 s.
@@ -355,7 +357,7 @@ pub const FORM_BYTES_MAX: usize = 64 * 1024;
 pub const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + FORM_BYTES_MAX;
 /// The time, also of the processor, for opening or drawing a PDF. The picture of a large scan takes a second.
 pub const PDF_READ_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a file waits while others are opened or drawn. With [`PDF_READ_TIMEOUT`] it ends before [`CALL_DEADLINE`].
+/// How long a file waits while others are opened or drawn. With [`PDF_READ_TIMEOUT`] it ends by [`READING_DEADLINE`].
 pub const PDF_TURN_TIMEOUT: Duration = Duration::from_secs(6);
 /// Bytes of memory of the process that draws a PDF, without its code. A page in color at 600 dpi took 118 MB.
 pub const PDF_READ_MEMORY_BYTES: u64 = 300_000_000;

@@ -12,6 +12,7 @@ use pages::response::PageResponse;
 use pages::second_members::why_alone;
 use pages::uploads::{keep_file, scan};
 use pages::urls::{access_url, agreement_url, document_url};
+use shared::domain::agreement::pdf::NotADocument;
 use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
 use shared::domain::contact::{Contact, DisplayName};
 use shared::domain::day::Day;
@@ -137,7 +138,13 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
         Ok(kept) => kept,
         Err(errors) => return Ok(again(errors, None).await?.unprocessable()),
     };
-    let has_pages_of_document = has_pages_of(request, &wanted(&record.agreement, document)?, &content).await?;
+    let has_pages_of_document = match has_pages_of(request, &wanted(&record.agreement, document)?, &content).await? {
+        Ok(has_pages) => has_pages,
+        Err(reason) => {
+            let errors = FieldErrors::one("file", FieldCode::InvalidValue, reason.to_string().trim_end_matches('.'));
+            return Ok(again(errors, None).await?.unprocessable());
+        }
+    };
     if has_pages_of_document && form.get(IS_SIGNED) != "on" {
         let errors = FieldErrors::one(IS_SIGNED, FieldCode::Required, SAME_PAGES);
         return Ok(again(errors, None).await?.unprocessable());
@@ -168,15 +175,19 @@ const IS_SIGNED: &str = "is_signed";
 const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
 
 /// Whether an upload is a different file with the same pages as a document.
-async fn has_pages_of(request: &Request, document: &Document, upload: &DocumentContent) -> Result<bool, Error> {
+async fn has_pages_of(
+    request: &Request,
+    document: &Document,
+    upload: &DocumentContent,
+) -> Result<Result<bool, NotADocument>, Error> {
     let Some(content) = document.content.as_ref().filter(|content| content.sha256 != upload.sha256) else {
-        return Ok(false);
+        return Ok(Ok(false));
     };
     let (app, org) = (request.app(), request.signed_in()?.scope().org());
     let files = app.files()?;
     let (document, upload) = tokio::try_join!(files.get(org, content), files.get(org, upload))?;
-    // The upload first: if reading it takes too long, skip the document.
-    app.pdfs.have_same_pages([upload, document]).await
+    // The upload first: if it can't be read, skip the document.
+    app.pdfs.have_same_pages([upload, document], request.reading_deadline()).await
 }
 
 fn wanted(agreement: &Agreement, document: DocumentId) -> Result<Document, Error> {

@@ -119,7 +119,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let query: Query = request.read_query()?;
     let from = query.from.map(|from| usize::try_from(from.get()).unwrap_or(usize::MAX));
     let url = document_url(by.id(), id);
-    let pages = ShownPages::of(&request.app().pdfs, file, from, &url).await?;
+    let pages = ShownPages::of(request, file, from, &url).await?;
     let can_sign = !agreement.blocks_to_sign(document, by.id()).is_empty();
     let page = DocumentPage {
         layout: Layout::of_participant(request),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use axum::body::Bytes;
 use shared::error::Error;
 use shared::limits;
-use shared::platform::pdf_reader::PdfReader;
+use shared::web::Request;
 
 const FROM: &str = "from";
 const LINKS_AROUND: usize = 2;
@@ -36,8 +36,8 @@ pub(super) struct PagesLink {
 
 impl ShownPages {
     /// A file's pages from this one, or from the first if it doesn't exist. `url` is the document's page.
-    pub async fn of(pdfs: &PdfReader, file: Bytes, from: Option<usize>, url: &str) -> Result<Self, Error> {
-        let sizes = pdfs.page_sizes(file).await?;
+    pub async fn of(request: &Request, file: Bytes, from: Option<usize>, url: &str) -> Result<Self, Error> {
+        let sizes = request.app().pdfs.page_sizes(file, request.reading_deadline()).await?;
         let (current, links) = links(sizes.len(), from, url);
         let numbered = (1..).zip(sizes.iter().copied()).skip(current.start).take(current.len());
         let picture = |(number, (width, height)): (usize, (f32, f32))| PagePicture {

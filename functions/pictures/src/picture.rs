@@ -26,12 +26,13 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let page = number.checked_sub(1).ok_or_else(Error::not_found)?;
     let (document, file) = document_of_participant(request).await?;
     let drawing = Picture { page, width_px: limits::PAGE_PICTURE_WIDTH };
-    let picture = request.app().pdfs.picture(file, drawing).await?.map_err(|why| match why {
-        NotDrawn::NoSuchPage => Error::not_found(),
-        NotDrawn::TooDemanding => {
-            Error::Invalid(FieldErrors::one("page", FieldCode::InvalidValue, "can’t be shown as a picture"))
-        }
-    })?;
+    let picture =
+        request.app().pdfs.picture(file, drawing, request.reading_deadline()).await?.map_err(|why| match why {
+            NotDrawn::NoSuchPage => Error::not_found(),
+            NotDrawn::TooDemanding => {
+                Error::Invalid(FieldErrors::one("page", FieldCode::InvalidValue, "can’t be shown as a picture"))
+            }
+        })?;
     let file_type = if picture.starts_with(JPEG) { FileType::Jpeg } else { FileType::Png };
     let name = format!("{}, page {number}.{}", document.name.as_str(), file_type.extension());
     Ok(PageResponse::file(picture.into(), file_type.media_type(), "inline", &name).showing([document.id.uuid()]))

@@ -1,6 +1,6 @@
 //! Extracts a PDF's text as searching and copying programs do, to test written PDFs.
 //!
-//! Glyphs come in drawing order, and the bidirectional algorithm reverses right-to-left lines, as in browsers and
+//! Characters come in drawing order, and the bidirectional algorithm reverses right-to-left lines, as in browsers and
 //! Poppler. An `ActualText` is taken unchanged.
 
 use hayro::hayro_interpret::font::GlyphRun;
@@ -30,7 +30,7 @@ pub fn text(file: &[u8]) -> Option<String> {
 #[derive(Default)]
 struct Reader {
     text: String,
-    line: Vec<String>,
+    line: String,
     /// Whether each open part has an `ActualText`.
     parts: Vec<bool>,
 }
@@ -39,7 +39,7 @@ impl Device<'_> for Reader {
     fn begin_marked_content(&mut self, _: &[u8], properties: Option<&Dict<'_>>) {
         let actual = properties.and_then(|properties| properties.get::<Text<'_>>(b"ActualText"));
         if let (Some(actual), false) = (&actual, self.parts.contains(&true)) {
-            self.line.push(decoded(actual.as_bytes()));
+            self.line += &decoded(actual.as_bytes());
         }
         self.parts.push(actual.is_some());
     }
@@ -49,7 +49,7 @@ impl Device<'_> for Reader {
         // Each line is its own part.
         if self.parts.is_empty() {
             let line = std::mem::take(&mut self.line);
-            self.text += &in_order_of_reading(&line);
+            self.text += &in_order_of_reading(line);
         }
     }
 
@@ -58,11 +58,11 @@ impl Device<'_> for Reader {
             return;
         }
         for glyph in run.glyphs() {
-            self.line.push(match glyph.as_unicode() {
-                Some(BfString::Char(c)) => c.to_string(),
-                Some(BfString::String(text)) => text,
-                None => char::REPLACEMENT_CHARACTER.to_string(),
-            });
+            match glyph.as_unicode() {
+                Some(BfString::Char(c)) => self.line.push(c),
+                Some(BfString::String(text)) => self.line += &text,
+                None => self.line.push(char::REPLACEMENT_CHARACTER),
+            }
         }
     }
 
@@ -74,9 +74,8 @@ impl Device<'_> for Reader {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// The text of a line in reading order, from its glyphs' texts from left to right.
-fn in_order_of_reading(glyphs: &[String]) -> String {
-    let line = glyphs.concat();
+/// The text of a line in reading order, from its text from left to right.
+fn in_order_of_reading(line: String) -> String {
     // The majority of letters decides the line's direction.
     let count = |wanted: fn(Level) -> bool| {
         let info = BidiInfo::new(&line, Some(Level::ltr()));
@@ -87,15 +86,9 @@ fn in_order_of_reading(glyphs: &[String]) -> String {
     if !info.levels.iter().any(Level::is_rtl) {
         return line;
     }
-    // A glyph of several characters reverses as one.
-    let mut at = 0;
-    let mut levels = Vec::new();
-    for glyph in glyphs.iter().filter(|glyph| !glyph.is_empty()) {
-        levels.push(info.levels.get(at).copied().unwrap_or(base));
-        at += glyph.len();
-    }
-    let glyphs: Vec<&String> = glyphs.iter().filter(|glyph| !glyph.is_empty()).collect();
-    BidiInfo::reorder_visual(&levels).into_iter().map(|at| glyphs[at].as_str()).collect()
+    let letters: Vec<(usize, char)> = line.char_indices().collect();
+    let levels: Vec<Level> = letters.iter().map(|(at, _)| info.levels.get(*at).copied().unwrap_or(base)).collect();
+    BidiInfo::reorder_visual(&levels).into_iter().map(|at| letters[at].1).collect()
 }
 
 /// A PDF string: UTF-16 with a byte order mark, or close enough to ASCII.

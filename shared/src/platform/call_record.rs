@@ -78,6 +78,10 @@ impl CallRecord {
         &self.store
     }
 
+    pub(crate) fn reading_deadline(&self) -> Instant {
+        self.started + limits::READING_DEADLINE
+    }
+
     pub(crate) fn write_budget(&self) -> Budget {
         Budget::until(self.started + limits::WRITE_DEADLINE).of_call(self.started)
     }

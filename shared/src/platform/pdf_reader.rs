@@ -6,7 +6,8 @@
 //! writes the answer to its output, and is killed after [`limits::PDF_READ_TIMEOUT`]. It starts within milliseconds.
 //!
 //! Decision: a process reads one file at a time. Lambda calls it one at a time anyway; on a person's machine, memory
-//! matters more than time. A file that waits beyond [`limits::PDF_TURN_TIMEOUT`] is refused.
+//! matters more than time. A file that waits beyond [`limits::PDF_TURN_TIMEOUT`], or that can't be read before its call
+//! must answer, is refused.
 //!
 //! Decision: without these limits, as on Windows, time is still limited, and a crash affects only the reader.
 
@@ -16,13 +17,14 @@ use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
+use std::time::Instant;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout_at;
 
 use crate::domain::agreement::pdf::{self, NotADocument};
 use crate::error::Error;
@@ -95,12 +97,12 @@ impl PdfReader {
         Self { program }
     }
 
-    /// The file's number of pages, or why it can't be a document.
+    /// The file's number of pages, or why it can't be a document. Like the others, it ends before `deadline`.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
-    pub async fn check(&self, file: Bytes) -> Result<Result<usize, NotADocument>, Error> {
-        let answer = match self.read(Task::Check, file).await? {
+    pub async fn check(&self, file: Bytes, deadline: Instant) -> Result<Result<usize, NotADocument>, Error> {
+        let answer = match self.read(Task::Check, file, deadline).await? {
             Ok(answer) => serde_json::from_slice(&answer).unwrap_or(Err(NotADocument::TooDemanding)),
             Err(refused) => Err(refused),
         };
@@ -111,45 +113,65 @@ impl PdfReader {
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
-    pub async fn page_sizes(&self, file: Bytes) -> Result<Vec<(f32, f32)>, Error> {
-        let answer = self.read(Task::PageSizes, file).await?;
+    pub async fn page_sizes(&self, file: Bytes, deadline: Instant) -> Result<Vec<(f32, f32)>, Error> {
+        let answer = self.read(Task::PageSizes, file, deadline).await?;
         Ok(answer.ok().and_then(|answer| serde_json::from_slice(&answer).ok()).unwrap_or_default())
     }
 
-    /// Whether two files' pages draw alike; true if unread in time. An unreadable file is like no other.
+    /// Whether two files' pages draw alike, or why there was no time to tell. An unreadable file is like no other.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
-    pub async fn have_same_pages(&self, files: [Bytes; 2]) -> Result<bool, Error> {
-        let [one, other] = files;
-        let Some(_turn) = turn(limits::PDF_TURN_TIMEOUT).await else { return Ok(true) };
-        let digest = async |file| {
-            let answer = self.read_now(Task::PagesDigest, file).await?.ok();
-            Ok::<Option<String>, Error>(answer.and_then(|answer| serde_json::from_slice(&answer).ok()).flatten())
-        };
-        let first = digest(one).await?;
-        Ok(first.is_some() && first == digest(other).await?)
+    pub async fn have_same_pages(
+        &self,
+        files: [Bytes; 2],
+        deadline: Instant,
+    ) -> Result<Result<bool, NotADocument>, Error> {
+        let Some(_turn) = turn(deadline).await else { return Ok(Err(NotADocument::NotItsTurn)) };
+        let mut digests = Vec::new();
+        for file in files {
+            let digest = match self.read_now(Task::PagesDigest, file, deadline).await? {
+                Ok(answer) => serde_json::from_slice::<Option<String>>(&answer).ok().flatten(),
+                Err(NotADocument::OutOfTime) => return Ok(Err(NotADocument::OutOfTime)),
+                Err(_) => None,
+            };
+            match digest {
+                Some(digest) => digests.push(digest),
+                None => return Ok(Ok(false)),
+            }
+        }
+        Ok(Ok(digests.windows(2).all(|both| both[0] == both[1])))
     }
 
     /// A page's picture as PNG or JPEG.
     ///
     /// # Errors
     /// [`Error::Internal`] if no process can be started.
-    pub async fn picture(&self, file: Bytes, picture: Picture) -> Result<Result<Vec<u8>, NotDrawn>, Error> {
-        let Ok(answer) = self.read(Task::Picture(picture), file).await? else {
+    pub async fn picture(
+        &self,
+        file: Bytes,
+        picture: Picture,
+        deadline: Instant,
+    ) -> Result<Result<Vec<u8>, NotDrawn>, Error> {
+        let Ok(answer) = self.read(Task::Picture(picture), file, deadline).await? else {
             return Ok(Err(NotDrawn::TooDemanding));
         };
         let is_picture = [PNG, JPEG].iter().any(|head| answer.starts_with(head));
         Ok(if is_picture { Ok(answer) } else { Err(serde_json::from_slice(&answer).unwrap_or(NotDrawn::TooDemanding)) })
     }
 
-    async fn read(&self, task: Task, file: Bytes) -> Result<Result<Vec<u8>, NotADocument>, Error> {
-        let Some(_turn) = turn(limits::PDF_TURN_TIMEOUT).await else { return Ok(Err(NotADocument::NotItsTurn)) };
-        self.read_now(task, file).await
+    async fn read(&self, task: Task, file: Bytes, deadline: Instant) -> Result<Result<Vec<u8>, NotADocument>, Error> {
+        let Some(_turn) = turn(deadline).await else { return Ok(Err(NotADocument::NotItsTurn)) };
+        self.read_now(task, file, deadline).await
     }
 
     /// Reads a file whose turn has come.
-    async fn read_now(&self, task: Task, file: Bytes) -> Result<Result<Vec<u8>, NotADocument>, Error> {
+    async fn read_now(
+        &self,
+        task: Task,
+        file: Bytes,
+        deadline: Instant,
+    ) -> Result<Result<Vec<u8>, NotADocument>, Error> {
         let not_started = |error: &dyn std::fmt::Display| Error::Internal(format!("no process reads PDFs: {error}"));
         let looked_at = file.clone();
         let passed = tokio::task::spawn_blocking(move || pdf::pass(&looked_at)).await;
@@ -160,23 +182,24 @@ impl PdfReader {
         command.arg(ARGUMENT).args(task.arguments()).env_clear();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let mut process = command.spawn().map_err(|error| not_started(&error))?;
-        match tokio::time::timeout(limits::PDF_READ_TIMEOUT, answer(&mut process, &file)).await {
+        let whole = Instant::now() + limits::PDF_READ_TIMEOUT;
+        match timeout_at(whole.min(deadline).into(), answer(&mut process, &file)).await {
             Ok(Some(answer)) => Ok(Ok(answer)),
-            ended => {
-                if ended.is_err() {
-                    // Waits for its end, so that the next file has the memory.
-                    let _ = process.kill().await;
-                }
-                Ok(Err(NotADocument::TooDemanding))
+            Ok(None) => Ok(Err(NotADocument::TooDemanding)),
+            Err(_) => {
+                // Waits for its end, so that the next file has the memory.
+                let _ = process.kill().await;
+                Ok(Err(if deadline < whole { NotADocument::OutOfTime } else { NotADocument::TooDemanding }))
             }
         }
     }
 }
 
 /// Waits until no other file is being read, or returns `None`.
-async fn turn(wait: Duration) -> Option<SemaphorePermit<'static>> {
+async fn turn(deadline: Instant) -> Option<SemaphorePermit<'static>> {
+    let patience = Instant::now() + limits::PDF_TURN_TIMEOUT;
     // It is never closed.
-    tokio::time::timeout(wait, ONE.acquire()).await.ok()?.ok()
+    timeout_at(patience.min(deadline).into(), ONE.acquire()).await.ok()?.ok()
 }
 
 /// Sends the file to the process and returns its answer, unless it fails.
@@ -274,26 +297,57 @@ fn limit() -> Option<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn within(time: Duration) -> Instant {
+        Instant::now() + time
+    }
 
     #[tokio::test]
     async fn a_file_waits_for_its_turn_and_no_longer() {
-        let first = turn(Duration::from_secs(1)).await;
+        let first = turn(within(Duration::from_secs(1))).await;
         assert!(first.is_some());
-        assert!(turn(Duration::from_millis(10)).await.is_none());
+        let soon = within(Duration::from_millis(10));
+        assert!(turn(soon).await.is_none());
         let reader = PdfReader::of("/there/is/no/such/program".into());
         let (one, other) = (Bytes::from_static(b"one"), Bytes::from_static(b"other"));
         let (checked, sizes, alike) = tokio::join!(
-            reader.check(one.clone()),
-            reader.page_sizes(one.clone()),
-            reader.have_same_pages([one.clone(), other]),
+            reader.check(one.clone(), soon),
+            reader.page_sizes(one.clone(), soon),
+            reader.have_same_pages([one.clone(), other], soon),
         );
         assert_eq!(checked.unwrap(), Err(NotADocument::NotItsTurn));
-        assert_eq!((sizes.unwrap(), alike.unwrap()), (Vec::new(), true));
+        assert_eq!((sizes.unwrap(), alike.unwrap()), (Vec::new(), Err(NotADocument::NotItsTurn)));
         drop(first);
-        assert_eq!(reader.check(one).await.unwrap(), Err(NotADocument::NotAPdf));
+        assert_eq!(reader.check(one, within(limits::PDF_TURN_TIMEOUT)).await.unwrap(), Err(NotADocument::NotAPdf));
         let most = limits::PDF_TURN_TIMEOUT + limits::PDF_READ_TIMEOUT;
-        assert!(most < limits::CALL_DEADLINE, "a call ends with a refusal");
+        assert!(most <= limits::READING_DEADLINE, "a call whose turn comes late has the time for one file");
+        assert!(limits::READING_DEADLINE < limits::CALL_DEADLINE, "a call ends with a refusal");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn files_are_read_while_the_call_has_time() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let slow = folder.path().join("slow");
+        std::fs::write(&slow, "#!/bin/sh\ncat >/dev/null; sleep 0.4; printf '\"5f\"'\n").unwrap();
+        std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let reader = PdfReader::of(slow);
+        let files = || [1, 2].map(|n| Bytes::from(format!("%PDF-1.7\n% {n}\n%%EOF\n")));
+        let alike = async |time| {
+            let (deadline, began) = (within(time), Instant::now());
+            (reader.have_same_pages(files(), deadline).await.unwrap(), began.elapsed())
+        };
+        assert_eq!(alike(Duration::from_secs(20)).await.0, Ok(true));
+        let (first_only, took) = alike(Duration::from_millis(600)).await;
+        assert_eq!(first_only, Err(NotADocument::OutOfTime));
+        assert!(took < Duration::from_millis(750), "{took:?}");
+        let [one, _] = files();
+        let soon = within(Duration::from_millis(100));
+        assert_eq!(reader.check(one, soon).await.unwrap(), Err(NotADocument::OutOfTime));
     }
 
     #[test]

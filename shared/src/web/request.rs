@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -272,6 +273,12 @@ impl Request {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.record.now()
+    }
+
+    /// When the request must stop reading files, to answer in time.
+    #[must_use]
+    pub fn reading_deadline(&self) -> Instant {
+        self.record.reading_deadline()
     }
 
     pub(super) fn record(&self) -> &CallRecord {

@@ -1,6 +1,7 @@
 //! A form submitted with its session's CSRF token, by a member or participant. Only such a form can change anything.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use http::StatusCode;
 use tracing::Instrument;
@@ -119,6 +120,12 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     #[must_use]
     pub fn app(&self) -> &'a AppState {
         self.request.app()
+    }
+
+    /// When the request must stop reading files, to answer in time.
+    #[must_use]
+    pub fn reading_deadline(&self) -> Instant {
+        self.request.reading_deadline()
     }
 
     /// The scope of the request's use cases.

@@ -53,7 +53,8 @@ async fn store(
     if file.content.len() > limits::FILE_BYTES_MAX {
         return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
     }
-    if let Err(reason) = submitted.app().pdfs.check(file.content.clone()).await? {
+    let (pdfs, deadline) = (&submitted.app().pdfs, submitted.reading_deadline());
+    if let Err(reason) = pdfs.check(file.content.clone(), deadline).await? {
         return refused(FieldCode::InvalidValue, &reason.to_string());
     }
     Ok(Ok(files::keep_one(submitted.scope(), submitted.app().files()?, file.content.clone()).await?))

@@ -7,6 +7,7 @@
 //! appears as its code point, in gray: `[U+202E]`.
 
 mod content;
+mod copies;
 pub mod letter;
 mod output;
 mod sheet;

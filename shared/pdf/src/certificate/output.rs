@@ -1,8 +1,9 @@
 //! Writes pages as a PDF.
 //!
-//! Decision: a right-to-left line stores its glyphs from left to right, each with its characters; the structure, for
-//! screen readers, has the text in reading order. Programs that search and copy reverse such lines (and would reverse
-//! an `ActualText` in the content too). Copying loses joiners, which have no glyph.
+//! Decision: a right-to-left line stores its characters from left to right, those of a glyph too; the structure, for
+//! screen readers, has the text in reading order. Poppler and Chromium, which search and copy, reverse such lines one
+//! character at a time (and would reverse an `ActualText` in the content too). Copying loses joiners, which have no
+//! glyph.
 
 use std::collections::HashMap;
 use std::num::NonZeroU16;
@@ -22,6 +23,7 @@ use krilla::tagging::{
 };
 use krilla::{Document, SerializeSettings};
 
+use super::copies::{Copies, Part};
 use super::sheet::{Color, Entry, INK, Item, LEFT, Look, MUTED, Mark, Node, PAGE, RIGHT, RULE, Role, Written};
 use super::text::{Faces, Line, Style, plain};
 use super::{Date, Unwritable};
@@ -55,17 +57,18 @@ pub(super) fn pdf(about: &About<'_>, written: Written, faces: &Faces<'_>) -> Res
             .document_id(plain(about.id)),
     );
     let mut shown: HashMap<usize, Vec<Content>> = HashMap::new();
+    let mut letters = Letters { faces, copies: Copies::default() };
     let count = written.pages.len();
     for (n, items) in written.pages.into_iter().enumerate() {
         let page = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| Unwritable::Pdf("no such page".to_owned()))?;
         let mut page = document.start_page_with(page);
         let mut surface = page.surface();
         for item in items {
-            if let Some((node, content)) = draw(&mut surface, faces, item) {
+            if let Some((node, content)) = draw(&mut surface, &mut letters, item) {
                 shown.entry(node).or_default().push(content);
             }
         }
-        footer(&mut surface, faces, about, &format!("Page {} of {count}", n + 1));
+        footer(&mut surface, &mut letters, about, &format!("Page {} of {count}", n + 1));
         surface.finish();
         page.finish();
     }
@@ -94,7 +97,7 @@ struct Content {
     read: Option<String>,
 }
 
-fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usize, Content)> {
+fn draw(surface: &mut Surface<'_>, letters: &mut Letters<'_>, item: Item) -> Option<(usize, Content)> {
     let read = match &item.mark {
         Mark::Text { line, .. } => line.read.clone(),
         _ => None,
@@ -106,7 +109,7 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
     };
     let identifier = surface.start_tagged(tag);
     match item.mark {
-        Mark::Text { x, y, line, look } => letters(surface, faces, x, y, &line, look),
+        Mark::Text { x, y, line, look } => letters.draw(surface, (x, y), &line, look),
         Mark::Fill(place, color) => {
             paint(surface, color);
             shape(surface, rectangle(place));
@@ -126,25 +129,37 @@ fn draw(surface: &mut Surface<'_>, faces: &Faces<'_>, item: Item) -> Option<(usi
     item.node.map(|node| (node, Content { identifier, read }))
 }
 
-fn letters(surface: &mut Surface<'_>, faces: &Faces<'_>, x: f32, y: f32, line: &Line, look: Look) {
-    for run in &line.runs {
-        paint(surface, if run.code { MUTED } else { look.color });
-        let (start, drawn) = (Point::from_xy(x + run.x, y), faces.drawn(run));
-        for (glyphs, are_shapes) in [(drawn.letters, false), (drawn.dots, true)] {
-            surface.draw_glyphs(start, &glyphs, faces.font(run), &run.text, look.size, are_shapes);
+struct Letters<'a> {
+    faces: &'a Faces<'a>,
+    copies: Copies,
+}
+
+impl Letters<'_> {
+    fn draw(&mut self, surface: &mut Surface<'_>, at: (f32, f32), line: &Line, look: Look) {
+        let (x, y) = at;
+        for run in &line.runs {
+            paint(surface, if run.code { MUTED } else { look.color });
+            let (start, drawn) = (x + run.x, self.faces.drawn(run));
+            let mut pen = start;
+            for Part { font, glyphs } in self.copies.parts(self.faces, run, &drawn) {
+                surface.draw_glyphs(Point::from_xy(pen, y), &glyphs, font, &drawn.text, look.size, false);
+                pen += glyphs.iter().map(|glyph| glyph.x_advance * look.size).sum::<f32>();
+            }
+            let (start, font) = (Point::from_xy(start, y), self.faces.font(run));
+            surface.draw_glyphs(start, &drawn.dots, font, &drawn.text, look.size, true);
         }
     }
 }
 
-fn footer(surface: &mut Surface<'_>, faces: &Faces<'_>, about: &About<'_>, number: &str) {
+fn footer(surface: &mut Surface<'_>, letters: &mut Letters<'_>, about: &About<'_>, number: &str) {
     surface.start_tagged(ContentTag::Artifact(Artifact::with_kind(ArtifactType::Footer)));
     paint(surface, RULE);
     shape(surface, rectangle([LEFT, FOOTER_Y, RIGHT - LEFT, 0.5]));
     let room = RIGHT - LEFT - NUMBER_WIDTH;
     let mut put = |text: &str, look: Look, y: f32, right: bool| {
-        let line = faces.single_line(text, look.style, look.size, room);
+        let line = letters.faces.single_line(text, look.style, look.size, room);
         let x = if right { RIGHT - line.width } else { LEFT };
-        letters(surface, faces, x, y, &line, look);
+        letters.draw(surface, (x, y), &line, look);
     };
     put(about.name, FOOTER, FOOTER_Y + 13.0, false);
     put(about.reference, FOOTER_ID, FOOTER_Y + 24.0, false);

@@ -26,6 +26,7 @@ pub(super) enum Style {
 
 pub(super) struct Faces<'a> {
     loaded: Vec<(Font, rustybuzz::Face<'a>)>,
+    files: Vec<&'a [u8]>,
     /// Shaping plans by font, direction and script: making one takes longer than shaping a line.
     plans: RefCell<HashMap<(usize, Direction, Script), Rc<ShapePlan>>>,
     text: Range<usize>,
@@ -36,7 +37,8 @@ pub(super) struct Faces<'a> {
 impl<'a> Faces<'a> {
     pub(super) fn load(fonts: &'a Fonts) -> Result<Self, Unwritable> {
         let mut loaded = Vec::new();
-        for file in fonts.text.iter().chain(&fonts.strong).chain(&fonts.mono) {
+        let files: Vec<&Cow<'static, [u8]>> = fonts.text.iter().chain(&fonts.strong).chain(&fonts.mono).collect();
+        for file in &files {
             let data = match file {
                 Cow::Borrowed(bytes) => Data::from(*bytes),
                 Cow::Owned(bytes) => Data::from(bytes.clone()),
@@ -46,7 +48,8 @@ impl<'a> Faces<'a> {
         }
         let (text, strong) = (fonts.text.len(), fonts.text.len() + fonts.strong.len());
         let (plans, mono) = (RefCell::default(), strong..loaded.len());
-        let faces = Self { text: 0..text, strong: text..strong, mono, loaded, plans };
+        let files = files.into_iter().map(AsRef::as_ref).collect();
+        let faces = Self { text: 0..text, strong: text..strong, mono, loaded, files, plans };
         let complete = NEEDED.chars().all(|c| faces.having(c, Style::Text).is_some());
         if complete { Ok(faces) } else { Err(Unwritable::Fonts) }
     }
@@ -68,28 +71,47 @@ impl<'a> Faces<'a> {
         self.loaded[run.face].0.clone()
     }
 
+    /// The font once more, for a PDF to contain it twice.
+    pub(super) fn copy(&self, run: &Run, number: usize) -> Option<Font> {
+        let mut file = self.files[run.face].to_vec();
+        // Files of different lengths are different fonts.
+        file.resize(file.len() + number, 0);
+        Font::new(file.into(), 0)
+    }
+
     /// The run's glyphs, from left to right.
     pub(super) fn glyphs(&self, run: &Run) -> Vec<KrillaGlyph> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
 
-    /// Draws a letter's separate dots as shapes: programs that reverse a line would split the word at such a glyph.
+    /// The glyphs as drawn, each with its text from left to right. From right to left, a letter stands for its vowel
+    /// signs too, which are drawn as shapes like its dots: programs that reverse a line would split the word at them.
     pub(super) fn drawn(&self, run: &Run) -> Drawn {
         let glyphs = self.glyphs(run);
-        let is_stroke = |glyph: &KrillaGlyph| glyph.x_advance != 0.0;
-        let strokes: Vec<Range<usize>> =
-            glyphs.iter().filter(|glyph| is_stroke(glyph)).map(|glyph| glyph.text_range.clone()).collect();
+        if !run.to_left {
+            return Drawn { text: run.text.clone(), letters: glyphs, dots: Vec::new() };
+        }
         let (mut drawn, mut pen) = (Drawn::default(), 0.0);
-        for mut glyph in glyphs {
+        // Those of the next letter.
+        let mut signs: Vec<KrillaGlyph> = Vec::new();
+        for glyph in glyphs {
+            if glyph.x_advance == 0.0 {
+                signs.push(glyph);
+                continue;
+            }
             let advance = glyph.x_advance;
-            if run.to_left && !is_stroke(&glyph) && strokes.contains(&glyph.text_range) {
-                glyph.x_offset += pen;
-                drawn.dots.push(glyph);
-            } else {
-                drawn.letters.push(glyph);
+            match with_signs(&glyph.text_range, &signs) {
+                Some(range) => {
+                    for sign in signs.drain(..) {
+                        drawn.dots.push(KrillaGlyph { x_offset: sign.x_offset + pen, text_range: 0..0, ..sign });
+                    }
+                    drawn.push(KrillaGlyph { text_range: range, ..glyph }, &run.text);
+                }
+                None => signs.drain(..).chain([glyph]).for_each(|glyph| drawn.push(glyph, &run.text)),
             }
             pen += advance;
         }
+        signs.into_iter().for_each(|glyph| drawn.push(glyph, &run.text));
         drawn
     }
 
@@ -122,8 +144,8 @@ struct Shown {
 /// Text of one font on a line. Shaping waits until drawing, since glyphs take far more memory than letters.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    face: usize,
-    to_left: bool,
+    pub(super) face: usize,
+    pub(super) to_left: bool,
     /// Stands for a character, as its code point.
     pub(super) code: bool,
     pub(super) x: f32,
@@ -132,9 +154,19 @@ pub(super) struct Run {
 
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
+    pub(super) text: String,
     pub(super) letters: Vec<KrillaGlyph>,
     /// Drawn as shapes, placed from the start of the run.
     pub(super) dots: Vec<KrillaGlyph>,
+}
+
+impl Drawn {
+    /// Adds a glyph of a run from right to left.
+    fn push(&mut self, glyph: KrillaGlyph, of: &str) {
+        let start = self.text.len();
+        self.text.extend(of[glyph.text_range.clone()].chars().rev());
+        self.letters.push(KrillaGlyph { text_range: start..self.text.len(), ..glyph });
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -287,6 +319,17 @@ impl Faces<'_> {
         }));
         rustybuzz::shape_with_plan(face, &plan, buffer)
     }
+}
+
+/// The text of a letter and of its signs, if they follow it.
+fn with_signs(letter: &Range<usize>, signs: &[KrillaGlyph]) -> Option<Range<usize>> {
+    let mut ends: Vec<Range<usize>> = signs.iter().map(|sign| sign.text_range.clone()).collect();
+    ends.sort_unstable_by_key(|range| (range.start, range.end));
+    ends.iter().try_fold(letter.clone(), |whole, sign| match sign.start {
+        start if start == whole.start || start == whole.end => Some(whole.start..whole.end.max(sign.end)),
+        _ if sign.end <= whole.end => Some(whole),
+        _ => None,
+    })
 }
 
 impl Shown {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::pdfs::{page, stream};
-use crate::{Run, TIME_MAX};
+use crate::{Run, TIME_MAX, deadline};
 use bytes::Bytes;
 use shared::domain::file_type::FileType;
 use shared::platform::pdf_reader::{PdfReader, Picture};
@@ -55,7 +55,7 @@ async fn pictures_are_drawn_or_left_out() {
         let keys = format!("/Subtype /Image /Width 8 /Height 8 /ColorSpace /DeviceGray /BitsPerComponent 8 {filter}");
         let file = Bytes::from(page("99 0 0 99 0 0 cm /I Do", "/XObject << /I 5 0 R >>", &[stream(&keys, &image)]));
         let started = Instant::now();
-        let drawn = reader.picture(file, Picture { page: 0, width_px: 400 }).await.expect("a process");
+        let drawn = reader.picture(file, Picture { page: 0, width_px: 400 }, deadline()).await.expect("a process");
         assert!(started.elapsed() < TIME_MAX, "{run}: {:?}", started.elapsed());
         if drawn.is_err() {
             println!("{run} is not drawn");

@@ -77,6 +77,11 @@ impl Drop for Run {
     }
 }
 
+/// When reading a file ends.
+fn deadline() -> Instant {
+    Instant::now() + shared::limits::READING_DEADLINE
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     time: Duration,

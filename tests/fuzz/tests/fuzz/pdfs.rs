@@ -6,7 +6,7 @@ use bytes::Bytes;
 use shared::domain::agreement::pdf::NotADocument;
 use shared::platform::pdf_reader::{NotDrawn, PdfReader, Picture};
 
-use crate::{Run, Taken};
+use crate::{Run, Taken, deadline};
 
 const WORDS: [&str; 40] = [
     "/Length",
@@ -115,22 +115,22 @@ async fn pdfs_are_read_or_refused() {
     let samples = samples();
     let drawn = Picture { page: 0, width_px: 400 };
     for sound in &samples {
-        assert_eq!(reader.check(sound.clone().into()).await.expect("a process"), Ok(1));
-        assert!(reader.picture(sound.clone().into(), drawn).await.expect("a process").is_ok());
+        assert_eq!(reader.check(sound.clone().into(), deadline()).await.expect("a process"), Ok(1));
+        assert!(reader.picture(sound.clone().into(), drawn, deadline()).await.expect("a process").is_ok());
     }
     let mut run = Run::new("PDFs");
     let mut ended = 0;
     while let Some(file) = run.next(&samples, &WORDS) {
         let (file, before) = (Bytes::from(file), Taken::so_far());
-        let checked = reader.check(file.clone()).await.expect("a process");
+        let checked = reader.check(file.clone(), deadline()).await.expect("a process");
         run.check(before);
         let before = Taken::so_far();
-        let is_like_itself = reader.have_same_pages([file.clone(), file.clone()]).await.expect("a process");
-        assert!(is_like_itself || checked.is_err(), "{run}: a file that opens has its own pages");
+        let is_like_itself = reader.have_same_pages([file.clone(), file.clone()], deadline()).await.expect("a process");
+        assert!(is_like_itself == Ok(true) || checked.is_err(), "{run}: a file that opens has its own pages");
         run.check(before);
         if checked.is_ok() {
             let before = Taken::so_far();
-            let picture = reader.picture(file, drawn).await.expect("a process");
+            let picture = reader.picture(file, drawn, deadline()).await.expect("a process");
             ended += u32::from(picture == Err(NotDrawn::TooDemanding));
             run.check(before);
         }

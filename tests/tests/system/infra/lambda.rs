@@ -1,6 +1,7 @@
 //! The functions as processes that take API Gateway's events from a Runtime API, on the local stack's store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use axum::body::Bytes;
 use base64::Engine;
@@ -297,17 +298,18 @@ async fn the_apps_functions_share_its_pages() {
 #[tokio::test]
 async fn what_opens_pdfs_starts_itself_for_each() {
     let (sound, page) = (Bytes::from(tests::pdf::pdf("sound", "")), Picture { page: 0, width_px: 400 });
+    let soon = || Instant::now() + shared::limits::READING_DEADLINE;
     for function in ["agreement-app", "participant-app", "pictures"] {
         let reader = PdfReader::of(runtime_api::program(function));
-        assert_eq!(reader.check(sound.clone()).await.expect("a process"), Ok(1), "{function}");
-        assert_eq!(reader.page_sizes(sound.clone()).await.expect("a process"), [(595.0, 842.0)], "{function}");
+        assert_eq!(reader.check(sound.clone(), soon()).await.expect("a process"), Ok(1), "{function}");
+        assert_eq!(reader.page_sizes(sound.clone(), soon()).await.expect("a process"), [(595.0, 842.0)], "{function}");
         // Built with the whole workspace, the others can draw pages too.
-        let drawn = reader.picture(sound.clone(), page).await.expect("a process");
+        let drawn = reader.picture(sound.clone(), page, soon()).await.expect("a process");
         assert!(drawn.is_ok() || function != "pictures", "{function}: {drawn:?}");
         let deep = Bytes::from(hostile_pdf::deep(12_000, hostile_pdf::hidden));
-        assert_eq!(reader.check(deep).await.expect("a process"), Err(NotADocument::TooDemanding), "{function}");
+        assert_eq!(reader.check(deep, soon()).await.expect("a process"), Err(NotADocument::TooDemanding), "{function}");
     }
-    let none = PdfReader::of("/there/is/no/such/program".into()).check(sound).await;
+    let none = PdfReader::of("/there/is/no/such/program".into()).check(sound, soon()).await;
     assert!(matches!(none, Err(Error::Internal(_))), "{none:?}");
 }
 

@@ -106,7 +106,10 @@ fn copied(name: &str) -> String {
     name.replace('\u{200c}', "")
 }
 
-/// Most readers search with Poppler's engine, tested where installed. It returns vowel signs beside their letters.
+/// Names with their vowel signs.
+const VOCALIZED: [&str; 6] = ["מֹשֶׁה כֹּהֵן", "שָׂרָה לֵוִי", "יִשְׂרָאֵל בֶּן־צִיּוֹן", "مُحَمَّد بْن عَبْدِ اللّٰه", "فَاطِمَةُ الزَّهْرَاء", "لَيْلَى الأَمِير"];
+
+/// Most readers search with Poppler's engine, tested where installed.
 #[test]
 fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
     let mut certificate = certificate(0);
@@ -115,11 +118,17 @@ fn names_that_run_to_the_left_are_given_back_by_pdftotext() {
         .filter_map(|wanted| NAMES.iter().find(|(script, ..)| *script == wanted).map(|(_, name, _)| *name))
         .chain(["לאה בן־דוד", "Anna Levy אנה לוי", "سلام الأمير", "خالد بن يوسف الشيخ"])
         .chain(["جعفر ثابت ذو الفقار", "غياث ظافر ضياء", "پژمان گلچین", "ڈاکٹر ٹیپو"])
+        .chain(VOCALIZED)
         .collect();
     let act = |name: &&str| Act { at: "now".to_owned(), actor: (*name).to_owned(), what: String::new() };
     certificate.acts = to_left.iter().map(act).collect();
     let file = written(&certificate);
     drawn("to_left", &file);
+    let pdf = hayro::hayro_syntax::Pdf::new(file.clone()).unwrap();
+    for page in pdf.pages().iter() {
+        let content = String::from_utf8_lossy(page.page_stream().unwrap());
+        assert!(!content.contains("ActualText"), "Chromium leaves such a text out");
+    }
     let path = std::env::temp_dir().join(format!("countersign-{}.pdf", std::process::id()));
     std::fs::write(&path, file).unwrap();
     let read = std::process::Command::new("pdftotext").arg(&path).arg("-").output();

@@ -40,6 +40,7 @@ fn here(value: MaybeRef<Object<'_>>) -> Option<Object<'_>> {
 
 fn is_changing(dict: &Dict<'_>) -> bool {
     let name = |key: &[u8]| dict.get::<Name<'_>>(key);
-    let is_action = name(b"Type").is_none_or(|kind| &*kind == b"Action");
-    is_action && name(b"S").is_some_and(|action| CHANGING.contains(&&*action))
+    // A heading may have such a name, but no script.
+    let is_heading = name(b"Type").is_some_and(|kind| &*kind == b"StructElem") && !dict.contains_key(b"JS");
+    !is_heading && name(b"S").is_some_and(|action| CHANGING.contains(&&*action))
 }

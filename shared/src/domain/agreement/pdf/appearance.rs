@@ -13,8 +13,17 @@ use hayro_syntax::xref::XRef;
 
 use super::NotADocument;
 use super::encoding::{self, Encoding, UNKNOWN};
+use super::fonts::has_text;
+use super::rich_text;
 
 const ANCESTORS_MAX: usize = 32;
+
+/// Flags of notes (ISO 32000-1, 12.5.3).
+const INVISIBLE: u32 = 1;
+const HIDDEN: u32 = 1 << 1;
+const PRINT: u32 = 1 << 2;
+const NO_VIEW: u32 = 1 << 5;
+const TOGGLE_NO_VIEW: u32 = 1 << 8;
 
 pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
@@ -35,13 +44,17 @@ pub(super) fn check(pdf: &Pdf) -> Result<(), NotADocument> {
             let is_field = name(&note, b"Subtype").is_some_and(|subtype| &*subtype == b"Widget");
             let is_alike = match () {
                 () if flags(&note).is_none() => false,
-                () if !is_shown(&note) => true,
+                () if !is_shown_somewhere(&note) => true,
+                () if is_playing(&note) => false,
                 () if is_field => is_drawn_here && !is_redrawn && is_field_alike(&note),
                 () if appearance(&note).is_some() => is_drawn_here,
                 () => is_link(&note),
             };
             if !is_alike {
                 return Err(if is_field { NotADocument::FormDiffers } else { NotADocument::NotesDiffer });
+            }
+            if !is_printed_as_shown(&note) {
+                return Err(NotADocument::PrintDiffers);
             }
             // Our renderer shows notes of any layer.
             if is_shown(&note) && appearance(&note).is_some() && is_set(&note, b"OC") {
@@ -84,11 +97,49 @@ fn flags(note: &Dict<'_>) -> Option<u32> {
     }
 }
 
+fn has_flag(note: &Dict<'_>, flag: u32) -> bool {
+    flags(note).unwrap_or_default() & flag != 0
+}
+
+fn has_area(note: &Dict<'_>) -> bool {
+    note.get::<Rect>(b"Rect").is_some_and(|area| area.width() > 0.0 && area.height() > 0.0)
+}
+
+/// Whether it is on the screen.
 pub(super) fn is_shown(note: &Dict<'_>) -> bool {
-    const HIDDEN: u32 = 1 << 1;
-    const NO_VIEW: u32 = 1 << 5;
-    let has_area = note.get::<Rect>(b"Rect").is_some_and(|area| area.width() > 0.0 && area.height() > 0.0);
-    has_area && flags(note).unwrap_or_default() & (HIDDEN | NO_VIEW) == 0
+    has_area(note) && !has_flag(note, HIDDEN | NO_VIEW)
+}
+
+/// Whether it is on the screen, on paper, or where the pointer is.
+fn is_shown_somewhere(note: &Dict<'_>) -> bool {
+    let is_shown = !has_flag(note, NO_VIEW) || has_flag(note, PRINT | TOGGLE_NO_VIEW);
+    has_area(note) && !has_flag(note, HIDDEN) && is_shown
+}
+
+/// Whether paper shows the note just as all screens do, or as empty.
+fn is_printed_as_shown(note: &Dict<'_>) -> bool {
+    let is_alike = has_flag(note, PRINT) != has_flag(note, NO_VIEW) && !has_flag(note, INVISIBLE | TOGGLE_NO_VIEW);
+    is_alike || !is_shown_somewhere(note) || appearance(note).is_none_or(|drawing| is_empty(&drawing))
+}
+
+fn is_empty(drawing: &Stream<'_>) -> bool {
+    let content = drawing.decoded_data().unwrap_or_default();
+    let mut instructions = UntypedIter::new(&content);
+    while let Some(instruction) = instructions.next() {
+        match &**instruction.operator {
+            b"Tj" | b"TJ" | b"'" | b"\"" if !has_text(&instruction) => {}
+            b"Tj" | b"TJ" | b"'" | b"\"" | b"S" | b"s" | b"f" | b"F" | b"f*" | b"B" | b"B*" | b"b" | b"b*" | b"sh"
+            | b"BI" | b"Do" => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Whether it plays: a film or a model, which only some programs show.
+fn is_playing(note: &Dict<'_>) -> bool {
+    let kind = name(note, b"Subtype");
+    matches!(kind.as_deref(), Some(b"3D" | b"Movie" | b"RichMedia" | b"Screen"))
 }
 
 /// Whether a note only links somewhere or opens another note. Only a border too thin to cover content is allowed.
@@ -145,6 +196,9 @@ fn is_field_alike(field: &Dict<'_>) -> bool {
         Some(b"Tx") if field_flags(field) & PASSWORD != 0 => drawing.is_some(),
         Some(b"Tx" | b"Ch") => {
             let wanted = values(field);
+            if !is_rich_text_alike(field, &wanted) {
+                return false;
+            }
             if wanted.is_empty() && drawing.is_none() {
                 return is_drawn() && !has_options(field);
             }
@@ -212,6 +266,18 @@ fn values(field: &Dict<'_>) -> Vec<Vec<char>> {
             .unwrap_or(value)
     };
     held.into_iter().map(read_as).filter(|value| !value.is_empty()).collect()
+}
+
+/// Whether a field's rich text, which some programs draw instead of its value, has the value's letters.
+fn is_rich_text_alike(field: &Dict<'_>, wanted: &[Vec<char>]) -> bool {
+    let marked = match inherited(field, b"RV") {
+        None => return true,
+        Some(Object::String(marked)) => encoding::of_string(marked.as_bytes()),
+        Some(Object::Stream(marked)) => encoding::of_string(&marked.decoded_data().unwrap_or_default()),
+        Some(_) => return false,
+    };
+    let rich = letters(rich_text::text(&marked).chars());
+    !rich.contains(&UNKNOWN) && rich == wanted.concat()
 }
 
 /// Whether the shown letters are the values. Unknown letters equal nothing; a list also shows options not chosen.

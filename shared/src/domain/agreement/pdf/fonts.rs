@@ -96,9 +96,23 @@ struct Drawing<'a> {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct State {
-    /// Whether every program has the font. Without one, some programs draw text in their own font, others none.
-    has_font: bool,
+    font: Found,
     is_invisible: bool,
+}
+
+/// Whether every program has a font. Without one, some draw text in their own font, others none.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+enum Found {
+    #[default]
+    Missing,
+    Unreadable,
+    There,
+}
+
+impl Found {
+    fn if_there(is_there: bool) -> Self {
+        if is_there { Self::There } else { Self::Missing }
+    }
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -140,7 +154,7 @@ impl<'a> Search<'a> {
 
     fn look_through(&mut self, Drawing { content, resources, state }: &Drawing<'a>) -> Result<(), NotADocument> {
         let (mut state, mut saved) = (*state, Vec::new());
-        let mut fonts: HashMap<Vec<u8>, bool> = HashMap::new();
+        let mut fonts: HashMap<Vec<u8>, Found> = HashMap::new();
         let mut instructions = UntypedIter::new(content);
         while let Some(instruction) = instructions.next() {
             match &**instruction.operator {
@@ -151,11 +165,11 @@ impl<'a> Search<'a> {
                 b"Tf" => {
                     let Some(font) = font_name(&instruction) else { continue };
                     let known = fonts.get(&**font).copied();
-                    state.has_font = known.unwrap_or_else(|| {
+                    state.font = known.unwrap_or_else(|| {
                         let font = resources.fonts.get::<Dict<'_>>(&**font);
-                        font.is_some_and(|font| self.is_there(&font, resources))
+                        font.map(|font| self.find(&font, resources)).unwrap_or_default()
                     });
-                    fonts.insert(font.to_vec(), state.has_font);
+                    fonts.insert(font.to_vec(), state.font);
                 }
                 b"gs" => {
                     let chosen = last_name(&instruction).and_then(|name| resources.states.get::<Dict<'_>>(&**name));
@@ -163,9 +177,11 @@ impl<'a> Search<'a> {
                         self.choose(&chosen, resources, &mut state);
                     }
                 }
-                b"Tj" | b"TJ" | b"'" | b"\"" if !state.has_font && !state.is_invisible && has_text(&instruction) => {
-                    return Err(NotADocument::FontsMissing);
-                }
+                b"Tj" | b"TJ" | b"'" | b"\"" if !state.is_invisible && has_text(&instruction) => match state.font {
+                    Found::There => {}
+                    Found::Missing => return Err(NotADocument::FontsMissing),
+                    Found::Unreadable => return Err(NotADocument::FontsUnreadable),
+                },
                 b"BDC" => {
                     let named = last_name(&instruction).and_then(|name| resources.properties.get(&**name));
                     layers::check_use(named)?;
@@ -181,7 +197,7 @@ impl<'a> Search<'a> {
     fn choose(&mut self, chosen: &Dict<'a>, resources: &Resources<'a>, state: &mut State) {
         let font = chosen.get::<Array<'_>>(b"Font");
         if let Some(font) = font.and_then(|font| font.iter::<Dict<'_>>().next()) {
-            state.has_font = self.is_there(&font, resources);
+            state.font = self.find(&font, resources);
         }
         let mask = chosen.get::<Dict<'_>>(b"SMask");
         if let Some(mask) = mask.and_then(|mask| mask.get::<Stream<'_>>(b"G")) {
@@ -211,26 +227,28 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn is_there(&mut self, font: &Dict<'a>, around: &Resources<'a>) -> bool {
+    fn find(&mut self, font: &Dict<'a>, around: &Resources<'a>) -> Found {
         if is_named(font, b"Subtype", b"Type3") {
             self.add_letters(font, around);
-            return true;
+            return Found::There;
         }
         if is_named(font, b"Subtype", b"Type0") {
             let descendants = font.get::<Array<'_>>(b"DescendantFonts").unwrap_or_default();
             let own = descendants.iter::<Dict<'_>>().next();
-            return own.and_then(|own| self.is_sound(&own)).unwrap_or_default();
+            return own.and_then(|own| self.embedded(&own)).unwrap_or_default();
         }
-        self.is_sound(font).unwrap_or_else(|| is_standard(font) && has_usual_letters(font))
+        let is_known = || Found::if_there(is_standard(font) && has_usual_letters(font));
+        self.embedded(font).unwrap_or_else(is_known)
     }
 
-    fn is_sound(&mut self, font: &Dict<'a>) -> Option<bool> {
+    fn embedded(&mut self, font: &Dict<'a>) -> Option<Found> {
         let each = files(font).map(|file| *self.files.entry(file.id()).or_insert_with(|| file.is_sound()));
-        each.reduce(|sound, other| sound && other)
+        let is_sound = each.reduce(|sound, other| sound && other)?;
+        Some(if is_sound { Found::There } else { Found::Unreadable })
     }
 }
 
-fn has_text(instruction: &Instruction<'_, '_>) -> bool {
+pub(super) fn has_text(instruction: &Instruction<'_, '_>) -> bool {
     let is_text = |part: &Object<'_>| matches!(part, Object::String(text) if !text.as_bytes().is_empty());
     instruction.operands().any(|operand| match operand {
         Object::Array(parts) => parts.iter::<Object<'_>>().any(|part| is_text(&part)),

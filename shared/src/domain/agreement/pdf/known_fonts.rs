@@ -1,4 +1,7 @@
 use hayro_syntax::object::{Dict, Name, ObjectIdentifier, Stream};
+use read_fonts::TableProvider as _;
+use read_fonts::model::Font;
+use read_fonts::types::Tag;
 
 /// The fonts that every program has (ISO 32000-1, 9.6.2.2).
 const STANDARD: [&[u8]; 14] = [
@@ -59,10 +62,20 @@ impl FontFile<'_> {
         (self.file.obj_id(), self.key, self.suits)
     }
 
-    /// Whether programs can read it, judging by its beginning. They draw broken fonts arbitrarily.
+    /// Whether programs can read it. They draw broken fonts arbitrarily.
     pub(super) fn is_sound(&self) -> bool {
-        self.suits && self.file.decoded_data().is_ok_and(|file| is_of_kind(self.key, &file))
+        self.suits
+            && self.file.decoded_data().is_ok_and(|file| is_of_kind(self.key, &file) && is_readable(file.into_owned()))
     }
+}
+
+/// Whether our renderer draws letters with it, rather than with a font of its own. It uses the same library.
+fn is_readable(file: Vec<u8>) -> bool {
+    let Some(font) = Font::new(file, 0) else { return false };
+    let has_letters = font.num_glyphs() > 0 && font.outline_glyphs().source().is_some();
+    // Where a font lacks the number of its letters, our renderer takes that of this table.
+    let is_compact = || font.tables().data_for_tag(Tag::new(b"CFF ")).is_some();
+    has_letters || is_compact()
 }
 
 fn is_of_kind(key: &[u8], file: &[u8]) -> bool {

@@ -18,6 +18,10 @@ async fn a_file_that_programs_show_differently_is_refused_with_what_to_do() {
         ("mk-xfa-dynamic", "is an XFA form"),
         ("mk-annot-noap", "has notes or stamps that programs draw differently"),
         ("mk-cjk-notembedded", "uses fonts that are not embedded"),
+        ("mk-font-unreadable", "has fonts that can’t be read"),
+        ("mk-form-rich-text", "has form fields that programs show differently"),
+        ("mk-stamp-print-only", "has notes or fields that are only shown or only printed"),
+        ("mk-script-on-open", "has scripts or actions that change what it shows"),
     ] {
         let file = std::fs::read(format!("{FILES}/{name}.pdf")).expect("a file");
         let refused = desk.upload(&path, &[("document_name", "Deed")], &file).await;
