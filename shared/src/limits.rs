@@ -138,6 +138,8 @@ pub const EVIDENCE_PER_MOVEMENT_MAX: u32 = 50;
 pub const EVIDENCE_PER_PARTY_MAX: u32 = 10;
 /// Changes of the instructions of one movement. More than a few mean that something is wrong.
 pub const INSTRUCTIONS_CHANGES_MAX: usize = 50;
+/// Exceptions that ended, as one movement keeps them with their notes.
+pub const PAST_EXCEPTIONS_KEPT: usize = 10;
 /// How long a cancellation page ends the agreement's movements itself. The clock ends the rest.
 pub const ENDING_AT_ONCE: Duration = Duration::from_secs(2);
 /// Instructions in free form, in characters.

@@ -20,6 +20,7 @@ use shared::domain::movement::evidence_account::{AccountStanding, EvidenceAccoun
 use shared::domain::movement::instructions::{
     InstructionsChange, InstructionsVerification, NumberSource, VerificationMethod,
 };
+use shared::domain::movement::past_exception::PastException;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, Origin, Side};
 use shared::domain::movement::state::{ExceptionReason, MovementState};
@@ -71,6 +72,8 @@ struct MovementLine<'a> {
     state: MovementState,
     exception_reason: Option<ExceptionReason>,
     reason: Option<&'a str>,
+    /// Those that ended, oldest first.
+    past_exceptions: &'a [PastException],
     received_minor: i64,
     /// The part that came after the payment ended with its agreement.
     late_minor: i64,
@@ -103,6 +106,7 @@ impl<'a> From<&'a Movement> for MovementLine<'a> {
             state: movement.state(),
             exception_reason: movement.exception_reason(),
             reason: reason.map(SafeNote::as_str),
+            past_exceptions: movement.past_exceptions(),
             received_minor: movement.receipt().map_or(0, |receipt| receipt.received_minor),
             late_minor: movement.late_minor(),
             surplus: movement.surplus(),
@@ -366,6 +370,8 @@ mod tests {
             "terms": {"purpose": "Closing payment", "money": {"amount_minor": 25_000_000, "currency": "USD"},
                 "direction": "incoming", "method": "wire"},
             "status": {"state": "exception", "reason": "amount_over", "note": "A cent more", "at": at(9), "by": kim()},
+            "past_exceptions": [{"exception": {"reason": "not_received", "at": at(7), "by": kim()},
+                "outcome": "await_proof", "ended": {"at": at(8), "by": kim()}}],
             "claim": claim("2026-03-14"), "earlier_claims": [claim("2026-03-12")],
             "receipts": {"019a0000-0000-7000-8000-200000000003": {"source": "receiving_bank_statement",
                 "money": {"amount_minor": 25_000_003, "currency": "USD"}, "is_accepted": true}},
@@ -450,6 +456,11 @@ mod tests {
         assert_eq!(
             [&movement["state"], &movement["reason"], &movement["received_minor"], &movement["reconciled"]],
             [&json!("exception"), &json!("A cent more"), &json!(25_000_003), &json!(false)]
+        );
+        let past = &movement["past_exceptions"][0];
+        assert_eq!(
+            [&past["exception"]["reason"], &past["outcome"], &past["ended"]["by"]["display_name"]],
+            ["not_received", "await_proof", "Kim"]
         );
         // Neither the instructions, down to their last characters, nor the bank's references.
         for (path, content) in &contents {

@@ -167,13 +167,24 @@ pub(super) fn arrival(org: OrgId, evidence: &Evidence) -> Key {
     Key::new(arrivals(org, *money), format_args!("{value_day}#{}", evidence.id()))
 }
 
+pub(super) fn arrivals_with(org: OrgId, reference: &EvidenceKey) -> String {
+    of(org, format_args!("ARRIVALREFERENCES#{}", hash_of(reference)))
+}
+
+pub(super) fn arrival_with(org: OrgId, reference: &EvidenceKey, evidence: &Evidence) -> Key {
+    Key::new(arrivals_with(org, reference), format_args!("{}#{}", evidence.facts().value_day, evidence.id()))
+}
+
 pub(super) fn evidence_of_arrival(sort: &str) -> Option<EvidenceId> {
     sort.split_once('#')?.1.parse().ok()
 }
 
 pub(super) fn evidence_key(org: OrgId, key: &EvidenceKey) -> Key {
-    let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[key.as_str().as_bytes()]));
-    Key::alone(of(org, format_args!("EVIDENCEKEY#{hash}")))
+    Key::alone(of(org, format_args!("EVIDENCEKEY#{}", hash_of(key))))
+}
+
+fn hash_of(key: &EvidenceKey) -> String {
+    crate::crypto::hex(&crate::crypto::fingerprint(&[key.as_str().as_bytes()]))
 }
 
 pub(super) fn statement(org: OrgId, statement: StatementId) -> Key {

@@ -306,7 +306,7 @@ pub(crate) fn judge(
     judged: &EvidenceChange,
 ) -> Result<Vec<Changes>, StoreError> {
     let mut changes = changed_evidence(call, read, judged, Change::Put)?;
-    changes.push(Changes::decided_by_member(call, &judged.evidence, arrivals::change(call.org(), &judged.evidence)));
+    changes.push(Changes::decided_by_member(call, &judged.evidence, arrivals::changes(call.org(), &judged.evidence)));
     Ok(changes)
 }
 

@@ -106,7 +106,7 @@ text_enum! {
         Instructions = "instructions",
         /// The movement for which a document counts.
         EvidenceKey = "unique item of evidence",
-        /// Evidence that was accepted, by its amount and day.
+        /// Evidence that was accepted, by its amount or a reference, and its day.
         Arrival = "accepted arrival",
         /// A bank statement.
         Statement = "statement",
@@ -237,6 +237,7 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
         "TRUSTREF" => alone(Kind::TrustReference, "*"),
         "EVIDENCEKEY" => alone(Kind::EvidenceKey, "t"),
         "ARRIVALS" => (is_form("t#n", tail) && is_form("t#i", sort)).then_some(Kind::Arrival),
+        "ARRIVALREFERENCES" => (is_form("t", tail) && is_form("t#i", sort)).then_some(Kind::Arrival),
         "STATEMENTFILE" => alone(Kind::StatementFile, "t"),
         "STOREDFILE" => alone(Kind::StoredFile, "t"),
         "STATEMENTCOLUMNS" => alone(Kind::StatementColumns, "*"),
@@ -416,6 +417,7 @@ mod tests {
             (Kind::Instructions, keys::instructions(org, movement, 3)),
             (Kind::EvidenceKey, keys::evidence_key(org, &evidence_key)),
             (Kind::Arrival, keys::arrival(org, &evidence)),
+            (Kind::Arrival, keys::arrival_with(org, &evidence_key, &evidence)),
             (Kind::Statement, keys::statement(org, id().into())),
             (Kind::FiledEntry, keys::filed_entry(org, id().into(), 3)),
             (Kind::StatementFile, keys::statement_file(org, &"5f".repeat(32))),

@@ -6,6 +6,7 @@ use crate::domain::movement::evidence_account::AccountStanding;
 use crate::domain::movement::instructions::{
     Call, InstructionsKind, InstructionsVerification, NumberSource, VerificationMethod,
 };
+use crate::domain::movement::past_exception::ExceptionOutcome;
 use crate::domain::movement::source::{Assurance, ConfirmationBasis, EvidenceSource, ReceiverSource, SenderSource};
 use crate::domain::movement::state::{ExceptionReason, MovementState};
 use crate::domain::movement::surplus::SurplusOutcome;
@@ -130,6 +131,18 @@ pub fn exception(reason: ExceptionReason) -> &'static str {
         ExceptionReason::SuspectedFraud => "suspected fraud",
         ExceptionReason::EvidenceWithdrawn => "accepted proof was withdrawn",
         ExceptionReason::Other => "see the note",
+    }
+}
+
+/// How an exception was resolved. None if the movement ended, which its record says anyway.
+#[must_use]
+pub fn exception_outcome(outcome: ExceptionOutcome) -> Option<&'static str> {
+    match outcome {
+        ExceptionOutcome::SendAgain => Some("Send again"),
+        ExceptionOutcome::AwaitProof => Some("Wait for proof"),
+        ExceptionOutcome::EvidenceFiled => Some("Evidence of an arrival was filed"),
+        ExceptionOutcome::SurplusSettled => Some("The surplus was returned or is kept"),
+        ExceptionOutcome::Returned | ExceptionOutcome::Cancelled => None,
     }
 }
 

@@ -255,8 +255,9 @@ async fn not_filed(request: &Request, submitted: &SubmittedForm<'_>, notice: Not
 async fn elsewhere(request: &Request, holder: EvidenceHolder) -> Result<Notice, Error> {
     let other = movements::get(request.signed_in()?.scope(), holder.movement_id).await?.movement;
     let amount = other.terms().money.map(|money| format!(", {}", money.for_people())).unwrap_or_default();
-    let line = "Each reference of a bank counts once. If it was filed there by mistake, reject or withdraw it there first. If the payer chose the reference, such as an invoice number, leave it out.";
-    let title = "This document or bank reference is filed for another payment";
+    let line =
+        "Each reference of a bank counts once. If it was filed there by mistake, reject or withdraw it there first.";
+    let title = "This bank reference is filed for another payment";
     let payment = Link { url: movement_url(holder.movement_id), text: format!("{}{amount}", purpose_of(&other)) };
     Ok(Notice { links: vec![payment], ..Notice::bad(title, line) })
 }

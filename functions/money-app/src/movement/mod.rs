@@ -26,6 +26,7 @@ use shared::domain::ids::{MovementId, ParticipantId};
 use shared::domain::member::Member;
 use shared::domain::money::in_app;
 use shared::domain::movement::instructions::{InstructionsStatus, ToTypeAgain};
+use shared::domain::movement::past_exception::PastException;
 use shared::domain::movement::surplus::{Surplus, SurplusOutcome};
 use shared::domain::movement::{Confirmation, Ending, Exception, Movement, Status};
 use shared::domain::time::Timestamp;
@@ -83,8 +84,18 @@ struct MovementPage {
 struct RecordRow {
     what: &'static str,
     who: String,
-    at: DisplayTime,
+    at: Timestamp,
     why: Option<String>,
+}
+
+impl RecordRow {
+    fn new(what: &'static str, who: &Actor, at: Timestamp, why: Option<String>) -> Self {
+        Self { what, who: actor_label(who), at, why }
+    }
+
+    fn time(&self) -> DisplayTime {
+        self.at.into()
+    }
 }
 
 struct Shown<'a> {
@@ -226,15 +237,11 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
 }
 
 fn record(movement: &Movement) -> Vec<RecordRow> {
-    let row = |what, who: &Actor, at: shared::domain::time::Timestamp, why: Option<String>| RecordRow {
-        what,
-        who: actor_label(who),
-        at: at.into(),
-        why,
-    };
+    let row = RecordRow::new;
     let reason = |ending: &Ending| ending.reason.as_ref().map(|reason| reason.as_str().to_owned());
     let mut rows = vec![row("Set up", movement.created_by(), movement.created_at(), None)];
     rows.extend(movement.authorized().map(|stamp| row("Authorized", &stamp.by, stamp.at, None)));
+    rows.extend(movement.past_exceptions().iter().flat_map(past_rows));
     if let Status::Returned(Ending { late_since: Some(at), .. }) = movement.status() {
         rows.push(row("Cancelled with its agreement", &Actor::system(), *at, None));
     }
@@ -244,11 +251,7 @@ fn record(movement: &Movement) -> Vec<RecordRow> {
             let why = format!("By {}{elsewhere}", words::basis(*basis));
             Some(row("Confirmed received", confirmed_by, *confirmed_at, Some(why)))
         }
-        Status::Exception(Exception { reason, note, at, by }) => {
-            let note = note.as_ref().map(|note| format!("\n{}", note.as_str())).unwrap_or_default();
-            let why = format!("{}{note}", capitalized(words::exception(*reason)));
-            Some(row("Needs attention", by, *at, Some(why)))
-        }
+        Status::Exception(exception) => Some(exception_row(exception)),
         Status::Returned(ending) => {
             let what = if ending.late_since.is_some() { "Returned, late" } else { "Returned" };
             Some(row(what, &ending.by, ending.at, reason(ending)))
@@ -261,7 +264,20 @@ fn record(movement: &Movement) -> Vec<RecordRow> {
         _ => None,
     });
     rows.extend(movement.surplus().map(|found| surplus_row(movement, found)));
+    rows.sort_by_key(|row| row.at);
     rows
+}
+
+fn past_rows(PastException { exception, outcome, ended }: &PastException) -> impl Iterator<Item = RecordRow> {
+    let resolved = words::exception_outcome(*outcome)
+        .map(|how| RecordRow::new("Exception resolved", &ended.by, ended.at, Some(how.to_owned())));
+    std::iter::once(exception_row(exception)).chain(resolved)
+}
+
+fn exception_row(Exception { reason, note, at, by }: &Exception) -> RecordRow {
+    let note = note.as_ref().map(|note| format!("\n{}", note.as_str())).unwrap_or_default();
+    let why = format!("{}{note}", capitalized(words::exception(*reason)));
+    RecordRow::new("Needs attention", by, *at, Some(why))
 }
 
 fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
@@ -273,7 +289,7 @@ fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
         }
         SurplusOutcome::Kept { note } => ("Surplus kept", format!("{amount}\n{}", note.as_str())),
     };
-    RecordRow { what, who: actor_label(&found.by), at: found.at.into(), why: Some(why) }
+    RecordRow::new(what, &found.by, found.at, Some(why))
 }
 
 fn capitalized(text: &str) -> String {

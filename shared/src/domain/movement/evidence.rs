@@ -9,9 +9,15 @@
 //!
 //! Decision: references that a bank didn't choose claim nothing across movements: a payer's reference recurs monthly,
 //! and what a party enters for one movement must never block proof of another. So an entry claims no `EndToEndId`, and
-//! a typed reference claims nothing if a party typed it, if it is on the sender's side, or if it is in the payment's
-//! terms or the sender's claim. Files claim nothing either: a paper statement shows several months. Within a movement,
-//! each side files each of these once.
+//! a typed reference claims only if it has the form of a UETR, IMAD or OMAD: nobody knows where another one comes from.
+//! Even so, it claims nothing if a party typed it, if it is on the sender's side, or if it is in the payment's terms or
+//! the sender's claim. Files claim nothing either: a paper statement shows several months. Within a movement, each side
+//! files each of these once.
+//!
+//! Decision: what claims nothing is still compared when evidence is accepted: with the same reference, a member has to
+//! say that these are two arrivals.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -372,14 +378,16 @@ impl Evidence {
         let [from, to] = self.facts.days_around();
         let is_near = self.movement_id == other.movement_id || (from..=to).contains(&other.facts.value_day);
         let is_alike = self.facts.money == other.facts.money
-            || self.references().any(|own| other.references().any(|theirs| own.is_same_as(theirs.as_str())));
+            || !self.arrival_references().is_disjoint(&other.arrival_references());
         let is_of_one = statement(self).is_some_and(|own| statement(other) == Some(own));
         is_near && is_alike && !is_of_one
     }
 
-    fn references(&self) -> impl Iterator<Item = &BankReference> {
+    /// The references, in any spelling, that evidence of the same arrival may have too.
+    pub(crate) fn arrival_references(&self) -> BTreeSet<EvidenceKey> {
         let entry = self.entry.iter().flat_map(|entry| entry.unique_references.iter().chain(&entry.other_references));
-        entry.chain(&self.facts.reference)
+        let references = entry.chain(&self.facts.reference).filter(|reference| reference.tells_arrivals_apart());
+        references.filter_map(EvidenceKey::of_reference).collect()
     }
 
     /// Members' decision about it.
@@ -410,7 +418,8 @@ impl Evidence {
         let is_by_party = self.filed_by.actor_type == ActorType::Participant;
         let file = self.facts.file.as_ref().map(|file| EvidenceKey::of_file(&file.content.sha256).own());
         let reference = self.facts.reference.as_ref().and_then(EvidenceKey::of_reference);
-        let reference = reference.map(|key| if is_of_sender || is_by_party { key.own() } else { key });
+        let is_of_bank = self.facts.reference.as_ref().is_some_and(BankReference::names_one_transfer);
+        let reference = reference.map(|key| if is_of_sender || is_by_party || !is_of_bank { key.own() } else { key });
         file.into_iter().chain(reference).collect()
     }
 

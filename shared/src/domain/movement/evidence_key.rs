@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::claim::is_fedwire;
 use crate::domain::agreement::Label;
 use crate::domain::sensitive::has_iban;
 use crate::wire::fields::FieldCode;
@@ -31,6 +32,21 @@ impl BankReference {
         let others: String =
             other.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect();
         self.normalized() == Some(others)
+    }
+
+    /// Whether its form alone shows that it names one transfer: a UETR, or an IMAD or OMAD of Fedwire.
+    #[must_use]
+    pub fn names_one_transfer(&self) -> bool {
+        const RANDOM: usize = 4;
+        let is_uetr = |text: &str| uuid::Uuid::try_parse(text).is_ok_and(|id| id.get_version_num() == RANDOM);
+        self.normalized().is_some_and(|text| is_uetr(&text) || is_fedwire(&text))
+    }
+
+    /// Whether others may be told from it by this reference. A short number can't: an entry's number in its statement,
+    /// for one, comes again in the next.
+    pub(super) fn tells_arrivals_apart(&self) -> bool {
+        const SHORT: usize = 6;
+        self.normalized().is_some_and(|text| text.len() >= SHORT || !text.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
     /// The reference without variations in spelling. None if it is a bank's word for no reference.

@@ -17,6 +17,7 @@ pub mod evidence_account;
 mod evidence_key;
 pub mod instructions;
 mod judging;
+pub mod past_exception;
 mod refusal;
 pub mod safe_text;
 pub mod source;
@@ -44,6 +45,7 @@ use crate::limits;
 use claim::Claim;
 use evidence::EvidenceKey;
 use instructions::InstructionsStatus;
+use past_exception::PastException;
 use safe_text::SafeNote;
 use source::{Assurance, ConfirmationBasis, ReceiverSource, Side};
 use state::{ExceptionReason, MovementState};
@@ -82,6 +84,8 @@ pub struct Movement {
     /// What became of a surplus, as a member last stated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     surplus: Option<Surplus>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    past_exceptions: Vec<PastException>,
     created_by: Actor,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -236,6 +240,7 @@ impl Movement {
             filed_by_party: BTreeMap::new(),
             instructions: None,
             surplus: None,
+            past_exceptions: Vec::new(),
             created_by,
             created_at: now,
             updated_at: now,

@@ -19,6 +19,7 @@ use super::evidence::{Evidence, EvidenceState};
 use super::instructions::{
     InstructionsChange, InstructionsStatus, NewInstructions, NewVerification, ReleasedRevision, SealedInstructions,
 };
+use super::past_exception::ExceptionOutcome;
 use super::safe_text::SafeNote;
 use super::state::{ExceptionReason, MovementState};
 use super::surplus::{Surplus, SurplusOutcome};
@@ -230,7 +231,8 @@ impl Movement {
                 if self.has_undecided_receipt() {
                     return Err(NotMoved::Undecided);
                 }
-                let mut after = self.to(Status::Authorized, stamp.at);
+                let mut after =
+                    self.past_exception(ExceptionOutcome::SendAgain, &stamp).to(Status::Authorized, stamp.at);
                 if after.earlier_claims.len() + 1 >= limits::CLAIMS_PER_MOVEMENT_MAX {
                     return Err(NotMoved::Full);
                 }
@@ -239,7 +241,8 @@ impl Movement {
                 Ok((after, Vec::new()))
             }
             Resolution::AwaitProof => {
-                let mut after = self.to(Status::ReceiptPending, stamp.at);
+                let before = self.past_exception(ExceptionOutcome::AwaitProof, &stamp);
+                let mut after = before.to(Status::ReceiptPending, stamp.at);
                 let undecided = if has_arrived { after.reopen_receipts(evidence)? } else { Vec::new() };
                 after.await_judgment();
                 Ok((after, undecided))
@@ -262,16 +265,18 @@ impl Movement {
         }
         let surplus = Surplus { amount_minor, outcome, at: stamp.at, by: stamp.by.clone() };
         let status = Status::Reconciled(self.confirmation_by(stamp).ok_or(NotMoved::NoSurplus)?);
-        Ok(Self { surplus: Some(surplus), ..self.to(status, stamp.at) })
+        let before = self.past_exception(ExceptionOutcome::SurplusSettled, stamp);
+        Ok(Self { surplus: Some(surplus), ..before.to(status, stamp.at) })
     }
 
     /// `exception` for not having arrived → `receipt_pending`, because something shows an arrival.
-    pub(in crate::domain) fn resolve_not_received(&self, at: Timestamp) -> Moved {
+    pub(in crate::domain) fn resolve_not_received(&self, stamp: &Stamp) -> Moved {
         self.expect(MovementState::Exception)?;
         if !self.is_not_received() {
             return Err(NotMoved::WrongReason);
         }
-        let mut after = self.to(Status::ReceiptPending, at);
+        let before = self.past_exception(ExceptionOutcome::EvidenceFiled, stamp);
+        let mut after = before.to(Status::ReceiptPending, stamp.at);
         after.await_judgment();
         Ok(after)
     }
@@ -295,8 +300,9 @@ impl Movement {
         if late_since.is_none() {
             self.expect_that(MovementState::can_be_returned)?;
         }
+        let before = self.past_exception(ExceptionOutcome::Returned, &stamp);
         let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason), late_since };
-        Ok(self.to(Status::Returned(ending), stamp.at))
+        Ok(before.to(Status::Returned(ending), stamp.at))
     }
 
     /// `draft`, `authorized`, `instructions_ready`, `exception` → `cancelled`, unless the full amount was received.
@@ -305,8 +311,9 @@ impl Movement {
         if !self.can_be_cancelled() {
             return Err(NotMoved::Received);
         }
+        let before = self.past_exception(ExceptionOutcome::Cancelled, &stamp);
         let ending = Ending { at: stamp.at, by: stamp.by, reason: Some(reason), late_since: None };
-        Ok(Self { released: None, ..self.to(Status::Cancelled(ending), stamp.at) })
+        Ok(Self { released: None, ..before.to(Status::Cancelled(ending), stamp.at) })
     }
 
     pub(super) fn expect(&self, state: MovementState) -> Result<(), NotMoved> {

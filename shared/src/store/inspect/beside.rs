@@ -73,7 +73,8 @@ fn evidence(sight: &mut Sight<'_>, org: OrgId) {
     if keys::evidence(org, evidence.movement_id(), evidence.id()) != sight.key {
         return sight.wrong(Problem::Misplaced, "has the record of other evidence");
     }
-    if let Some(item) = arrivals::item(org, &evidence).filter(|_| evidence.is_accepted()) {
+    for place in arrivals::places(org, &evidence).into_iter().filter(|_| evidence.is_accepted()) {
+        let item = arrivals::item(place, &evidence);
         sight.derives(item, [Problem::NoPointer, Problem::WrongPointer], "item of what arrived");
     }
     let Some(entry) = evidence.entry().filter(|_| evidence.is_undecided() || evidence.is_accepted()) else { return };
@@ -90,7 +91,8 @@ fn arrival(sight: &mut Sight<'_>, org: OrgId) {
     let says = "is an arrival, and its evidence does not say so";
     sight.derives_from(evidence, Problem::PointerWithoutRecord, says, move |evidence| {
         let evidence = from_item::<Evidence>(evidence.clone());
-        evidence.is_ok_and(|found| (found.is_undecided() || found.is_accepted()) && keys::arrival(org, &found) == own)
+        let is_there = |found: &Evidence| arrivals::places(org, found).contains(&own);
+        evidence.is_ok_and(|found| (found.is_undecided() || found.is_accepted()) && is_there(&found))
     });
 }
 

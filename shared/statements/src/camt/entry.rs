@@ -67,14 +67,22 @@ pub(super) fn read(element: &Element, collector: &mut Collector) -> Result<(), R
         }
         return Ok(());
     }
+    let own = ReferenceKind::AccountServicerReference;
+    if let [_, _, ..] = transactions.as_slice() {
+        // First, because not all references are kept.
+        add_entry_level(&mut whole, element, own, collector)?;
+        let text = whole.text.clone();
+        for transaction in &transactions {
+            describe(&mut whole, transaction.element, collector)?;
+        }
+        // The first transaction's values would be wrong for the rest.
+        (whole.counterparty, whole.text) = (None, text);
+        return collector.add(whole);
+    }
     for transaction in &transactions {
         describe(&mut whole, transaction.element, collector)?;
     }
-    if transactions.len() > 1 {
-        // The first transaction's values would be wrong for the rest.
-        (whole.counterparty, whole.text) = (None, None);
-    }
-    add_entry_level(&mut whole, element, ReferenceKind::AccountServicerReference, collector)?;
+    add_entry_level(&mut whole, element, own, collector)?;
     collector.add(whole)
 }
 

@@ -1,5 +1,5 @@
 use jiff::civil::date;
-use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, XmlProblem};
+use statements::{Format, Position, Problem, ReferenceKind, Refusal, Side, XmlProblem, limits};
 
 use super::{one, references, refusal};
 
@@ -172,6 +172,23 @@ fn another_batch_stays_whole_with_all_references() {
         let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
         assert_eq!((entry.side, entry.amount_minor), (Side::Credit, 9_000));
         assert!(!entry.references.is_empty());
+    }
+}
+
+#[test]
+fn a_batch_that_stays_whole_keeps_its_own_reference_and_text_before_all_others() {
+    let transaction = |n: usize| {
+        let text = format!("<RmtInf><Ustrd>Invoice {n}</Ustrd></RmtInf>");
+        format!("<TxDtls><Refs><EndToEndId>E-{n}</EndToEndId></Refs>{text}</TxDtls>")
+    };
+    let transactions: String = (0..=limits::REFERENCES_PER_ENTRY_MAX).map(transaction).collect();
+    let own = "<AcctSvcrRef>B-1</AcctSvcrRef><AddtlNtryInf>Batch of the day</AddtlNtryInf>";
+    for (own, text) in [(own, Some("Batch of the day")), ("<AcctSvcrRef>B-1</AcctSvcrRef>", None)] {
+        let content = format!("{own}<NtryDtls>{transactions}</NtryDtls>");
+        let entries = one(&camt053(&entry("90.00", "CRDT", "BOOK", &content)), None).entries;
+        let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
+        assert_eq!(references(entry)[0], (ReferenceKind::AccountServicerReference, "B-1"));
+        assert_eq!((entry.references.len(), entry.text.as_deref()), (limits::REFERENCES_PER_ENTRY_MAX, text));
     }
 }
 

@@ -125,6 +125,48 @@ fn one_arrival_in_two_shapes_counts_once_unless_a_member_says_that_it_is_two() {
 }
 
 #[test]
+fn an_exception_that_ended_stays_on_record_with_who_ended_it_and_how() {
+    use crate::domain::movement::past_exception::ExceptionOutcome as Outcome;
+    use ExceptionReason::{EvidenceWithdrawn, NotReceived, SuspectedFraud};
+    let mut world = World::ready();
+    world.flag(SuspectedFraud).unwrap();
+    assert_eq!(world.movement.past_exceptions(), []);
+    world.resolve(Resolution::AwaitProof).unwrap();
+    world.flag(NotReceived).unwrap();
+    world.resolve(Resolution::SendAgain).unwrap();
+    let told = |world: &World| -> Vec<_> {
+        let past = world.movement.past_exceptions().iter();
+        past.map(|past| (past.exception.reason, past.outcome)).collect()
+    };
+    let mut expected = vec![(SuspectedFraud, Outcome::AwaitProof), (NotReceived, Outcome::SendAgain)];
+    assert_eq!(told(&world), expected);
+    assert_eq!(world.movement.past_exceptions()[0].ended.by, world.maren.actor());
+    let stored = serde_json::to_string(&world.movement).unwrap();
+    assert_eq!(serde_json::from_str::<Movement>(&stored).unwrap(), world.movement);
+    world.cancel().unwrap();
+    assert_eq!(told(&world), expected, "it was none when it was cancelled");
+
+    let mut world = World::ready();
+    let over = world.file(receiver(usd(AMOUNT + 500))).unwrap();
+    world.accept(over).unwrap();
+    world.resolve(Resolution::Surplus(surplus(true))).unwrap();
+    world.withdraw(over).unwrap();
+    world.record_return().unwrap();
+    expected = vec![(ExceptionReason::AmountOver, Outcome::SurplusSettled), (EvidenceWithdrawn, Outcome::Returned)];
+    assert_eq!(told(&world), expected);
+
+    let mut world = World::ready();
+    for _ in 0..=crate::limits::PAST_EXCEPTIONS_KEPT {
+        world.flag(SuspectedFraud).unwrap();
+        world.resolve(Resolution::AwaitProof).unwrap();
+    }
+    world.flag(NotReceived).unwrap();
+    world.cancel().unwrap();
+    assert_eq!(told(&world).len(), crate::limits::PAST_EXCEPTIONS_KEPT);
+    assert_eq!(told(&world).last(), Some(&(NotReceived, Outcome::Cancelled)), "the newest are kept");
+}
+
+#[test]
 fn one_arrival_proves_two_payments_only_if_a_member_says_that_it_is_two() {
     let (mut first, mut second) = (World::ready(), World::ready());
     let told = first.file(receiver(usd(AMOUNT))).unwrap();

@@ -45,7 +45,7 @@ pub fn resolve_and_file(
     }
     let bytes = check_room(context, &new, Filer::Member)?;
     let MovementWithEvidence { movement: after, evidence, keys } =
-        movement.resolve_not_received(context.moment.at())?.file(new, stamp(by, context))?;
+        movement.resolve_not_received(&stamp(by, context))?.file(new, stamp(by, context))?;
     let change = changed_with_file(by, context, movement, after, bytes);
     Ok(EvidenceChange { change, evidence: ByMember::new(evidence, by, context.moment), keys })
 }

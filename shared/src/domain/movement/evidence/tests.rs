@@ -138,6 +138,9 @@ fn one_arrival_may_have_two_shapes() {
     assert!(own.may_be_same_arrival(&of(7, "2026-03-19", None)), "the same amount, days apart");
     assert!(!own.may_be_same_arrival(&of(7, "2026-03-20", Some("QX7"))), "next week’s");
     assert!(!own.may_be_same_arrival(&of(8, "2026-03-14", Some("QX8"))));
+    assert!(own.may_be_same_arrival(&of(8, "2026-03-19", Some("qx-7"))), "the same reference");
+    let numbered = |minor| of(minor, "2026-03-14", Some("00017"));
+    assert!(!numbered(7).may_be_same_arrival(&numbered(8)), "the 17th entries of two statements");
     let (statement, other) = (StatementId::new(), StatementId::new());
     let batch = read(statement, 10, "BATCH 1");
     assert!(batch.may_be_same_arrival(&read(other, 4, "batch-1")), "its details, in another file");
@@ -151,18 +154,24 @@ fn a_document_counts_under_its_file_or_entry_and_its_reference() {
         let source = ChosenSource::parse("recipient_confirmation").unwrap();
         keys(NewEvidence::typed(EvidenceId::new(), source, facts(reference, sha256)).unwrap())
     };
-    assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["own:file:f00", "reference:TRN12AB"]);
-    assert_eq!(typed(Some(" TRN12AB "), None), ["reference:TRN12AB"]);
+    assert_eq!(typed(Some("trn 12-ab"), Some("f00")), ["own:file:f00", "own:reference:TRN12AB"], "of whom is unknown");
+    assert_eq!(typed(Some(" TRN12AB "), None), ["own:reference:TRN12AB"]);
+    let imad = "20260314 B1QGC08C 000123";
+    assert_eq!(typed(Some(imad), Some("f00")), ["own:file:f00", "reference:20260314B1QGC08C000123"]);
+    let uetr = "97ed4827-7b6f-4491-a06f-b548d5a7512d";
+    assert_eq!(typed(Some(uetr), None), ["reference:97ED48277B6F4491A06FB548D5A7512D"]);
+    let other = "97ed4827-7b6f-1491-a06f-b548d5a7512d";
+    assert_eq!(typed(Some(other), None), ["own:reference:97ED48277B6F1491A06FB548D5A7512D"], "no UETR");
     assert_eq!(typed(Some("NOT PROVIDED"), None), [""; 0], "it is no reference");
     let by = |actor: Actor, source| {
         let source = ChosenSource::parse(source).unwrap();
-        keys_by(actor, NewEvidence::typed(EvidenceId::new(), source, facts(Some("QX7"), Some("f00"))).unwrap())
+        keys_by(actor, NewEvidence::typed(EvidenceId::new(), source, facts(Some(imad), Some("f00"))).unwrap())
     };
     let party = || Actor { actor_type: ActorType::Participant, ..Actor::system() };
-    assert_eq!(by(party(), "recipient_confirmation"), ["own:file:f00", "own:reference:QX7"], "a party’s free text");
+    let own = ["own:file:f00", "own:reference:20260314B1QGC08C000123"];
+    assert_eq!(by(party(), "recipient_confirmation"), own, "a party’s free text");
     for actor in [party(), Actor::system()] {
-        let found = by(actor, "sender_bank_document");
-        assert_eq!(found, ["own:file:f00", "own:reference:QX7"], "the sender’s side never counts");
+        assert_eq!(by(actor, "sender_bank_document"), own, "the sender’s side never counts");
     }
     let reference = |text: &str| BankReference::parse(text).unwrap();
     let entry = |unique_references| StatementEntry {

@@ -75,6 +75,9 @@ async fn what_is_filed_is_read_by_field() {
     assert_eq!(deal.org.state().await, before);
 }
 
+/// Fedwire’s reference of one transfer.
+const IMAD: &str = "20260316B1QGC08C007741";
+
 async fn beside(deal: Deal) -> Deal {
     let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
     let other = Deal { org: deal.org, people: deal.people, maren: deal.maren, kim: deal.kim, agreement, id };
@@ -89,15 +92,15 @@ async fn beside(deal: Deal) -> Deal {
 async fn a_document_counts_once_and_the_page_says_where_it_stands() {
     let deal = Deal::claimed().await;
     let maren = &deal.maren;
-    deal.file(maren, "receiving_bank_statement", "250,000.00", "TRN 7741").await;
+    deal.file(maren, "receiving_bank_statement", "250,000.00", IMAD).await;
     let again = evidence("receiving_bank_statement", "250,000.00", "OTHER");
-    let refused = deal.try_to_file(maren, &again, ("copy.pdf", "TRN 7741")).await;
+    let refused = deal.try_to_file(maren, &again, ("copy.pdf", IMAD)).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["The same document, or the same bank reference, is filed for this payment already."]);
 
     let first = deal.id;
     let other = beside(deal).await;
-    let typed = evidence("receiving_bank_statement", "250,000.00", "trn-77 41");
+    let typed = evidence("receiving_bank_statement", "250,000.00", "20260316 b1qgc08c 007741");
     let refused = other.try_to_file(&other.maren, &typed, ("another.pdf", "another")).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     let link = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", path(first));
@@ -105,7 +108,7 @@ async fn a_document_counts_once_and_the_page_says_where_it_stands() {
     assert_eq!(other.state().await, "instructions_ready");
     // One paper statement may show several arrivals.
     let typed = evidence("receiving_bank_statement", "100,000.00", "TRN 7742");
-    let filed = other.try_to_file(&other.maren, &typed, ("copy.pdf", "TRN 7741")).await;
+    let filed = other.try_to_file(&other.maren, &typed, ("copy.pdf", IMAD)).await;
     assert_eq!(filed.status, 303, "{}", filed.body);
 }
 
@@ -391,7 +394,7 @@ async fn filing_and_accepting_against_a_cancellation_at_once_is_one_of_both() {
         let deal = Deal::ready().await;
         let (at, file, cancel) = (deal.path(), format!("{}/evidence", deal.path()), format!("{}/cancel", deal.path()));
         let (one, other) = tokio::join!(deal.maren.get(&at), deal.kim.get(&at));
-        let (typed, reason) = (evidence("recipient_confirmation", "250,000.00", "R-1"), [("reason", "Paid in cash")]);
+        let (typed, reason) = (evidence("recipient_confirmation", "250,000.00", IMAD), [("reason", "Paid in cash")]);
         let (filed, cancelled) =
             tokio::join!(send(&deal.maren, &one, &file, &typed), send(&deal.kim, &other, &cancel, &reason));
         let is_filed = filed.status == 303;
@@ -403,7 +406,7 @@ async fn filing_and_accepting_against_a_cancellation_at_once_is_one_of_both() {
         assert_eq!(count, is_filed.then_some(1));
         if is_filed {
             let page = deal.maren.get(&at).await;
-            let accept = format!("{}/accept", newest(&page, "R-1"));
+            let accept = format!("{}/accept", newest(&page, IMAD));
             let shown = deal.maren.get(&accept).await;
             let (accepted, cancelled) =
                 tokio::join!(send(&deal.maren, &shown, &accept, &[]), send(&deal.kim, &other, &cancel, &reason));

@@ -11,6 +11,7 @@ mod home;
 mod instructions;
 mod late;
 mod own_accounts;
+mod record;
 mod references;
 mod statement_acts;
 mod statements;

@@ -74,5 +74,26 @@ async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_anoth
     let refused = third.try_to_file(&third.maren, &typed, ("other.pdf", "Another advice")).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     let link = format!("<a href=\"{}\">Second closing, $250,000.00 USD</a>", path(second));
-    assert_says(&refused, &["is filed for another payment", &link, "If the payer chose the reference"]);
+    assert_says(&refused, &["This bank reference is filed for another payment", &link]);
+}
+
+#[tokio::test]
+async fn a_typed_reference_that_may_be_anyones_blocks_no_payment_and_asks_whether_there_are_two_arrivals() {
+    let deal = Deal::with_statements().await;
+    let first = deal.path();
+    let second = another(&deal, "Second closing", "INV-118", 15_000_000).await;
+    let own = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "TRN 7741").await;
+    let other = Deal { id: second, ..deal };
+    let theirs = other.file(&other.maren, "receiving_bank_notification", "150,000.00", "trn-7741").await;
+
+    let at = format!("{own}/accept");
+    assert_eq!(submit(&other.kim, &at, &at, &[]).await.status, 303, "what is undecided counts for nothing");
+    let at = format!("{theirs}/accept");
+    let link = format!("<a href=\"{first}\">Closing payment</a>");
+    let asked = ["accepted for another payment", &link, "These are two arrivals: count both"];
+    assert_says(&other.kim.get(&at).await, &asked);
+    let refused = other.accept(&other.kim, &theirs).await;
+    assert_eq!((refused.status, &*state_of(&other.org, second).await), (422, "processing"), "{}", refused.body);
+    assert_eq!(submit(&other.kim, &at, &at, &[("another", "on")]).await.status, 303);
+    assert_eq!(state_of(&other.org, second).await, "reconciled");
 }

@@ -1,7 +1,9 @@
 //! Payments that arrive with more or less than the amount: each can be finished, and its page names the next step.
 
-use super::statements::{another, camt, entry, file, pair, review, uploaded};
-use super::{CLAIM, Deal, assert_says, evidence, newest, submit};
+use shared::domain::ids::MovementId;
+
+use super::statements::{another, camt, entry, file, pair, review, state_of, uploaded};
+use super::{CLAIM, Deal, assert_says, evidence, newest, path, submit};
 
 async fn money(deal: &Deal) -> tests::app::Page {
     deal.maren.get("/app/money").await
@@ -124,28 +126,59 @@ async fn one_transfer_proves_two_payments_only_if_a_member_says_that_it_is_two()
     assert_eq!(deal.state().await, "reconciled");
 }
 
-#[tokio::test]
-async fn a_batch_and_its_details_are_perhaps_the_same_money() {
-    let deal = Deal::with_statements().await;
-    let maren = &deal.maren;
+/// A statement with a batch, and a notification with its details, of which the first has a payment's reference.
+fn batch_and_details(reference: &str) -> [Vec<u8>; 2] {
     let batch = camt("S-1", &[entry("200000.00", "CRDT", "BATCH-7", "Two payments INV-117")]);
     let detail = |amount: &str| {
-        format!("<TxDtls><Amt Ccy=\"USD\">{amount}</Amt><RmtInf><Ustrd>INV-117</Ustrd></RmtInf></TxDtls>")
+        format!("<TxDtls><Amt Ccy=\"USD\">{amount}</Amt><RmtInf><Ustrd>{reference}</Ustrd></RmtInf></TxDtls>")
     };
     let details = entry("200000.00", "CRDT", "BATCH-7", "x");
     let (head, rest) = details.split_once("<NtryDtls>").expect("details");
     let (_, tail) = rest.split_once("</NtryDtls>").expect("details");
     let details = format!("{head}<NtryDtls>{}{}</NtryDtls>{tail}", detail("150000.00"), detail("50000.00"));
-    for (name, content) in [("statement.xml", batch), ("notification.xml", camt("N-1", &[details]))] {
-        let at = uploaded(maren, name, &content).await;
-        let page = maren.get(&at).await;
-        let filed = file(maren, &page, &at, &[pair(&page, 1, deal.id)]).await;
-        assert_eq!(filed.status, 303, "{}", filed.body);
-        let accept = format!("{}/accept", review(&maren.get(&at).await));
+    [batch, camt("N-1", &[details])]
+}
+
+/// Files the first entry of a file for a payment, and returns the page on which a member accepts it.
+async fn file_first(deal: &Deal, content: &[u8], id: MovementId) -> String {
+    let at = uploaded(&deal.maren, "arrivals.xml", content).await;
+    let page = deal.maren.get(&at).await;
+    let filed = file(&deal.maren, &page, &at, &[pair(&page, 1, id)]).await;
+    assert_eq!(filed.status, 303, "{}", filed.body);
+    format!("{}/accept", review(&deal.maren.get(&at).await))
+}
+
+#[tokio::test]
+async fn a_batch_and_its_details_are_perhaps_the_same_money() {
+    let deal = Deal::with_statements().await;
+    for (content, status) in batch_and_details("INV-117").iter().zip([303, 422]) {
+        let accept = file_first(&deal, content, deal.id).await;
         let accepted = submit(&deal.kim, &accept, &accept, &[]).await;
-        assert_eq!(accepted.status, if name == "statement.xml" { 303 } else { 422 }, "{}", accepted.body);
+        assert_eq!(accepted.status, status, "{}", accepted.body);
     }
     assert_eq!(deal.read().await["receipt"]["received_minor"], 20_000_000);
+}
+
+#[tokio::test]
+async fn a_batch_for_one_payment_and_its_details_for_another_are_perhaps_the_same_money() {
+    for is_batch_first in [true, false] {
+        let deal = Deal::with_statements().await;
+        let second = another(&deal, "Second closing", "INV-118", 15_000_000).await;
+        let [batch, details] = batch_and_details("INV-118");
+        let (batch, details) = ((batch, deal.id), (details, second));
+        let [before, after] = if is_batch_first { [batch, details] } else { [details, batch] };
+
+        let accept = file_first(&deal, &before.0, before.1).await;
+        assert_eq!(submit(&deal.kim, &accept, &accept, &[]).await.status, 303);
+        let accept = file_first(&deal, &after.0, after.1).await;
+        let refused = submit(&deal.kim, &accept, &accept, &[]).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        let link = format!("<a href=\"{}\">", path(before.1));
+        assert_says(&refused, &["accepted for another payment", &link, "These are two arrivals must be ticked"]);
+        assert_eq!(state_of(&deal.org, after.1).await, "processing");
+        let accepted = submit(&deal.kim, &accept, &accept, &[("another", "on")]).await;
+        assert_eq!(accepted.status, 303, "{}", accepted.body);
+    }
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ fn evidence_of_a_movement_that_has_ended_is_given_free_and_changes_no_state() {
     for ending in [Returned, Cancelled] {
         let mut world = World::ready();
         let [accepted, rejected, withdrawn] =
-            [(60, "TRN 1"), (20, "TRN 2"), (20, "TRN 3")].map(|(minor, reference)| {
-                world.file(referring_to(usd(minor), reference, "recipient_confirmation")).unwrap()
-            });
+            [(60, "20260314B1QGC08C000001"), (20, "20260314B1QGC08C000002"), (20, "20260314B1QGC08C000003")].map(
+                |(minor, reference)| world.file(referring_to(usd(minor), reference, "recipient_confirmation")).unwrap(),
+            );
         world.accept(accepted).unwrap();
         world.flag(ExceptionReason::SuspectedFraud).unwrap();
         if ending == Returned {

@@ -1,0 +1,36 @@
+//! The record of a payment: what happened to it, who did it, and why.
+
+use tests::app::Page;
+
+use super::{Deal, text};
+
+/// Fails unless the record says these texts in this order.
+fn assert_records(page: &Page, texts: &[&str]) {
+    let body = text(page);
+    let (_, mut rest) = body.split_once("id=\"record\"").expect("a record");
+    for expected in texts {
+        (_, rest) = rest.split_once(expected).unwrap_or_else(|| panic!("{expected}: {body}"));
+    }
+}
+
+#[tokio::test]
+async fn the_record_keeps_an_exception_with_who_resolved_it_and_how() {
+    let deal = Deal::claimed().await;
+    let flagged = ["Needs attention", "Suspected fraud", "An odd call", "Maren Holt, "];
+    let fraud = [("reason", "suspected_fraud"), ("note", "An odd call")];
+    let page = deal.done(&deal.maren, "exception", &fraud).await;
+    assert_records(&page, &flagged);
+    let page = deal.done(&deal.kim, "resolve", &[("resolution", "await_proof")]).await;
+    let resolved = ["Exception resolved", "Wait for proof", "Kim Sato, "];
+    assert_records(&page, &[&flagged[..], &resolved].concat());
+
+    deal.done(&deal.maren, "exception", &[("reason", "not_received"), ("note", "")]).await;
+    let page = deal.done(&deal.kim, "resolve", &[("resolution", "send_again")]).await;
+    let again =
+        ["Needs attention", "It did not arrive", "Maren Holt, ", "Exception resolved", "Send again", "Kim Sato, "];
+    assert_records(&page, &[&flagged[..], &resolved, &again].concat());
+
+    deal.done(&deal.maren, "cancel", &[("reason", "The deal is off")]).await;
+    let page = deal.maren.get(&deal.path()).await;
+    assert_records(&page, &[&flagged[..], &resolved, &again, &["Cancelled", "The deal is off"]].concat());
+}
