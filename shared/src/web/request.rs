@@ -244,16 +244,10 @@ impl Request {
         value.and_then(|value| value.parse().ok()).ok_or_else(Error::not_found)
     }
 
-    /// Reads a list page's query as strictly as the API does: otherwise a typo would show the whole list.
+    /// Reads a page's query as strictly as the API does: otherwise a typo would show the whole list. There is no other
+    /// way to read it.
     pub fn read_query<T: Deserr<FieldErrors>>(&self) -> Result<T, Error> {
         input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
-    }
-
-    /// A query parameter of a page that lists nothing: what led to it, or what its form begins with.
-    #[must_use]
-    pub fn query(&self, name: &str) -> Option<String> {
-        let mut pairs = form_urlencoded::parse(self.parts.uri.query()?.as_bytes());
-        pairs.find(|(parameter, _)| parameter == name).map(|(_, value)| value.into_owned())
     }
 
     /// The state that all functions share.
