@@ -49,6 +49,8 @@ pub struct Request {
     pub(super) copy: Option<FormCopy>,
     pub(super) used_copy: Option<UsedCopy>,
     pub(super) has_used_copy: AtomicBool,
+    /// Whether the form acts in parts. Its copy is finished with its answer.
+    pub(super) acts_in_parts: AtomicBool,
     pub(super) is_audited: AtomicBool,
     /// The answer to the form if its commit takes effect although it seems to fail.
     pub(super) redirect_if_committed: OnceLock<Redirect>,
@@ -80,6 +82,7 @@ impl Request {
             copy: None,
             used_copy: None,
             has_used_copy: AtomicBool::new(false),
+            acts_in_parts: AtomicBool::new(false),
             is_audited: AtomicBool::new(false),
             redirect_if_committed: OnceLock::new(),
             outcome: OnceLock::new(),
@@ -125,7 +128,11 @@ impl Request {
 
     async fn read_copy(&self) -> Result<Option<UsedCopy>, Error> {
         let Some(copy) = self.copy else { return Ok(None) };
-        Ok(self.store().used_copy(copy.id, self.now()).await?)
+        let used = self.store().used_copy(copy.id, self.now()).await?;
+        if used.as_ref().is_some_and(|used| used.is_begun_by(copy)) {
+            self.note_parts();
+        }
+        Ok(used)
     }
 
     /// The participant to whom the page belongs. [`Error::Unauthenticated`] without a session.
