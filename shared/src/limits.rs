@@ -555,8 +555,7 @@ pub const SATISFACTION_NOTE_CHARS_MAX: usize = 300;
 pub const DONE_AHEAD_DAYS_MAX: i32 = 366;
 /// Upcoming occurrences that an obligation shows: a year of months.
 pub const UPCOMING_SHOWN_MAX: usize = 12;
-/// Confirmed occurrences that an obligation's record keeps in full, with who said what. Of older ones it only keeps
-/// that they are confirmed; the audit log has the rest.
+/// Confirmed occurrences that an obligation's record keeps in full, with who said what. Older ones are items beside it.
 pub const OCCURRENCES_KEPT_MAX: usize = 50;
 /// Occurrences that may wait for confirmation: of 6 KB each, with [`OCCURRENCES_KEPT_MAX`], they fit in 400 KB.
 pub const OCCURRENCES_WAITING_MAX: usize = 20;

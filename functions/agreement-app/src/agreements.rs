@@ -42,7 +42,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let query: AgreementQuery = request.read_query()?;
     let current = query.lifecycle.get();
     let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
-    let search = request.query("search").unwrap_or_default();
+    let search = query.search.typed().to_owned();
     let url = |lifecycle: Option<Lifecycle>, offset: u64| {
         let lifecycle = lifecycle.map_or("", Lifecycle::as_str);
         format!("{PATH}?lifecycle={lifecycle}&search={}&offset={offset}", encode_query_value(&search))

@@ -10,7 +10,7 @@ use pages::urls::item_url;
 use shared::domain::day::Day;
 use shared::domain::funding::input::{Nullable, Parking};
 use shared::domain::funding::proof::{NewProof, ProofSource};
-use shared::domain::funding::{AssetKind, CloseReason, FundingItem, Verb, WaitingOn, sensitive};
+use shared::domain::funding::{AssetKind, CloseReason, Verb, WaitingOn, sensitive};
 use shared::domain::ids::{FundingItemId, ProofId, SubmissionId};
 use shared::domain::member::funding::NotDone;
 use shared::domain::movement::evidence::EvidenceFile;
@@ -169,7 +169,6 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
     match submitted.run(|| funding_items::update(&submitted, id, &expected, changes.clone())).await {
         Ok(_) => Ok(redirect.into()),
-        Err(Error::StaleMatch) if is_as_typed(&item, &changes, request) => Ok(redirect.into()),
         Err(Error::StaleMatch) => {
             let line = "Nothing was saved. The page shows the item as it is now, and the form what you typed. Press Sort again to replace it.";
             let notice = Notice::warn("This item has changed since you opened it", line);
@@ -181,15 +180,6 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
         }
         Err(error) => Err(error),
     }
-}
-
-/// Whether an item already is as the form wants it: the form was sent twice.
-fn is_as_typed(
-    item: &FundingItem,
-    changes: &shared::domain::funding::input::FundingItemChanges,
-    request: &Request,
-) -> bool {
-    item.sort(changes.clone(), request.now()).is_ok_and(|after| *after == *item)
 }
 
 async fn not_sorted(

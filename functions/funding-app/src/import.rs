@@ -21,7 +21,7 @@ use shared::domain::funding::input::NewFundingItem;
 use shared::domain::ids::{FundingItemId, WorkspaceId};
 use shared::error::Error;
 use shared::platform::files::{self, FilesError};
-use shared::service::funding_import;
+use shared::service::funding_import::{self, Batch};
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::service::scope::Scope;
 use shared::text::funding_words as words;
@@ -330,23 +330,24 @@ async fn add(
     new: Vec<(FundingItemId, NewFundingItem)>,
 ) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let batches = funding_import::check(submitted.scope(), workspace, new).await?;
-    let mut added = stream::iter(batches)
-        .map(|batch| async move {
-            if started.elapsed() > ADDING_MAX {
-                return Ok(None);
+    let mut batches = funding_import::check(submitted.scope(), workspace, new).await?.into_iter();
+    let add = move |batch: Batch| async move {
+        if started.elapsed() > ADDING_MAX {
+            return Ok(None);
+        }
+        let part = submitted.part("import_funding_items", &[workspace.uuid()])?;
+        match part.run(|| funding_import::add(&part, &batch)).await {
+            Ok(_) => Ok(Some(Ok(()))),
+            Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
+                let first = errors.into_list().into_iter().next();
+                Ok(Some(Err(first.map(|error| format!("One {}.", error.message)).unwrap_or_default())))
             }
-            let part = submitted.part("import_funding_items", &[workspace.uuid()])?;
-            match part.run(|| funding_import::add(&part, &batch)).await {
-                Ok(_) => Ok(Some(Ok(()))),
-                Err(Error::Invalid(errors) | Error::NotFound(errors)) if !errors.is_empty() => {
-                    let first = errors.into_list().into_iter().next();
-                    Ok(Some(Err(first.map(|error| format!("One {}.", error.message)).unwrap_or_default())))
-                }
-                Err(error) => Err(error),
-            }
-        })
-        .buffer_unordered(AT_ONCE);
+            Err(error) => Err(error),
+        }
+    };
+    // The first records the form's copy.
+    let first = stream::iter(batches.next()).map(add).buffered(1);
+    let mut added = first.chain(stream::iter(batches).map(add).buffer_unordered(AT_ONCE));
     let mut outcome = Outcome::All;
     while let Some(batch) = added.next().await {
         match batch? {

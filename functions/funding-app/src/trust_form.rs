@@ -6,6 +6,7 @@ use pages::done::redirect_with_notice;
 use pages::fields::Fields;
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
+use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
 use pages::urls::{NEW_TRUST, TRUSTS, funding_url, trust_url, workspace_url};
@@ -15,12 +16,14 @@ use shared::domain::ids::{ContactId, TrustId, WorkspaceId};
 use shared::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
 use shared::domain::workspace::Workspace;
 use shared::error::Error;
+use shared::limits;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::trusts;
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::input;
+use shared::wire::page::{Offset, Search};
 
 use crate::{Choice, people_choices};
 
@@ -90,9 +93,24 @@ impl FormPage {
     }
 }
 
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    workspace: Option<WorkspaceId>,
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
-    match request.query("workspace").and_then(|id| id.parse().ok()) {
-        None => WORKSPACE.page(request).await,
+    let query: Query = request.read_query()?;
+    match query.workspace {
+        None => {
+            let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
+            WORKSPACE.page(request, &query).await
+        }
         Some(workspace) => new_page(request, workspace, Fields::default()).await,
     }
 }

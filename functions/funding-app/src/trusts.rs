@@ -31,7 +31,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let query: TrustQuery = request.read_query()?;
     let TrustPage { page: found, workspaces } = funding_review::trusts(request.signed_in()?.scope(), &query).await?;
-    let search = request.query("search").unwrap_or_default();
+    let search = query.search.typed().to_owned();
     let page_url = |offset: u64| format!("{TRUSTS}?search={}&offset={offset}", encode_query_value(&search));
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(page_url(0)));

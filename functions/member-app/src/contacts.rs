@@ -101,7 +101,7 @@ async fn contacts_page(request: &Request, fields: Fields, notice: Option<Notice>
     let scope = request.signed_in()?.scope();
     let query: ContactQuery = request.read_query()?;
     let found = contacts::list(scope, &query).await?;
-    let search = request.query("search").unwrap_or_default();
+    let search = query.search.typed().to_owned();
     let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(page_url(0)));

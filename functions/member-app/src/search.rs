@@ -66,7 +66,7 @@ struct Row {
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let query: SearchQuery = request.read_query()?;
-    let search = request.query("q").unwrap_or_default().trim().to_owned();
+    let search = query.q.typed().to_owned();
     let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
     let groups = found.map(|found| groups(&found, &query, &search, request.now()));
     let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();

@@ -7,6 +7,7 @@ use pages::unsent;
 use shared::error::Error;
 use shared::web::cookies::Cookie;
 use shared::web::{Request, login};
+use shared::wire::fields::FieldErrors;
 
 use crate::sign_in_code;
 use crate::signed_in::{next_page, no_session, signed_in};
@@ -23,29 +24,60 @@ struct SignInPage {
     notice: Option<Notice>,
 }
 
+/// What brought the reader here.
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    next: Option<String>,
+    #[deserr(default)]
+    password: Option<NewPassword>,
+    #[deserr(default)]
+    ended: Option<Ended>,
+}
+
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+enum NewPassword {
+    Saved,
+}
+
+#[derive(Debug, Clone, Copy, deserr::Deserr)]
+#[deserr(error = FieldErrors, rename_all = lowercase)]
+enum Ended {
+    Code,
+    Decision,
+    Session,
+    Everywhere,
+    Form,
+}
+
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
-    let next = next_page(request.query("next").as_deref());
+    let Query { next, password, ended } = request.read_query()?;
+    let next = next_page(next.as_deref());
     if request.signed_in().is_ok() {
         return Ok(PageResponse::see_other(next));
     }
-    let notice = match (request.query("password").as_deref(), request.query("ended").as_deref()) {
-        (Some("saved"), _) => {
+    let notice = match (password, ended) {
+        (Some(NewPassword::Saved), _) => {
             let line = "Your sessions have ended. Sign in with the new password.";
             Some(Notice::good("Password saved", line))
         }
-        (_, Some("code")) => {
+        (_, Some(Ended::Code)) => {
             let line = "Your code was not entered within 5 minutes, or your account has changed since.";
             Some(Notice::warn("Enter your password again", line))
         }
-        (_, Some("decision")) => {
+        (_, Some(Ended::Decision)) => {
             Some(Notice::warn(SESSION_ENDED, "Sign in to return to your decision. Your note is kept."))
         }
-        (_, Some("session")) => Some(Notice::good("You’re signed out", "Your session on this device has ended.")),
-        (_, Some("everywhere")) => {
+        (_, Some(Ended::Session)) => Some(Notice::good("You’re signed out", "Your session on this device has ended.")),
+        (_, Some(Ended::Everywhere)) => {
             Some(Notice::good("You’re signed out everywhere", "All your sessions have ended, on every device."))
         }
-        (_, Some("form")) => Some(Notice::warn(unsent::TITLE, "What you typed is kept. Sign in to submit it again.")),
-        _ => None,
+        (_, Some(Ended::Form)) => {
+            Some(Notice::warn(unsent::TITLE, "What you typed is kept. Sign in to submit it again."))
+        }
+        (None, None) => None,
     };
     sign_in_page(request, next, String::new(), notice)
 }

@@ -14,6 +14,7 @@ use shared::error::Error;
 use shared::web::cookies::Cookie;
 use shared::web::login::{self, SignInWithCode};
 use shared::web::{Flash, Form, Request};
+use shared::wire::fields::FieldErrors;
 
 use crate::signed_in::{next_page, no_session, signed_in};
 
@@ -48,8 +49,16 @@ pub(crate) fn url(next: &str) -> String {
     format!("{PATH}?next={}", encode_query_value(next))
 }
 
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    next: Option<String>,
+}
+
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
-    let next = next_page(request.query("next").as_deref());
+    let query: Query = request.read_query()?;
+    let next = next_page(query.next.as_deref());
     if request.signed_in().is_ok() {
         return Ok(PageResponse::see_other(next));
     }

@@ -43,7 +43,7 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let query: ContactQuery = request.read_query()?;
     let (workspace, found) = tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, &query))?;
     let is_chosen = |contact: &Contact| workspace.people().contains(&contact.id);
-    let picker = match ContactPicker::new(request, people_url(id), &found, is_chosen) {
+    let picker = match ContactPicker::new(&query, people_url(id), &found, is_chosen) {
         Ok(picker) => picker,
         Err(first_page) => return Ok(first_page),
     };

@@ -22,8 +22,6 @@ use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
 
 const PATH: &str = pages::urls::MONEY;
 
-const FILTERS: [&str; 4] = ["search", "product", "workspace_id", "include_done"];
-
 #[derive(Template)]
 #[template(path = "ledger.html")]
 struct LedgerPage {
@@ -210,14 +208,22 @@ pub(crate) fn read_query(request: &Request) -> Result<LedgerQuery, Error> {
     })
 }
 
-pub(crate) fn filters(request: &Request) -> String {
-    let given = FILTERS.iter().filter_map(|name| Some((name, request.query(name).filter(|value| !value.is_empty())?)));
-    given.map(|(name, value)| format!("{name}={}", encode_query_value(&value))).collect::<Vec<_>>().join("&")
+pub(crate) fn filters(query: &LedgerQuery) -> String {
+    let search = Some(query.search.typed()).filter(|search| !search.is_empty()).map(encode_query_value);
+    let given = [
+        ("search", search),
+        ("product", query.product.map(|product| product.as_str().to_owned())),
+        ("workspace_id", query.workspace_id.map(|workspace| workspace.to_string())),
+        ("include_done", (!query.include_done.get()).then(|| "false".to_owned())),
+    ];
+    let given = given.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+    given.collect::<Vec<_>>().join("&")
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
-    let (query, filters) = (read_query(request)?, filters(request));
+    let query = read_query(request)?;
+    let filters = filters(&query);
     let found = ledger::overview(signed_in.scope(), signed_in.organization(), &query).await?;
     let url = |offset: u64| format!("{PATH}?{}", with(&filters, &format!("offset={offset}")));
     if is_past_the_end(found.page.pagination) {
@@ -266,7 +272,7 @@ fn ledger_page(
     });
     Ok(LedgerPage {
         layout: Layout::new(request),
-        search: request.query("search").unwrap_or_default(),
+        search: query.search.typed().to_owned(),
         products: std::iter::once(any("All", query.product.is_none())).chain(LedgerProduct::ALL.map(product)).collect(),
         workspaces: std::iter::once(any("All", query.workspace_id.is_none())).chain(of_workspaces).collect(),
         is_open_only: !query.include_done.get(),

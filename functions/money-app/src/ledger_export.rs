@@ -55,7 +55,7 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
         is_begun: false,
         is_ended: false,
         base: request.app().base_url.to_string(),
-        filters: filters(request),
+        filters: filters(&query),
     };
     // A failure on the first part yields an error page.
     let first = file.next().await?;

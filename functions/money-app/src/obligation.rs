@@ -6,6 +6,7 @@ use pages::fields::Fields;
 use pages::labels::{Badge, actor_label, obligation_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, refusal};
+use pages::pager::{Paged, Pager};
 use pages::response::PageResponse;
 use pages::routes::Operation;
 use pages::satisfaction;
@@ -24,6 +25,7 @@ use shared::service::obligations::{self, MemberAct, ObligationReview};
 use shared::text;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Offset;
 
 #[derive(Template)]
 #[template(path = "obligation.html")]
@@ -39,6 +41,7 @@ struct ObligationPage {
     triggers: Vec<TriggerRow>,
     is_standing: bool,
     record: OccurrenceList,
+    pager: Option<Pager>,
     today: String,
     is_live: bool,
     can_be_cancelled: bool,
@@ -46,11 +49,18 @@ struct ObligationPage {
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: Paged = request.read_query()?;
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    Ok(page(request, query.offset, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
-async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+/// The page, with the latest of what is confirmed, or with what was confirmed before it.
+async fn page(
+    request: &Request,
+    offset: Offset,
+    fields: Fields,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
     let (id, now): (ObligationId, _) = (request.path_id("id")?, request.now());
     let signed_in = request.signed_in()?;
     let ObligationReview { in_full, seconds, is_live } = obligations::review(signed_in.scope(), id).await?;
@@ -81,6 +91,11 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         }
         OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),
     };
+    let occurrences = obligation.occurrences(now);
+    let mut record = OccurrenceList::new(obligation, &obligation_url(id), (&occurrences, offset), act);
+    if record.is_past_the_end {
+        return Ok(PageResponse::see_other(obligation_url(id)));
+    }
     let page = ObligationPage {
         layout: Layout::new(request),
         notice,
@@ -92,7 +107,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         facts: facts(&in_full),
         triggers: obligation.triggers().iter().map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
         is_standing: standing.is_some(),
-        record: OccurrenceList::new(obligation, &obligation_url(id), &obligation.occurrences(now), act),
+        pager: record.pager.take(),
+        record,
         today: obligation.zone().day_of(now).write(),
         is_live,
         can_be_cancelled: is_live && !obligation.is_done(),
@@ -240,13 +256,13 @@ async fn wrong(request: &Request, form: &Form, errors: FieldErrors) -> Result<Pa
     let fields = satisfaction::typed(form, errors).without(|name| is_sensitive && name == "reason");
     let again = if form.has_file() { " Choose the file again." } else { "" };
     let notice = Notice::bad("Nothing was recorded", format!("Check what is marked below.{again}"));
-    Ok(page(request, fields, Some(notice)).await?.unprocessable())
+    Ok(page(request, Offset::default(), fields, Some(notice)).await?.unprocessable())
 }
 
 async fn refuse(request: &Request, form: &Form, refused: Refused) -> Result<PageResponse, Error> {
     let (title, line) = refusal(refused);
     let fields = satisfaction::typed(form, FieldErrors::default());
-    Ok(page(request, fields, Some(Notice::bad(title, line))).await?.conflicting())
+    Ok(page(request, Offset::default(), fields, Some(Notice::bad(title, line))).await?.conflicting())
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {

@@ -38,7 +38,7 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
     let query: ContactQuery = request.read_query()?;
     let found = contacts::list(signed_in.scope(), &query).await?;
     let is_chosen = |contact: &Contact| organization.own_contact_ids.contains(&contact.id);
-    let picker = match ContactPicker::new(request, PATH.to_owned(), &found, is_chosen) {
+    let picker = match ContactPicker::new(&query, PATH.to_owned(), &found, is_chosen) {
         Ok(picker) => picker,
         Err(first_page) => return Ok(first_page),
     };

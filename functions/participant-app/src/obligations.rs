@@ -6,6 +6,7 @@ use pages::fields::Fields;
 use pages::labels::{Badge, obligation_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::obligation_record::{OccurrenceList, TriggerRow, read_happened_on, said_by};
+use pages::pager::{Paged, Pager};
 use pages::response::PageResponse;
 use pages::routes::Operation;
 use pages::satisfaction::{self, SaidDone};
@@ -27,6 +28,7 @@ use shared::web::participant_link::origin;
 use shared::web::participant_session::Attending;
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
+use shared::wire::page::Offset;
 
 use crate::payment_acts::keep;
 use crate::{PartForm, consent, load, refusal, reworded};
@@ -107,6 +109,7 @@ struct ObligationPage {
     fields: Fields,
     declared: Vec<TriggerRow>,
     record: OccurrenceList,
+    pager: Option<Pager>,
     today: String,
 }
 
@@ -184,14 +187,34 @@ fn own_acts(
     acts.chain(triggers).collect()
 }
 
+/// What the participant's pages show, and all that was said about the obligation of the page.
+async fn load_record(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
+    let id: ObligationId = request.path_id("obligation")?;
+    let (attending, mut view) = load(request).await?;
+    if let Some(shown) = view.obligations.iter_mut().find(|found| found.id() == id) {
+        *shown = obligations::with_older(attending.scope(), shown.clone()).await?;
+    }
+    Ok((attending, view))
+}
+
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: Paged = request.read_query()?;
     let (notice, cookie) = notice_of_act(request).await;
-    let (attending, view) = load(request).await?;
-    Ok(page(request, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
+    let (attending, view) = load_record(request).await?;
+    Ok(page_at(request, query.offset, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
 }
 
 fn page(
     request: &Request,
+    shown: (&Attending, &ParticipantView),
+    typed: (Fields, Option<Notice>),
+) -> Result<PageResponse, Error> {
+    page_at(request, Offset::default(), shown, typed)
+}
+
+fn page_at(
+    request: &Request,
+    offset: Offset,
     (attending, view): (&Attending, &ParticipantView),
     (fields, notice): (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
@@ -213,11 +236,16 @@ fn page(
     }
     facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
     let declared = obligation.triggers().iter().filter(|trigger| trigger.declared.is_some());
+    let (url, occurrences) = (own_obligation_url(by.id(), id), obligation.occurrences(now));
+    let mut record = OccurrenceList::new(obligation, &url, (&occurrences, offset), |_| (None, None));
+    if record.is_past_the_end {
+        return Ok(PageResponse::see_other(url));
+    }
     let page = ObligationPage {
         layout: Layout::of_participant(request),
         notice,
         path: part_url(by.id()),
-        url: own_obligation_url(by.id(), id),
+        url,
         organization: attending.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         name: obligation.name().as_str().to_owned(),
@@ -230,9 +258,8 @@ fn page(
         more_acts,
         fields,
         declared: declared.map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
-        record: OccurrenceList::new(obligation, &own_obligation_url(by.id(), id), &obligation.occurrences(now), |_| {
-            (None, None)
-        }),
+        pager: record.pager.take(),
+        record,
         today: obligation.zone().day_of(now).write(),
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
@@ -340,7 +367,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
     let asked = Asked::of(form).ok_or_else(Error::not_found)?;
-    let (attending, view) = load(request).await?;
+    let (attending, view) = load_record(request).await?;
     let by = submitted.submitter();
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
     let about = [form.get("occurrence"), form.get("trigger")];
@@ -401,14 +428,14 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
         ),
         NotActedOnObligation::Obligation(reason) => pages::obligation_record::refusal(reason),
     };
-    let (attending, view) = load(request).await?;
+    let (attending, view) = load_record(request).await?;
     let fields = satisfaction::typed(form, FieldErrors::default());
     Ok(page(request, (attending, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ObligationId = request.path_id("obligation")?;
-    let (attending, view) = load(request).await?;
+    let (attending, view) = load_record(request).await?;
     // Only obligations to which the participant is a party.
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
     let by = attending.participant();

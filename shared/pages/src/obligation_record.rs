@@ -9,18 +9,20 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::{Offset, Page, PageRequest};
 
 use crate::fields::read_day;
 use crate::labels::{Badge, actor_label};
+use crate::pager::{Pager, is_past_the_end};
 use crate::satisfaction::SATISFACTION;
 use crate::satisfaction::SaidDone;
 use crate::second_members::one_self;
 
-/// Most occurrences of each state on a page: the latest of those with nothing to do.
+/// Most occurrences of each state on a page: of confirmed ones the latest, then those before, page by page.
 const OPEN_MAX: usize = 20;
 const CLAIMED_MAX: usize = 30;
 const UPCOMING_MAX: usize = 3;
-const CONFIRMED_MAX: usize = 10;
+const CONFIRMED_MAX: u32 = 10;
 
 /// A trigger, and its declaration if any.
 pub struct TriggerRow {
@@ -84,34 +86,38 @@ pub struct OccurrenceList {
     pub rows: Vec<OccurrenceRow>,
     /// How many more are due, overdue or waiting for confirmation.
     pub more: usize,
-    /// How many confirmed ones are hidden.
-    pub older: usize,
+    /// The way to the other confirmed ones, latest first.
+    pub pager: Option<Pager>,
+    /// Whether nothing is left at the offset: then the first page is to be shown.
+    pub is_past_the_end: bool,
 }
 
 impl OccurrenceList {
-    /// The occurrences, with what the reader can do about each. `url` is the obligation's.
+    /// The occurrences, with what the reader can do about each. `url` is the obligation's. Behind the latest confirmed
+    /// ones, at an offset, there are only those before.
     pub fn new(
         obligation: &Obligation,
         url: &str,
-        occurrences: &[Occurrence],
+        (occurrences, offset): (&[Occurrence], Offset),
         act: impl Fn(&Occurrence) -> (Option<(&'static str, &'static str)>, Option<String>),
     ) -> Self {
         let zone = obligation.zone();
-        let confirmed = occurrences.iter().filter(|found| found.state == OccurrenceState::Confirmed).count();
-        let mut list = Self::default();
+        let confirmed = occurrences.iter().rev().filter(|found| found.state == OccurrenceState::Confirmed);
+        let confirmed = Page::slice(confirmed, PageRequest::new(CONFIRMED_MAX, offset.get()));
+        let at = confirmed.pagination;
+        let mut list = Self {
+            is_past_the_end: is_past_the_end(at),
+            pager: Pager::new("what is confirmed", at, |offset| format!("{url}?offset={offset}#record")),
+            ..Self::default()
+        };
         let (mut open, mut claimed, mut upcoming, mut ended) = (0, 0, 0, 0);
-        let mut skip = confirmed.saturating_sub(CONFIRMED_MAX);
-        list.older = skip + usize::try_from(obligation.confirmed_before()).unwrap_or(usize::MAX);
         for occurrence in occurrences {
             let fits = match occurrence.state {
+                OccurrenceState::Confirmed => confirmed.data.iter().any(|shown| shown.id == occurrence.id),
+                _ if at.offset > 0 => continue,
                 OccurrenceState::Due | OccurrenceState::Overdue => counted(&mut open, OPEN_MAX),
                 OccurrenceState::Satisfied => counted(&mut claimed, CLAIMED_MAX),
                 OccurrenceState::Upcoming => counted(&mut upcoming, UPCOMING_MAX),
-                OccurrenceState::Confirmed if skip > 0 => {
-                    skip -= 1;
-                    false
-                }
-                OccurrenceState::Confirmed => true,
                 OccurrenceState::Cancelled => counted(&mut ended, OPEN_MAX),
             };
             if fits {

@@ -3,6 +3,7 @@
 use askama::Template;
 use shared::domain::contact::Contact;
 use shared::error::Error;
+use shared::service::contacts::ContactQuery;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::page::{Page, Pagination};
@@ -44,12 +45,12 @@ pub struct ContactOption {
 impl ContactPicker {
     /// The found contacts, or the way to the first page if the requested one is past the end.
     pub fn new(
-        request: &Request,
+        query: &ContactQuery,
         path: String,
         found: &Page<Contact>,
         is_chosen: impl Fn(&Contact) -> bool,
     ) -> Result<Self, PageResponse> {
-        let list = SearchedList::new(request, &path, "contacts", found.pagination)?;
+        let list = SearchedList::new(query.search.typed(), &path, "contacts", found.pagination)?;
         let option = |contact: &Contact| ContactOption {
             id: contact.id.to_string(),
             name: contact.display_name.as_str().to_owned(),
@@ -70,13 +71,12 @@ struct SearchedList {
 }
 
 impl SearchedList {
-    fn new(request: &Request, path: &str, items: &'static str, at: Pagination) -> Result<Self, PageResponse> {
-        let search = request.query("search").unwrap_or_default();
-        let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(&search));
+    fn new(search: &str, path: &str, items: &'static str, at: Pagination) -> Result<Self, PageResponse> {
+        let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(search));
         if is_past_the_end(at) {
             return Err(PageResponse::see_other(page_url(0)));
         }
-        Ok(Self { url: page_url(at.offset), pager: Pager::new(items, at, page_url), search })
+        Ok(Self { url: page_url(at.offset), pager: Pager::new(items, at, page_url), search: search.to_owned() })
     }
 }
 
@@ -114,10 +114,9 @@ struct WorkspacesPage<'a> {
 
 impl WorkspaceChoice {
     /// Answers with the page.
-    pub async fn page(&self, request: &Request) -> Result<PageResponse, Error> {
-        let query: WorkspaceQuery = request.read_query()?;
-        let found = workspaces::list(request.signed_in()?.scope(), &query).await?;
-        let list = match SearchedList::new(request, self.path, "workspaces", found.pagination) {
+    pub async fn page(&self, request: &Request, query: &WorkspaceQuery) -> Result<PageResponse, Error> {
+        let found = workspaces::list(request.signed_in()?.scope(), query).await?;
+        let list = match SearchedList::new(query.search.typed(), self.path, "workspaces", found.pagination) {
             Ok(list) => list,
             Err(first_page) => return Ok(first_page),
         };

@@ -1,6 +1,5 @@
 //! Statements of satisfaction: the form for a member or promisor, and what the other side reads to confirm.
 
-use shared::crypto::sha256_hex;
 use shared::domain::day::Day;
 use shared::domain::ids::{OccurrenceId, OrgId};
 use shared::domain::movement::evidence::EvidenceFile;
@@ -90,16 +89,6 @@ fn read_note(form: &Form) -> Result<Option<SatisfactionNote>, FieldErrors> {
     }
     let note = SatisfactionNote::parse(text);
     note.map(Some).map_err(|(code, message)| FieldErrors::one(SATISFACTION.note, code, message))
-}
-
-/// Whether a form says the same. Today may have been another day when it was first sent.
-#[must_use]
-pub fn is_said_in(form: &Form, how: &Satisfaction) -> bool {
-    let is_day = form.get(SATISFACTION.done_on).trim().is_empty()
-        || read_day(form, SATISFACTION.done_on).ok() == Some(how.done_on);
-    let sha256 = form.file(FILE).map(|file| sha256_hex(&file.content));
-    let is_file = sha256.as_deref() == how.file.as_ref().map(|file| file.content.sha256.as_str());
-    is_day && is_file && read_note(form).ok().as_ref() == Some(&how.note)
 }
 
 /// The submitted fields. Never shows an account number again.

@@ -26,6 +26,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::{AgreementWithContacts, obligations_of};
+use crate::service::obligations::with_older;
 use crate::service::scope::Scope;
 use crate::service::statements;
 use crate::store::acts::{Timeline, WantedActs};
@@ -190,7 +191,8 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
 }
 
 async fn told_obligations(scope: &Scope, agreement: &Agreement) -> Result<Vec<Obligation>, Error> {
-    let obligations = obligations_of(scope, agreement).await?;
+    let obligations = obligations_of(scope, agreement).await?.into_iter();
+    let obligations = try_join_all(obligations.map(|found| with_older(scope, found))).await?;
     Ok(obligations.iter().map(|found| found.as_told(agreement).into_owned()).collect())
 }
 

@@ -9,7 +9,7 @@ use crate::domain::day::Day;
 use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
 use crate::domain::funding::proof::NewProof;
 use crate::domain::funding::summary::FundingSummary;
-use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Place, Status};
+use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Place};
 use crate::domain::ids::{AgreementId, FundingItemId, ProofId, SubmissionId, TrustId, WorkspaceId};
 use crate::domain::member::Member;
 use crate::domain::member::funding::{self as acts, FundingChange, NotDone};
@@ -300,8 +300,9 @@ pub async fn act_as_shown(
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
     // The refusal of a rule precedes that of an outdated page.
-    let is_possible = !is_done(&current.item, by, &act) && decide(by, &current, act.clone()).is_ok();
-    if is_possible && let Some(parts) = shown.changed_to(&current.fingerprint(scope).await?) {
+    if decide(by, &current, act.clone()).is_ok()
+        && let Some(parts) = shown.changed_to(&current.fingerprint(scope).await?)
+    {
         let refused = Err(NotDone::ChangedSinceShown(parts));
         return Ok(Plan::new(scope, refused).decided_at(current.moment).showing([id.uuid()]));
     }
@@ -328,9 +329,6 @@ fn act_on(scope: &Scope, by: &Member, current: &Current, act: FundingAct) -> Res
     let shown = [id.uuid()].into_iter().chain(current.item.agreement_id().map(AgreementId::uuid));
     let shown: Vec<_> = shown.collect();
     let plan = |outcome| Plan::new(scope, outcome).decided_at(current.moment).showing(shown.clone());
-    if is_done(&current.item, by, &act) {
-        return Ok(plan(Ok(())));
-    }
     let change = match decide(by, current, act) {
         Ok(change) => change,
         Err(refused) => return Ok(plan(Err(refused))),
@@ -352,37 +350,5 @@ fn decide(by: &Member, current: &Current, act: FundingAct) -> Result<FundingChan
         FundingAct::AcceptProof(proof) => acts::accept_proof(by, item, current.context(), proof),
         FundingAct::RejectProof(proof, reason) => acts::reject_proof(by, item, moment, proof, reason),
         FundingAct::Reopen => acts::reopen_item(by, item, current.context()),
-    }
-}
-
-/// Whether the same member's form was already submitted. Who opened an item is not on record, and doesn't matter.
-fn is_done(item: &FundingItem, by: &Member, act: &FundingAct) -> bool {
-    use crate::domain::funding::proof::ProofState;
-
-    let proof_is =
-        |id: &ProofId, is: &dyn Fn(&ProofState) -> bool| item.proof(*id).is_some_and(|found| is(found.state()));
-    match (act, item.status()) {
-        (FundingAct::CloseUnfunded(reason, note), Status::Unfunded { reason: found, note: noted, by: closer, .. }) => {
-            found == reason && noted == note && closer.is_member(by.id())
-        }
-        (FundingAct::RecordClaim(note), Status::Claimed { claim, .. }) => {
-            claim.note == *note && claim.by.is_member(by.id())
-        }
-        (FundingAct::WithdrawClaim(reason), Status::InProgress { .. }) => {
-            let last = item.withdrawn_claims().last();
-            last.is_some_and(|withdrawn| withdrawn.reason == *reason && withdrawn.by.is_member(by.id()))
-        }
-        (FundingAct::FileProof(new), _) => {
-            item.proof(new.id).is_some_and(|found| found.is_as(new) && found.filed_by().is_member(by.id()))
-        }
-        (FundingAct::AcceptProof(id), Status::Funded { proof_id, by: accepter, .. }) => {
-            proof_id == id && accepter.is_member(by.id())
-        }
-        (FundingAct::RejectProof(id, reason), _) => proof_is(id, &|state| {
-            matches!(state, ProofState::Rejected { by: found, reason: given, .. }
-                if found.is_member(by.id()) && given == reason)
-        }),
-        (FundingAct::Reopen, Status::Open) => true,
-        _ => false,
     }
 }

@@ -17,7 +17,7 @@ use crate::domain::member::movements::{self as acts, EvidenceChange, MovementCha
 use crate::domain::member::{Counting, Member};
 use crate::domain::moment::Moment;
 use crate::domain::movement::claim::NewClaim;
-use crate::domain::movement::evidence::{Evidence, EvidenceKey, EvidenceState, NewEvidence, Sided};
+use crate::domain::movement::evidence::{Evidence, EvidenceKey, NewEvidence, Sided};
 use crate::domain::movement::evidence_account::{EvidenceAccount, SpokenAccount};
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::state::ExceptionReason;
@@ -223,7 +223,7 @@ async fn holder_elsewhere(
     Ok(holders.into_iter().find(|holder| holder.movement_id != own))
 }
 
-/// Files evidence, with the id from the form.
+/// Files evidence. Its id comes from the form's copy and content, so evidence with this id was filed by this form.
 pub async fn file_evidence(
     scope: &Scope,
     by: &Member,
@@ -256,9 +256,8 @@ async fn file_by(
     let records = Records::load(scope, id).await?;
     let evidence_id = new.id();
     let plan = |output| records.plan(scope, output).showing([evidence_id.uuid()]);
-    if let Some(filed) = scope.store().evidence(id, evidence_id).await? {
-        let is_same = new.is_of(&filed) && filed.filed_by().is_member(by.id());
-        return Ok(plan(if is_same { Ok(()) } else { Err(NotFiled::Refused(NotMoved::FiledAlready)) }));
+    if scope.store().evidence(id, evidence_id).await?.is_some() {
+        return Ok(plan(Ok(())));
     }
     let new = match compared(scope, keys, &records.movement, new).await? {
         Ok(new) => new,
@@ -406,9 +405,6 @@ fn judged(
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let plan = |output| records.plan(scope, output).showing([id.uuid()]);
     let evidence = found.iter().find(|one| one.id() == id).ok_or_else(Error::not_found)?;
-    if is_decided(evidence, by, &decision) {
-        return Ok(plan(Ok(())));
-    }
     Ok(match decide_evidence(by, records.context(scope), &records.movement, evidence, found, decision) {
         Ok(judged) => {
             let changes = stored::judge(scope.call(), records.read(), &judged)?;
@@ -433,17 +429,6 @@ fn decide_evidence(
         },
         EvidenceDecision::Reject(reason) => acts::reject_evidence(by, context, movement, evidence, reason),
         EvidenceDecision::Withdraw(reason) => acts::withdraw_evidence(by, context, movement, evidence, reason),
-    }
-}
-
-fn is_decided(evidence: &Evidence, by: &Member, decision: &EvidenceDecision) -> bool {
-    match (evidence.state(), decision) {
-        (EvidenceState::Accepted { by: who, .. }, EvidenceDecision::Accept(_)) => who.is_member(by.id()),
-        (EvidenceState::Rejected { by: who, reason, .. }, EvidenceDecision::Reject(wanted))
-        | (EvidenceState::Withdrawn { by: who, reason, .. }, EvidenceDecision::Withdraw(wanted)) => {
-            who.is_member(by.id()) && reason == wanted
-        }
-        _ => false,
     }
 }
 

@@ -39,12 +39,21 @@ pub struct ObligationInFull {
     pub contacts: Vec<Contact>,
 }
 
-/// An obligation.
+/// An obligation, with all that was said about it.
 pub async fn get(scope: &Scope, id: ObligationId) -> Result<ObligationInFull, Error> {
     let obligation = found(scope, id).await?;
-    let agreement = agreement_of(scope, &obligation).await?;
-    let (agreement, contacts) = AgreementWithContacts::load(scope, agreement).await?.into_parts();
+    let with_agreement = async {
+        let agreement = agreement_of(scope, &obligation).await?;
+        Ok::<_, Error>(AgreementWithContacts::load(scope, agreement).await?.into_parts())
+    };
+    let with_older = with_older(scope, Obligation::clone(&obligation));
+    let ((agreement, contacts), obligation) = tokio::try_join!(with_agreement, with_older)?;
     Ok(ObligationInFull { obligation: obligation.as_told(&agreement).into_owned(), agreement, contacts })
+}
+
+/// The obligation with what was said about it before what its record keeps.
+pub async fn with_older(scope: &Scope, obligation: Obligation) -> Result<Obligation, Error> {
+    Ok(scope.store().with_older(obligation).await?)
 }
 
 /// An obligation as its page shows it to a member.

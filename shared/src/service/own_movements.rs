@@ -11,7 +11,7 @@ use crate::domain::movement::instructions::{BankInstructions, SealedInstructions
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::{Movement, NotMoved};
 use crate::domain::participant::movements::{self as acts, MovementActed, is_filed_by};
-use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
+use crate::domain::participant::receipt::{Receipt, Repeatable};
 use crate::domain::participant::{ActingParticipant, Occasion};
 use crate::error::Error;
 use crate::service::movements::{Records, found};
@@ -100,7 +100,7 @@ pub enum PartyAct {
     WithdrawEvidence(EvidenceId, SafeNote),
 }
 
-/// Does what a party's form asks for, even if submitted twice at once.
+/// Does what a party's form asks for.
 pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
@@ -111,7 +111,7 @@ pub async fn act(
     if !is_party(&movement, by.id()) {
         return Err(Error::not_found());
     }
-    // After the movement, whose version guards what is withdrawn: a form done by then has left its receipt.
+    // After the movement, whose version guards what is withdrawn.
     let withdrawn = async {
         match &act {
             PartyAct::WithdrawEvidence(evidence, _) => own_evidence(scope, by, (id, *evidence)).await.map(Some),
@@ -123,9 +123,6 @@ pub async fn act(
     let shown = [by.agreement_id().uuid(), by.id().uuid(), id.uuid()];
     let plan = |output| Plan::new(scope, output).decided_at(records.moment).showing(shown);
     let refused = |reason| Ok(plan(Err(reason)));
-    if let Some(receipt) = receipts.iter().find(|receipt| receipt.id == occasion.id) {
-        return if is_of(receipt, id, &act) { Ok(plan(Ok(()))) } else { refused(NotMoved::FiledAlready) };
-    }
     if !Repeatable::Payment.has_room(&receipts) {
         return refused(NotMoved::Full);
     }
@@ -152,26 +149,5 @@ fn decide(
             let evidence = evidence.ok_or(NotMoved::Unknown)?;
             acts::withdraw_own_evidence(by, context, occasion, movement, evidence, reason)
         }
-    }
-}
-
-/// Whether a receipt is that of a form: of the same act on the same movement, with the same content.
-#[must_use]
-pub fn is_of(receipt: &Receipt, id: MovementId, act: &PartyAct) -> bool {
-    match (&receipt.act, act) {
-        (ReceiptAct::ReportedSent { movement_id, claim, .. }, PartyAct::ReportSent(_, new)) => {
-            *movement_id == id && *claim == new.clone().into()
-        }
-        (ReceiptAct::FiledEvidence { movement_id, evidence_id, source, money, value_day, file, .. }, act) => {
-            let PartyAct::FileEvidence(new) = act else { return false };
-            let facts = new.facts();
-            (*movement_id, *evidence_id, *source) == (id, new.id(), new.source())
-                && (*money, *value_day) == (facts.money, facts.value_day)
-                && *file == facts.file.as_ref().map(|file| file.content.clone())
-        }
-        (ReceiptAct::WithdrewEvidence { movement_id, evidence_id, .. }, PartyAct::WithdrawEvidence(evidence, _)) => {
-            (*movement_id, evidence_id) == (id, evidence)
-        }
-        _ => false,
     }
 }

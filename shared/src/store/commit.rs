@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::change::{Change, Changes, Moving};
 use super::failure::TransactionOutcome;
-use super::form_copies::{self, FormAnswer, FormCopy};
+use super::form_copies::{self, CopyUse, FormCopy};
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
 use super::{Item, OrgStore, StoreError, acts, audit, events};
 use crate::domain::call_context::CallContext;
@@ -115,9 +115,9 @@ impl<'a> Commit<'a> {
         self
     }
 
-    /// Records that a form copy is used, with its answer if known. Fails if something else has used the copy.
-    pub(crate) fn using(mut self, copy: FormCopy, answer: Option<&FormAnswer>) -> Self {
-        self.copy = Some(form_copies::record(self.call, copy, answer));
+    /// Records that a form copy is used. Fails if something else has used the copy.
+    pub(crate) fn using(mut self, copy: FormCopy, by: CopyUse<'_>) -> Self {
+        self.copy = Some(form_copies::record(self.call, copy, by));
         self
     }
 

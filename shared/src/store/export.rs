@@ -57,6 +57,7 @@ fn part(kind: RecordKind) -> Part {
         | Kind::Proposal
         | Kind::ProposalSnapshot
         | Kind::Obligation
+        | Kind::OlderOccurrence
         | Kind::FundingItem
         | Kind::Trust => Part::All,
         Kind::Account

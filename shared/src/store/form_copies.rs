@@ -1,5 +1,9 @@
 //! Copies of the app's forms. Each display of a form is a copy that can be used once: the act's transaction records it
 //! with a fingerprint of the submission. A repeat gets the first answer; other content does nothing.
+//!
+//! Decision: a form that acts in parts records its copy, as unfinished, in the transaction of the first, and finishes it
+//! with its answer. A repeat goes on with what is left. Parts know what they did by ids that the copy gives, or because
+//! their change has no effect.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -16,6 +20,7 @@ use crate::limits;
 const FINGERPRINT: &str = "fingerprint";
 const LOCATION: &str = "location";
 const COOKIES: &str = "cookies";
+const UNFINISHED: &str = "unfinished";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FormCopy {
@@ -44,7 +49,25 @@ impl FormAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsedCopy {
     pub fingerprint: [u8; 32],
+    /// Whether its form acts in parts, some of which may be left to do.
+    pub is_unfinished: bool,
     pub answer: Option<FormAnswer>,
+}
+
+/// What uses a copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CopyUse<'a> {
+    /// The form's act, with its answer if known.
+    Act(Option<&'a FormAnswer>),
+    /// The first of several parts.
+    FirstPart,
+}
+
+impl UsedCopy {
+    /// Whether a form with this copy has begun to act in parts, with the same content.
+    pub(crate) fn is_begun_by(&self, copy: FormCopy) -> bool {
+        self.is_unfinished && self.fingerprint == copy.fingerprint
+    }
 }
 
 impl Store {
@@ -55,14 +78,19 @@ impl Store {
         Ok(number(&item, DROP_AT).is_none_or(|drop_at: i64| now.unix_s() < drop_at).then_some(used))
     }
 
-    /// Adds the answer of a used copy that became known after its act took effect.
+    /// Adds the answer of a used copy that became known after its act, or all of its parts, took effect.
     pub(crate) async fn keep_answer(&self, id: Uuid, answer: &FormAnswer) -> Result<(), StoreError> {
         let [(_, location), (_, cookies)] = answer.attributes();
         let update = Update {
             key: keys::form_copy(id),
-            expression: "SET #location = :location, #cookies = :cookies",
+            expression: "SET #location = :location, #cookies = :cookies REMOVE #unfinished",
             condition: "attribute_exists(#fingerprint)",
-            names: vec![("#location", LOCATION), ("#cookies", COOKIES), ("#fingerprint", FINGERPRINT)],
+            names: vec![
+                ("#location", LOCATION),
+                ("#cookies", COOKIES),
+                ("#unfinished", UNFINISHED),
+                ("#fingerprint", FINGERPRINT),
+            ],
             values: vec![(":location", location), (":cookies", cookies)],
         };
         self.update(update).await.map(|_| ())
@@ -73,12 +101,20 @@ fn read(item: &Item) -> Option<UsedCopy> {
     let cookies = item.get(COOKIES).and_then(|cookies| cookies.as_l().ok()).into_iter().flatten();
     let cookies = cookies.filter_map(|cookie| cookie.as_s().ok().cloned()).collect();
     let answer = text(item, LOCATION).map(|location| FormAnswer { location: location.to_owned(), cookies });
-    Some(UsedCopy { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, answer })
+    let is_unfinished = item.contains_key(UNFINISHED);
+    Some(UsedCopy { fingerprint: bytes(item, FINGERPRINT)?.try_into().ok()?, is_unfinished, answer })
 }
 
-pub(super) fn record(call: &CallContext, copy: FormCopy, answer: Option<&FormAnswer>) -> Change {
+pub(super) fn record(call: &CallContext, copy: FormCopy, by: CopyUse<'_>) -> Change {
     let mut item = keys::form_copy(copy.id).into_item();
     item.insert(FINGERPRINT.to_owned(), AttributeValue::B(Blob::new(copy.fingerprint)));
+    let answer = match by {
+        CopyUse::Act(answer) => answer,
+        CopyUse::FirstPart => {
+            item.insert(UNFINISHED.to_owned(), AttributeValue::Bool(true));
+            None
+        }
+    };
     let attributes = answer.into_iter().flat_map(FormAnswer::attributes);
     item.extend(attributes.map(|(name, value)| (name.to_owned(), value)));
     let now = call.now().unix_s();

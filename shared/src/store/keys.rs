@@ -226,6 +226,17 @@ pub fn obligation(org: OrgId, obligation: ObligationId) -> Key {
     Key::alone(of(org, format_args!("OBLIGATION#{obligation}")))
 }
 
+/// The partition of an obligation, followed by its older occurrences.
+pub(super) fn obligation_items(org: OrgId, obligation: ObligationId) -> String {
+    self::obligation(org, obligation).partition
+}
+
+pub(super) fn older_occurrence(org: OrgId, obligation: ObligationId, sequence: u32) -> Key {
+    Key::new(obligation_items(org, obligation), format_args!("{OCCURRENCE}{sequence:06}"))
+}
+
+pub(super) const OCCURRENCE: &str = "OCCURRENCE#";
+
 pub(super) fn proposed(org: OrgId, proposal: ProposalId) -> Key {
     Key::alone(of(org, format_args!("PROPOSED#{proposal}")))
 }

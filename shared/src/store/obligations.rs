@@ -1,4 +1,5 @@
-//! Obligations: one versioned record each, and a row in the list with ids and no names.
+//! Obligations: one versioned record each with its older occurrences beside it, and a row in the list with ids and no
+//! names.
 //!
 //! Decision: the transaction that brings an agreement's promises into force ([`agreements`]) creates its obligations.
 //! The version guards them: of two such acts one is decided again. Their ids follow from the agreement.
@@ -8,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::agreements::KnownAgreements;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, to_item};
-use super::keys::{self, Key, Rows};
+use super::keys::{self, Key, OCCURRENCE, Rows};
 use super::list::{Order, RowFilter};
 use super::obligation_row::ObligationRow;
 use super::participants::{part_of, stands};
@@ -18,7 +19,7 @@ use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId};
 use crate::domain::member::ObligationChange;
-use crate::domain::obligation::{EndedObligation, Obligation, ObligationState};
+use crate::domain::obligation::{EndedObligation, Obligation, ObligationState, OlderOccurrence};
 use crate::domain::participant::obligations::ActedOnObligation;
 use crate::wire::page::{Filter, Page, PageRequest, list_query};
 
@@ -63,6 +64,16 @@ impl OrgStore {
     /// An obligation.
     pub async fn obligation(&self, id: ObligationId) -> Result<Option<Versioned<Obligation>>, StoreError> {
         self.find(id).await
+    }
+
+    /// The obligation with its older occurrences. Reads nothing if all are in the record.
+    pub(crate) async fn with_older(&self, obligation: Obligation) -> Result<Obligation, StoreError> {
+        if obligation.older_unread() == 0 {
+            return Ok(obligation);
+        }
+        let items = self.beginning(&keys::obligation_items(self.org, obligation.id()), OCCURRENCE).await?;
+        let older = items.into_iter().map(from_item).collect::<Result<Vec<OlderOccurrence>, _>>()?;
+        Ok(obligation.with_older(older))
     }
 
     /// The obligations with these ids. Skips missing ones.
@@ -181,6 +192,16 @@ fn open_obligation(row: &Item) -> Option<OpenObligation> {
     (found.next_due_ms.is_some() || found.claims > 0).then_some(found)
 }
 
+/// Writes the record, and beside it what left it. The version guards both.
+fn replace(org: OrgId, before: &Versioned<Obligation>, after: &Obligation) -> Result<Vec<Change>, StoreError> {
+    let mut changes = record::replace(org, before, after)?;
+    for left in after.older().iter().filter(|left| !before.older().contains(left)) {
+        let key = keys::older_occurrence(org, after.id(), left.sequence());
+        changes.push(Change::Create(to_item(key, left)?));
+    }
+    Ok(changes)
+}
+
 /// A member's act on an obligation. Its agreement must be as it was, and changes only if its evidence gets a file.
 pub(crate) fn act(
     call: &CallContext,
@@ -188,7 +209,7 @@ pub(crate) fn act(
     change: &ObligationChange,
 ) -> Result<[Changes; 2], StoreError> {
     let after = &change.obligation;
-    let acted = Changes::decided_by_member(call, after, record::replace(call.org(), before, after)?);
+    let acted = Changes::decided_by_member(call, after, replace(call.org(), before, after)?);
     Ok(match &change.agreement {
         Some(with_file) => [acted, agreements::execute(call, agreement, with_file)?],
         None => [acted.about(after.agreement_id(), None), agreements::check(call, agreement)],
@@ -203,7 +224,7 @@ pub(crate) fn record_act(
     acted: &ActedOnObligation,
 ) -> Result<[Changes; 2], StoreError> {
     let ActedOnObligation { receipt, obligation: after, .. } = acted;
-    let mut changes = record::replace(call.org(), before, after)?;
+    let mut changes = replace(call.org(), before, after)?;
     changes.push(Change::Create(to_item(keys::receipt(part_of(after.by()), receipt.id), receipt)?));
     changes.push(stands(after.by()));
     let changes = Changes::by_participant(call, after, changes);

@@ -126,6 +126,8 @@ text_enum! {
         ProposalClaim = "claim of a pending proposal",
         /// An obligation.
         Obligation = "obligation",
+        /// A confirmed occurrence that left its obligation's record.
+        OlderOccurrence = "older occurrence of an obligation",
         /// A funding item.
         FundingItem = "funding item",
         /// The pointer from a funding item's id to its place.
@@ -226,7 +228,7 @@ fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKin
         "PROPOSAL" => alone(Kind::Proposal, "i"),
         "PROPOSED" => alone(Kind::ProposalSnapshot, "i"),
         "PENDING" => alone(Kind::ProposalClaim, "i#t"),
-        "OBLIGATION" => alone(Kind::Obligation, "i"),
+        "OBLIGATION" => alone(Kind::Obligation, "i").or_else(|| beside(tail, sort, beside_obligation)),
         "CONTACT" => alone(Kind::Contact, "i"),
         "WORKSPACE" => alone(Kind::Workspace, "i").or_else(|| beside(tail, sort, beside_workspace)),
         "FUNDINGITEM" => alone(Kind::FundingItemPointer, "i"),
@@ -303,6 +305,10 @@ fn beside_movement(name: &str) -> Option<(RecordKind, &'static str)> {
         "INSTRUCTIONS" => (RecordKind::Instructions, "n"),
         _ => return None,
     })
+}
+
+fn beside_obligation(name: &str) -> Option<(RecordKind, &'static str)> {
+    (name == "OCCURRENCE").then_some((RecordKind::OlderOccurrence, "n"))
 }
 
 fn beside_statement(name: &str) -> Option<(RecordKind, &'static str)> {
@@ -427,6 +433,7 @@ mod tests {
             (Kind::ProposalSnapshot, keys::proposed(org, id().into())),
             (Kind::ProposalClaim, keys::pending(org, agreement, ProposalAction::PublishAgreement)),
             (Kind::Obligation, keys::obligation(org, id().into())),
+            (Kind::OlderOccurrence, keys::older_occurrence(org, id().into(), 51)),
             (Kind::FundingItem, keys::funding_item(org, id().into(), place)),
             (Kind::FundingItemPointer, keys::funding_item_pointer(org, id().into())),
             (Kind::FundingItemReference, keys::funding_item_reference(org, &reference)),

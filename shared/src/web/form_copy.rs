@@ -1,5 +1,6 @@
 //! Lets each copy of a form act once. Each form on a page has a copy's name, which only the session's secret can make;
-//! the act's transaction records it (`store::form_copies`). So a form submitted twice acts once.
+//! the act's transaction records it (`store::form_copies`). So a form submitted twice acts once, and does each of its
+//! parts once.
 
 use std::sync::atomic::Ordering;
 
@@ -27,7 +28,8 @@ impl From<&Redirect> for FormAnswer {
 }
 
 impl Request {
-    /// How the form's copy was used before the request began, if it was and the form is the session's own.
+    /// How the form's copy was used before the request began, if it was and the form is the session's own. None if parts
+    /// of the form may be left to do.
     #[must_use]
     pub fn repeat(&self) -> Option<Repeat> {
         self.repeat_of(self.used_copy.as_ref()?)
@@ -56,8 +58,29 @@ impl Request {
         let secret = self.signed_in().map(SignedIn::secret);
         let secret = secret.or_else(|_| self.attending().map(Attending::secret)).ok()?;
         self.verified_form(secret).ok()?;
+        if used.is_begun_by(copy) {
+            return None;
+        }
         let is_same = used.fingerprint == copy.fingerprint;
         Some(if is_same { Repeat::Same(used.answer.clone()) } else { Repeat::Other })
+    }
+
+    /// Notes that a part of the form has used its copy, in this request or before.
+    pub(super) fn note_parts(&self) {
+        self.acts_in_parts.store(true, Ordering::Relaxed);
+        self.has_used_copy.store(true, Ordering::Relaxed);
+    }
+
+    /// Goes on beside another request that has begun the parts of the same form with the same content. Fails with
+    /// [`Error::FormUsed`] if the copy was used otherwise.
+    pub(super) async fn check_copy_of_parts(&self) -> Result<(), Error> {
+        let Some(copy) = self.copy.filter(|_| !self.has_used_copy()) else { return Ok(()) };
+        match self.store().used_copy(copy.id, self.now()).await? {
+            Some(used) if used.is_begun_by(copy) => self.note_parts(),
+            Some(_) => return Err(Error::FormUsed),
+            None => {}
+        }
+        Ok(())
     }
 
     /// Fails with [`Error::FormUsed`] if another request has used the form's copy.
@@ -67,9 +90,11 @@ impl Request {
         if used.is_some() { Err(Error::FormUsed) } else { Ok(()) }
     }
 
-    /// Keeps the answer for repeats, unless the commit did. If that fails, a repeat leads to the form's own page.
+    /// Keeps the answer for repeats, unless the commit did. If that fails, a repeat leads to the form's own page, or does
+    /// its parts again, each of which finds itself done.
     pub async fn keep_answer(&self, answer: FormAnswer) {
-        let is_kept = self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
+        let is_known = || self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
+        let is_kept = !self.acts_in_parts.load(Ordering::Relaxed) && is_known();
         if let Some(copy) = self.copy.filter(|_| self.has_used_copy() && !is_kept) {
             let _ = self.store().keep_answer(copy.id, &answer).await;
         }

@@ -50,6 +50,8 @@ pub struct Request {
     pub(super) copy: Option<FormCopy>,
     pub(super) used_copy: Option<UsedCopy>,
     pub(super) has_used_copy: AtomicBool,
+    /// Whether the form acts in parts. Its copy is finished with its answer.
+    pub(super) acts_in_parts: AtomicBool,
     pub(super) is_audited: AtomicBool,
     /// The answer to the form if its commit takes effect although it seems to fail.
     pub(super) redirect_if_committed: OnceLock<Redirect>,
@@ -81,6 +83,7 @@ impl Request {
             copy: None,
             used_copy: None,
             has_used_copy: AtomicBool::new(false),
+            acts_in_parts: AtomicBool::new(false),
             is_audited: AtomicBool::new(false),
             redirect_if_committed: OnceLock::new(),
             outcome: OnceLock::new(),
@@ -126,7 +129,11 @@ impl Request {
 
     async fn read_copy(&self) -> Result<Option<UsedCopy>, Error> {
         let Some(copy) = self.copy else { return Ok(None) };
-        Ok(self.store().used_copy(copy.id, self.now()).await?)
+        let used = self.store().used_copy(copy.id, self.now()).await?;
+        if used.as_ref().is_some_and(|used| used.is_begun_by(copy)) {
+            self.note_parts();
+        }
+        Ok(used)
     }
 
     /// The participant to whom the page belongs. [`Error::Unauthenticated`] without a session.
@@ -245,16 +252,10 @@ impl Request {
         value.and_then(|value| value.parse().ok()).ok_or_else(Error::not_found)
     }
 
-    /// Reads a list page's query as strictly as the API does: otherwise a typo would show the whole list.
+    /// Reads a page's query as strictly as the API does: otherwise a typo would show the whole list. There is no other
+    /// way to read it.
     pub fn read_query<T: Deserr<FieldErrors>>(&self) -> Result<T, Error> {
         input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
-    }
-
-    /// A query parameter of a page that lists nothing: what led to it, or what its form begins with.
-    #[must_use]
-    pub fn query(&self, name: &str) -> Option<String> {
-        let mut pairs = form_urlencoded::parse(self.parts.uri.query()?.as_bytes());
-        pairs.find(|(parameter, _)| parameter == name).map(|(_, value)| value.into_owned())
     }
 
     /// The state that all functions share.

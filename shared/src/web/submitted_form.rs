@@ -7,6 +7,7 @@ use http::StatusCode;
 use tracing::Instrument;
 use uuid::Uuid;
 
+use crate::crypto;
 use crate::domain::call_context::CallContext;
 use crate::domain::member::{Admin, Member};
 use crate::domain::participant::ActingParticipant;
@@ -16,7 +17,7 @@ use crate::platform::call_record::CallRecord;
 use crate::retry::retry_on_conflict;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::change::Changes;
-use crate::store::form_copies::FormAnswer;
+use crate::store::form_copies::{CopyUse, FormAnswer};
 use crate::store::members;
 use crate::web::form::Form;
 use crate::web::participant_session::Attending;
@@ -159,6 +160,23 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         Uuid::from_u128(self.copy_id().as_u128() ^ 1).into()
     }
 
+    /// The id of what a part of the form makes: the same each time that this copy is submitted with this content, and
+    /// only then.
+    #[must_use]
+    pub fn id_of_part<T: From<Uuid>>(&self, part: &[&[u8]]) -> T {
+        let id = self.copy_id();
+        let content = self.request.copy.map_or([0; 32], |copy| copy.fingerprint);
+        let hash = crypto::fingerprint(&[&[id.as_bytes().as_slice(), &content], part].concat());
+        let mut bytes = id.into_bytes();
+        // The time stays; the rest has the form of a `UUIDv7`.
+        for (byte, hashed) in bytes.iter_mut().zip(hash).skip(6) {
+            *byte = hashed;
+        }
+        bytes[6] = 0x70 | (bytes[6] & 0x0f);
+        bytes[8] = 0x80 | (bytes[8] & 0x3f);
+        Uuid::from_bytes(bytes).into()
+    }
+
     /// Sets the answer if a commit seems to fail but took effect. Call it before [`SubmittedForm::run`], at most once.
     pub fn redirect_if_committed(&self, redirect: &Redirect) {
         // A second redirect is ignored.
@@ -202,7 +220,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         let answer = self.request.redirect_if_committed.get().map(FormAnswer::from);
         let (mut commit, shown, output) = plan.into_commit(scope);
         if let Some(copy) = copy {
-            commit = commit.using(copy, answer.as_ref());
+            commit = commit.using(copy, CopyUse::Act(answer.as_ref()));
         }
         commit.with(self.submitter.role_check(scope.call())).done(StatusCode::SEE_OTHER, &shown).await?;
         self.request.is_audited.store(true, Ordering::Relaxed);
@@ -212,7 +230,8 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
 }
 
 /// A part of a member's form that is a call of its own, with its own transaction, audit row and log line: a form that
-/// acts on several records has one part for each. What was done before a part failed stays done.
+/// acts on several records has one part for each. What was done before a part failed stays done. The first part that
+/// changes something records the form's copy, so the others don't begin before it: they would write the same item.
 #[derive(Debug)]
 pub struct FormPart<'a> {
     form: &'a SubmittedForm<'a>,
@@ -252,6 +271,7 @@ impl FormPart<'_> {
                 };
                 if matches!(result, Err(Error::Conflict)) {
                     self.form.signed_in()?.reload_member().await?;
+                    self.form.request.check_copy_of_parts().await?;
                 }
                 result
             }
@@ -272,9 +292,17 @@ impl FormPart<'_> {
         if plan.is_empty() {
             return Ok(plan.into_output());
         }
-        let (commit, shown, output) = plan.into_commit(&self.scope);
+        let request = self.form.request;
+        let copy = request.copy.filter(|_| !request.has_used_copy());
+        let (mut commit, shown, output) = plan.into_commit(&self.scope);
+        if let Some(copy) = copy {
+            commit = commit.using(copy, CopyUse::FirstPart);
+        }
         let role = self.form.submitter.role_check(self.scope.call());
         commit.with(role).done(StatusCode::SEE_OTHER, &shown).await?;
+        if copy.is_some() {
+            request.note_parts();
+        }
         self.record.log(Some(&self.scope), StatusCode::SEE_OTHER, "ok", None);
         Ok(output)
     }

@@ -7,6 +7,7 @@ use pages::done::redirect_with_notice;
 use pages::fields::{Choice, Fields};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
+use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -15,11 +16,13 @@ use shared::domain::agreement::template::{self, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement};
 use shared::domain::ids::{AgreementId, ContactId, WorkspaceId};
 use shared::error::Error;
+use shared::limits;
 use shared::service::drafts::{self, Beginning};
-use shared::service::workspaces;
+use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
+use shared::wire::page::{Offset, Search};
 
 use crate::draft::details::agreement_name;
 
@@ -89,11 +92,38 @@ impl Start {
     }
 }
 
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct Query {
+    #[deserr(default)]
+    workspace: Option<WorkspaceId>,
+    #[deserr(default)]
+    template: Option<String>,
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
+impl Query {
+    fn start(&self) -> Result<Option<Start>, Error> {
+        let unknown = || FieldErrors::one("template", FieldCode::InvalidValue, "must be the key of a template");
+        let find = |key: &String| Start::find(key).ok_or_else(|| Error::Invalid(unknown()));
+        self.template.as_ref().map(find).transpose()
+    }
+}
+
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
-    let workspace: Option<WorkspaceId> = request.query("workspace").and_then(|id| id.parse().ok());
-    let start = request.query("template").and_then(|key| Start::find(&key));
-    match (workspace, start) {
-        (None, _) => WORKSPACE.page(request).await,
+    let query: Query = request.read_query()?;
+    match (query.workspace, query.start()?) {
+        (None, None) => {
+            let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
+            WORKSPACE.page(request, &query).await
+        }
+        (None, Some(_)) => {
+            let missing = FieldErrors::one("workspace", FieldCode::Required, "must be given with a template");
+            Err(Error::Invalid(missing))
+        }
         (Some(workspace), None) => choose_template(request, workspace).await,
         (Some(workspace), Some(start)) => form_page(request, workspace, start, Fields::default(), None).await,
     }

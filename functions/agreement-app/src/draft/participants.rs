@@ -63,7 +63,7 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     }
     let takes_part = |contact: &Contact| agreement.participants.iter().any(|part| part.contact_id == contact.id);
     let path = format!("{}/participants", agreement_url(id));
-    let picker = match ContactPicker::new(request, path, &found, takes_part) {
+    let picker = match ContactPicker::new(&query, path, &found, takes_part) {
         Ok(picker) => picker,
         Err(first_page) => return Ok(first_page),
     };

@@ -80,9 +80,9 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
         Err(errors) => return again(errors).await,
     };
     let keys = request.app().webhooks()?.keys.keyring().await?;
-    let evidence = submitted.new_id::<EvidenceId>();
+    let evidence = submitted.id_of_part::<EvidenceId>(&[]);
     // No file is stored for a form that files nothing.
-    if let Some(refused) = not_taken(&submitted, id, evidence, source).await? {
+    if let Some(refused) = not_taken(&submitted, id, source).await? {
         return not_filed(request, &submitted, refusal(refused)).await;
     }
     if let Some(spoken) = account.clone() {
@@ -226,18 +226,11 @@ fn safe_name(name: &str) -> Result<SafeLine, FieldErrors> {
 async fn not_taken(
     submitted: &SubmittedForm<'_>,
     id: MovementId,
-    evidence: EvidenceId,
     source: ChosenSource,
 ) -> Result<Option<NotMoved>, Error> {
     let movement = movements::get(submitted.scope(), id).await?.movement;
-    if movement.takes_evidence_of(source.source().side()) {
-        return Ok(None);
-    }
-    match movements::evidence(submitted.scope(), id, evidence).await {
-        Ok(_) => Ok(None),
-        Err(Error::NotFound(_)) => Ok(Some(NotMoved::NotNow(movement.state()))),
-        Err(error) => Err(error),
-    }
+    let is_taken = movement.takes_evidence_of(source.source().side());
+    Ok((!is_taken).then(|| NotMoved::NotNow(movement.state())))
 }
 
 fn filed(source: ChosenSource) -> Notice {

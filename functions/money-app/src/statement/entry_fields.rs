@@ -4,7 +4,7 @@ use pages::form;
 use shared::domain::ids::MovementId;
 use shared::domain::movement::Movement;
 
-/// The prefix of checkboxes: `pair.<entry>.<payment>`, with the evidence's id as value.
+/// The prefix of checkboxes: `pair.<entry>.<payment>`.
 pub(super) const PAIR: &str = "pair.";
 
 /// The prefix of checkboxes if filing first resolves that the payment didn't arrive.

@@ -50,7 +50,7 @@ async fn again(request: &Request, form: &Form, notice: Notice, errors: FieldErro
 pub(crate) async fn file_entries(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (StatementId, _) = (request.path_id("id")?, submitted.form());
-    let pairs = pairs(form);
+    let pairs = pairs(&submitted);
     if let Some(notice) = unclear(&pairs) {
         return again(request, form, notice, FieldErrors::default()).await;
     }
@@ -111,14 +111,14 @@ fn reasons(form: &Form, pairs: &[Pair]) -> Result<Reasons, FieldErrors> {
     if errors.is_empty() { Ok(reasons) } else { Err(errors) }
 }
 
-fn pairs(form: &Form) -> Vec<Pair> {
+fn pairs(submitted: &SubmittedForm<'_>) -> Vec<Pair> {
     let pair = |prefix: &str, rest: &str| {
         let (number, movement) = rest.split_once('.')?;
-        let evidence = form.get(&format!("{prefix}{rest}")).parse().ok()?;
-        let (number, movement) = (number.parse().ok()?, movement.parse().ok()?);
+        let (number, movement): (u32, MovementId) = (number.parse().ok()?, movement.parse().ok()?);
+        let evidence = submitted.id_of_part(&[&number.to_be_bytes(), movement.uuid().as_bytes()]);
         Some(Pair { number, movement, evidence, resolves: prefix == RESOLVING })
     };
-    let of = |prefix: &'static str| form.checked(prefix).filter_map(move |rest| pair(prefix, rest));
+    let of = |prefix: &'static str| submitted.form().checked(prefix).filter_map(move |rest| pair(prefix, rest));
     let mut pairs: Vec<Pair> = of(PAIR).chain(of(RESOLVING)).collect();
     pairs.sort_by_key(|pair| (pair.number, pair.movement));
     pairs

@@ -15,7 +15,7 @@ use pages::statement_file as read;
 use pages::urls::{evidence_url, movement_url, statement_url};
 use shared::domain::bank_account::AccountKeys;
 use shared::domain::day::Day;
-use shared::domain::ids::{EvidenceId, MovementId, StatementId};
+use shared::domain::ids::{MovementId, StatementId};
 use shared::domain::movement::Movement;
 use shared::domain::movement::evidence::{EvidenceKey, EvidenceState};
 use shared::domain::own_account;
@@ -91,7 +91,6 @@ struct OtherRow {
 
 struct Choice {
     name: String,
-    evidence: String,
     is_checked: bool,
     payment: String,
     url: String,
@@ -291,7 +290,6 @@ impl Shown<'_> {
         Some(Choice {
             is_checked: self.fields.is_checked(&name),
             name,
-            evidence: EvidenceId::new().to_string(),
             payment: named(movement),
             url: movement_url(movement.id()),
             about: about.join(", "),

@@ -81,8 +81,8 @@ pub struct ObligationView {
     /// When the first occurrence is due, or was, for which nobody has said that it is done.
     #[schema(required = true)]
     pub next_due_at: Option<Timestamp>,
-    /// When it is due, was and will be: all that is due or overdue, the next 12, and what was said about others. Of those
-    /// that are confirmed, the latest 50.
+    /// When it is due, was and will be: all that is due or overdue, the next 12, and all others about which something was
+    /// said.
     #[schema(required = true)]
     pub occurrences: Option<Vec<OccurrenceView>>,
     /// What makes it due, of `triggered`.

@@ -169,13 +169,6 @@ impl Proof {
         self.state == ProofState::Undecided
     }
 
-    /// Whether a form already filed it.
-    #[must_use]
-    pub fn is_as(&self, new: &NewProof) -> bool {
-        let Self { id, source, dated, file, note, .. } = self;
-        (*id, *source, *dated, file, note) == (new.id, new.source, new.dated, &new.file, &new.note)
-    }
-
     /// The proof, accepted by a member. None if it was already decided.
     pub(super) fn accepted(&self, by: &Member, at: Timestamp) -> Option<AcceptedProof> {
         let state = ProofState::Accepted { at, by: by.actor() };

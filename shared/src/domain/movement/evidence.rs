@@ -23,11 +23,10 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence_account::{AccountStanding, EvidenceAccount, SpokenAccount};
 use super::safe_text::{SafeLine, SafeNote};
-use super::source::{ChosenSource, EvidenceSource, Origin, ReceiverSource, Side};
+use super::source::{ChosenSource, EvidenceSource, ReceiverSource, Side};
 use super::{NotMoved, Stamp};
 use crate::domain::actor::{Actor, ActorType};
 use crate::domain::agreement::DocumentContent;
-use crate::domain::bank_account::BankAccount;
 use crate::domain::day::Day;
 use crate::domain::file_type::FileType;
 use crate::domain::ids::{EvidenceId, MovementId, StatementId};
@@ -202,24 +201,6 @@ impl NewEvidence {
     #[must_use]
     pub fn facts(&self) -> &EvidenceFacts {
         &self.facts
-    }
-
-    /// Whether filed evidence has the same source, facts, account and file content.
-    #[must_use]
-    pub fn is_of(&self, filed: &Evidence) -> bool {
-        fn said(facts: &EvidenceFacts) -> (Money, Day, Option<&BankReference>, Option<&DocumentContent>) {
-            (facts.money, facts.value_day, facts.reference.as_ref(), facts.file.as_ref().map(|file| &file.content))
-        }
-        // The comparison of accounts determined the source of read entries.
-        let is_of_source =
-            self.source == filed.source || [self.source, filed.source].iter().all(|one| one.origin() == Origin::Read);
-        let ending = self.spoken_account().and_then(|account| account.account.as_ref()).map(BankAccount::ending);
-        let is_of_account = self.account.is_none() == filed.account.is_none()
-            && ending == filed.account.as_ref().and_then(|account| account.ending.clone());
-        (self.id, &self.entry) == (filed.id, &filed.entry)
-            && is_of_source
-            && is_of_account
-            && said(&self.facts) == said(&filed.facts)
     }
 
     /// The filed evidence; [`NotMoved::OtherAccount`] while its account has not been compared.

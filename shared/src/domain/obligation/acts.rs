@@ -8,7 +8,7 @@
 //! member's too: the member may have used the participant's link.
 
 use super::occurrences::Open;
-use super::{CancelCause, Cancellation, Obligation, Said, SaidOf, Terms, Word};
+use super::{CancelCause, Cancellation, Obligation, OlderOccurrence, Said, SaidOf, Terms, Word};
 use crate::domain::actor::Actor;
 use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::files::Filer;
@@ -288,19 +288,20 @@ impl Obligation {
         self.said.insert(at, said);
     }
 
-    /// Keeps the latest confirmed occurrences in full, and only the numbers of others.
+    /// Keeps the latest confirmed occurrences in full, and only the numbers of others, which go beside the record.
     fn fold(&mut self) {
         let confirmed = self.said.iter().filter(|said| !said.said.is_claim()).count();
         let mut too_many = confirmed.saturating_sub(limits::OCCURRENCES_KEPT_MAX);
-        let Self { said, confirmed_before, .. } = self;
-        said.retain(|said| {
+        let Self { said, older, confirmed_before, .. } = self;
+        let goes = |said: &mut SaidOf| {
             let goes = too_many > 0 && !said.said.is_claim();
-            if goes {
-                too_many -= 1;
-                confirmed_before.insert(said.sequence);
-            }
-            !goes
-        });
+            too_many -= usize::from(goes);
+            goes
+        };
+        for said in said.extract_if(.., goes) {
+            confirmed_before.insert(said.sequence);
+            older.push(OlderOccurrence(said));
+        }
     }
 }
 

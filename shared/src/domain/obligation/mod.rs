@@ -5,9 +5,11 @@
 //!
 //! Decision: what is due is derived on read. A record holds only what people said; other occurrences follow from the
 //! schedule, the declared triggers or the last verification. So an endless recurrence takes no space, and nothing is
-//! missed however late it is read. A record keeps the latest
-//! [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed occurrences in full, and older ones
-//! as ranges of numbers.
+//! missed however late it is read.
+//!
+//! Decision: a record keeps the latest [`limits::OCCURRENCES_KEPT_MAX`](crate::limits::OCCURRENCES_KEPT_MAX) confirmed
+//! occurrences in full. Older ones are items of their own beside it, which only readers of the whole record read; the
+//! record keeps their numbers, as ranges. So acts and lists cost the same after decades, and no word is lost.
 //!
 //! Decision: an obligation keeps its organization's time zone from the projection, so moving the organization to
 //! another zone moves no agreed day.
@@ -103,6 +105,9 @@ pub struct Obligation {
     /// What was said about occurrences, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     said: Vec<SaidOf>,
+    /// Of what left the record, which keeps the numbers: what was read again, or left just now.
+    #[serde(skip)]
+    older: Vec<OlderOccurrence>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cancellation: Option<Cancellation>,
     created_at: Timestamp,
@@ -175,6 +180,19 @@ impl Word {
     #[must_use]
     pub fn mark(&self) -> String {
         self.in_person.as_ref().map(|host| format!(", {host}")).unwrap_or_default()
+    }
+}
+
+/// A confirmed occurrence that left its obligation's record: an item beside it, which never changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OlderOccurrence(SaidOf);
+
+impl OlderOccurrence {
+    /// Its number among the occurrences of the obligation.
+    #[must_use]
+    pub fn sequence(&self) -> u32 {
+        self.0.sequence
     }
 }
 
@@ -309,10 +327,28 @@ impl Obligation {
         self.updated_at
     }
 
-    /// The number of confirmed occurrences that the record no longer keeps in full.
+    /// The older occurrences that were read, or that have just left the record.
     #[must_use]
-    pub fn confirmed_before(&self) -> u32 {
-        self.confirmed_before.count()
+    pub fn older(&self) -> &[OlderOccurrence] {
+        &self.older
+    }
+
+    /// The number of confirmed occurrences beside the record that were not read.
+    #[must_use]
+    pub fn older_unread(&self) -> u32 {
+        self.confirmed_before.count().saturating_sub(u32::try_from(self.older.len()).unwrap_or(u32::MAX))
+    }
+
+    /// The obligation with the occurrences that were read beside its record.
+    #[must_use]
+    pub fn with_older(self, mut older: Vec<OlderOccurrence>) -> Self {
+        // One may have left the record after it was read.
+        older.retain(|older| self.confirmed_before.contains(older.sequence()));
+        Self { older, ..self }
+    }
+
+    fn all_said(&self) -> impl Iterator<Item = &SaidOf> {
+        self.older.iter().map(|older| &older.0).chain(&self.said)
     }
 
     /// Its state, which doesn't depend on time.
@@ -347,9 +383,9 @@ impl Obligation {
         })
     }
 
-    /// The files of members' claims, as far as the record keeps them. Participants' files are in their receipts.
+    /// The files of members' claims, as far as they were read. Participants' files are in their receipts.
     pub fn files_of_members(&self) -> impl Iterator<Item = &EvidenceFile> {
-        let claims = self.said.iter().filter_map(|said| match &said.said {
+        let claims = self.all_said().filter_map(|said| match &said.said {
             Said::Satisfied { claim, how } | Said::Confirmed { claim, how, .. } => Some((claim, how)),
             Said::Verified { .. } => None,
         });

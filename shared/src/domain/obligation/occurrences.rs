@@ -117,8 +117,8 @@ pub(in crate::domain) struct Open {
 }
 
 impl Obligation {
-    /// The occurrences as of a moment, by number: all due or overdue ones, those with a kept claim or confirmation, and
-    /// the next [`limits::UPCOMING_SHOWN_MAX`].
+    /// The occurrences as of a moment, by number: all due or overdue ones, those with a claim or confirmation that was
+    /// read, and the next [`limits::UPCOMING_SHOWN_MAX`].
     #[must_use]
     pub fn occurrences(&self, now: Timestamp) -> Vec<Occurrence> {
         let as_of = self.as_of(now);
@@ -128,7 +128,7 @@ impl Obligation {
             as_of >= open.due_from || (upcoming <= limits::UPCOMING_SHOWN_MAX && self.cancellation.is_none())
         };
         let open = self.open().take_while(is_shown).map(|open| self.open_occurrence(open, as_of));
-        let said = self.said.iter().map(|said| self.said_occurrence(said));
+        let said = self.all_said().map(|said| self.said_occurrence(said));
         let mut occurrences: Vec<Occurrence> = said.chain(open).collect();
         occurrences.sort_by_key(|occurrence| occurrence.sequence);
         occurrences

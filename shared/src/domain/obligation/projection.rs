@@ -80,6 +80,7 @@ fn projected(agreement: &Agreement, (number, promise): (u32, &Promise), zone: &T
         terms: terms(&promise.terms),
         confirmed_before: Sequences::default(),
         said: Vec::new(),
+        older: Vec::new(),
         cancellation: None,
         created_at: at,
         updated_at: at,

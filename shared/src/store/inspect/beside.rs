@@ -12,10 +12,11 @@ use super::records::owner;
 use super::{Problem, Sight};
 use crate::domain::agreement::acts::Act;
 use crate::domain::agreement::verification::Verification;
-use crate::domain::ids::{AgreementId, MovementId, OrgId, StatementId};
+use crate::domain::ids::{AgreementId, MovementId, ObligationId, OrgId, StatementId};
 use crate::domain::information::Submission;
 use crate::domain::movement::evidence::Evidence;
 use crate::domain::movement::instructions::SealedInstructions;
+use crate::domain::obligation::OlderOccurrence;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::Receipt;
@@ -29,6 +30,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     let agreement = keys::agreement(org, AgreementId::from(id));
     let (key, what) = match place.kind {
         RecordKind::Evidence | RecordKind::Instructions => (keys::movement(org, MovementId::from(id)), "its movement"),
+        RecordKind::OlderOccurrence => (keys::obligation(org, ObligationId::from(id)), "its obligation"),
         RecordKind::FiledEntry => (keys::statement(org, StatementId::from(id)), "its statement"),
         _ => (agreement, "its agreement"),
     };
@@ -46,6 +48,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
         RecordKind::Receipt => drop(read::<Receipt>(sight)),
         RecordKind::AnswerDraft => drop(read::<AnswerDraft>(sight)),
         RecordKind::Submission => drop(read::<Submission>(sight)),
+        RecordKind::OlderOccurrence => drop(read::<OlderOccurrence>(sight)),
         RecordKind::Instructions => drop(read::<SealedInstructions>(sight)),
         RecordKind::Evidence => evidence(sight, org),
         _ => filed_entry(sight, org),

@@ -453,6 +453,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::Evidence
         | Kind::Arrival
         | Kind::Instructions
+        | Kind::OlderOccurrence
         | Kind::FiledEntry => beside::look(sight, org, place),
         Kind::Due => due::look(sight),
         Kind::Organization | Kind::Member | Kind::Invitation | Kind::TokenPointer => {

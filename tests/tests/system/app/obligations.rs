@@ -1,5 +1,6 @@
 //! Obligations on members' and parties' pages: what is due, and the acts, each once and only by those who may.
 
+mod older;
 mod parties;
 
 use serde_json::{Value, json};

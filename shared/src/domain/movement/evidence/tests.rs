@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::agreement::fixtures::noon;
 use crate::domain::money::Currency;
-use crate::domain::movement::source::Assurance;
+use crate::domain::movement::source::{Assurance, Origin};
 
 fn facts(reference: Option<&str>, sha256: Option<&str>) -> EvidenceFacts {
     let content = |sha256: &str| DocumentContent { sha256: sha256.to_owned(), size_bytes: 9 };
@@ -69,25 +69,6 @@ fn the_value_date_is_not_in_the_future() {
 }
 
 #[test]
-fn a_form_that_says_something_else_is_another() {
-    let (id, source) = (EvidenceId::new(), ChosenSource::parse("recipient_confirmation").unwrap());
-    let typed = |facts| NewEvidence::typed(id, source, facts).unwrap();
-    let own = facts(Some("TRN-1"), Some("a"));
-    let filed = typed(own.clone()).filed(MovementId::new(), stamp(Actor::system()), false).unwrap();
-    assert!(typed(own.clone()).is_of(&filed));
-    let money = Money::new(2, own.money.currency()).unwrap();
-    for other in [
-        EvidenceFacts { money, ..own.clone() },
-        EvidenceFacts { value_day: own.value_day.plus_days(1), ..own.clone() },
-        facts(Some("TRN-2"), Some("a")),
-        facts(Some("TRN-1"), Some("b")),
-        facts(Some("TRN-1"), None),
-    ] {
-        assert!(!typed(other.clone()).is_of(&filed), "{other:?}");
-    }
-}
-
-#[test]
 fn an_entry_of_another_account_is_no_more_than_a_document_of_its_bank() {
     let entry = StatementEntry {
         statement_id: StatementId::new(),
@@ -108,7 +89,6 @@ fn an_entry_of_another_account_is_no_more_than_a_document_of_its_bank() {
         let compared = new.clone().with_account(account(standing));
         let filed = compared.filed(MovementId::new(), stamp(Actor::system()), false).unwrap();
         assert_eq!((filed.source().assurance(), filed.source().origin()), (assurance, Origin::Read), "{standing:?}");
-        assert!(new.is_of(&filed), "sent twice, it is the same: {standing:?}");
     }
 }
 

@@ -5,6 +5,7 @@ use tests::clockwork::Clockwork;
 use tests::{drafts, eventually};
 
 use super::{Desk, assert_says, id, submit};
+use crate::app::contacts::audit_of;
 
 impl Desk {
     fn import(&self) -> String {
@@ -71,13 +72,17 @@ async fn an_import_that_was_interrupted_goes_on_where_it_stopped() {
     let rows: Vec<String> = (1..=40).map(|n| format!("Asset {n}\n")).collect();
     let read = desk.upload(format!("label\n{}", rows.concat()).as_bytes()).await;
     let at = read.location().to_owned();
-    let token = desk.maren.get(&at).await.hidden("form_token");
-    let fields = [("form_token", token.as_str())];
+    let preview = desk.maren.get(&at).await;
+    let own = ["form_token", "copy"].map(|name| (name, preview.hidden(name)));
+    let fields = own.each_ref().map(|(name, value)| (*name, value.as_str()));
     let (one, two) = tokio::join!(desk.maren.post(&at, &fields), desk.maren.post(&at, &fields));
     assert!(one.status == 303 && two.status == 303, "{} {}", one.body, two.body);
     while desk.summary().await["total"] != 40 {
         assert_eq!(desk.add(&at).await.status, 303);
     }
+    assert_eq!(desk.summary().await["total"], 40);
+    let again = desk.maren.post(&at, &fields).await;
+    assert_eq!((again.status, audit_of(&desk.org, &again).await["code"].as_str()), (303, Some("replayed")));
     assert_eq!(desk.summary().await["total"], 40);
 }
 

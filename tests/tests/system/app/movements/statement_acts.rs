@@ -7,6 +7,7 @@ use tests::shaky::Shaky;
 
 use super::statements::{LIST, another, camt, entry, file, pair, review, state_of, upload, uploaded};
 use super::{Deal, assert_says, submit};
+use crate::app::contacts::audit_of;
 
 #[tokio::test]
 async fn a_statement_of_which_nothing_was_filed_is_discarded() {
@@ -173,13 +174,40 @@ async fn a_store_that_fails_midway_leaves_a_page_that_says_what_was_filed_and_fi
 }
 
 #[tokio::test]
+async fn a_form_that_files_several_goes_on_where_it_was_interrupted_and_is_used_once() {
+    let failing = Failing::new().await;
+    let Failing { shaky, maren, deal, deposit, at, page } = &failing;
+    let chosen = failing.chosen(page);
+    let rule = Rule::on("TransactWriteItems").containing(deposit).containing("file_evidence");
+    let fault = shaky.faults.inject(rule, Fault::ServerError);
+    assert_eq!(file(maren, page, at, &chosen).await.status, 500);
+    fault.end();
+    assert_eq!(state_of(&deal.org, *deposit).await, "instructions_ready");
+    // Until it is finished, too, the copy is for this content alone.
+    let other = file(maren, page, at, &chosen[1..]).await;
+    assert!(other.status == 409 && other.says("This form was already used."), "{}", other.body);
+    assert_eq!(state_of(&deal.org, *deposit).await, "instructions_ready", "nothing was filed");
+
+    let (one, two) = tokio::join!(file(maren, page, at, &chosen), file(maren, page, at, &chosen));
+    assert_eq!((one.status, two.status), (303, 303), "{}{}", one.body, two.body);
+    assert_says(&maren.get(at).await, &["2 entries are filed as evidence", "Next: review each"]);
+    failing.assert_filed_once().await;
+    let again = file(maren, page, at, &chosen).await;
+    assert_eq!((again.status, again.location()), (303, one.location()));
+    assert_eq!(audit_of(&deal.org, &again).await["code"], "replayed");
+    assert_eq!(file(maren, page, at, &chosen[..1]).await.status, 409);
+    failing.assert_filed_once().await;
+}
+
+#[tokio::test]
 async fn an_entry_whose_answer_was_lost_is_filed_once_and_its_page_says_so() {
     let failing = Failing::new().await;
-    let Failing { shaky, maren, deposit, at, page, .. } = &failing;
+    let Failing { shaky, maren, deal, deposit, at, .. } = &failing;
     // Lost once, the call is repeated. Lost each time, nobody learns of it, but it is done.
-    for (number, times) in [(0, 1), (1, usize::MAX)] {
-        let chosen = [failing.chosen(page)[number].clone()];
-        let rule = Rule::on("TransactWriteItems").containing(&chosen[0].1).times(times);
+    for (number, (payment, times)) in [(deal.id, 1), (*deposit, usize::MAX)].into_iter().enumerate() {
+        let page = &maren.get(at).await;
+        let chosen = [pair(page, u32::try_from(number).expect("a number") + 1, payment)];
+        let rule = Rule::on("TransactWriteItems").containing(payment).containing("file_evidence").times(times);
         let fault = shaky.faults.inject(rule, Fault::LostResponse);
         let answer = file(maren, page, at, &chosen).await;
         assert!(fault.count() > 0);
