@@ -453,23 +453,8 @@ async fn queue(
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
-    let drafted = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
-    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
-    let (drafted, funding) = tokio::try_join!(drafted, funding)?;
-    let mut found = HashMap::new();
-    for agreement in agreements {
-        let loaded = AgreementWithFacts::of(agreement);
-        let agreement = loaded.as_of(scope, now).into_owned();
-        let blockers = blockers(&agreement, &contacts, &drafted, &funding, now);
-        let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
-        found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
-    }
-    let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
-    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, &not_of)).collect();
-    papers.sort_by_key(|paper| paper.recorded_at);
-    // The clock may not have recorded yet that an agreement has ended.
-    let total = if papers.is_empty() { 0 } else { chosen.papers.1.max(papers.len()) };
-    papers.truncate(limits::HOME_PROPOSALS_MAX);
+    let mut found = queued(scope, agreements, &contacts, &accesses).await?;
+    let papers = papers_to_confirm(&chosen, &found, &not_of);
     let mut drafts = found_of(&mut found, &chosen.drafts);
     drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());
     Ok(WorkQueue {
@@ -477,7 +462,7 @@ async fn queue(
             shown: proposals.into_iter().map(Versioned::into_inner).collect(),
             total: chosen.proposals.total,
         },
-        papers: Shortlist { shown: papers, total },
+        papers,
         payments: to_see,
         drafts,
         waiting: found_of(&mut found, &chosen.waiting),
@@ -488,6 +473,41 @@ async fn queue(
         active_total: open.open.iter().filter(|open| open.is_active).count(),
         is_new: open.open.is_empty() && open.ended == 0 && pending.pending.is_empty() && pending.ended == 0,
     })
+}
+
+/// The agreements as of now, with what a draft lacks and when the participants looked.
+async fn queued(
+    scope: &Scope,
+    agreements: Vec<Versioned<Agreement>>,
+    contacts: &[Contact],
+    accesses: &HashMap<AgreementId, BTreeMap<ParticipantId, Access>>,
+) -> Result<HashMap<AgreementId, QueuedAgreement>, Error> {
+    let payments = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
+    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
+    let (payments, funding) = tokio::try_join!(payments, funding)?;
+    let queued = |agreement| {
+        let loaded = AgreementWithFacts::of(agreement);
+        let agreement = loaded.as_of(scope, scope.now()).into_owned();
+        let blockers = blockers(&agreement, contacts, &payments, &funding, scope.now());
+        let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
+        (agreement.id(), QueuedAgreement { agreement, blockers, looks })
+    };
+    Ok(agreements.into_iter().map(queued).collect())
+}
+
+/// The paper signatures that the member may confirm, oldest first.
+fn papers_to_confirm(
+    chosen: &Chosen<'_>,
+    found: &HashMap<AgreementId, QueuedAgreement>,
+    not_of: &BTreeSet<MemberId>,
+) -> Shortlist<PaperToConfirm> {
+    let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
+    let mut shown: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, not_of)).collect();
+    shown.sort_by_key(|paper| paper.recorded_at);
+    // The clock may not have recorded yet that an agreement has ended.
+    let total = if shown.is_empty() { 0 } else { chosen.papers.1.max(shown.len()) };
+    shown.truncate(limits::HOME_PROPOSALS_MAX);
+    Shortlist { shown, total }
 }
 
 fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> Vec<(ContactId, Option<Timestamp>)> {
