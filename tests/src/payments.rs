@@ -95,7 +95,7 @@ impl Org {
     /// Adds a payment to a draft.
     pub async fn payment(&self, agreement: AgreementId, terms: PaymentTerms) -> MovementId {
         let (system, id) = (self.system(), MovementId::new());
-        let added = system.run(5, || payments::add(&system, (agreement, id), terms.clone())).await;
+        let added = system.run(5, || payments::add(&system, agreement, id, terms.clone())).await;
         added.expect("the table answers").expect("the draft takes it");
         id
     }

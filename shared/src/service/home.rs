@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 
-use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
 use crate::domain::agreement::gate::GateStatus;
 use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle, Participant};
 use crate::domain::audit::AuditRow;
@@ -30,7 +30,7 @@ use crate::limits;
 use crate::service::audit::{self, Names};
 use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
-use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, blockers_of, participants_of};
+use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, participants_of};
 use crate::service::proof_to_review::{self, ItemToReview};
 use crate::service::scope::Scope;
 use crate::service::second_members;
@@ -230,8 +230,10 @@ impl<'a> Chosen<'a> {
     fn of(
         open: &'a OpenAgreements,
         pending: &PendingProposals,
-        (not_of, own): (&BTreeSet<MemberId>, &BTreeSet<ContactId>),
-        (now, all_attention): (Timestamp, bool),
+        not_of: &BTreeSet<MemberId>,
+        own: &BTreeSet<ContactId>,
+        now: Timestamp,
+        all_attention: bool,
     ) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
         let mut proposals = pending.pending.clone();
@@ -411,8 +413,9 @@ fn blockers(
     if agreement.lifecycle() != Lifecycle::Draft {
         return Vec::new();
     }
-    let changed = funding.changed(agreement, contacts);
-    blockers_of(agreement, true, (contacts, payments.of(agreement), &changed), now)
+    let (payments, changed_items) = (payments.of(agreement), &funding.changed(agreement, contacts));
+    let context = DraftContext { workspace_activated: true, contacts, payments, changed_items, now };
+    blockers::blockers(agreement, &context)
 }
 
 async fn queue(
@@ -430,7 +433,7 @@ async fn queue(
     // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
     let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
-    let chosen = Chosen::of(&open, &pending, (&not_of, &organization.own_contact_ids), (now, all_attention));
+    let chosen = Chosen::of(&open, &pending, &not_of, &organization.own_contact_ids, now, all_attention);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();

@@ -301,8 +301,8 @@ impl Consequences {
         contacts: &[Contact],
         at: Timestamp,
     ) -> Result<Self, Error> {
-        let moment = (loaded.facts(), scope.time_scale(), at);
-        let effects = text::effects(action, current, loaded.workspace(), contacts, moment);
+        let (workspace, facts) = (loaded.workspace(), loaded.facts());
+        let effects = text::effects(action, current, workspace, contacts, facts, scope.time_scale(), at);
         if action != ProposalAction::PublishAgreement {
             return Ok(Self { effects, ..Self::default() });
         }

@@ -297,13 +297,13 @@ async fn what_a_payment_lacks_is_in_the_way_of_publication() {
     let system = org.system();
     let shown =
         shared::domain::agreement::edit::Seen::of_payment(&shared::domain::movement::terms::PaymentTerms::default());
-    let ids = (draft.id(), id);
     let right = terms(&draft, "Investment", "INV-1");
-    let changed = system.run(3, || shared::service::payments::change(&system, ids, &shown, right.clone())).await;
+    let change = || shared::service::payments::change(&system, draft.id(), id, &shown, right.clone());
+    let changed = system.run(3, change).await;
     assert_eq!(changed.expect("the table answers"), Ok(()));
     assert_eq!(blockers().await, [] as [Value; 0]);
     let system = org.system();
-    let removed = system.run(3, || shared::service::payments::remove(&system, ids)).await;
+    let removed = system.run(3, || shared::service::payments::remove(&system, draft.id(), id)).await;
     assert_eq!(removed.expect("the table answers"), Ok(()));
     org.get(format!("{MOVEMENTS}/{id}")).send().await.refused(404);
     assert_eq!(found(&org, &[]).await, texts(&[]));
