@@ -191,7 +191,7 @@ impl Attendee {
     }
 
     /// Approves the condition at these indexes.
-    pub async fn approve(&self, agreement: &Agreement, (stage, gate): (usize, usize)) -> Page {
+    pub async fn approve(&self, agreement: &Agreement, stage: usize, gate: usize) -> Page {
         let condition = format!("/conditions/{}", agreement.stages[stage].gates[gate].id);
         self.submit(&condition, &format!("{condition}/approve"), &[]).await
     }

@@ -46,9 +46,9 @@ impl Fixture {
         let other = drafts::Drafted::of(&org, &other.id()).await;
         let in_an_hour = Timestamp::now().plus_seconds(3600);
         let proposal = drafts::propose_due(&org, &other.agreement, ProposalAction::PublishAgreement, in_an_hour).await;
-        let terms = (vec![obligations::monthly(-40)], obligations::days_ago(45));
+        let (terms, at) = (vec![obligations::monthly(-40)], obligations::days_ago(45));
         let parties = [&contact, &org.person("Ben").await];
-        let (_, owed) = obligations::in_force(&org, &workspace, parties, terms).await;
+        let (_, owed) = obligations::in_force(&org, &workspace, parties, terms, at).await;
         let estate = org.estate("Ellery").await;
         let account = json!({"workspace_id": workspace["id"], "label": "Checking", "asset_kind": "bank_account"});
         let item = org.post(ITEMS, &account).send().await.ok(201);
@@ -124,8 +124,8 @@ impl Fixture {
             let record = |name: &str| json!({"id": self.ids[name]});
             let (contact, terms) = (record("contact_id"), vec![obligations::standing(90)]);
             let parties = [&contact, &self.org.contact("Cleo").await];
-            let force = (terms, Timestamp::now());
-            let (_, owed) = obligations::in_force(&self.org, &record("workspace_id"), parties, force).await;
+            let (workspace, now) = (record("workspace_id"), Timestamp::now());
+            let (_, owed) = obligations::in_force(&self.org, &workspace, parties, terms, now).await;
             return self.org.get(format!("/api/v1/obligations/{}", owed[0])).send().await.ok(200);
         }
         if ["list_movements", "list_ledger"].contains(&list.id.as_str()) {

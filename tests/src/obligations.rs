@@ -166,7 +166,8 @@ pub async fn in_force(
     org: &Org,
     workspace: &Value,
     contacts: [&Value; 2],
-    (terms, at): (Vec<PromiseTerms>, Timestamp),
+    terms: Vec<PromiseTerms>,
+    at: Timestamp,
 ) -> (Drafted, Vec<ObligationId>) {
     let agreement = waiting(org, workspace, contacts, terms, at).await;
     advance(org, &agreement).await.expect("nothing else changes it");
@@ -204,9 +205,11 @@ impl Org {
     /// Runs a participant's act on an obligation.
     pub async fn act_as(
         &self,
-        (agreement, participant): (&Agreement, ParticipantId),
+        agreement: &Agreement,
+        participant: ParticipantId,
         form: ReceiptId,
-        (id, doing): (ObligationId, ObligationAct),
+        id: ObligationId,
+        doing: ObligationAct,
     ) -> Result<Result<(), NotActedOnObligation>, Error> {
         let call = self.participant_call(agreement, participant).await;
         retry_on_conflict(Budget::attempts(10), || async {

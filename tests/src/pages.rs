@@ -293,7 +293,7 @@ async fn deals(org: &Org, browser: &Browser) -> String {
     }
     let (harbor, people) = (org.workspace("Pine").await, [org.person("Cleo").await, org.person("Dan").await]);
     let in_days = vec![obligations::on(&[-1]), obligations::triggered(&[7]), obligations::standing(30)];
-    obligations::in_force(org, &harbor, [&people[0], &people[1]], (in_days, obligations::days_ago(3))).await;
+    obligations::in_force(org, &harbor, [&people[0], &people[1]], in_days, obligations::days_ago(3)).await;
 
     let ready = org.ready_draft("Seed round", |_| ()).await;
     org.propose("publish_agreement", &ready).await;

@@ -95,7 +95,7 @@ impl Org {
     /// Adds a payment to a draft.
     pub async fn payment(&self, agreement: AgreementId, terms: PaymentTerms) -> MovementId {
         let (system, id) = (self.system(), MovementId::new());
-        let added = system.run(5, || payments::add(&system, (agreement, id), terms.clone())).await;
+        let added = system.run(5, || payments::add(&system, agreement, id, terms.clone())).await;
         added.expect("the table answers").expect("the draft takes it");
         id
     }
@@ -145,7 +145,7 @@ impl Org {
     }
 
     /// Verifies a revision of instructions, with the IBAN that the payee read out.
-    pub async fn verify_instructions(&self, person: &Person, id: MovementId, (revision, iban): (u32, &str)) {
+    pub async fn verify_instructions(&self, person: &Person, id: MovementId, revision: u32, iban: &str) {
         let typed = |part: &str| READ_OUT.into_iter().find(|(name, _)| *name == part).map_or("", |(_, typed)| typed);
         let verification = NewVerification::read(typed).expect("a verification");
         let accounts = BankAccount::new(iban, None).into_iter().collect();
@@ -172,7 +172,7 @@ impl Org {
             })
             .await;
         entered.expect("the rules allow it");
-        self.verify_instructions(second, id, (1, IBAN)).await;
+        self.verify_instructions(second, id, 1, IBAN).await;
         self.act_on_movement(second, id, MovementAct::ReleaseInstructions(1)).await;
     }
 }
@@ -260,7 +260,7 @@ impl Paying {
             .await;
         entered.expect("the rules allow it");
         if releases {
-            org.verify_instructions(&self.people[1], self.id, (shown + 1, OTHER_IBAN)).await;
+            org.verify_instructions(&self.people[1], self.id, shown + 1, OTHER_IBAN).await;
             org.act_on_movement(&self.people[1], self.id, MovementAct::ReleaseInstructions(shown + 1)).await;
         }
     }

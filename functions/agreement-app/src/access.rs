@@ -261,14 +261,15 @@ fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
 
 pub(crate) async fn show_link(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let (agreement, participant): (AgreementId, ParticipantId) =
+        (request.path_id("id")?, request.path_id("participant")?);
     let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
-    let location = format!("{}#link-title", access_url(ids.0, ids.1));
-    let cookie = Flash::ParticipantLink(ids.1).set(&submitted, &shown.to_string()).await?;
+    let location = format!("{}#link-title", access_url(agreement, participant));
+    let cookie = Flash::ParticipantLink(participant).set(&submitted, &shown.to_string()).await?;
     let redirect = Redirect { location: location.clone(), cookie };
     submitted.redirect_if_committed(&redirect);
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let refused = match submitted.run(|| participants::show_link(scope, by, ids, shown)).await? {
+    let refused = match submitted.run(|| participants::show_link(scope, by, agreement, participant, shown)).await? {
         LinkShown::Shown => None,
         LinkShown::Reissued => Some("It was reissued after you opened the page. Show the new one."),
         LinkShown::Readdressed => Some(READDRESSED),
@@ -284,13 +285,14 @@ const READDRESSED: &str = "The participant’s address has changed since the pub
 
 pub(crate) async fn confirm_contact(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let (agreement, participant): (AgreementId, ParticipantId) =
+        (request.path_id("id")?, request.path_id("participant")?);
     let shown: u64 = submitted.form().get("version").parse().unwrap_or(u64::MAX);
-    let location = access_url(ids.0, ids.1);
+    let location = access_url(agreement, participant);
     let line = "It is used for this agreement from now on.";
     let redirect = redirect_with_notice(&submitted, location.clone(), "New details confirmed", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    if submitted.run(|| participants::confirm_contact(scope, by, ids, shown)).await? {
+    if submitted.run(|| participants::confirm_contact(scope, by, agreement, participant, shown)).await? {
         return Ok(redirect.into());
     }
     let line = "They have changed again since you opened the page. Compare them once more.";
@@ -299,31 +301,34 @@ pub(crate) async fn confirm_contact(request: &mut Request) -> Result<PageRespons
 
 pub(crate) async fn reissue(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
+    let (agreement, participant): (AgreementId, ParticipantId) =
+        (request.path_id("id")?, request.path_id("participant")?);
     let shown: u64 = submitted.form().get("generation").parse().unwrap_or(u64::MAX);
     let line = "The previous link no longer works. Next: show the new one, and send it.";
-    let redirect = redirect_with_notice(&submitted, access_url(ids.0, ids.1), "Link reissued", line).await;
+    let redirect = redirect_with_notice(&submitted, access_url(agreement, participant), "Link reissued", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    submitted.run(|| participants::reissue_link(scope, by, ids, shown)).await?;
+    submitted.run(|| participants::reissue_link(scope, by, agreement, participant, shown)).await?;
     Ok(redirect.into())
 }
 
 pub(crate) async fn create_code(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let ids: (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
-    let url = format!("{}#code-title", access_url(ids.0, ids.1));
+    let (agreement, participant): (AgreementId, ParticipantId) =
+        (request.path_id("id")?, request.path_id("participant")?);
+    let url = format!("{}#code-title", access_url(agreement, participant));
     let code = LinkCode::of(random_bytes().map_err(Error::from)?);
     let id: Uuid = submitted.new_id();
-    let cookie = Flash::LinkCode(ids.1).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
+    let cookie = Flash::LinkCode(participant).set(&submitted, &format!("{id}\n{}", code.reveal())).await?;
     let redirect = Redirect { location: url.clone(), cookie };
     submitted.redirect_if_committed(&redirect);
     let keys = request.app().webhooks()?.keys.keyring().await?;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let refused = match submitted.run(|| link_codes::create(scope, by, ids, (id, &code, &keys))).await? {
-        CodeMade::Made => None,
-        CodeMade::NotAskedFor => Some("Your organization doesn’t ask participants for codes."),
-        CodeMade::Readdressed => Some(READDRESSED),
-    };
+    let refused =
+        match submitted.run(|| link_codes::create(scope, by, agreement, participant, id, &code, &keys)).await? {
+            CodeMade::Made => None,
+            CodeMade::NotAskedFor => Some("Your organization doesn’t ask participants for codes."),
+            CodeMade::Readdressed => Some(READDRESSED),
+        };
     if let Some(line) = refused {
         return Ok(with_notice(&submitted, url, &Notice::bad("No code was made", line)).await.into());
     }
@@ -355,7 +360,7 @@ pub(crate) async fn reopen(request: &mut Request) -> Result<PageResponse, Error>
     let line = "It waits again for those who have not done their part. Next: tell them.";
     let redirect = redirect_with_notice(&submitted, url.clone(), "The condition is open again", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let refused = match submitted.run(|| participants::reopen(scope, by, id, (gate, shown))).await? {
+    let refused = match submitted.run(|| participants::reopen(scope, by, id, gate, shown)).await? {
         Ok(()) | Err(NotReopened::NotDeclined) => return Ok(redirect.into()),
         Err(NotReopened::Unknown) => return Err(Error::not_found()),
         Err(NotReopened::DeclinedAgain) => "A participant has declined again. Read the new reason first.",

@@ -13,7 +13,7 @@ use pages::response::PageResponse;
 use pages::urls::{access_url, agreement_url, answers_url, item_url};
 use shared::domain::agreement::gate::InformationField;
 use shared::domain::agreement::{Agreement, Lifecycle};
-use shared::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
+use shared::domain::ids::{FieldId, GateId, SubmissionId};
 use shared::domain::information::bank_details::BankDetails;
 use shared::domain::information::{Answer, OpenAnswer, Submission, Verdict, place};
 use shared::domain::member::{Judgment, NotJudged};
@@ -21,7 +21,7 @@ use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::proposal::Note;
 use shared::error::Error;
 use shared::platform::secrets::open_with;
-use shared::service::information::{self, AnswersToRead};
+use shared::service::information::{self, AnswersOf, AnswersToRead};
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -68,19 +68,19 @@ pub(crate) async fn read(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
-type Ids = (AgreementId, GateId, ParticipantId);
-
-fn ids(request: &Request) -> Result<Ids, Error> {
-    Ok((request.path_id("id")?, request.path_id("condition")?, request.path_id("participant")?))
+fn answers_of(request: &Request) -> Result<AnswersOf, Error> {
+    let (agreement, gate) = (request.path_id("id")?, request.path_id("condition")?);
+    Ok(AnswersOf { agreement, gate, participant: request.path_id("participant")? })
 }
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
-    let (id, gate, participant) = ids(request)?;
-    let found = information::to_read(request.signed_in()?.scope(), id, gate, participant).await?;
+    let answers = answers_of(request)?;
+    let AnswersOf { agreement: id, gate, participant } = answers;
+    let found = information::to_read(request.signed_in()?.scope(), answers).await?;
     let AnswersToRead { agreement, contact, submissions } = &found;
     let mut revisions = Vec::new();
     for submission in submissions.iter().rev() {
-        revisions.push(revision(request, &found, submission, (id, gate, participant)).await?);
+        revisions.push(revision(request, &found, submission, answers).await?);
     }
     let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
     let page = AnswersPage {
@@ -112,8 +112,9 @@ async fn revision(
     request: &Request,
     found: &AnswersToRead,
     submission: &Submission,
-    (id, gate, participant): Ids,
+    answers: AnswersOf,
 ) -> Result<Revision, Error> {
+    let AnswersOf { agreement: id, gate, participant } = answers;
     let keys = &*request.app().webhooks()?.keys;
     let mut opened: BTreeMap<FieldId, Vec<String>> = BTreeMap::new();
     for field in submission.answers.keys() {
@@ -158,10 +159,10 @@ async fn revision(
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
-    let (id, gate, participant) = ids(request)?;
+    let answers = answers_of(request)?;
     let (submission, field): (SubmissionId, FieldId) = (request.path_id("submission")?, request.path_id("field")?);
     let scope = request.signed_in()?.scope();
-    let found = information::to_read(scope, id, gate, participant).await?;
+    let found = information::to_read(scope, answers).await?;
     let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
     let Some(Answer::Open(OpenAnswer::File(file))) = submission.answers.get(&field) else {
         return Err(Error::not_found());
@@ -169,19 +170,19 @@ pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Erro
     let content = request.app().files()?.get(scope.org(), &file.content).await?;
     // Never displayed in the browser: the file is foreign, and only its format was checked.
     let page = PageResponse::file(content, file.file_type.media_type(), "attachment", file.name.as_str());
-    Ok(page.showing([id.uuid(), participant.uuid()]))
+    Ok(page.showing([answers.agreement.uuid(), answers.participant.uuid()]))
 }
 
 /// Downloads exactly what a receipt's hash covers, so that it can be checked. Bank details stay sealed.
 pub(crate) async fn download_hashed(request: &mut Request) -> Result<PageResponse, Error> {
-    let (id, gate, participant) = ids(request)?;
+    let answers = answers_of(request)?;
     let submission: SubmissionId = request.path_id("submission")?;
-    let found = information::to_read(request.signed_in()?.scope(), id, gate, participant).await?;
+    let found = information::to_read(request.signed_in()?.scope(), answers).await?;
     let submission = found.submissions.iter().find(|sent| sent.id == submission).ok_or_else(Error::not_found)?;
     let (text, revision) = (submission.hashed_text(), submission.revision);
     let name = format!("Answers of {}, revision {revision}.json", found.contact.display_name.as_str());
     let page = PageResponse::file(text.into(), "application/json", "attachment", &name);
-    Ok(page.showing([id.uuid(), participant.uuid()]))
+    Ok(page.showing([answers.agreement.uuid(), answers.participant.uuid()]))
 }
 
 pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error> {
@@ -206,7 +207,8 @@ pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse
 
 async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let (id, gate, participant) = ids(request)?;
+    let answers = answers_of(request)?;
+    let AnswersOf { agreement: id, gate, participant } = answers;
     let shown: SubmissionId = submitted.form().get("submission").parse().map_err(|_| Error::not_found())?;
     let (title, line) = match judgment {
         Judgment::Accept => ("Answers accepted", ""),
@@ -215,7 +217,7 @@ async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Er
     let url = format!("{}#notice", answers_url(id, gate, participant));
     let redirect = redirect_with_notice(&submitted, url, title, line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let run = || information::judge(scope, by, (id, gate, participant), (shown, judgment.clone()));
+    let run = || information::judge(scope, by, answers, shown, judgment.clone());
     let line = match submitted.run(run).await? {
         Ok(()) => return Ok(redirect.into()),
         Err(NotJudged::Accepted(other)) => {

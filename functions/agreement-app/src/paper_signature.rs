@@ -342,11 +342,11 @@ pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error>
 
 async fn decide(request: &Request, decision: PaperDecision, done: Notice) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let ids = path_ids(request)?;
-    let url = format!("{}#papers", access_url(ids.0, ids.1));
+    let (agreement, participant, paper) = path_ids(request)?;
+    let url = format!("{}#papers", access_url(agreement, participant));
     let redirect = redirect_with(&submitted, url.clone(), &done).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let run = || paper_signatures::decide(scope, by, ids, decision.clone());
+    let run = || paper_signatures::decide(scope, by, agreement, participant, paper, decision.clone());
     match Box::pin(submitted.run(run)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused) => {

@@ -88,7 +88,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     let url = format!("{}#notice", agreement_url(agreement.id()));
     let redirect = redirect_with_notice(&submitted, url, &title, "").await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    let record = || verifications::record(scope, by, agreement.id(), participant, (id, new.clone()));
+    let record = || verifications::record(scope, by, agreement.id(), participant, id, new.clone());
     let line = match submitted.run(record).await? {
         Ok(()) => return Ok(redirect.into()),
         Err(NotVerified::Unknown) => return Err(Error::not_found()),

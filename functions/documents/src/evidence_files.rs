@@ -126,11 +126,11 @@ pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageRespon
 }
 
 pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageResponse, Error> {
-    let attending = request.attending()?;
-    let by = attending.participant();
-    let found = evidence::completed_of(attending.scope(), by).await?;
+    let session = request.participant_session()?;
+    let by = session.participant();
+    let found = evidence::completed_of(session.scope(), by).await?;
     let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
-    let about = (attending.organization().clone(), Audience::Participant(by.id()));
+    let about = (session.organization().clone(), Audience::Participant(by.id()));
     let shown = [by.agreement_id().uuid(), by.id().uuid()];
     Ok(certificate(request, found, about, back).await?.showing(shown))
 }
@@ -240,6 +240,7 @@ fn message(
     link: Link,
     shows_request_id: bool,
 ) -> Result<PageResponse, Error> {
-    let layout = if request.attending().is_ok() { Layout::of_participant(request) } else { Layout::new(request) };
+    let layout =
+        if request.participant_session().is_ok() { Layout::of_participant(request) } else { Layout::new(request) };
     PageResponse::render(&MessagePage { layout, title, text, link, shows_request_id })
 }

@@ -307,7 +307,7 @@ pub(crate) async fn file_confirmation(request: &mut Request) -> Result<PageRespo
     };
     let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &filed()).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    match submitted.run(|| funding_items::file_confirmation(scope, by, id, (submission, dated))).await? {
+    match submitted.run(|| funding_items::file_confirmation(scope, by, id, submission, dated)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused) => not_done(request, &name, form, refused).await,
     }

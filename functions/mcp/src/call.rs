@@ -267,7 +267,6 @@ const SET_UP: &str = "Steps, documents, payments and terms a person sets up at t
      whose `publish_blockers` say the same, each with a link). Then propose again.";
 
 /// The advice for a refusal. None if the request has to be corrected.
-#[allow(clippy::too_many_lines, reason = "a text for each code")]
 fn about(code: FieldCode) -> Option<&'static str> {
     Some(match code {
         FieldCode::Required
@@ -319,6 +318,26 @@ fn about(code: FieldCode) -> Option<&'static str> {
         FieldCode::SensitiveValue => {
             "Never send full account numbers, card numbers or keys: send the last four digits, or leave it out."
         }
+        FieldCode::WorkspaceNotActivated
+        | FieldCode::NoParticipants
+        | FieldCode::SafePartiesMissing
+        | FieldCode::ParticipantEmailMissing
+        | FieldCode::NoStages
+        | FieldCode::StageEmpty
+        | FieldCode::GateIncomplete
+        | FieldCode::GateParticipantMissing
+        | FieldCode::DocumentMissing
+        | FieldCode::PaymentIncomplete
+        | FieldCode::PaymentPartiesMissing
+        | FieldCode::SafeTermsIncomplete
+        | FieldCode::ExpiryInPast
+        | FieldCode::FundingItemChanged => about_blocker(code),
+    })
+}
+
+/// The advice for a draft that can't be proposed or published yet.
+fn about_blocker(code: FieldCode) -> &'static str {
+    match code {
         FieldCode::WorkspaceNotActivated => {
             "The workspace is not activated: a person activates it in the app, at the workspace's `app_url`."
         }
@@ -329,20 +348,12 @@ fn about(code: FieldCode) -> Option<&'static str> {
         FieldCode::ParticipantEmailMissing => {
             "Add a missing email address with `update_contact`: ask the human for it. Then propose again."
         }
-        FieldCode::NoStages
-        | FieldCode::StageEmpty
-        | FieldCode::GateIncomplete
-        | FieldCode::GateParticipantMissing
-        | FieldCode::DocumentMissing
-        | FieldCode::PaymentIncomplete
-        | FieldCode::PaymentPartiesMissing
-        | FieldCode::SafeTermsIncomplete
-        | FieldCode::ExpiryInPast => SET_UP,
         FieldCode::FundingItemChanged => {
             "An asset or its trust has changed since the documents were written. A person discards this draft in the app; \
              then paper the items again with `paper_funding_items`."
         }
-    })
+        _ => SET_UP,
+    }
 }
 
 #[cfg(test)]

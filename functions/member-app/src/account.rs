@@ -155,9 +155,9 @@ pub(crate) async fn save_name(request: &mut Request) -> Result<PageResponse, Err
 pub(crate) async fn change_password(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let passwords = (form.get(PASSWORD.current), form.get(PASSWORD.new));
+    let (current, new) = (form.get(PASSWORD.current), form.get(PASSWORD.new));
     let location = format!("{PATH}?password=saved");
-    let (field, message) = match own_account::change_password(request, passwords, &location).await? {
+    let (field, message) = match own_account::change_password(request, current, new, &location).await? {
         PasswordChanged::Done(redirect) => return Ok(redirect.into()),
         PasswordChanged::Wrong => {
             (PASSWORD.current, "is incorrect. After several tries, wait a few minutes".to_owned())

@@ -231,7 +231,7 @@ pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Erro
     };
     let line = "Your password alone signs you in now.";
     let redirect: Redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
-    let done = second_factor::turn_off(request, (&password, &code), redirect).await?;
+    let done = second_factor::turn_off(request, &password, &code, redirect).await?;
     answer(request, done, TURN_OFF.code, WRONG_CODE).await
 }
 

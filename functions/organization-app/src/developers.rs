@@ -230,7 +230,7 @@ async fn new_endpoint(
     let keys = submitted.app().webhooks()?.keys.keyring().await?;
     let id = submitted.new_id::<EndpointId>();
     let secret = SigningSecret::generate()?;
-    let new = NewEndpoint::new(submitted.scope(), submitted.submitter(), id, (url, events), secret, &keys)?;
+    let new = NewEndpoint::new(submitted.scope(), submitted.submitter(), id, url, events, secret, &keys)?;
     let cookie = Flash::SigningSecret(new.id()).set(submitted, &new.secret().expose()).await?;
     let redirect = Redirect { location: endpoint_url(new.id()), cookie };
     Ok((new, redirect))

@@ -43,7 +43,7 @@ pub(crate) async fn say(request: &mut Request) -> Result<PageResponse, Error> {
     let line = "It counts once a second member agrees, or at once if no other member counts as one.";
     let redirect = redirect_with_notice(&submitted, SECTION.to_owned(), "Own account added", line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    match submitted.run(|| own_accounts::say(scope, by, &keys, (id, &account))).await? {
+    match submitted.run(|| own_accounts::say(scope, by, &keys, id, &account)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused) => refuse(request, refused).await,
     }

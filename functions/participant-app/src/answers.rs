@@ -31,7 +31,7 @@ use shared::service::information::{self, AnswerForm, NotSent, OwnAnswers};
 use shared::service::participants::ParticipantView;
 use shared::web::Request;
 use shared::web::participant_link::origin;
-use shared::web::participant_session::Attending;
+use shared::web::participant_session::ParticipantSession;
 use shared::wire::fields::FieldErrors;
 
 use crate::own_files::{count_file, not_asked};
@@ -113,7 +113,7 @@ struct SentAnswers {
 }
 
 pub(super) struct Shown<'a> {
-    pub attending: &'a Attending,
+    pub session: &'a ParticipantSession,
     pub view: &'a ParticipantView,
     pub own: &'a OwnAnswers,
     pub fields: Fields,
@@ -121,13 +121,13 @@ pub(super) struct Shown<'a> {
 }
 
 pub(super) async fn own_answers(request: &Request, gate: GateId) -> Result<OwnAnswers, Error> {
-    let attending = request.attending()?;
-    information::own(attending.scope(), attending.participant(), gate).await
+    let session = request.participant_session()?;
+    information::own(session.scope(), session.participant(), gate).await
 }
 
 pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Result<PageResponse, Error> {
-    let Shown { attending, view, own, fields, notice } = shown;
-    let (by, agreement) = (attending.participant(), &view.agreement);
+    let Shown { session, view, own, fields, notice } = shown;
+    let (by, agreement) = (session.participant(), &view.agreement);
     let (stage, gate) = find_gate(agreement, id).ok_or_else(Error::not_found)?;
     if !gate.rule.named(agreement).contains(&by.id()) {
         return Err(Error::not_found());
@@ -143,7 +143,7 @@ pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Res
         notice,
         path: part_url(by.id()),
         url: format!("{}/conditions/{id}", part_url(by.id())),
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         step: stage.name.as_str().to_owned(),
         is_open,
@@ -283,8 +283,8 @@ impl Submitted {
 
 /// Stores the files if the answers are to be saved or sent: before a draft names them, and counted whatever happens.
 async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Result<Result<Submitted, NotActed>, Error> {
-    let (attending, view) = load(request).await?;
-    let by = attending.participant().id();
+    let (session, view) = load(request).await?;
+    let by = session.participant().id();
     let is_open = find_gate(&view.agreement, gate).is_some_and(|(_, found)| waits_for(&view, found, by));
     if !is_open {
         return Ok(Err(NotActed::Done));
@@ -368,14 +368,14 @@ async fn again(
     errors: FieldErrors,
     notice: Notice,
 ) -> Result<PageResponse, Error> {
-    let (attending, view) = load(request).await?;
-    if crate::needs_consent(attending, &view) {
-        return crate::consent::page(request, attending, &view, Some(notice));
+    let (session, view) = load(request).await?;
+    if crate::needs_consent(session, &view) {
+        return crate::consent::page(request, session, &view, Some(notice));
     }
     let own = own_answers(request, gate).await?;
     // Nobody sees a typed account number again.
     let fields = Fields::submitted(submitted.form(), errors).without(is_secret);
-    page(request, gate, Shown { attending, view: &view, own: &own, fields, notice: Some(notice) }).await
+    page(request, gate, Shown { session, view: &view, own: &own, fields, notice: Some(notice) }).await
 }
 
 async fn refused(
@@ -446,7 +446,7 @@ pub(crate) async fn send(request: &mut Request) -> Result<PageResponse, Error> {
     let redirect = redirect_with(&submitted, receipt_url(by.id(), id), &notice).await;
     let occasion = Occasion { id, origin: origin(request) };
     let Submitted { form, keys, .. } = &typed;
-    let sending = submitted.run(|| information::send(scope, by, keys, (occasion.clone(), form)));
+    let sending = submitted.run(|| information::send(scope, by, keys, occasion.clone(), form));
     match Box::pin(sending).await? {
         Ok(()) => Ok(redirect.into()),
         Err(NotSent::Refused(reason)) => refused(request, &submitted, gate, reason).await,

@@ -13,7 +13,7 @@ use shared::domain::agreement::Agreement;
 use shared::domain::agreement::gate::GateStatus;
 use shared::domain::ids::GateId;
 use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
-use shared::domain::participant::{Declining, NotActed};
+use shared::domain::participant::{Declining, NotActed, Upload};
 use shared::error::Error;
 use shared::service::participants::ParticipantAct;
 use shared::text::{self, statements};
@@ -64,18 +64,18 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: GateId = request.path_id("condition")?;
     // Only information requests have answers, but reading them can't wait until the condition is known to be one.
-    let ((attending, view), own) = tokio::try_join!(load(request), own_answers(request, id))?;
-    if needs_consent(attending, &view) {
-        return consent::page(request, attending, &view, notice);
+    let ((session, view), own) = tokio::try_join!(load(request), own_answers(request, id))?;
+    if needs_consent(session, &view) {
+        return consent::page(request, session, &view, notice);
     }
-    let (by, agreement) = (attending.participant(), &view.agreement);
+    let (by, agreement) = (session.participant(), &view.agreement);
     let (stage, gate) = find_gate(agreement, id).ok_or_else(Error::not_found)?;
     let task = GateTask::of(&gate.rule).ok_or_else(Error::not_found)?;
     if !gate.rule.named(agreement).contains(&by.id()) {
         return Err(Error::not_found());
     }
     if task == GateTask::Answer {
-        return answers::page(request, id, Shown { attending, view: &view, own: &own, fields, notice }).await;
+        return answers::page(request, id, Shown { session, view: &view, own: &own, fields, notice }).await;
     }
     let is_open = waits_for(&view, gate, by.id());
     let uploads = view.receipts.iter().filter_map(|receipt| match &receipt.act {
@@ -90,7 +90,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         notice,
         path: part_url(by.id()),
         url: format!("{}/conditions/{id}", part_url(by.id())),
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         step: stage.name.as_str().to_owned(),
         task,
@@ -142,13 +142,14 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         let (title, line) = refusal(refused);
         return Ok(page(request, Fields::default(), Some(Notice::bad(title, line))).await?.conflicting());
     }
-    let (name, content, file_type) = match keep_own_file(&submitted, form.file(UPLOAD.file), UPLOAD.file.name).await? {
-        Ok(stored) => stored,
-        Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
-    };
-    let title = format!("You uploaded “{}”", name.as_str());
-    let doing = (ParticipantAct::Upload(id, name, content, file_type), title);
-    match act(request, &submitted, doing).await? {
+    let (file_name, content, file_type) =
+        match keep_own_file(&submitted, form.file(UPLOAD.file), UPLOAD.file.name).await? {
+            Ok(stored) => stored,
+            Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
+        };
+    let title = format!("You uploaded “{}”", file_name.as_str());
+    let upload = Upload { gate_id: id, file_name, content, file_type };
+    match act(request, &submitted, (ParticipantAct::Upload(upload), title)).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }

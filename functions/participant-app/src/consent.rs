@@ -11,7 +11,7 @@ use shared::error::Error;
 use shared::service::participants::{self, ParticipantView};
 use shared::web::Request;
 use shared::web::participant_link::{leave, origin};
-use shared::web::participant_session::Attending;
+use shared::web::participant_session::ParticipantSession;
 
 use crate::promises::{PromiseRow, promise_rows};
 use crate::refusal;
@@ -35,15 +35,15 @@ struct ConsentPage {
 
 pub(super) fn page(
     request: &Request,
-    attending: &Attending,
+    session: &ParticipantSession,
     view: &ParticipantView,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let by = attending.participant();
+    let by = session.participant();
     let page = ConsentPage {
         layout: Layout::of_participant(request),
         notice,
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         agreement: view.agreement.name.as_str().to_owned(),
         name: by.name().as_str().to_owned(),
         path: part_url(by.id()),

@@ -108,14 +108,14 @@ struct Query {
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: DocumentId = request.path_id("document")?;
-    let (attending, view) = load(request).await?;
-    if needs_consent(attending, &view) {
-        return consent::page(request, attending, &view, notice);
+    let (session, view) = load(request).await?;
+    if needs_consent(session, &view) {
+        return consent::page(request, session, &view, notice);
     }
-    let (by, agreement) = (attending.participant(), &view.agreement);
+    let (by, agreement) = (session.participant(), &view.agreement);
     let document = agreement.document(id).ok_or_else(Error::not_found)?;
     let content = document.content.as_ref().ok_or_else(Error::not_found)?;
-    let file = request.app().files()?.get(attending.scope().org(), content).await?;
+    let file = request.app().files()?.get(session.scope().org(), content).await?;
     let query: Query = request.read_query()?;
     let from = query.from.map(|from| usize::try_from(from.get()).unwrap_or(usize::MAX));
     let url = document_url(by.id(), id);
@@ -128,7 +128,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         url,
         pictures: format!("{}/{}/{id}", PICTURES, by.id()),
         agreement: agreement.name.as_str().to_owned(),
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         name: document.name.as_str().to_owned(),
         place: place(&view, by.id(), id).filter(|place| can_sign && place.of > 1),
         size: size(content.size_bytes),
@@ -206,11 +206,11 @@ fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<
 /// Downloads the scan of the participant's own paper signature once it counts, so that they can check it.
 pub(crate) async fn download_scan(request: &mut Request) -> Result<PageResponse, Error> {
     let id: PaperSignatureId = request.path_id("paper")?;
-    let (attending, view) = load(request).await?;
+    let (session, view) = load(request).await?;
     let counted = view.papers.iter().find(|paper| paper.id == id && paper.counts_since().is_some());
     let paper = counted.ok_or_else(Error::not_found)?;
-    let file = scan(request, attending.scope().org(), &paper.scan).await?;
-    Ok(file.showing([attending.participant().id().uuid(), id.uuid()]))
+    let file = scan(request, session.scope().org(), &paper.scan).await?;
+    Ok(file.showing([session.participant().id().uuid(), id.uuid()]))
 }
 
 pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
@@ -258,11 +258,11 @@ async fn page_with(request: &Request, form: &Form) -> Result<PageResponse, Error
 }
 
 fn statement(agreement: &Agreement, by: &ActingParticipant, document: &str) -> String {
-    let (own, name) = ((agreement, by.id()), by.name().as_str());
+    let (id, name) = (by.id(), by.name().as_str());
     if by.is_person(agreement) {
-        statements::signing(own, name, document)
+        statements::signing(agreement, id, name, document)
     } else {
-        statements::signing_for(own, name, document)
+        statements::signing_for(agreement, id, name, document)
     }
 }
 

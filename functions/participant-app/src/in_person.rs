@@ -14,7 +14,7 @@ pub(crate) async fn confirm(request: &mut Request) -> Result<PageResponse, Error
     let participant: ParticipantId = submitted.submitter().id();
     let own = part_url(participant);
     let next = safe_next(submitted.form().get("next")).filter(|next| next.starts_with(&own)).unwrap_or(&own);
-    let host = submitted.attending()?.to_ask_about();
+    let host = submitted.participant_session()?.to_ask_about();
     let line = host.map(|host| format!("What you do here is marked “{host}”.")).unwrap_or_default();
     let redirect = redirect_with_notice(&submitted, next.to_owned(), "You act in person", &line).await;
     act_in_person(&submitted).await?;

@@ -35,7 +35,7 @@ use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
 use shared::error::Error;
 use shared::service::participants::{self, ParticipantAct, ParticipantView};
 use shared::web::participant_link::origin;
-use shared::web::participant_session::Attending;
+use shared::web::participant_session::ParticipantSession;
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 
@@ -115,14 +115,14 @@ pub fn routes() -> Pages {
 
 type PartForm<'a> = SubmittedForm<'a, &'a ActingParticipant>;
 
-async fn load(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
-    let attending = request.attending()?;
-    let view = participants::view(attending.scope(), attending.participant()).await?;
-    Ok((attending, view))
+async fn load(request: &Request) -> Result<(&ParticipantSession, ParticipantView), Error> {
+    let session = request.participant_session()?;
+    let view = participants::view(session.scope(), session.participant()).await?;
+    Ok((session, view))
 }
 
-fn needs_consent(attending: &Attending, view: &ParticipantView) -> bool {
-    view.agreement.lifecycle() == Lifecycle::Active && attending.participant().access().consent.is_none()
+fn needs_consent(session: &ParticipantSession, view: &ParticipantView) -> bool {
+    view.agreement.lifecycle() == Lifecycle::Active && session.participant().access().consent.is_none()
 }
 
 struct TaskPlace {

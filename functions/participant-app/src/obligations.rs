@@ -25,7 +25,7 @@ use shared::service::obligations;
 use shared::service::participants::ParticipantView;
 use shared::text;
 use shared::web::participant_link::origin;
-use shared::web::participant_session::Attending;
+use shared::web::participant_session::ParticipantSession;
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
@@ -188,25 +188,25 @@ fn own_acts(
 }
 
 /// What the participant's pages show, and all that was said about the obligation of the page.
-async fn load_record(request: &Request) -> Result<(&Attending, ParticipantView), Error> {
+async fn load_record(request: &Request) -> Result<(&ParticipantSession, ParticipantView), Error> {
     let id: ObligationId = request.path_id("obligation")?;
-    let (attending, mut view) = load(request).await?;
+    let (session, mut view) = load(request).await?;
     if let Some(shown) = view.obligations.iter_mut().find(|found| found.id() == id) {
-        *shown = obligations::with_older(attending.scope(), shown.clone()).await?;
+        *shown = obligations::with_older(session.scope(), shown.clone()).await?;
     }
-    Ok((attending, view))
+    Ok((session, view))
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Paged = request.read_query()?;
     let (notice, cookie) = notice_of_act(request).await;
-    let (attending, view) = load_record(request).await?;
-    Ok(page_at(request, query.offset, (attending, &view), (Fields::default(), notice))?.with_cookie(cookie))
+    let (session, view) = load_record(request).await?;
+    Ok(page_at(request, query.offset, (session, &view), (Fields::default(), notice))?.with_cookie(cookie))
 }
 
 fn page(
     request: &Request,
-    shown: (&Attending, &ParticipantView),
+    shown: (&ParticipantSession, &ParticipantView),
     typed: (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
     page_at(request, Offset::default(), shown, typed)
@@ -215,15 +215,15 @@ fn page(
 fn page_at(
     request: &Request,
     offset: Offset,
-    (attending, view): (&Attending, &ParticipantView),
+    (session, view): (&ParticipantSession, &ParticipantView),
     (fields, notice): (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
     let (id, now): (ObligationId, _) = (request.path_id("obligation")?, request.now());
-    let by = attending.participant();
+    let by = session.participant();
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
     // Acts require consent, even after completion. Whatever is over can be read without it.
     if is_live(view, obligation) && by.access().consent.is_none() {
-        return consent::page(request, attending, view, notice);
+        return consent::page(request, session, view, notice);
     }
     let mut acts = own_acts(view, obligation, by.id(), by.name().as_str(), now);
     let more_acts = acts.len().saturating_sub(ACTS_MAX);
@@ -246,7 +246,7 @@ fn page_at(
         notice,
         path: part_url(by.id()),
         url,
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         name: obligation.name().as_str().to_owned(),
         badge: obligation_badge(obligation, now),
@@ -367,7 +367,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
     let (id, form): (ObligationId, _) = (request.path_id("obligation")?, submitted.form());
     let asked = Asked::of(form).ok_or_else(Error::not_found)?;
-    let (attending, view) = load_record(request).await?;
+    let (session, view) = load_record(request).await?;
     let by = submitted.submitter();
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
     let about = [form.get("occurrence"), form.get("trigger")];
@@ -377,11 +377,11 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
     let mut statement = shown.map_or_else(other, |own| own.statement.clone());
     if shown.is_some() && form.get("statement") != statement {
-        return Ok(page(request, (attending, &view), (Fields::default(), Some(reworded())))?.conflicting());
+        return Ok(page(request, (session, &view), (Fields::default(), Some(reworded())))?.conflicting());
     }
     let (mut did, said) = match asked.read(form, obligation, request.now()) {
         Ok(read) => read,
-        Err(errors) => return wrong(request, (attending, &view), form, errors),
+        Err(errors) => return wrong(request, (session, &view), form, errors),
     };
     if let Some(said) = said {
         statement = format!("{statement} {said}");
@@ -389,7 +389,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let receipt: ReceiptId = submitted.new_id();
     match keep_file(&submitted, id, receipt, &mut did).await? {
         Ok(()) => {}
-        Err(NotKept::Wrong(errors)) => return wrong(request, (attending, &view), form, errors),
+        Err(NotKept::Wrong(errors)) => return wrong(request, (session, &view), form, errors),
         Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
     }
     let url = receipt_url(by.id(), receipt);
@@ -407,7 +407,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
 
 fn wrong(
     request: &Request,
-    shown: (&Attending, &ParticipantView),
+    shown: (&ParticipantSession, &ParticipantView),
     form: &Form,
     errors: FieldErrors,
 ) -> Result<PageResponse, Error> {
@@ -428,17 +428,17 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
         ),
         NotActedOnObligation::Obligation(reason) => pages::obligation_record::refusal(reason),
     };
-    let (attending, view) = load_record(request).await?;
+    let (session, view) = load_record(request).await?;
     let fields = satisfaction::typed(form, FieldErrors::default());
-    Ok(page(request, (attending, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
+    Ok(page(request, (session, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
     let id: ObligationId = request.path_id("obligation")?;
-    let (attending, view) = load_record(request).await?;
+    let (session, view) = load_record(request).await?;
     // Only obligations to which the participant is a party.
     let obligation = view.obligations.iter().find(|found| found.id() == id).ok_or_else(Error::not_found)?;
-    let by = attending.participant();
-    let file = satisfaction::download(request, obligation, attending.scope().org()).await?;
+    let by = session.participant();
+    let file = satisfaction::download(request, obligation, session.scope().org()).await?;
     Ok(file.showing([by.id().uuid(), id.uuid()]))
 }

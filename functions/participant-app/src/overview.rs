@@ -72,11 +72,11 @@ struct ReceiptRow {
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    let (attending, view) = load(request).await?;
-    if needs_consent(attending, &view) {
-        return Ok(consent::page(request, attending, &view, notice)?.with_cookie(cookie));
+    let (session, view) = load(request).await?;
+    if needs_consent(session, &view) {
+        return Ok(consent::page(request, session, &view, notice)?.with_cookie(cookie));
     }
-    let by = attending.participant().id();
+    let by = session.participant().id();
     let agreement = &view.agreement;
     let (badge, status) = (lifecycle_badge(agreement.lifecycle()), text::agreement_status(agreement, false));
     let tasks = task_rows(&view, by);
@@ -85,7 +85,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         layout: Layout::of_participant(request),
         notice,
         path: part_url(by),
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         status: (status != badge.text).then_some(status),
         badge,
@@ -124,7 +124,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
             })
             .collect(),
         papers: papers(&view, by),
-        has_consent: attending.participant().access().consent.is_some(),
+        has_consent: session.participant().access().consent.is_some(),
     };
     let shown = [agreement.id().uuid(), by.uuid()];
     Ok(PageResponse::render(&page)?.showing(shown).with_cookie(cookie))

@@ -16,11 +16,11 @@ use crate::{PartForm, load, needs_consent};
 
 /// Why a condition takes no file now. Checked before a file is stored; recording it decides.
 pub(crate) async fn not_asked(request: &Request, id: GateId) -> Result<Option<NotActed>, Error> {
-    let (attending, view) = load(request).await?;
-    if needs_consent(attending, &view) {
+    let (session, view) = load(request).await?;
+    if needs_consent(session, &view) {
         return Ok(Some(NotActed::NoConsent));
     }
-    let by = attending.participant().id();
+    let by = session.participant().id();
     let gate = find_gate(&view.agreement, id).map(|(_, gate)| gate);
     let gate = gate.filter(|gate| gate.rule.named(&view.agreement).contains(&by));
     Ok(match gate.map(|gate| gate.state.status()) {

@@ -157,7 +157,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
             request.rename_own_view("read_instructions");
             Instructions::Full(FullInstructions {
                 lines: instructions.in_full(),
-                checked: checked(request.attending()?.organization().name.as_str(), &own.movement),
+                checked: checked(request.participant_session()?.organization().name.as_str(), &own.movement),
                 released_at: own.movement.released().map(|release| release.at.into()),
                 shown_at: DisplayTime::from(request.now()),
             })
@@ -172,22 +172,22 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 pub(super) async fn load(request: &Request) -> Result<OwnPayment, Error> {
     let id: MovementId = request.path_id("movement")?;
-    let attending = request.attending()?;
-    own_movements::page(attending.scope(), attending.participant(), id).await
+    let session = request.participant_session()?;
+    own_movements::page(session.scope(), session.participant(), id).await
 }
 
 /// Acting on a payment requires consent, even after the agreement, for money that comes late.
 fn needs_consent(request: &Request, own: &OwnPayment) -> Result<bool, Error> {
     let is_active = own.view.agreement.lifecycle() == Lifecycle::Active;
-    let attending = request.attending()?;
-    let has_consent = attending.participant().access().consent.is_some();
-    let may_act = || PaymentForm::of(own, attending.participant().id()).is_some();
+    let session = request.participant_session()?;
+    let has_consent = session.participant().access().consent.is_some();
+    let may_act = || PaymentForm::of(own, session.participant().id()).is_some();
     Ok(!has_consent && (is_active || !own.movement.state().is_done() || may_act()))
 }
 
 pub(super) async fn again(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let own = load(request).await?;
-    let by = request.attending()?.participant().id();
+    let by = request.participant_session()?.participant().id();
     let ending = own.movement.instructions().map(|instructions| instructions.ending.clone());
     let instructions = match ending {
         Some(ending) if own.movement.instructions_shown_to(by).is_some() => Instructions::Ending(ending),
@@ -202,11 +202,11 @@ fn page(
     instructions: Instructions,
     refused: Refused,
 ) -> Result<PageResponse, Error> {
-    let attending = request.attending()?;
+    let session = request.participant_session()?;
     if needs_consent(request, own)? {
-        return consent::page(request, attending, &own.view, refused.notice);
+        return consent::page(request, session, &own.view, refused.notice);
     }
-    let (by, organization) = (attending.participant().id(), attending.organization().name.as_str());
+    let (by, organization) = (session.participant().id(), session.organization().name.as_str());
     let OwnPayment { view, movement, evidence, .. } = own;
     let terms = movement.terms();
     let is_theirs = is_sender(movement, by);
@@ -235,7 +235,7 @@ fn page(
         proof: proof(movement, organization),
         evidence: evidence.iter().rev().map(|found| evidence_row(found, &url, organization)).collect(),
         form,
-        host: attending.in_person().map(|host| host.member.as_str().to_owned()),
+        host: session.in_person().map(|host| host.member.as_str().to_owned()),
         reference_types: reference_types(),
         fields: refused.fields.over(Fields::of([(EVIDENCE.currency, currency)])),
         withdrawing: refused.withdrawing,
@@ -496,14 +496,14 @@ fn masked(reference: &str) -> String {
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {
-    let ids: (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
-    let attending = request.attending()?;
-    let (scope, by) = (attending.scope(), attending.participant());
-    let evidence = own_movements::own_evidence(scope, by, ids).await?;
+    let (movement, id): (MovementId, EvidenceId) = (request.path_id("movement")?, request.path_id("evidence")?);
+    let session = request.participant_session()?;
+    let (scope, by) = (session.scope(), session.participant());
+    let evidence = own_movements::own_evidence(scope, by, movement, id).await?;
     let EvidenceFile { name, content, file_type } = evidence.facts().file.as_ref().ok_or_else(Error::not_found)?;
     let file = request.app().files()?.get(scope.org(), content).await?;
     let media_type = file_type.map_or("application/octet-stream", |file_type| file_type.media_type());
     // Never displayed in the browser: only its format was checked.
     let page = PageResponse::file(file, media_type, "attachment", name.as_str());
-    Ok(page.showing([by.id().uuid(), ids.0.uuid(), ids.1.uuid()]))
+    Ok(page.showing([by.id().uuid(), movement.uuid(), id.uuid()]))
 }

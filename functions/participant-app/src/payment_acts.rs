@@ -80,7 +80,7 @@ pub(crate) async fn hand_in(request: &mut Request) -> Result<PageResponse, Error
 }
 
 pub(crate) async fn report_arrival(request: &mut Request) -> Result<PageResponse, Error> {
-    let organization = request.attending()?.organization().name.as_str();
+    let organization = request.participant_session()?.organization().name.as_str();
     let line = format!("Next: {organization} decides whether to accept it. Until then the payment isn’t confirmed.");
     let notice = Notice::plain("You reported money as arrived", line);
     file(request, EvidenceSource::Receiver(ReceiverSource::RecipientConfirmation), notice).await
@@ -103,7 +103,7 @@ pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Erro
 }
 
 fn today(request: &Request) -> Result<Day, Error> {
-    Ok(request.attending()?.organization().time_zone.day_of(request.now()))
+    Ok(request.participant_session()?.organization().time_zone.day_of(request.now()))
 }
 
 async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Result<PageResponse, Error> {
@@ -136,7 +136,7 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
 async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> Result<Option<NotMoved>, Error> {
     let own = load(request).await?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    let by = request.attending()?.participant();
+    let by = request.participant_session()?.participant();
     let state = own.movement.state();
     Ok(if by.access().consent.is_none() {
         Some(NotMoved::NoConsent)
@@ -144,7 +144,7 @@ async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> R
         Some(NotMoved::WrongSource)
     } else if !own.movement.takes_evidence_of(source.side()) {
         Some(NotMoved::NotNow(state))
-    } else if source.side() == Side::Receiver && request.attending()?.in_person().is_some() {
+    } else if source.side() == Side::Receiver && request.participant_session()?.in_person().is_some() {
         Some(NotMoved::InPerson)
     } else if !own.movement.has_room_for(by.id()) {
         Some(NotMoved::PartyFull)
@@ -167,7 +167,7 @@ async fn act(
     let receipt: ReceiptId = submitted.new_id();
     let redirect = redirect_with(submitted, receipt_url(by.id(), receipt), &notice).await;
     let occasion = Occasion { id: receipt, origin: origin(request) };
-    let run = || own_movements::act(scope, by, occasion.clone(), (id, act.clone()));
+    let run = || own_movements::act(scope, by, occasion.clone(), id, act.clone());
     match Box::pin(submitted.run(run)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused) => conflict(request, form, refused).await,
@@ -192,7 +192,7 @@ async fn invalid(request: &Request, form: &Form, errors: FieldErrors) -> Result<
 }
 
 async fn conflict(request: &Request, form: &Form, refused: NotMoved) -> Result<PageResponse, Error> {
-    let organization = request.attending()?.organization().name.as_str();
+    let organization = request.participant_session()?.organization().name.as_str();
     let notice = Some(of_refusal(refused, organization));
     let refused = Refused { fields: typed(form, FieldErrors::default()), notice, withdrawing: None };
     Ok(again(request, refused).await?.conflicting())

@@ -34,9 +34,9 @@ struct ReceiptPage {
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
     let id: ReceiptId = request.path_id("receipt")?;
-    let (attending, view) = load(request).await?;
+    let (session, view) = load(request).await?;
     let receipt = view.receipts.iter().find(|receipt| receipt.id == id).ok_or_else(Error::not_found)?;
-    let by = attending.participant().id();
+    let by = session.participant().id();
     let (typed, drawn) = match &receipt.act {
         ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
         ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => (None, Some(drawing.path().to_owned())),
@@ -46,7 +46,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         layout: Layout::of_participant(request),
         notice,
         path: part_url(by),
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         agreement: view.agreement.name.as_str().to_owned(),
         title: receipt_title(&view, receipt),
         at: DisplayTime::with_seconds(receipt.at),

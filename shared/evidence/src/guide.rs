@@ -5,6 +5,17 @@ use shared::domain::organization::Organization;
 use shared::limits;
 use shared::platform::config::BaseUrl;
 
+const NOT_HERE: &str = "What is not here, and why
+-------------------------
+Payment instructions, and answers of participants with bank details or with what looks like the number of an
+account or a card: whoever checks an agreement need not know it. Where a line leaves an answer out, it says so.
+Bank statements as files: they name the account in full, and have entries about others. Those that prove an
+accepted payment are in statement_extracts.jsonl, with the file's SHA-256 and the account's last characters.
+Banks' references of what was filed: at some banks they are account numbers. Those of statement entries are
+here without such numbers.
+Drafts of answers, and what was typed and never sent: only its author has seen it.
+Calls that only looked at the agreement: they are in the organization's audit log.";
+
 pub(crate) fn text(
     record: &AgreementRecord,
     organization: &Organization,
@@ -58,16 +69,7 @@ everything else is as it was recorded.
 A document is as it was filed: one from a bank may name accounts. Evidence that was rejected or withdrawn
 says so in its line.
 
-What is not here, and why
--------------------------
-Payment instructions, and answers of participants with bank details or with what looks like the number of an
-account or a card: whoever checks an agreement need not know it. Where a line leaves an answer out, it says so.
-Bank statements as files: they name the account in full, and have entries about others. Those that prove an
-accepted payment are in statement_extracts.jsonl, with the file's SHA-256 and the account's last characters.
-Banks' references of what was filed: at some banks they are account numbers. Those of statement entries are
-here without such numbers.
-Drafts of answers, and what was typed and never sent: only its author has seen it.
-Calls that only looked at the agreement: they are in the organization's audit log.
+{NOT_HERE}
 
 {how}
 The signature says that the service recorded this. It is not a signature of the PDF files

@@ -140,9 +140,8 @@ enum ActFields<'a> {
         document_sha256: &'a str,
         block_ids: &'a BTreeSet<SignatureBlockId>,
         statement: &'a str,
-        method: &'static str,
-        typed: Option<&'a str>,
-        drawn: Option<&'a str>,
+        #[serde(flatten)]
+        signature: SignatureFields<'a>,
         /// Absent if the participant is a person, which keeps older bundles' bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
         signatory: Option<&'a Signatory>,
@@ -204,6 +203,22 @@ enum ActFields<'a> {
     },
 }
 
+#[derive(Serialize)]
+struct SignatureFields<'a> {
+    method: &'static str,
+    typed: Option<&'a str>,
+    drawn: Option<&'a str>,
+}
+
+impl<'a> From<&'a Signature> for SignatureFields<'a> {
+    fn from(signature: &'a Signature) -> Self {
+        match signature {
+            Signature::Typed { name } => Self { method: "typed", typed: Some(name.as_str()), drawn: None },
+            Signature::Drawn { drawing } => Self { method: "drawn", typed: None, drawn: Some(drawing.path()) },
+        }
+    }
+}
+
 impl<'a> ReceiptLine<'a> {
     pub(crate) fn new(receipt: &'a Receipt, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
         Self {
@@ -220,91 +235,64 @@ impl<'a> ReceiptLine<'a> {
 }
 
 impl<'a> ActFields<'a> {
-    #[allow(clippy::too_many_lines, reason = "one arm for each kind of act, and nothing else")]
     fn new(act: &'a ReceiptAct, path: Option<&'a str>, satisfactions: &SatisfactionPaths) -> Self {
-        match act {
-            ReceiptAct::Consented { version, sha256 } => Self::Consented { text_version: version, text_sha256: sha256 },
-            ReceiptAct::Withdrew { consent } => Self::Withdrew { consent: *consent },
+        match *act {
+            ReceiptAct::Consented { version: ref text_version, sha256: ref text_sha256 } => {
+                Self::Consented { text_version, text_sha256 }
+            }
+            ReceiptAct::Withdrew { consent } => Self::Withdrew { consent },
             ReceiptAct::Signed {
                 document_id,
-                document,
-                sha256,
-                block_ids,
-                signature,
-                signatory,
-                statement,
+                ref document,
+                sha256: ref document_sha256,
+                ref block_ids,
+                ref signature,
+                ref signatory,
+                ref statement,
                 consent,
-            } => {
-                let (method, typed, drawn) = match signature {
-                    Signature::Typed { name } => ("typed", Some(name.as_str()), None),
-                    Signature::Drawn { drawing } => ("drawn", None, Some(drawing.path())),
-                };
-                Self::Signed {
-                    document_id: *document_id,
-                    document: document.as_str(),
-                    document_sha256: sha256,
-                    block_ids,
-                    statement,
-                    method,
-                    typed,
-                    drawn,
-                    signatory: signatory.as_ref(),
-                    consent: *consent,
-                }
+            } => Self::Signed {
+                document_id,
+                document: document.as_str(),
+                document_sha256,
+                block_ids,
+                statement,
+                signature: signature.into(),
+                signatory: signatory.as_ref(),
+                consent,
+            },
+            ReceiptAct::Approved { gate_id, ref statement, consent } => {
+                Self::Approved { condition_id: gate_id, statement, consent }
             }
-            ReceiptAct::Approved { gate_id, statement, consent } => {
-                Self::Approved { condition_id: *gate_id, statement, consent: *consent }
-            }
-            ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent } => Self::Uploaded {
-                condition_id: *gate_id,
+            ReceiptAct::Uploaded { gate_id, ref file_name, ref content, file_type, consent } => Self::Uploaded {
+                condition_id: gate_id,
                 file_name: file_name.as_str(),
                 file_sha256: &content.sha256,
                 size_bytes: content.size_bytes,
                 media_type: file_type.media_type(),
                 path,
-                consent: *consent,
+                consent,
             },
             // `answers.jsonl` has the answers.
-            ReceiptAct::Answered { gate_id, submission_id, revision, sha256, consent } => Self::Answered {
-                condition_id: *gate_id,
-                submission_id: *submission_id,
-                revision: *revision,
-                answers_sha256: sha256,
-                consent: *consent,
-            },
-            ReceiptAct::ReportedSent { movement_id, claim, consent } => {
-                Self::ReportedSent { movement_id: *movement_id, claim, consent: *consent }
+            ReceiptAct::Answered { gate_id, submission_id, revision, sha256: ref answers_sha256, consent } => {
+                Self::Answered { condition_id: gate_id, submission_id, revision, answers_sha256, consent }
             }
-            ReceiptAct::FiledEvidence { movement_id, evidence_id, source, money, value_day, file, consent } => {
-                Self::FiledEvidence {
-                    movement_id: *movement_id,
-                    evidence_id: *evidence_id,
-                    source: *source,
-                    amount: *money,
-                    value_day: *value_day,
-                    file_sha256: file.as_ref().map(|file| file.sha256.as_str()),
-                    consent: *consent,
-                }
+            ReceiptAct::ReportedSent { movement_id, ref claim, consent } => {
+                Self::ReportedSent { movement_id, claim, consent }
             }
-            ReceiptAct::WithdrewEvidence { movement_id, evidence_id, reason, consent } => Self::WithdrewEvidence {
-                movement_id: *movement_id,
-                evidence_id: *evidence_id,
-                reason: reason.as_str(),
-                consent: *consent,
-            },
-            ReceiptAct::Declined { gate_ids, document, reason } => Self::Declined {
-                condition_ids: gate_ids,
-                document: document.as_ref().map(Label::as_str),
-                reason: reason.as_str(),
-            },
-            ReceiptAct::ActedOnObligation { obligation_id, obligation, did, statement, consent } => {
-                Self::ActedOnObligation {
-                    obligation_id: *obligation_id,
-                    obligation: obligation.as_str(),
-                    did: ObligationActLine::new(did, satisfactions),
-                    statement,
-                    consent: *consent,
-                }
+            ReceiptAct::FiledEvidence { movement_id, evidence_id, source, money, value_day, ref file, consent } => {
+                let file_sha256 = file.as_ref().map(|file| file.sha256.as_str());
+                Self::FiledEvidence { movement_id, evidence_id, source, amount: money, value_day, file_sha256, consent }
+            }
+            ReceiptAct::WithdrewEvidence { movement_id, evidence_id, ref reason, consent } => {
+                Self::WithdrewEvidence { movement_id, evidence_id, reason: reason.as_str(), consent }
+            }
+            ReceiptAct::Declined { gate_ids: ref condition_ids, ref document, ref reason } => {
+                let document = document.as_ref().map(Label::as_str);
+                Self::Declined { condition_ids, document, reason: reason.as_str() }
+            }
+            ReceiptAct::ActedOnObligation { obligation_id, ref obligation, ref did, ref statement, consent } => {
+                let did = ObligationActLine::new(did, satisfactions);
+                Self::ActedOnObligation { obligation_id, obligation: obligation.as_str(), did, statement, consent }
             }
         }
     }

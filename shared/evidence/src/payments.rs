@@ -207,10 +207,10 @@ impl<'a> ClaimLine<'a> {
     fn of(movement: &'a Movement) -> impl Iterator<Item = Self> {
         let earlier = movement.earlier_claims().iter().map(|claim| (false, claim));
         let all = earlier.chain(movement.claim().map(|claim| (true, claim)));
-        all.enumerate().map(|(n, (is_current, claim))| Self::new(movement.id(), (n + 1, is_current), claim))
+        all.enumerate().map(|(n, (is_current, claim))| Self::new(movement.id(), n + 1, is_current, claim))
     }
 
-    fn new(movement_id: MovementId, (attempt, is_current): (usize, bool), claim: &'a Claim) -> Self {
+    fn new(movement_id: MovementId, attempt: usize, is_current: bool, claim: &'a Claim) -> Self {
         let Claim { reported_at, participant_id, by, in_person, sent_on, references } = claim;
         Self {
             movement_id,

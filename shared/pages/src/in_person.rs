@@ -26,7 +26,7 @@ const UNASKED: [&str; 2] = ["act_in_person", "leave_agreement_pages"];
 
 /// Whether a request must first answer the question.
 pub fn is_asked(request: &Request, operation: &str) -> bool {
-    let is_open = request.attending().is_ok_and(|attending| attending.to_ask_about().is_some());
+    let is_open = request.participant_session().is_ok_and(|session| session.to_ask_about().is_some());
     is_open && !UNASKED.contains(&operation)
 }
 
@@ -36,14 +36,14 @@ pub fn question(request: &mut Request) -> Result<PageResponse, Error> {
     if !is_form {
         request.rename_own_view("view_in_person_question");
     }
-    let attending = request.attending()?;
-    let (by, host) = (attending.participant(), attending.to_ask_about().ok_or_else(Error::not_found)?);
+    let session = request.participant_session()?;
+    let (by, host) = (session.participant(), session.to_ask_about().ok_or_else(Error::not_found)?);
     let line = "Someone signed in to the app in this browser after you opened the page. Answer this first, then go back and send the form again.";
     let page = QuestionPage {
         layout: Layout::of_participant(request),
         notice: is_form.then(|| Notice::warn("Nothing was recorded", line)),
         path: part_url(by.id()),
-        organization: attending.organization().name.as_str().to_owned(),
+        organization: session.organization().name.as_str().to_owned(),
         name: by.name().as_str().to_owned(),
         host: host.member.as_str().to_owned(),
         next: if is_form { part_url(by.id()) } else { request.uri().path().to_owned() },

@@ -86,11 +86,11 @@ impl Layout {
 
     /// For a participant's page.
     pub fn of_participant(request: &Request) -> Self {
-        let participant = request.attending().ok().map(|attending| CurrentParticipant {
-            name: attending.participant().name().as_str().to_owned(),
-            organization: attending.organization().name.as_str().to_owned(),
-            path: part_url(attending.participant().id()),
-            form_keys: attending.form_keys(),
+        let participant = request.participant_session().ok().map(|session| CurrentParticipant {
+            name: session.participant().name().as_str().to_owned(),
+            organization: session.organization().name.as_str().to_owned(),
+            path: part_url(session.participant().id()),
+            form_keys: session.form_keys(),
         });
         Self { participant, ..Self::signed_out(request) }
     }

@@ -227,7 +227,7 @@ fn part_failure(request: &Request, route: RouteKind, error: &Error) -> PageRespo
         }
         other => failure_message(other, request.method().is_safe()),
     };
-    let own = request.attending().ok().map(|attending| part_url(attending.participant().id()));
+    let own = request.participant_session().ok().map(|session| part_url(session.participant().id()));
     let (url, text_of_link) = match own {
         Some(url) => (url, "Go to your agreement"),
         // A form has no page at its own address.

@@ -256,7 +256,7 @@ fn keep_of_part(request: &Request, sent: SentForm) -> Option<PageResponse> {
     let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);
     let unsent = Unsent::of(request, sent, form, back).filter(|_| request.method() == Method::POST)?;
     let has_secrets = form.typed().any(|field| is_withheld(request, &field) && !field.1.trim().is_empty());
-    let (has_session, layout) = (request.attending().is_ok(), Layout::of_participant(request));
+    let (has_session, layout) = (request.participant_session().is_ok(), Layout::of_participant(request));
     let page = match (has_secrets, has_session) {
         (true, _) => UnsentPage::to_enter_again(layout, unsent),
         (false, false) => UnsentPage::until_reopened(layout, unsent),

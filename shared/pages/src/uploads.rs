@@ -86,8 +86,8 @@ pub async fn scan(
 
 /// The document named in a participant's URL, with its file.
 pub async fn document_of_participant(request: &Request) -> Result<(Document, Bytes), Error> {
-    let attending = request.attending()?;
-    let (scope, by) = (attending.scope(), attending.participant());
+    let session = request.participant_session()?;
+    let (scope, by) = (session.scope(), session.participant());
     let agreement = participants::agreement(scope, by).await?;
     let document = agreement.document(request.path_id("document")?).cloned().ok_or_else(Error::not_found)?;
     let content = document.content.clone().ok_or_else(Error::not_found)?;

@@ -256,34 +256,11 @@ impl Description {
         let invalid = self.invalid_request(&parameters, body.as_ref(), rules);
         let names_records = about.path.contains('{') || body.as_ref().is_some_and(|body| self.names_records(body));
         if is_post {
-            parameters.push(json!({
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": false,
-                "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["closing-2026-03-14-1"]},
-            }));
+            parameters.push(idempotency_key_parameter());
         } else if is_write {
-            parameters.push(json!({
-                "name": "If-Match",
-                "in": "header",
-                "required": false,
-                "description": "The ETag of the version that the change is meant for. If the record has changed since, the call is a 409 and changes nothing.",
-                "schema": {"type": "string", "minLength": 1, "pattern": r#"^(\*|(W/)?"[!#-+.-~-]*"(, *(W/)?"[!#-+.-~-]*")*)$"#, "examples": ["\"3\""]},
-            }));
+            parameters.push(if_match_parameter());
         }
-        let mut responses = Map::new();
-        for (status, when) in about.success {
-            let own = about.headers.iter().copied().filter(|name| *name != "ignored-fields" || *status == 200);
-            let of_status = (*status == 201).then_some("location");
-            let of_method = is_post.then_some("idempotent-replayed");
-            let names = ["x-request-id"].into_iter().chain(of_status).chain(own).chain(of_method);
-            let headers: Map<String, Value> = names.map(|name| (name.to_owned(), header_reference(name))).collect();
-            responses.insert(
-                status.to_string(),
-                json!({"description": when, "headers": headers, "content": {"application/json": {"schema": output}}}),
-            );
-        }
+        let mut responses = success_responses(about, output);
         responses.insert("422".to_owned(), invalid);
         for (status, name, _, given_by) in ERRORS {
             let is_given = match given_by {
@@ -320,6 +297,42 @@ impl Description {
         let path = self.paths.entry(about.path).or_insert_with(|| json!({}));
         path[about.method.as_str().to_lowercase()] = operation;
     }
+}
+
+/// How a repeated call has no second effect.
+fn idempotency_key_parameter() -> Value {
+    json!({
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": false,
+        "description": "1 to 255 printable ASCII characters, bare or quoted. A repeat with the same key and the same request gets the first response again and has no effect; with another request it is a 409. Remembered for 7 days. Refusals are not remembered.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": limits::IDEMPOTENCY_KEY_CHARS_MAX, "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["closing-2026-03-14-1"]},
+    })
+}
+
+/// How a change is refused if it was meant for another version.
+fn if_match_parameter() -> Value {
+    json!({
+        "name": "If-Match",
+        "in": "header",
+        "required": false,
+        "description": "The ETag of the version that the change is meant for. If the record has changed since, the call is a 409 and changes nothing.",
+        "schema": {"type": "string", "minLength": 1, "pattern": r#"^(\*|(W/)?"[!#-+.-~-]*"(, *(W/)?"[!#-+.-~-]*")*)$"#, "examples": ["\"3\""]},
+    })
+}
+
+/// The responses of a call that was done, with the headers of each.
+fn success_responses(about: &OperationSpec, output: &Value) -> Map<String, Value> {
+    let response = |(status, when): &(u16, &str)| {
+        let own = about.headers.iter().copied().filter(|name| *name != "ignored-fields" || *status == 200);
+        let of_status = (*status == 201).then_some("location");
+        let of_method = (about.method == http::Method::POST).then_some("idempotent-replayed");
+        let names = ["x-request-id"].into_iter().chain(of_status).chain(own).chain(of_method);
+        let headers: Map<String, Value> = names.map(|name| (name.to_owned(), header_reference(name))).collect();
+        let content = json!({"application/json": {"schema": output}});
+        (status.to_string(), json!({"description": when, "headers": headers, "content": content}))
+    };
+    about.success.iter().map(response).collect()
 }
 
 impl Description {

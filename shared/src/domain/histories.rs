@@ -291,6 +291,20 @@ impl World {
         }
     }
 
+    /// What publication emits, in order. The workspace is still as it was before.
+    fn events_of_publication(&self, published: &Agreement, data: ProposalData) -> Vec<EventKind> {
+        assert_eq!(published.life, Life::Active { published_at: self.now });
+        assert_eq!(published.stages[0].state, StageState::Current);
+        let open = |gate: &super::agreement::gate::Gate| gate.state.status() == GateStatus::Open;
+        assert!(published.stages[0].gates.iter().all(open));
+        let (workspace_id, authorization) = (self.workspace.id(), Authorization::Proposal);
+        let activated = EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization });
+        let (agreement_id, name) = (published.id(), published.name.clone());
+        let published = EventKind::AgreementPublished(AgreementData { agreement_id, name });
+        let activated = self.workspace.activated_at.is_none().then_some(activated);
+        activated.into_iter().chain([EventKind::ProposalConfirmed(data), published]).collect()
+    }
+
     fn confirm(&mut self, which: usize, age: u64) {
         let (proposal, before, blockers) = (self.proposals[which].clone(), self.deal.draft.clone(), self.blockers());
         let case = DecisionContext {
@@ -314,23 +328,10 @@ impl World {
                 match proposal.action {
                     ProposalAction::PublishAgreement => {
                         assert_eq!(before.life, Life::Draft);
-                        assert!(
-                            blockers.iter().all(|blocker| *blocker == Blocker::WorkspaceNotActivated),
-                            "{blockers:?}"
-                        );
-                        assert_eq!(after.life, Life::Active { published_at: self.now });
-                        assert_eq!(after.stages[0].state, StageState::Current);
-                        let open = |gate: &super::agreement::gate::Gate| gate.state.status() == GateStatus::Open;
-                        assert!(after.stages[0].gates.iter().all(open));
-                        let was_activated = self.workspace.activated_at.is_some();
-                        assert_eq!(outcome.workspace.is_none(), was_activated);
-                        if !was_activated {
-                            let (workspace_id, authorization) = (self.workspace.id(), Authorization::Proposal);
-                            events.push(EventKind::WorkspaceActivated(WorkspaceData { workspace_id, authorization }));
-                        }
-                        events.push(EventKind::ProposalConfirmed(data));
-                        let (agreement_id, name) = (after.id(), after.name.clone());
-                        events.push(EventKind::AgreementPublished(AgreementData { agreement_id, name }));
+                        let in_the_way = |blocker: &Blocker| *blocker != Blocker::WorkspaceNotActivated;
+                        assert!(!blockers.iter().any(in_the_way), "{blockers:?}");
+                        assert_eq!(outcome.workspace.is_none(), self.workspace.activated_at.is_some());
+                        events = self.events_of_publication(&after, data);
                     }
                     ProposalAction::CancelAgreement => {
                         assert!(matches!(self.current().lifecycle(), Lifecycle::Draft | Lifecycle::Active));

@@ -77,7 +77,8 @@ impl SecondFactor {
     /// Turns a second factor on, if the code proves that the person's app has the secret. `None` otherwise.
     #[must_use]
     pub fn turn_on(
-        (secret, sealed): (&TotpSecret, Sealed),
+        secret: &TotpSecret,
+        sealed: Sealed,
         code: TotpCode,
         recovery_codes: &RecoveryCodes,
         now: Timestamp,
@@ -196,7 +197,7 @@ mod tests {
         let (secret, codes) = (TotpSecret::generate().unwrap(), codes_of(1));
         let sealed = Keyring::new("one").unwrap().seal(&secret.expose(), "place").unwrap();
         let code = secret.code_at(STEP - 2);
-        let factor = SecondFactor::turn_on((&secret, sealed), code, &codes, at(-60)).unwrap();
+        let factor = SecondFactor::turn_on(&secret, sealed, code, &codes, at(-60)).unwrap();
         (secret, factor, codes)
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use futures_util::future::try_join_all;
 
 use crate::domain::agreement::acts::{Act, EditedPart};
-use crate::domain::agreement::blockers::{Blocker, DraftPayment};
+use crate::domain::agreement::blockers::{Blocker, DraftContext, DraftPayment, blockers};
 use crate::domain::agreement::draft::NotEditable;
 use crate::domain::agreement::gate::GateState;
 use crate::domain::agreement::participants::NotAdded;
@@ -27,8 +27,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
-    AgreementWithContacts, AgreementWithFacts, DraftFunding, DraftRecords, LoadedAgreement, Payments, blockers_of,
-    obligations_of, participants_of,
+    AgreementWithContacts, AgreementWithFacts, DraftFunding, LoadedAgreement, Payments, obligations_of, participants_of,
 };
 use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -289,9 +288,13 @@ pub async fn list_of_workspace(
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {
     let drafts = agreements.iter().filter(|agreement| agreement.lifecycle() == Lifecycle::Draft);
     // Contacts and payments are read only for drafts without other blockers; workspaces don't prevent a proposal.
-    let blockers = |draft: &Agreement, records: DraftRecords<'_>| blockers_of(draft, true, records, scope.now());
+    let alone =
+        DraftContext { workspace_activated: true, contacts: &[], payments: &[], changed_items: &[], now: scope.now() };
     let drafts: Vec<&Agreement> = drafts
-        .filter(|draft| blockers(draft, (&[], &presumed(draft), &[])).iter().all(Blocker::is_of_another_record))
+        .filter(|draft| {
+            let context = DraftContext { payments: &presumed(draft), ..alone };
+            blockers(draft, &context).iter().all(Blocker::is_of_another_record)
+        })
         .collect();
     let contacts = async { scope.store().contacts(participants_of(drafts.iter().copied())).await.map_err(Error::from) };
     let payments = Payments::load(scope, drafts.iter().copied());
@@ -303,8 +306,9 @@ async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result
     let (contacts, payments, funding, proposed) = tokio::try_join!(contacts, payments, funding, proposed)?;
     let contacts: Vec<Contact> = contacts.into_iter().map(Versioned::into_inner).collect();
     let is_ready = |draft: &&Agreement| {
-        let records = (contacts.as_slice(), payments.of(draft), &*funding.changed(draft, &contacts));
-        blockers(draft, records).is_empty() && !proposed.contains(&draft.id())
+        let changed_items = &funding.changed(draft, &contacts);
+        let context = DraftContext { contacts: &contacts, payments: payments.of(draft), changed_items, ..alone };
+        blockers(draft, &context).is_empty() && !proposed.contains(&draft.id())
     };
     Ok(drafts.into_iter().filter(is_ready).map(Agreement::id).collect())
 }
@@ -322,7 +326,9 @@ pub async fn create(by: &impl Writer, new: NewAgreement) -> Result<Plan<Agreemen
     // Read before the transaction: workspaces are never deleted.
     let workspace = workspaces::named(scope, new.workspace_id).await?;
     let agreement = Agreement::draft(new, scope.actor().clone(), scope.now());
-    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&[], &[], &[]), scope.now());
+    let (workspace_activated, now) = (workspace.activated_at().is_some(), scope.now());
+    let context = DraftContext { workspace_activated, contacts: &[], payments: &[], changed_items: &[], now };
+    let blockers = blockers(&agreement, &context);
     let draft = agreement.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let changes = stored::create(scope.call(), &draft)?;
     let (contacts, payments_wait_for) = (Vec::new(), BTreeMap::new());

@@ -66,7 +66,7 @@ pub async fn begin(
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }
     };
-    Ok(create(scope, &workspace, (&draft, &payments))?.showing(shown))
+    Ok(create(scope, &workspace, &draft, &payments)?.showing(shown))
 }
 
 /// Copies an agreement, in any state, as a new draft with the id from the form.
@@ -78,7 +78,7 @@ pub async fn duplicate(by: &impl Writer, id: AgreementId, copy: AgreementId) -> 
     }
     let workspace = workspaces::workspace_of_with_people(scope, original.workspace_id).await?;
     let draft = original.duplicate(copy, name_of_copy(&original.name), scope.actor().clone(), scope.now());
-    Ok(create(scope, &workspace, (&draft, &[]))?.showing([copy.uuid()]))
+    Ok(create(scope, &workspace, &draft, &[])?.showing([copy.uuid()]))
 }
 
 fn name_of_copy(name: &AgreementName) -> AgreementName {
@@ -90,7 +90,8 @@ fn name_of_copy(name: &AgreementName) -> AgreementName {
 fn create(
     scope: &Scope,
     workspace: &PeopledWorkspace,
-    (draft, payments): (&Agreement, &[Movement]),
+    draft: &Agreement,
+    payments: &[Movement],
 ) -> Result<Plan<()>, Error> {
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let mut changes = vec![stored::create(scope.call(), &checked)?];

@@ -40,7 +40,8 @@ impl NewEndpoint {
         scope: &Scope,
         admin: Admin<'_>,
         id: EndpointId,
-        (url, events): (EndpointUrl, Subscription),
+        url: EndpointUrl,
+        events: Subscription,
         secret: SigningSecret,
         keys: &Keyring,
     ) -> Result<Self, Error> {

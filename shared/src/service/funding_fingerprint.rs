@@ -30,7 +30,9 @@ impl ItemFingerprint {
     pub(super) fn of(
         item: &FundingItem,
         agreement: Option<&Agreement>,
-        (workspace, trust, people): (&Workspace, Option<&Trust>, &[Contact]),
+        workspace: &Workspace,
+        trust: Option<&Trust>,
+        people: &[Contact],
     ) -> Self {
         let part = |part: ItemPart| match part {
             ItemPart::Facts => digest(&facts(item)),
@@ -96,7 +98,9 @@ pub struct PaperingFingerprint(Vec<String>);
 impl PaperingFingerprint {
     pub(super) fn of<'a>(
         items: impl Iterator<Item = &'a FundingItem>,
-        (workspace, trust, people): (&Workspace, &Trust, &[Contact]),
+        workspace: &Workspace,
+        trust: &Trust,
+        people: &[Contact],
         day: Day,
     ) -> Self {
         let items: Vec<&FundingItem> = items.collect();

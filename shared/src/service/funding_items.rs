@@ -195,7 +195,7 @@ impl Current {
         };
         let workspace = workspaces::get_without_people(scope, self.item.workspace_id());
         let (workspace, trust, owners) = futures_util::try_join!(workspace, trust, owners)?;
-        Ok(ItemFingerprint::of(&self.item, self.agreement.as_deref(), (&workspace, trust.as_deref(), &owners)))
+        Ok(ItemFingerprint::of(&self.item, self.agreement.as_deref(), &workspace, trust.as_deref(), &owners))
     }
 
     fn context(&self) -> acts::FundingContext<'_> {
@@ -314,7 +314,8 @@ pub async fn file_confirmation(
     scope: &Scope,
     by: &Member,
     id: FundingItemId,
-    (submission, dated): (SubmissionId, Day),
+    submission: SubmissionId,
+    dated: Day,
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
     let Some(agreement) = &current.agreement else { return Err(Error::not_found()) };

@@ -229,7 +229,7 @@ pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error>
     let confirmations = confirmations.map(|found| found.shown()).filter(|found| item.proof(found.proof_id).is_none());
     let confirmations = confirmations.collect();
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
-    let fingerprint = ItemFingerprint::of(&item, agreement.as_ref(), (&workspace, trust, &people));
+    let fingerprint = ItemFingerprint::of(&item, agreement.as_ref(), &workspace, trust, &people);
     Ok(ItemReview { item, version, workspace, trusts, people, agreement, confirmations, fingerprint })
 }
 
@@ -308,7 +308,7 @@ pub async fn papering(
     let contacts = contacts(scope, papers::named_contacts(&trust, &items)).await?;
     let parties = Parties { trust: &trust, contacts: &contacts };
     let papers = items.iter().filter_map(|item| papers::paper(item, parties, day)).collect();
-    let fingerprint = PaperingFingerprint::of(items.iter(), (&workspace, &trust, &contacts), day);
+    let fingerprint = PaperingFingerprint::of(items.iter(), &workspace, &trust, &contacts, day);
     let fingerprint = Some(fingerprint);
     Ok(PaperingPreview { workspace, items, trust: Some(trust), contacts, papers, fingerprint })
 }

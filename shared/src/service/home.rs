@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 
-use crate::domain::agreement::blockers::Blocker;
+use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
 use crate::domain::agreement::gate::GateStatus;
 use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle, Participant};
 use crate::domain::audit::AuditRow;
@@ -30,7 +30,7 @@ use crate::limits;
 use crate::service::audit::{self, Names};
 use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
-use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, blockers_of, participants_of};
+use crate::service::loaded_agreement::{AgreementWithFacts, DraftFunding, Payments, participants_of};
 use crate::service::proof_to_review::{self, ItemToReview};
 use crate::service::scope::Scope;
 use crate::service::second_members;
@@ -230,8 +230,10 @@ impl<'a> Chosen<'a> {
     fn of(
         open: &'a OpenAgreements,
         pending: &PendingProposals,
-        (not_of, own): (&BTreeSet<MemberId>, &BTreeSet<ContactId>),
-        (now, all_attention): (Timestamp, bool),
+        not_of: &BTreeSet<MemberId>,
+        own: &BTreeSet<ContactId>,
+        now: Timestamp,
+        all_attention: bool,
     ) -> Self {
         let closes_soon = now.unix_ms()..=now.plus_seconds(limits::CLOSES_SOON_S).unix_ms();
         let mut proposals = pending.pending.clone();
@@ -411,8 +413,9 @@ fn blockers(
     if agreement.lifecycle() != Lifecycle::Draft {
         return Vec::new();
     }
-    let changed = funding.changed(agreement, contacts);
-    blockers_of(agreement, true, (contacts, payments.of(agreement), &changed), now)
+    let (payments, changed_items) = (payments.of(agreement), &funding.changed(agreement, contacts));
+    let context = DraftContext { workspace_activated: true, contacts, payments, changed_items, now };
+    blockers::blockers(agreement, &context)
 }
 
 async fn queue(
@@ -430,7 +433,7 @@ async fn queue(
     // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
     let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
-    let chosen = Chosen::of(&open, &pending, (&not_of, &organization.own_contact_ids), (now, all_attention));
+    let chosen = Chosen::of(&open, &pending, &not_of, &organization.own_contact_ids, now, all_attention);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
@@ -453,23 +456,8 @@ async fn queue(
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
-    let drafted = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
-    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
-    let (drafted, funding) = tokio::try_join!(drafted, funding)?;
-    let mut found = HashMap::new();
-    for agreement in agreements {
-        let loaded = AgreementWithFacts::of(agreement);
-        let agreement = loaded.as_of(scope, now).into_owned();
-        let blockers = blockers(&agreement, &contacts, &drafted, &funding, now);
-        let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
-        found.insert(agreement.id(), QueuedAgreement { agreement, blockers, looks });
-    }
-    let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
-    let mut papers: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, &not_of)).collect();
-    papers.sort_by_key(|paper| paper.recorded_at);
-    // The clock may not have recorded yet that an agreement has ended.
-    let total = if papers.is_empty() { 0 } else { chosen.papers.1.max(papers.len()) };
-    papers.truncate(limits::HOME_PROPOSALS_MAX);
+    let mut found = queued(scope, agreements, &contacts, &accesses).await?;
+    let papers = papers_to_confirm(&chosen, &found, &not_of);
     let mut drafts = found_of(&mut found, &chosen.drafts);
     drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());
     Ok(WorkQueue {
@@ -477,7 +465,7 @@ async fn queue(
             shown: proposals.into_iter().map(Versioned::into_inner).collect(),
             total: chosen.proposals.total,
         },
-        papers: Shortlist { shown: papers, total },
+        papers,
         payments: to_see,
         drafts,
         waiting: found_of(&mut found, &chosen.waiting),
@@ -488,6 +476,41 @@ async fn queue(
         active_total: open.open.iter().filter(|open| open.is_active).count(),
         is_new: open.open.is_empty() && open.ended == 0 && pending.pending.is_empty() && pending.ended == 0,
     })
+}
+
+/// The agreements as of now, with what a draft lacks and when the participants looked.
+async fn queued(
+    scope: &Scope,
+    agreements: Vec<Versioned<Agreement>>,
+    contacts: &[Contact],
+    accesses: &HashMap<AgreementId, BTreeMap<ParticipantId, Access>>,
+) -> Result<HashMap<AgreementId, QueuedAgreement>, Error> {
+    let payments = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
+    let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
+    let (payments, funding) = tokio::try_join!(payments, funding)?;
+    let queued = |agreement| {
+        let loaded = AgreementWithFacts::of(agreement);
+        let agreement = loaded.as_of(scope, scope.now()).into_owned();
+        let blockers = blockers(&agreement, contacts, &payments, &funding, scope.now());
+        let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
+        (agreement.id(), QueuedAgreement { agreement, blockers, looks })
+    };
+    Ok(agreements.into_iter().map(queued).collect())
+}
+
+/// The paper signatures that the member may confirm, oldest first.
+fn papers_to_confirm(
+    chosen: &Chosen<'_>,
+    found: &HashMap<AgreementId, QueuedAgreement>,
+    not_of: &BTreeSet<MemberId>,
+) -> Shortlist<PaperToConfirm> {
+    let with_papers = chosen.papers.0.iter().filter_map(|open| found.get(&open.id));
+    let mut shown: Vec<_> = with_papers.flat_map(|queued| papers_of(&queued.agreement, not_of)).collect();
+    shown.sort_by_key(|paper| paper.recorded_at);
+    // The clock may not have recorded yet that an agreement has ended.
+    let total = if shown.is_empty() { 0 } else { chosen.papers.1.max(shown.len()) };
+    shown.truncate(limits::HOME_PROPOSALS_MAX);
+    Shortlist { shown, total }
 }
 
 fn looks(agreement: &Agreement, accesses: &BTreeMap<ParticipantId, Access>) -> Vec<(ContactId, Option<Timestamp>)> {

@@ -121,7 +121,7 @@ pub async fn save_draft(
         Err(refused) => Ok(plan(Err(refused))),
         Ok(()) => {
             let draft = context.draft(scope, keys, form)?;
-            let changes = stored::save_draft(scope.call(), &context.by, form.gate, (&draft, form.version))?;
+            let changes = stored::save_draft(scope.call(), &context.by, form.gate, &draft, form.version)?;
             Ok(plan(Ok(())).change([changes]))
         }
     }
@@ -141,7 +141,8 @@ pub async fn send(
     scope: &Scope,
     by: &ActingParticipant,
     keys: &Keyring,
-    (occasion, form): (Occasion, &AnswerForm),
+    occasion: Occasion,
+    form: &AnswerForm,
 ) -> Result<Plan<Result<(), NotSent>>, Error> {
     let context = AnswerContext::load(scope, by, form.gate).await?;
     let plan = |output| Plan::new(scope, output).showing(context.shown(form.gate));
@@ -152,7 +153,7 @@ pub async fn send(
             let given = match form.typed.read(agreement.questions(form.gate).unwrap_or_default()) {
                 Ok(given) => given,
                 Err(wrong) => {
-                    let saved = stored::save_draft(scope.call(), &context.by, form.gate, (&draft, form.version))?;
+                    let saved = stored::save_draft(scope.call(), &context.by, form.gate, &draft, form.version)?;
                     return Ok(plan(Err(NotSent::Wrong(wrong))).change([saved]).unfinished());
                 }
             };
@@ -160,7 +161,7 @@ pub async fn send(
             let moment = context.loaded.act_moment(scope);
             match send_answers(&context.by, context.loaded.context(scope, moment), occasion, answering) {
                 Ok(sent) => {
-                    let changes = stored::send(scope.call(), agreement, &sent, (&draft, form.version))?;
+                    let changes = stored::send(scope.call(), agreement, &sent, &draft, form.version)?;
                     return Ok(plan(Ok(())).decided_at(moment).change(changes).emit(sent.acted.events));
                 }
                 Err(refused) => refused,
@@ -208,6 +209,17 @@ pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<(Agreement, 
     Ok((agreement.into_inner(), submissions))
 }
 
+/// Which answers: those of a participant to an information request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswersOf {
+    /// The agreement.
+    pub agreement: AgreementId,
+    /// The condition that asks for them.
+    pub gate: GateId,
+    /// The participant.
+    pub participant: ParticipantId,
+}
+
 /// What a member reads of a participant's answers to an information request.
 #[derive(Debug)]
 pub struct AnswersToRead {
@@ -220,12 +232,8 @@ pub struct AnswersToRead {
 }
 
 /// What a member reads of a participant's answers to an information request.
-pub async fn to_read(
-    scope: &Scope,
-    id: AgreementId,
-    gate: GateId,
-    participant: ParticipantId,
-) -> Result<AnswersToRead, Error> {
+pub async fn to_read(scope: &Scope, answers: AnswersOf) -> Result<AnswersToRead, Error> {
+    let AnswersOf { agreement: id, gate, participant } = answers;
     let submissions = async { scope.store().submissions_of(id, gate, participant).await.map_err(Error::from) };
     let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
@@ -242,9 +250,11 @@ pub async fn to_read(
 pub async fn judge(
     scope: &Scope,
     by: &Member,
-    (id, gate, participant): (AgreementId, GateId, ParticipantId),
-    (shown, judgment): (SubmissionId, Judgment),
+    answers: AnswersOf,
+    shown: SubmissionId,
+    judgment: Judgment,
 ) -> Result<Plan<Result<(), NotJudged>>, Error> {
+    let AnswersOf { agreement: id, gate, participant } = answers;
     // One after the other: what is decided after the agreement was read conflicts with its version.
     let loaded = AgreementWithFacts::of(found(scope, id).await?);
     let submissions = scope.store().submissions_of(id, gate, participant).await?;

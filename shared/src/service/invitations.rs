@@ -78,7 +78,7 @@ pub async fn invite(
     if others.count() >= limits::PENDING_INVITATIONS_MAX {
         return Ok(Plan::new(scope, Err(NotInvited::NoRoom)));
     }
-    let changes = stored::put(scope.call(), admin, (&new.invitation, new.secret.hash()), earlier)?;
+    let changes = stored::put(scope.call(), admin, &new.invitation, new.secret.hash(), earlier)?;
     // A second attempt finds what the first may have made.
     let replaced = earlier.map(|stored| stored.invitation.clone());
     let replaced = replaced.filter(|earlier| earlier.is_valid_at(scope.now()) && earlier.id != new.id());

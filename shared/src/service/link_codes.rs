@@ -28,8 +28,11 @@ pub enum CodeMade {
 pub async fn create(
     scope: &Scope,
     by: &Member,
-    (agreement, participant): (AgreementId, ParticipantId),
-    (id, code, keys): (Uuid, &LinkCode, &Keyring),
+    agreement: AgreementId,
+    participant: ParticipantId,
+    id: Uuid,
+    code: &LinkCode,
+    keys: &Keyring,
 ) -> Result<Plan<CodeMade>, Error> {
     let store = scope.store();
     let own = async {
@@ -49,7 +52,7 @@ pub async fn create(
         return Ok(plan(CodeMade::Readdressed));
     }
     let part = Part { organization_id: scope.org(), agreement_id: agreement.id(), participant_id: participant };
-    let code = StoredLinkCode::new(keys, (part, access.generation), (id, code), scope.now())?;
-    let created = stored::create(scope.call(), by, (&agreement, participant), &code)?;
+    let code = StoredLinkCode::new(keys, part, access.generation, id, code, scope.now())?;
+    let created = stored::create(scope.call(), by, &agreement, participant, &code)?;
     Ok(plan(CodeMade::Made).change([created, contacts::check(scope.call(), &contact)]))
 }

@@ -154,8 +154,14 @@ impl LoadedAgreement {
         match self.agreement().lifecycle() {
             Lifecycle::Draft => {
                 let changed = self.funding.changed(self.agreement(), self.contacts());
-                let records = (self.contacts(), self.payments.of(self.agreement()), changed.as_slice());
-                blockers_of(self.agreement(), self.workspace.activated_at().is_some(), records, now)
+                let context = DraftContext {
+                    workspace_activated: self.workspace.activated_at().is_some(),
+                    contacts: self.contacts(),
+                    payments: self.payments.of(self.agreement()),
+                    changed_items: &changed,
+                    now,
+                };
+                blockers::blockers(self.agreement(), &context)
             }
             _ => Vec::new(),
         }
@@ -311,19 +317,6 @@ impl DraftFunding {
         };
         draft.funding_item_ids.iter().filter(|id| !is_as_papered(id)).copied().collect()
     }
-}
-
-/// The records that a draft's blockers depend on: participants' contacts, payments, and items changed since papered.
-pub(super) type DraftRecords<'a> = (&'a [Contact], &'a [DraftPayment], &'a [FundingItemId]);
-
-pub(super) fn blockers_of(
-    draft: &Agreement,
-    workspace_activated: bool,
-    (contacts, payments, changed_items): DraftRecords<'_>,
-    now: Timestamp,
-) -> Vec<Blocker> {
-    let context = DraftContext { workspace_activated, contacts, payments, changed_items, now };
-    blockers::blockers(draft, &context)
 }
 
 pub(super) fn obligation_ids(agreement: &Agreement) -> impl Iterator<Item = ObligationId> {

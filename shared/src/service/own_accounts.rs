@@ -22,7 +22,8 @@ pub async fn say(
     scope: &Scope,
     by: &Member,
     keys: &Keyring,
-    (id, account): (OwnAccountId, &BankAccount),
+    id: OwnAccountId,
+    account: &BankAccount,
 ) -> Result<Plan<Result<(), NotOwned>>, Error> {
     let before = scope.store().organization().await?.own_accounts;
     if before.iter().any(|own| own.id == id) {

@@ -82,7 +82,8 @@ async fn own(scope: &Scope, by: &ActingParticipant, id: MovementId) -> Result<Ve
 pub async fn own_evidence(
     scope: &Scope,
     by: &ActingParticipant,
-    (movement, id): (MovementId, EvidenceId),
+    movement: MovementId,
+    id: EvidenceId,
 ) -> Result<Evidence, Error> {
     let found = async { scope.store().evidence(movement, id).await.map_err(Error::from) };
     let (_, found) = tokio::try_join!(own(scope, by, movement), found)?;
@@ -105,7 +106,8 @@ pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
     occasion: Occasion,
-    (id, act): (MovementId, PartyAct),
+    id: MovementId,
+    act: PartyAct,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let movement = own(scope, by, id).await?;
     if !is_party(&movement, by.id()) {
@@ -114,7 +116,7 @@ pub async fn act(
     // After the movement, whose version guards what is withdrawn.
     let withdrawn = async {
         match &act {
-            PartyAct::WithdrawEvidence(evidence, _) => own_evidence(scope, by, (id, *evidence)).await.map(Some),
+            PartyAct::WithdrawEvidence(evidence, _) => own_evidence(scope, by, id, *evidence).await.map(Some),
             PartyAct::ReportSent(..) | PartyAct::FileEvidence(_) => Ok(None),
         }
     };

@@ -50,7 +50,9 @@ pub async fn record(
 pub async fn decide(
     scope: &Scope,
     by: &Member,
-    (agreement, participant, paper): (AgreementId, ParticipantId, PaperSignatureId),
+    agreement: AgreementId,
+    participant: ParticipantId,
+    paper: PaperSignatureId,
     decision: PaperDecision,
 ) -> Result<Plan<Result<(), NotDecided>>, Error> {
     // After the agreement: what another member decides meanwhile conflicts with its version.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::agreement::blockers::{DraftContext, blockers};
 use crate::domain::agreement::{Agreement, AgreementName, DocumentContent};
 use crate::domain::contact::Contact;
 use crate::domain::day::Day;
@@ -20,7 +21,6 @@ use crate::domain::workspace::PeopledWorkspace;
 use crate::error::Error;
 use crate::service::agreements::AgreementInFull;
 use crate::service::funding_fingerprint::PaperingFingerprint;
-use crate::service::loaded_agreement::blockers_of;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
 use crate::store::{Versioned, agreements, funding_items as stored, trusts};
@@ -90,7 +90,7 @@ impl Prepared {
     /// The fingerprint of its preview.
     #[must_use]
     pub fn fingerprint(&self) -> PaperingFingerprint {
-        PaperingFingerprint::of(self.items(), (&self.workspace, &self.trust, &self.contacts), self.day)
+        PaperingFingerprint::of(self.items(), &self.workspace, &self.trust, &self.contacts, self.day)
     }
 
     fn draft(&self, files: Vec<DocumentContent>, scope: &Scope) -> Result<Agreement, Error> {
@@ -192,7 +192,9 @@ pub fn paper(
         events.extend(change.events().to_vec());
         shown.push(item.id().uuid());
     }
-    let blockers = blockers_of(&agreement, workspace.activated_at().is_some(), (&contacts, &[], &[]), now);
+    let workspace_activated = workspace.activated_at().is_some();
+    let context = DraftContext { workspace_activated, contacts: &contacts, payments: &[], changed_items: &[], now };
+    let blockers = blockers(&agreement, &context);
     let takes_part = |contact: &Contact| agreement.participants.iter().any(|one| one.contact_id == contact.id);
     let contacts = contacts.into_iter().filter(takes_part).collect();
     let payments_wait_for = BTreeMap::new();

@@ -1,18 +1,17 @@
 //! What participants see and do on their pages, and members for them: hand over links, reopen declined conditions.
 
-use crate::domain::agreement::{Agreement, DocumentContent, Label, Participant};
+use crate::domain::agreement::context::AgreementContext;
+use crate::domain::agreement::{Agreement, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
-use crate::domain::file_type::FileType;
 use crate::domain::ids::{AgreementId, GateId, MovementId, ParticipantId, ReceiptId};
 use crate::domain::member::{Member, NotReopened, SecondMembers, reopen_gate};
-use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
 use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
 use crate::domain::participant::{
-    self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, consent,
+    self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, Upload, consent,
 };
 use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
@@ -83,8 +82,8 @@ pub enum ParticipantAct {
     Sign(Signing),
     /// Approves what a gate asks to approve, under this sentence.
     Approve(GateId, String),
-    /// Uploads a file, which is already stored.
-    Upload(GateId, Label, DocumentContent, FileType),
+    /// Uploads a file.
+    Upload(Upload),
     /// Declines.
     Decline(Declining, Note),
 }
@@ -106,7 +105,7 @@ pub async fn act(
     let repeated = doing.clone();
     let loaded = AgreementWithFacts::of(agreement);
     let moment = loaded.act_moment(scope);
-    Ok(match decide((scope, moment), &by, &loaded, &receipts, (occasion, doing)) {
+    Ok(match decide(&by, loaded.context(scope, moment), &receipts, occasion, doing) {
         Ok(acted) => {
             let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(acted.events)
@@ -122,8 +121,8 @@ fn done(receipts: &[Receipt], id: ReceiptId, doing: &ParticipantAct) -> Option<R
     let is_same = match (&receipt.act, doing) {
         (ReceiptAct::Signed { document_id, .. }, ParticipantAct::Sign(signing)) => *document_id == signing.document_id,
         (ReceiptAct::Approved { gate_id, .. }, ParticipantAct::Approve(gate, _)) => gate_id == gate,
-        (ReceiptAct::Uploaded { gate_id, content, .. }, ParticipantAct::Upload(gate, _, file, _)) => {
-            gate_id == gate && content == file
+        (ReceiptAct::Uploaded { gate_id, content, .. }, ParticipantAct::Upload(upload)) => {
+            (gate_id, content) == (&upload.gate_id, &upload.content)
         }
         (ReceiptAct::Declined { gate_ids, .. }, ParticipantAct::Decline(Declining::Gate(gate), _)) => {
             gate_ids.contains(gate)
@@ -148,24 +147,21 @@ pub async fn own_receipts(scope: &Scope, by: &ActingParticipant) -> Result<Vec<R
 }
 
 fn decide(
-    (scope, moment): (&Scope, Moment),
     by: &ActingParticipant,
-    loaded: &AgreementWithFacts,
+    context: AgreementContext<'_>,
     receipts: &[Receipt],
-    (occasion, doing): (Occasion, ParticipantAct),
+    occasion: Occasion,
+    doing: ParticipantAct,
 ) -> Result<Acted, NotActed> {
-    if let ParticipantAct::Upload(gate, ..) = &doing
-        && !Repeatable::Upload(*gate).has_room(receipts)
+    if let ParticipantAct::Upload(upload) = &doing
+        && !Repeatable::Upload(upload.gate_id).has_room(receipts)
     {
         return Err(NotActed::TooOften);
     }
-    let context = loaded.context(scope, moment);
     match doing {
         ParticipantAct::Sign(signing) => participant::sign(by, context, occasion, signing),
         ParticipantAct::Approve(gate, statement) => participant::approve(by, context, occasion, gate, statement),
-        ParticipantAct::Upload(gate, name, stored, file_type) => {
-            participant::upload(by, context, occasion, receipts, (gate, name, stored, file_type))
-        }
+        ParticipantAct::Upload(upload) => participant::upload(by, context, occasion, receipts, upload),
         ParticipantAct::Decline(what, reason) => participant::decline(by, context, occasion, what, reason),
     }
 }
@@ -268,7 +264,8 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
 pub async fn reissue_link(
     scope: &Scope,
     by: &Member,
-    (agreement, participant): (AgreementId, ParticipantId),
+    agreement: AgreementId,
+    participant: ParticipantId,
     shown: u64,
 ) -> Result<Plan<()>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
@@ -279,7 +276,7 @@ pub async fn reissue_link(
     if access.generation != shown {
         return Ok(plan);
     }
-    Ok(plan.change([stored::reissue(scope.call(), by, (&agreement, participant), access)]))
+    Ok(plan.change([stored::reissue(scope.call(), by, &agreement, participant, access)]))
 }
 
 /// The outcome of a member's request to see a participant's link.
@@ -310,7 +307,8 @@ pub(super) async fn addressee(
 pub async fn confirm_contact(
     scope: &Scope,
     by: &Member,
-    (agreement, participant): (AgreementId, ParticipantId),
+    agreement: AgreementId,
+    participant: ParticipantId,
     shown: u64,
 ) -> Result<Plan<bool>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
@@ -324,7 +322,7 @@ pub async fn confirm_contact(
     if contact.identity_version != shown || access.contact_version == Some(shown) {
         return Ok(plan);
     }
-    let confirmed = stored::confirm_contact(scope.call(), by, (&agreement, participant), shown);
+    let confirmed = stored::confirm_contact(scope.call(), by, &agreement, participant, shown);
     Ok(plan.change([confirmed, contacts::check(scope.call(), &contact)]))
 }
 
@@ -332,7 +330,8 @@ pub async fn confirm_contact(
 pub async fn show_link(
     scope: &Scope,
     by: &Member,
-    (agreement, participant): (AgreementId, ParticipantId),
+    agreement: AgreementId,
+    participant: ParticipantId,
     shown: u64,
 ) -> Result<Plan<LinkShown>, Error> {
     let access = async { scope.store().access(agreement, participant).await.map_err(Error::from) };
@@ -348,7 +347,7 @@ pub async fn show_link(
     if access.generation != shown {
         return Ok(plan(LinkShown::Reissued));
     }
-    let on_record = stored::show_link(scope.call(), by, (&agreement, participant), shown);
+    let on_record = stored::show_link(scope.call(), by, &agreement, participant, shown);
     Ok(plan(LinkShown::Shown).change([on_record, contacts::check(scope.call(), &contact)]))
 }
 
@@ -357,7 +356,8 @@ pub async fn reopen(
     scope: &Scope,
     by: &Member,
     agreement: AgreementId,
-    (gate, shown_declined_at): (GateId, Timestamp),
+    gate: GateId,
+    shown_declined_at: Timestamp,
 ) -> Result<Plan<Result<(), NotReopened>>, Error> {
     let loaded = AgreementWithFacts::of(found(scope, agreement).await?);
     let before = loaded.agreement();

@@ -36,7 +36,8 @@ pub async fn load(
 /// Adds a payment to a draft, with the id from its form. Refuses the id of another agreement's payment.
 pub async fn add(
     by: &impl Writer,
-    (agreement, id): (AgreementId, MovementId),
+    agreement: AgreementId,
+    id: MovementId,
     terms: PaymentTerms,
 ) -> Result<Plan<Result<(), EditRefused>>, Error> {
     let scope = by.scope();
@@ -68,7 +69,8 @@ pub async fn add(
 /// Replaces the terms of a draft's payment, unless they have changed since its form was shown.
 pub async fn change(
     by: &impl Writer,
-    (agreement, id): (AgreementId, MovementId),
+    agreement: AgreementId,
+    id: MovementId,
     shown: &Seen,
     terms: PaymentTerms,
 ) -> Result<Plan<Result<(), EditRefused>>, Error> {
@@ -105,7 +107,8 @@ pub async fn change(
 /// Removes a payment of a draft, whatever it looks like by then.
 pub async fn remove(
     by: &impl Writer,
-    (agreement, id): (AgreementId, MovementId),
+    agreement: AgreementId,
+    id: MovementId,
 ) -> Result<Plan<Result<(), EditRefused>>, Error> {
     let scope = by.scope();
     let before = found(scope, agreement).await?;

@@ -15,7 +15,7 @@ use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::proposal::{
-    self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalState, SnapshotPayment,
+    self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalSnapshot, ProposalState, SnapshotPayment,
 };
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;
@@ -242,25 +242,14 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     let (at, action) = (moment.at(), proposal.action);
     let current = loaded.as_of(scope, at).into_owned();
     let is_too_late = is_pending && proposal::check_state(action, &current).is_err();
-    let (changes, as_proposed) = match snapshot {
-        Some(snapshot) if is_pending => {
-            let mut changes = text::changes_since(&snapshot, &current, &contacts);
-            if let Some(before) = &snapshot.payments {
-                changes.extend(text::payment_changes(before, &snapshot_payments(loaded.payments())));
-            }
-            (changes, None)
-        }
-        Some(snapshot) => (Vec::new(), Some(snapshot.agreement)),
-        None => (Vec::new(), None),
+    let changes = snapshot.as_ref().filter(|_| is_pending);
+    let changes = changes.map(|before| changes_since(before, &loaded, &current, &contacts)).unwrap_or_default();
+    let as_proposed = snapshot.filter(|_| !is_pending).map(|snapshot| snapshot.agreement);
+    let Consequences { effects, blockers, warnings } = if is_pending && !is_too_late {
+        Consequences::of(scope, action, &loaded, &current, &contacts, at).await?
+    } else {
+        Consequences::default()
     };
-    let (mut effects, mut blockers, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    if is_pending && !is_too_late {
-        let moment = (loaded.facts(), scope.time_scale(), at);
-        effects = text::effects(action, &current, loaded.workspace(), &contacts, moment);
-        if action == ProposalAction::PublishAgreement {
-            (blockers, warnings) = before_publication(scope, &loaded, at).await?;
-        }
-    }
     let fingerprint = ReviewFingerprint::of(&loaded);
     let payments = if as_proposed.is_none() { payments } else { Vec::new() };
     let (proposal, workspace) = (proposal.into_inner(), loaded.into_parts().1);
@@ -282,14 +271,45 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     })
 }
 
-async fn before_publication(
-    scope: &Scope,
+fn changes_since(
+    before: &ProposalSnapshot,
     loaded: &LoadedAgreement,
-    at: Timestamp,
-) -> Result<(Vec<Blocker>, Vec<Warning>), Error> {
-    let blockers = loaded.blockers(at).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
-    let zone = zone_of_promises(scope, loaded.agreement()).await?;
-    Ok((blockers, loaded.warnings(at, &zone)))
+    current: &Agreement,
+    contacts: &[Contact],
+) -> Vec<String> {
+    let mut changes = text::changes_since(before, current, contacts);
+    if let Some(payments) = &before.payments {
+        changes.extend(text::payment_changes(payments, &snapshot_payments(loaded.payments())));
+    }
+    changes
+}
+
+/// What confirming would do now, what is in its way, and what is probably a mistake in it.
+#[derive(Default)]
+struct Consequences {
+    effects: Vec<String>,
+    blockers: Vec<Blocker>,
+    warnings: Vec<Warning>,
+}
+
+impl Consequences {
+    async fn of(
+        scope: &Scope,
+        action: ProposalAction,
+        loaded: &LoadedAgreement,
+        current: &Agreement,
+        contacts: &[Contact],
+        at: Timestamp,
+    ) -> Result<Self, Error> {
+        let (workspace, facts) = (loaded.workspace(), loaded.facts());
+        let effects = text::effects(action, current, workspace, contacts, facts, scope.time_scale(), at);
+        if action != ProposalAction::PublishAgreement {
+            return Ok(Self { effects, ..Self::default() });
+        }
+        let blockers = loaded.blockers(at).into_iter().filter(|blocker| !blocker.allows_proposal()).collect();
+        let zone = zone_of_promises(scope, loaded.agreement()).await?;
+        Ok(Self { effects, blockers, warnings: loaded.warnings(at, &zone) })
+    }
 }
 
 /// The choice of a member.
@@ -441,14 +461,11 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
     let current = loaded.as_of(scope, now).into_owned();
     let is_possible = proposal::check_state(action, &current).is_ok();
     let pending = holder.map(Versioned::into_inner).filter(|holder| holder.state_at(now) == ProposalState::Pending);
-    let (mut effects, mut blockers, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    if is_possible {
-        let moment = (loaded.facts(), scope.time_scale(), now);
-        effects = text::effects(action, &current, loaded.workspace(), loaded.contacts(), moment);
-        if action == ProposalAction::PublishAgreement {
-            (blockers, warnings) = before_publication(scope, &loaded, now).await?;
-        }
-    }
+    let Consequences { effects, blockers, warnings } = if is_possible {
+        Consequences::of(scope, action, &loaded, &current, loaded.contacts(), now).await?
+    } else {
+        Consequences::default()
+    };
     let fingerprint = ReviewFingerprint::of(&loaded);
     let mut payments = loaded.payments().to_vec();
     payments.extend(payments_to_cancel(scope, loaded.agreement(), action).await?);

@@ -102,7 +102,7 @@ pub async fn read_columns(
         return Ok(plan(false));
     }
     let after = Statement { facts: Some(facts), ..(*before).clone() };
-    Ok(plan(true).change([stored::read(scope.call(), by, (&before, &after), &columns)?]))
+    Ok(plan(true).change([stored::read(scope.call(), by, &before, &after, &columns)?]))
 }
 
 /// A movement that waits for proof of its arrival, and who pays.

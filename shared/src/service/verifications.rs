@@ -15,7 +15,8 @@ pub async fn record(
     by: &Member,
     agreement: AgreementId,
     participant: ParticipantId,
-    (id, new): (VerificationId, NewVerification),
+    id: VerificationId,
+    new: NewVerification,
 ) -> Result<Plan<Result<(), NotVerified>>, Error> {
     let earlier = async { scope.store().verifications(agreement).await.map_err(Error::from) };
     let (before, earlier) = tokio::try_join!(found(scope, agreement), earlier)?;

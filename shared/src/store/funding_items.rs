@@ -158,9 +158,9 @@ impl OrgStore {
             return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
         }
         let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
-        let range = (keys::funding_items(self.org), prefix.as_str());
+        let partition = keys::funding_items(self.org);
         let filter = RowFilter::containing(needle).equal(&TRUST, query.trust_id).equal(&PHASE, query.phase.get());
-        let (on_page, total) = self.slice_of_records(range, &filter, query.page()).await?;
+        let (on_page, total) = self.slice_of_records(partition, &prefix, &filter, query.page()).await?;
         let found = self.store.get_all(&on_page).await?;
         let found: Vec<FundingItem> = found.into_iter().map(decoded).collect::<Result<_, _>>()?;
         Ok(Page::new(found, total, query.page()))
@@ -189,16 +189,16 @@ impl OrgStore {
     /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two waits.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
-        let (mut items, next) = self.items_in(workspace, (1, last), None).await?;
+        let (mut items, next) = self.items_in(workspace, 1, last, None).await?;
         let Some(next) = next else { return Ok(items) };
         let place = text(&next, SORT).and_then(keys::place_of).map(Place::number);
         let place = place.ok_or_else(|| StoreError::Unreadable("decoding the key of a funding item".to_owned()))?;
         let ranges = (place + 1..=last).step_by(usize::from(limits::FUNDING_PLACES_IN_RANGE));
         let rest = ranges.map(|from| async move {
-            let range = (from, last.min(from + limits::FUNDING_PLACES_IN_RANGE - 1));
-            let (mut items, mut next) = self.items_in(workspace, range, None).await?;
+            let to = last.min(from + limits::FUNDING_PLACES_IN_RANGE - 1);
+            let (mut items, mut next) = self.items_in(workspace, from, to, None).await?;
             while next.is_some() {
-                let (more, behind) = self.items_in(workspace, range, next).await?;
+                let (more, behind) = self.items_in(workspace, from, to, next).await?;
                 items.extend(more);
                 next = behind;
             }
@@ -212,7 +212,8 @@ impl OrgStore {
     async fn items_in(
         &self,
         workspace: WorkspaceId,
-        (from, to): (u16, u16),
+        from: u16,
+        to: u16,
         start: Option<Item>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));

@@ -73,7 +73,8 @@ pub(crate) fn save_draft(
     call: &CallContext,
     by: &ActingParticipant,
     gate: GateId,
-    (draft, before): (&AnswerDraft, u64),
+    draft: &AnswerDraft,
+    before: u64,
 ) -> Result<Changes, StoreError> {
     Ok(Changes::of(call, [put_draft(by, gate, draft, before)?, stands(by)]))
 }
@@ -82,7 +83,8 @@ pub(crate) fn send(
     call: &CallContext,
     before: &Versioned<Agreement>,
     sent: &Sent,
-    (draft, draft_before): (&AnswerDraft, u64),
+    draft: &AnswerDraft,
+    draft_before: u64,
 ) -> Result<Vec<Changes>, StoreError> {
     let Sent { acted, submission } = sent;
     let by = acted.agreement.by();

@@ -65,7 +65,8 @@ impl OrgStore {
 pub(crate) fn put(
     call: &CallContext,
     admin: Admin<'_>,
-    (invitation, hash): (&Invitation, SecretHash),
+    invitation: &Invitation,
+    hash: SecretHash,
     replaced: Option<&Versioned<StoredInvitation>>,
 ) -> Result<Changes, StoreError> {
     let [record, pointer] = items(invitation, hash, replaced.map_or(0, Versioned::version) + 1)?;

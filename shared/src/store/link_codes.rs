@@ -47,7 +47,8 @@ impl OrgStore {
 pub(crate) fn create(
     call: &CallContext,
     by: &Member,
-    (agreement, participant): (&Agreement, ParticipantId),
+    agreement: &Agreement,
+    participant: ParticipantId,
     code: &StoredLinkCode,
 ) -> Result<Changes, StoreError> {
     let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };

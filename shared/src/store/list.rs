@@ -94,7 +94,8 @@ impl OrgStore {
     /// A page of records that are their own rows: the keys that pass the filter, oldest first, and their number.
     pub(super) async fn slice_of_records(
         &self,
-        (partition, prefix): (String, &str),
+        partition: String,
+        prefix: &str,
         filter: &RowFilter<'_>,
         page: PageRequest,
     ) -> Result<(Vec<Key>, u64), StoreError> {

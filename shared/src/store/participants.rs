@@ -21,7 +21,7 @@ use crate::domain::member::{Member, Reopened};
 use crate::domain::organization::Organization;
 use crate::domain::participant::consent::ConsentChange;
 use crate::domain::participant::receipt::Receipt;
-use crate::domain::participant::session::{InPerson, Part, ParticipantSession};
+use crate::domain::participant::session::{InPerson, Part, StoredParticipantSession};
 use crate::domain::participant::{Access, Acted, ActingParticipant, ByParticipant};
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -46,11 +46,19 @@ fn access_of(item: &Item) -> Access {
 }
 
 /// The holder of a session: their access, the organization, and their contact.
-pub(crate) type Visitor = (Access, Organization, Contact);
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub(crate) access: Access,
+    pub(crate) organization: Organization,
+    pub(crate) contact: Contact,
+}
 
 impl Store {
     /// The session whose secret has this hash, expired or not.
-    pub(crate) async fn participant_session(&self, hash: SecretHash) -> Result<Option<ParticipantSession>, StoreError> {
+    pub(crate) async fn participant_session(
+        &self,
+        hash: SecretHash,
+    ) -> Result<Option<StoredParticipantSession>, StoreError> {
         self.get(keys::participant_session(hash)).await?.map(from_item).transpose()
     }
 
@@ -65,7 +73,7 @@ impl Store {
         if organization.suspended_at.is_some() {
             return Ok(None);
         }
-        Ok(Some((access_of(&access), organization, from_item(contact)?)))
+        Ok(Some(Visitor { access: access_of(&access), organization, contact: from_item(contact)? }))
     }
 
     pub(crate) async fn note_visit(&self, part: Part, generation: u64, at: Timestamp) -> Result<(), StoreError> {
@@ -76,7 +84,7 @@ impl Store {
     pub(crate) async fn refresh_participant_session(
         &self,
         hash: SecretHash,
-        session: &ParticipantSession,
+        session: &StoredParticipantSession,
         at: Timestamp,
     ) {
         let Ok(seen_at) = to_attribute(&at) else { return };
@@ -186,7 +194,7 @@ impl OrgStore {
 pub(crate) fn begin_session(
     call: &CallContext,
     hash: SecretHash,
-    session: &ParticipantSession,
+    session: &StoredParticipantSession,
 ) -> Result<Changes, StoreError> {
     if session.part.organization_id != call.org() {
         return Err(StoreError::Failed("a session of another organization".to_owned()));
@@ -211,7 +219,7 @@ pub(crate) fn end_session(call: &CallContext, hash: SecretHash) -> Changes {
     Changes::of(call, [Change::Delete(keys::participant_session(hash))])
 }
 
-fn session_item(hash: SecretHash, session: &ParticipantSession) -> Result<Item, StoreError> {
+fn session_item(hash: SecretHash, session: &StoredParticipantSession) -> Result<Item, StoreError> {
     let mut item = to_item(keys::participant_session(hash), session)?;
     item.insert(DROP_AT.to_owned(), AttributeValue::N(session.ends_at().unix_s().to_string()));
     Ok(item)
@@ -243,7 +251,8 @@ fn seen(part: Part, generation: u64, at: Timestamp) -> Update {
 pub(crate) fn reissue(
     call: &CallContext,
     by: &Member,
-    (agreement, participant): (&Agreement, ParticipantId),
+    agreement: &Agreement,
+    participant: ParticipantId,
     before: Access,
 ) -> Changes {
     let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
@@ -266,7 +275,8 @@ pub(crate) fn reissue(
 pub(crate) fn show_link(
     call: &CallContext,
     by: &Member,
-    (agreement, participant): (&Agreement, ParticipantId),
+    agreement: &Agreement,
+    participant: ParticipantId,
     generation: u64,
 ) -> Changes {
     let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };
@@ -283,7 +293,8 @@ pub(crate) fn show_link(
 pub(crate) fn confirm_contact(
     call: &CallContext,
     by: &Member,
-    (agreement, participant): (&Agreement, ParticipantId),
+    agreement: &Agreement,
+    participant: ParticipantId,
     version: u64,
 ) -> Changes {
     let part = Part { organization_id: call.org(), agreement_id: agreement.id(), participant_id: participant };

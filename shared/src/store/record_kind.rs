@@ -352,24 +352,26 @@ mod tests {
     use crate::store::keys::Due;
     use RecordKind as Kind;
 
-    #[allow(clippy::too_many_lines, reason = "a line for each kind")]
     fn written(org: OrgId) -> Vec<(Kind, Key)> {
-        let id = Uuid::now_v7;
-        let now = Timestamp::now();
-        let email = Email::parse("Ada@Okafor.example").unwrap();
-        let reference = ExternalReference::parse("a#b # c").unwrap();
+        [of_accounts(), of_organization(org), of_agreements(org), of_payments(org), of_funding(org)].concat()
+    }
+
+    fn id() -> Uuid {
+        Uuid::now_v7()
+    }
+
+    fn email() -> Email {
+        Email::parse("Ada@Okafor.example").unwrap()
+    }
+
+    fn reference() -> ExternalReference {
+        ExternalReference::parse("a#b # c").unwrap()
+    }
+
+    fn of_accounts() -> Vec<(Kind, Key)> {
         let secret: SecretHash = crate::crypto::CookieSecret::new().unwrap().hash();
-        let part = Part { organization_id: org, agreement_id: id().into(), participant_id: id().into() };
         let token = crate::crypto::TokenHash::of(&crate::crypto::new_token().unwrap()).unwrap();
-        let place = FundingPlace::new(7).unwrap();
-        let (endpoint, event, movement, agreement) = (id().into(), id().into(), id().into(), part.agreement_id);
-        let evidence_key = serde_json::from_value(serde_json::json!("reference:QX7")).unwrap();
-        let evidence = serde_json::from_value(serde_json::json!({
-            "id": id(), "movement_id": id(), "source": "recipient_confirmation", "value_day": "2026-03-16",
-            "money": {"amount_minor": 7, "currency": "USD"}, "filed_by": Actor::system(), "filed_at": now,
-            "state": {"state": "filed"},
-        }))
-        .unwrap();
+        let (email, now) = (email(), Timestamp::now());
         vec![
             (Kind::Token, keys::token_by_hash(token)),
             (Kind::Account, keys::account(&email)),
@@ -383,6 +385,13 @@ mod tests {
             (Kind::FormCopy, keys::form_copy(id())),
             (Kind::FailedLogins, keys::failed_logins("address", "127.0.0.1")),
             (Kind::Trail, keys::trail(now, 3, id().into())),
+        ]
+    }
+
+    fn of_organization(org: OrgId) -> Vec<(Kind, Key)> {
+        let (email, reference, now) = (email(), reference(), Timestamp::now());
+        let (endpoint, event) = (id().into(), id().into());
+        vec![
             (Kind::Due, keys::due(now, Due::Event, org, id())),
             (Kind::Due, keys::due_delivery(now, org, endpoint, event)),
             (Kind::Due, keys::due_unique(now, Due::Endpoint, org, id())),
@@ -409,6 +418,13 @@ mod tests {
             (Kind::ContactReference, keys::contact_reference(org, &reference)),
             (Kind::Workspace, keys::workspace(org, id().into())),
             (Kind::Person, keys::person(org, id().into(), id().into())),
+        ]
+    }
+
+    fn of_agreements(org: OrgId) -> Vec<(Kind, Key)> {
+        let part = Part { organization_id: org, agreement_id: id().into(), participant_id: id().into() };
+        let agreement = part.agreement_id;
+        vec![
             (Kind::Agreement, keys::agreement(org, agreement)),
             (Kind::Act, keys::act(org, agreement, id().into())),
             (Kind::Verification, keys::verification(org, agreement, id().into())),
@@ -418,6 +434,24 @@ mod tests {
             (Kind::Receipt, keys::receipt(part, id().into())),
             (Kind::AnswerDraft, keys::answer_draft(part, id().into())),
             (Kind::Submission, keys::submission(part, id().into(), 3)),
+            (Kind::Proposal, keys::proposal(org, id().into())),
+            (Kind::ProposalSnapshot, keys::proposed(org, id().into())),
+            (Kind::ProposalClaim, keys::pending(org, agreement, ProposalAction::PublishAgreement)),
+            (Kind::Obligation, keys::obligation(org, id().into())),
+            (Kind::OlderOccurrence, keys::older_occurrence(org, id().into(), 51)),
+        ]
+    }
+
+    fn of_payments(org: OrgId) -> Vec<(Kind, Key)> {
+        let movement = id().into();
+        let evidence_key = serde_json::from_value(serde_json::json!("reference:QX7")).unwrap();
+        let evidence = serde_json::from_value(serde_json::json!({
+            "id": id(), "movement_id": id(), "source": "recipient_confirmation", "value_day": "2026-03-16",
+            "money": {"amount_minor": 7, "currency": "USD"}, "filed_by": Actor::system(), "filed_at": Timestamp::now(),
+            "state": {"state": "filed"},
+        }))
+        .unwrap();
+        vec![
             (Kind::Movement, keys::movement(org, movement)),
             (Kind::Evidence, keys::evidence(org, movement, id().into())),
             (Kind::Instructions, keys::instructions(org, movement, 3)),
@@ -429,11 +463,12 @@ mod tests {
             (Kind::StatementFile, keys::statement_file(org, &"5f".repeat(32))),
             (Kind::StoredFile, keys::stored_file(org, &"5f".repeat(32))),
             (Kind::StatementColumns, keys::statement_columns(org, "header")),
-            (Kind::Proposal, keys::proposal(org, id().into())),
-            (Kind::ProposalSnapshot, keys::proposed(org, id().into())),
-            (Kind::ProposalClaim, keys::pending(org, agreement, ProposalAction::PublishAgreement)),
-            (Kind::Obligation, keys::obligation(org, id().into())),
-            (Kind::OlderOccurrence, keys::older_occurrence(org, id().into(), 51)),
+        ]
+    }
+
+    fn of_funding(org: OrgId) -> Vec<(Kind, Key)> {
+        let (place, reference) = (FundingPlace::new(7).unwrap(), reference());
+        vec![
             (Kind::FundingItem, keys::funding_item(org, id().into(), place)),
             (Kind::FundingItemPointer, keys::funding_item_pointer(org, id().into())),
             (Kind::FundingItemReference, keys::funding_item_reference(org, &reference)),

@@ -25,7 +25,13 @@ use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
 
-pub(crate) type Person = (Account, Organization, MemberRecord);
+/// The owner of a session.
+#[derive(Debug)]
+pub(crate) struct Person {
+    pub(crate) account: Account,
+    pub(crate) organization: Organization,
+    pub(crate) member: MemberRecord,
+}
 
 fn keys_of(owner: &SessionOwner) -> [Key; 3] {
     let org = owner.organization_id;
@@ -39,7 +45,7 @@ fn person(found: Vec<Item>) -> Result<Option<Person>, StoreError> {
     if organization.suspended_at.is_some() {
         return Ok(None);
     }
-    Ok(Some((from_item(account)?, organization, from_item(member)?)))
+    Ok(Some(Person { account: from_item(account)?, organization, member: from_item(member)? }))
 }
 
 pub(super) const HASH: &str = "hash";

@@ -104,7 +104,8 @@ pub(super) fn file_item(org: OrgId, statement: &Statement) -> Item {
 pub(crate) fn read(
     call: &CallContext,
     by: &Member,
-    (before, after): (&Versioned<Statement>, &Statement),
+    before: &Versioned<Statement>,
+    after: &Statement,
     columns: &RememberedColumns,
 ) -> Result<Changes, StoreError> {
     let mut changes = record::replace(call.org(), before, after)?;

@@ -89,8 +89,8 @@ impl OrgStore {
             return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
         }
         let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
-        let range = (keys::trusts(self.org), prefix.as_str());
-        let (on_page, total) = self.slice_of_records(range, &RowFilter::containing(needle), query.page()).await?;
+        let (partition, filter) = (keys::trusts(self.org), RowFilter::containing(needle));
+        let (on_page, total) = self.slice_of_records(partition, &prefix, &filter, query.page()).await?;
         let found = self.store.get_all(&on_page).await?;
         let found: Vec<Trust> = found.into_iter().map(decode).collect::<Result<_, _>>()?;
         Ok(Page::new(found, total, query.page()))

@@ -83,7 +83,9 @@ pub fn effects(
     agreement: &Agreement,
     workspace: &Workspace,
     contacts: &[Contact],
-    (facts, time_scale, now): (&Facts, TimeScale, Timestamp),
+    facts: &Facts,
+    time_scale: TimeScale,
+    now: Timestamp,
 ) -> Vec<String> {
     match action {
         ProposalAction::CancelAgreement => {
@@ -216,8 +218,8 @@ mod tests {
             })
         };
         let says = |draft: &Agreement| {
-            let moment = (&Facts::none(), TimeScale::default(), now);
-            effects(ProposalAction::PublishAgreement, draft, &workspace, &[], moment)[2..].to_vec()
+            let (publish, scale) = (ProposalAction::PublishAgreement, TimeScale::default());
+            effects(publish, draft, &workspace, &[], &Facts::none(), scale, now)[2..].to_vec()
         };
         let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
         let end = "Countersign sends no email: tell the participants yourself.";
@@ -235,8 +237,8 @@ mod tests {
         let (one, stage) = added.agreement.add_stage(label("Terms"), [].into(), now).unwrap();
         let rule = GateRule::ParticipantApproval { participant_ids: [added.participant.id].into() };
         let one = one.add_gate(stage, rule, now).unwrap().0;
-        let moment = (&Facts::none(), TimeScale::default(), now);
-        let effects = effects(ProposalAction::PublishAgreement, &one, &workspace, &[northwind], moment);
+        let (publish, scale) = (ProposalAction::PublishAgreement, TimeScale::default());
+        let effects = effects(publish, &one, &workspace, &[northwind], &Facts::none(), scale, now);
         assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
     }
 
@@ -249,7 +251,7 @@ mod tests {
         );
         let standing = || PromiseTerms::standing(90).unwrap();
         let says = |action, agreement: &Agreement| {
-            effects(action, agreement, &workspace, &[], (&Facts::none(), TimeScale::default(), noon()))
+            effects(action, agreement, &workspace, &[], &Facts::none(), TimeScale::default(), noon())
         };
         let publish = |draft: &Agreement| says(ProposalAction::PublishAgreement, draft);
         let one = promising(vec![standing()], &[StageAction::ProjectObligations]);

@@ -9,7 +9,7 @@ use crate::domain::ids::ParticipantId;
 
 /// A participant signs a document.
 #[must_use]
-pub fn signing((agreement, by): (&Agreement, ParticipantId), name: &str, document: &str) -> String {
+pub fn signing(agreement: &Agreement, by: ParticipantId, name: &str, document: &str) -> String {
     let promises = promises(agreement, by);
     format!(
         "I have read “{document}”, and I sign it as {name}. My electronic signature binds me as my signature on paper would.{promises}"
@@ -18,7 +18,7 @@ pub fn signing((agreement, by): (&Agreement, ParticipantId), name: &str, documen
 
 /// A person signs a document for a participant that is not a person.
 #[must_use]
-pub fn signing_for((agreement, by): (&Agreement, ParticipantId), name: &str, document: &str) -> String {
+pub fn signing_for(agreement: &Agreement, by: ParticipantId, name: &str, document: &str) -> String {
     let promises = promises(agreement, by);
     format!(
         "I have read “{document}”, and I sign it for {name}, which I am authorized to bind. My electronic signature binds {name} as a signature on paper would.{promises}"
@@ -66,8 +66,8 @@ mod tests {
             approval(&draft, ben, "Ben", "Closing"),
             format!("{plain} In this agreement I promise: “Insurance”, “Quarterly report”.")
         );
-        let signed = signing((&draft, ada), "Ada", "Deed");
+        let signed = signing(&draft, ada, "Ada", "Deed");
         assert!(signed.ends_with(" In this agreement I am promised: “Insurance”, “Quarterly report”."), "{signed}");
-        assert!(signing((&draft, eve), "Eve", "Deed").ends_with("on paper would."), "who is no party of a promise");
+        assert!(signing(&draft, eve, "Eve", "Deed").ends_with("on paper would."), "who is no party of a promise");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::error::Error;
 use crate::store::form_copies::{FormAnswer, UsedCopy};
-use crate::web::participant_session::Attending;
+use crate::web::participant_session::ParticipantSession;
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
@@ -56,7 +56,7 @@ impl Request {
     fn repeat_of(&self, used: &UsedCopy) -> Option<Repeat> {
         let copy = self.copy?;
         let secret = self.signed_in().map(SignedIn::secret);
-        let secret = secret.or_else(|_| self.attending().map(Attending::secret)).ok()?;
+        let secret = secret.or_else(|_| self.participant_session().map(ParticipantSession::secret)).ok()?;
         self.verified_form(secret).ok()?;
         if used.is_begun_by(copy) {
             return None;

@@ -162,17 +162,12 @@ pub async fn accept(
     };
     let attempt = || async {
         let Some(found) = Found::find(request, secret).await? else { return Ok(Err(Accepted::Gone)) };
-        let pending = found.pending(request);
-        if pending.is_none() && found.membership().is_none() {
+        if found.pending(request).is_none() && found.membership().is_none() {
             return Ok(Err(Accepted::Gone));
         }
         let Some(known) = &found.account else {
-            // Every account has a membership, so an invitation exists.
-            let (Some(invitation), Given::Password(password)) = (pending, &given) else {
-                return Ok(Err(Accepted::Gone));
-            };
-            let given = (acceptance.name, *password);
-            return accept_with_new_account(request, &secrets, &found, invitation, given, &new_hash).await;
+            let Given::Password(password) = &given else { return Ok(Err(Accepted::Gone)) };
+            return accept_with_new_account(request, &secrets, &found, acceptance.name, password, &new_hash).await;
         };
         // A missing name must not cost an attempt.
         let name = match found.memberships.first() {
@@ -248,14 +243,14 @@ async fn accept_with_account(
     proven: &Proven,
 ) -> Result<Result<SignedIn, Accepted>, Error> {
     let begun = match (found.membership(), found.pending(request)) {
-        (Some(membership), _) => {
+        (Some((organization, member)), _) => {
             let is_member =
                 |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
-            begin_session(request, proven, secrets, membership.clone(), is_member).await?
+            begin_session(request, proven, secrets, organization.clone(), member.clone(), is_member).await?
         }
         (None, Some(invitation)) => {
-            let joining = (found.organization.clone(), member_of(invitation, name, request));
-            begin_session(request, proven, secrets, joining, |call, member| {
+            let member = member_of(invitation, name, request);
+            begin_session(request, proven, secrets, found.organization.clone(), member, |call, member| {
                 let joined = members::create_for_account(call, member, &proven.account)?;
                 let mut changes = vec![joined, invitations::accept(call, invitation)];
                 changes.extend(tie_to_inviter(call, member, invitation)?);
@@ -273,10 +268,11 @@ async fn accept_with_new_account(
     request: &Request,
     secrets: &Secrets,
     found: &Found,
-    invitation: &Versioned<StoredInvitation>,
-    (name, password): (&str, &str),
+    name: &str,
+    password: &str,
     new_hash: &OnceCell<String>,
 ) -> Result<Result<SignedIn, Accepted>, Error> {
+    let Some(invitation) = found.pending(request) else { return Ok(Err(Accepted::Gone)) };
     let name = match DisplayName::parse(name) {
         Ok(name) => name,
         Err((_, message)) => return Ok(Err(Accepted::Name(message))),
@@ -297,7 +293,7 @@ async fn accept_with_new_account(
         epoch: 0,
     };
     let proven = Proven::new_account(account);
-    let begun = begin_session(request, &proven, secrets, (found.organization.clone(), member), |call, member| {
+    let begun = begin_session(request, &proven, secrets, found.organization.clone(), member, |call, member| {
         let created = members::create_with_account(call, member, &proven.account)?;
         let mut changes = vec![created, invitations::accept(call, invitation)];
         changes.extend(tie_to_inviter(call, member, invitation)?);

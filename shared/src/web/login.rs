@@ -21,6 +21,7 @@ use crate::retry::retry_on_conflict;
 use crate::service::scope::Plan;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
+use crate::store::sessions::Person;
 use crate::store::{keys, members, second_factors, sessions};
 use crate::web::cookies::Cookie;
 use crate::web::credentials::{Checked, Proven};
@@ -125,12 +126,12 @@ async fn begin_first_session(
     secrets: &Secrets,
 ) -> Result<Result<SignedIn, Nowhere>, Error> {
     let memberships = request.store().memberships(&proven.account).await?;
-    let Some(first) = memberships.into_iter().next() else {
+    let Some((organization, member)) = memberships.into_iter().next() else {
         let is_suspended = request.store().is_suspended(&proven.account).await?;
         return Ok(Err(if is_suspended { Nowhere::Suspended } else { Nowhere::NoOrganization }));
     };
     let is_member = |call: &CallContext, member: &MemberRecord| Ok(vec![members::check_member(call, member.id)]);
-    begin_session(request, proven, secrets, first, is_member).await.map(Ok)
+    begin_session(request, proven, secrets, organization, member, is_member).await.map(Ok)
 }
 
 /// The secrets of a session about to begin. All attempts use the same: one whose response was lost may have begun it.
@@ -148,7 +149,7 @@ impl Secrets {
     /// The session, if an earlier attempt began it although its response was lost. The code of that attempt is used.
     pub(super) async fn find_session(&self, request: &Request) -> Result<Option<SignedIn>, Error> {
         let (app, record) = (request.app(), request.record());
-        let found = session::find(app, record, (self.session.clone(), None), request.path_record_ids()).await?;
+        let found = session::find(app, record, self.session.clone(), None, request.path_record_ids()).await?;
         if found.is_some() {
             request.is_audited.store(true, Ordering::Relaxed);
         }
@@ -168,7 +169,8 @@ pub(super) async fn begin_session(
     request: &Request,
     proven: &Proven,
     secrets: &Secrets,
-    (organization, member): (Organization, MemberRecord),
+    organization: Organization,
+    member: MemberRecord,
     changes: impl FnOnce(&CallContext, &MemberRecord) -> Result<Vec<Changes>, Error>,
 ) -> Result<SignedIn, Error> {
     let account = &proven.account;
@@ -218,9 +220,9 @@ impl NewSession<'_> {
             seen_at: request.now(),
             device: user_agent.and_then(device_of),
         };
-        let owner = (self.account.clone(), organization, &member);
-        let call = (request.app(), request.record());
-        let signed_in = SignedIn::new(call, owner, self.secret.clone(), session, request.path_record_ids());
+        let owner = Person { account: self.account.clone(), organization, member: member.clone() };
+        let (secret, ids) = (self.secret.clone(), request.path_record_ids());
+        let signed_in = SignedIn::new(request.app(), request.record(), owner, secret, session, ids);
         let (store, call) = (signed_in.scope().store(), signed_in.scope().call());
         let mut changes = vec![sessions::create(call, self.secret.hash(), signed_in.session())?];
         changes.extend(more(call, &member)?);

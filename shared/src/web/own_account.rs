@@ -113,7 +113,8 @@ pub enum PasswordChanged {
 /// logins. [`Error::Unauthenticated`] if the password or sessions have changed since the request began.
 pub async fn change_password(
     request: &Request,
-    (current, new): (&str, &str),
+    current: &str,
+    new: &str,
     location: &str,
 ) -> Result<PasswordChanged, Error> {
     let submitted = request.submitted_form()?;

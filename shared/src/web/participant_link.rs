@@ -20,7 +20,7 @@ use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ParticipantId};
 use crate::domain::organization::Organization;
 use crate::domain::participant::receipt::Origin;
-use crate::domain::participant::session::{Part, ParticipantSession};
+use crate::domain::participant::session::{Part, StoredParticipantSession};
 use crate::domain::participant::{Access, ActingParticipant, LinkCode, ParticipantLink};
 use crate::error::Error;
 use crate::limits;
@@ -29,11 +29,12 @@ use crate::platform::call_record::CallRecord;
 use crate::retry::retry_on_conflict;
 use crate::service::scope::{Plan, Scope};
 use crate::store::commit::Commit;
+use crate::store::participants::Visitor;
 use crate::store::{OrgStore, Store, keys, link_codes, participants};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies;
 use crate::web::credentials::{count_attempt, wait_ms};
-use crate::web::participant_session::{Attending, attending, authenticate, cookie_name, cookie_prefix, host};
+use crate::web::participant_session::{ParticipantSession, authenticate, cookie_name, cookie_prefix, host};
 use crate::web::request::Request;
 use crate::web::submitted_form::SubmittedForm;
 
@@ -57,6 +58,11 @@ impl OpenLink {
     fn part(&self) -> Part {
         let (organization_id, agreement_id) = (self.organization.id, self.agreement.id());
         Part { organization_id, agreement_id, participant_id: self.participant }
+    }
+
+    fn holder(&self) -> ActingParticipant {
+        let Part { organization_id, agreement_id, participant_id } = self.part();
+        ActingParticipant::of_session(organization_id, agreement_id, participant_id, &self.contact, self.access)
     }
 }
 
@@ -95,7 +101,7 @@ async fn count_guess(request: &Request, counter: &keys::Key) -> Result<bool, Err
     count_attempt(request.store(), counter, limits::LOGIN_ATTEMPTS_FROM_ADDRESS, request.now()).await
 }
 
-async fn own_session(request: &Request, participant: ParticipantId) -> Result<Option<Attending>, Error> {
+async fn own_session(request: &Request, participant: ParticipantId) -> Result<Option<ParticipantSession>, Error> {
     let (headers, ids) = (request.headers(), request.path_record_ids());
     authenticate(request.app(), request.record(), headers, participant, ids).await
 }
@@ -153,7 +159,7 @@ pub async fn open(
 ) -> Result<Result<OpenedSession, NotOpened>, Error> {
     let (secret, tried) = (CookieSecret::new()?, OnceCell::new());
     let attempt = || try_to_open(request, link, typed, &secret, &tried);
-    let (attending, is_new) = match retry_on_conflict(request.write_budget(), attempt).await? {
+    let (session, is_new) = match retry_on_conflict(request.write_budget(), attempt).await? {
         Ok(opened) => opened,
         Err(refused) => {
             if let NotOpened::NoCode(open) | NotOpened::WrongCode(open) = &refused {
@@ -163,14 +169,14 @@ pub async fn open(
             return Ok(Err(refused));
         }
     };
-    let participant = attending.participant().id();
+    let participant = session.participant().id();
     let (app, headers) = (request.app(), request.headers());
     let own = cookies::set(app, &cookie_name(app, participant), Some((secret.reveal(), limits::SESSION_LIFETIME_S)));
     let others = surplus_cookies(headers, cookie_prefix(app), &cookie_name(app, participant));
     let cookies = own.into_iter().chain(others.iter().filter_map(|name| cookies::set(app, name, None)));
     let cookies = if is_new { cookies.collect() } else { Vec::new() };
-    let agreement = attending.participant().agreement_id();
-    request.attend(attending);
+    let agreement = session.participant().agreement_id();
+    request.set_participant_session(session);
     Ok(Ok(OpenedSession { agreement, participant, cookies }))
 }
 
@@ -189,7 +195,7 @@ async fn try_to_open(
     typed: &str,
     secret: &CookieSecret,
     tried: &OnceCell<Tried>,
-) -> Result<Result<(Attending, bool), NotOpened>, Error> {
+) -> Result<Result<(ParticipantSession, bool), NotOpened>, Error> {
     let opened = match follow(request, link).await? {
         Followed::Open(opened) => opened,
         refused => return Ok(Err(NotOpened::Link(refused))),
@@ -198,8 +204,8 @@ async fn try_to_open(
         if opened.organization.asks_for_codes {
             // A session that needed no code goes on. If it has just ended, no other begins without a code.
             return Ok(match (own_session(request, opened.participant).await?, request.signed_in()) {
-                (Some(attending), Ok(member)) => Ok((attending.in_browser_of(member).await?, false)),
-                (Some(attending), Err(_)) => Ok((attending, false)),
+                (Some(session), Ok(member)) => Ok((session.in_browser_of(member).await?, false)),
+                (Some(session), Err(_)) => Ok((session, false)),
                 (None, _) => Err(NotOpened::NoCode(opened)),
             });
         }
@@ -217,9 +223,9 @@ async fn try_to_open(
     }
     // An earlier attempt may have taken effect although its response was lost.
     Ok(match request.store().participant_session(secret.hash()).await? {
-        Some(session) => {
+        Some(stored) => {
             request.is_audited.store(true, Ordering::Relaxed);
-            Ok((attending_of(request, secret, &opened, session), true))
+            Ok((session_of(request, secret, &opened, stored), true))
         }
         None => Err(NotOpened::WrongCode(opened)),
     })
@@ -254,21 +260,20 @@ async fn still_works(request: &Request, open: &OpenLink, id: Uuid) -> Result<boo
 
 /// The scope in which the audit log shows acts of a link's holder without a session.
 fn holder(request: &Request, open: &OpenLink) -> Scope {
-    let named = (open.participant, &open.contact);
-    let by = ActingParticipant::of_session(open.organization.id, open.agreement.id(), named, open.access);
+    let by = open.holder();
     let ids = [open.agreement.id().uuid(), open.participant.uuid()].into_iter().flat_map(Uuid::into_bytes).collect();
     request.record().scope(request.app(), open.organization.id, by.actor(), ids)
 }
 
-fn attending_of(
+fn session_of(
     request: &Request,
     secret: &CookieSecret,
     OpenLink { organization, contact, access, .. }: &OpenLink,
-    session: ParticipantSession,
-) -> Attending {
-    let call = (request.app(), request.record());
-    let found = (organization.clone(), contact, *access);
-    attending(call, found, (secret.clone(), session), request.path_record_ids())
+    stored: StoredParticipantSession,
+) -> ParticipantSession {
+    let visitor = Visitor { access: *access, organization: organization.clone(), contact: contact.clone() };
+    let (secret, ids) = (secret.clone(), request.path_record_ids());
+    ParticipantSession::new(request.app(), request.record(), visitor, secret, stored, ids)
 }
 
 async fn begin(
@@ -276,32 +281,32 @@ async fn begin(
     secret: &CookieSecret,
     opened: &OpenLink,
     code: Option<Uuid>,
-) -> Result<Attending, Error> {
+) -> Result<ParticipantSession, Error> {
     let part = opened.part();
     // Pressing the link's button again does not end what the browser is known for.
     let before = own_session(request, opened.participant).await?;
-    let mut session = ParticipantSession {
+    let mut stored = StoredParticipantSession {
         part,
         contact_id: opened.contact.id,
         generation: opened.access.generation,
         created_at: request.now(),
         seen_at: request.now(),
-        in_person: before.as_ref().and_then(Attending::in_person).cloned(),
-        to_ask_about: before.as_ref().and_then(Attending::to_ask_about).cloned(),
+        in_person: before.as_ref().and_then(ParticipantSession::in_person).cloned(),
+        to_ask_about: before.as_ref().and_then(ParticipantSession::to_ask_about).cloned(),
     };
     if let Ok(member) = request.signed_in()
-        && let Some(found) = host(member, &session).await?
+        && let Some(found) = host(member, &stored).await?
     {
-        session.to_ask_about = Some(found);
+        stored.to_ask_about = Some(found);
     }
-    let attending = attending_of(request, secret, opened, session);
-    let (store, call) = (attending.scope().store(), attending.scope().call());
-    let begun = participants::begin_session(call, secret.hash(), attending.session())?;
+    let session = session_of(request, secret, opened, stored);
+    let (store, call) = (session.scope().store(), session.scope().call());
+    let begun = participants::begin_session(call, secret.hash(), session.stored())?;
     let used = code.map(|id| link_codes::use_once(call, part, id));
     let shown = [part.agreement_id.uuid(), part.participant_id.uuid()];
     Commit::new(store, call).with([begun]).with(used).done(StatusCode::SEE_OTHER, &shown).await?;
     request.is_audited.store(true, Ordering::Relaxed);
-    Ok(attending)
+    Ok(session)
 }
 
 /// A browser's surplus participant cookies beside a new one: the first sent, which are the oldest.
@@ -321,26 +326,26 @@ pub fn origin(request: &Request) -> Origin {
     Origin {
         address: request.client_address().map(|ClientAddress(address)| address.to_canonical().to_string()),
         browser: browser.map(|text| text.chars().take(limits::BROWSER_CHARS_MAX).collect()),
-        in_person: request.attending().ok().and_then(Attending::in_person).cloned(),
+        in_person: request.participant_session().ok().and_then(ParticipantSession::in_person).cloned(),
     }
 }
 
 /// Records that the participant is present in the member's browser. What the session does from then on says so.
 pub async fn act_in_person(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<(), Error> {
-    let (scope, attending) = (submitted.scope(), submitted.attending()?);
+    let (scope, session) = (submitted.scope(), submitted.participant_session()?);
     // Pressed twice.
-    let Some(member) = attending.to_ask_about() else { return Ok(()) };
-    let marked = participants::act_in_person(scope.call(), attending.secret().hash(), member)?;
-    let shown = [attending.participant().agreement_id().uuid(), attending.participant().id().uuid()];
+    let Some(member) = session.to_ask_about() else { return Ok(()) };
+    let marked = participants::act_in_person(scope.call(), session.secret().hash(), member)?;
+    let shown = [session.participant().agreement_id().uuid(), session.participant().id().uuid()];
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([marked.clone()]).showing(shown)))).await
 }
 
 /// Ends the form's session, in this browser alone.
 pub async fn leave(submitted: &SubmittedForm<'_, &ActingParticipant>) -> Result<Option<HeaderValue>, Error> {
-    let (scope, attending) = (submitted.scope(), submitted.attending()?);
-    let end = participants::end_session(scope.call(), attending.secret().hash());
+    let (scope, session) = (submitted.scope(), submitted.participant_session()?);
+    let end = participants::end_session(scope.call(), session.secret().hash());
     submitted.run(|| std::future::ready(Ok(Plan::new(scope, ()).change([end.clone()])))).await?;
-    Ok(cookies::set(submitted.app(), &cookie_name(submitted.app(), attending.participant().id()), None))
+    Ok(cookies::set(submitted.app(), &cookie_name(submitted.app(), session.participant().id()), None))
 }
 
 /// A call of a participant without a browser, for the local stack's demo. It uses the same use cases as the pages.
@@ -356,10 +361,8 @@ impl ParticipantCall {
         let record = CallRecord::begin(app, operation);
         let Some(open) = find(app, record.store(), link).await? else { return Ok(None) };
         record.store().note_visit(link.part(), open.access.generation, record.now()).await?;
-        let named = (open.participant, &open.contact);
-        let part = link.part();
-        let participant = ActingParticipant::of_session(part.organization_id, part.agreement_id, named, open.access);
-        let scope = record.scope(app, part.organization_id, participant.actor(), Vec::new());
+        let participant = open.holder();
+        let scope = record.scope(app, participant.org(), participant.actor(), Vec::new());
         Ok(Some(Self { participant, scope }))
     }
 

@@ -9,31 +9,47 @@
 use http::HeaderMap;
 
 use crate::crypto::CookieSecret;
-use crate::domain::contact::Contact;
 use crate::domain::ids::ParticipantId;
 use crate::domain::organization::Organization;
-use crate::domain::participant::session::{InPerson, Part, ParticipantSession};
-use crate::domain::participant::{Access, ActingParticipant};
+use crate::domain::participant::ActingParticipant;
+use crate::domain::participant::session::{InPerson, Part, StoredParticipantSession};
 use crate::error::Error;
 use crate::platform::app_state::AppState;
 use crate::platform::call_record::CallRecord;
 use crate::service::scope::Scope;
 use crate::store::OrgStore;
+use crate::store::participants::Visitor;
 use crate::web::cookies;
 use crate::web::form::FormKeys;
 use crate::web::session::SignedIn;
 
 /// The participant of a request, with their session.
 #[derive(Debug, Clone)]
-pub struct Attending {
+pub struct ParticipantSession {
     participant: ActingParticipant,
     organization: Organization,
     secret: CookieSecret,
-    session: ParticipantSession,
+    stored: StoredParticipantSession,
     scope: Scope,
 }
 
-impl Attending {
+impl ParticipantSession {
+    pub(super) fn new(
+        app: &AppState,
+        record: &CallRecord,
+        visitor: Visitor,
+        secret: CookieSecret,
+        stored: StoredParticipantSession,
+        path_record_ids: Vec<u8>,
+    ) -> Self {
+        let Visitor { access, organization, contact } = visitor;
+        let Part { organization_id, agreement_id, participant_id } = stored.part;
+        let participant =
+            ActingParticipant::of_session(organization_id, agreement_id, participant_id, &contact, access);
+        let scope = record.scope(app, organization_id, participant.actor(), path_record_ids);
+        Self { participant, organization, secret, stored, scope }
+    }
+
     /// The participant.
     #[must_use]
     pub fn participant(&self) -> &ActingParticipant {
@@ -55,20 +71,20 @@ impl Attending {
     /// The member in whose browser the participant acts, once the pages have asked about it.
     #[must_use]
     pub fn in_person(&self) -> Option<&InPerson> {
-        self.session.in_person.as_ref()
+        self.stored.in_person.as_ref()
     }
 
     /// The browser's present or past member, if the pages have to ask about it before they show or do anything else.
     #[must_use]
     pub fn to_ask_about(&self) -> Option<&InPerson> {
-        self.session.to_ask_about.as_ref()
+        self.stored.to_ask_about.as_ref()
     }
 
     /// Marks a browser with a member's session. Stores the question first, so that signing out does not avoid it.
     pub(super) async fn in_browser_of(mut self, signed_in: &SignedIn) -> Result<Self, Error> {
-        if let Some(member) = host(signed_in, &self.session).await? {
+        if let Some(member) = host(signed_in, &self.stored).await? {
             self.scope.store().table().ask_in_person(self.secret.hash(), &member).await?;
-            self.session.to_ask_about = Some(member);
+            self.stored.to_ask_about = Some(member);
         }
         Ok(self)
     }
@@ -89,8 +105,8 @@ impl Attending {
         self.scope.call_mut().rename(operation);
     }
 
-    pub(super) fn session(&self) -> &ParticipantSession {
-        &self.session
+    pub(super) fn stored(&self) -> &StoredParticipantSession {
+        &self.stored
     }
 
     pub(super) fn secret(&self) -> &CookieSecret {
@@ -99,23 +115,23 @@ impl Attending {
 
     pub(super) async fn refresh_session(&self) {
         let now = self.scope.now();
-        if self.session.is_to_be_refreshed(now) {
-            self.scope.store().table().refresh_participant_session(self.secret.hash(), &self.session, now).await;
+        if self.stored.is_to_be_refreshed(now) {
+            self.scope.store().table().refresh_participant_session(self.secret.hash(), &self.stored, now).await;
         }
     }
 
     /// Fails with [`Error::Unauthenticated`] if the session has ended since the request began.
     pub(super) async fn check_session(&self) -> Result<(), Error> {
-        let part = self.session.part;
+        let part = self.stored.part;
         let session = self.scope.store().table().participant_session(self.secret.hash()).await?;
         let access = self.scope.store().access(part.agreement_id, part.participant_id).await?;
-        let goes_on = session.is_some() && access.generation == self.session.generation;
+        let goes_on = session.is_some() && access.generation == self.stored.generation;
         if goes_on { Ok(()) } else { Err(Error::Unauthenticated) }
     }
 }
 
 /// The signed-in person as a member of the session's organization. None if they are none, or the session knows of them.
-pub(super) async fn host(signed_in: &SignedIn, session: &ParticipantSession) -> Result<Option<InPerson>, Error> {
+pub(super) async fn host(signed_in: &SignedIn, session: &StoredParticipantSession) -> Result<Option<InPerson>, Error> {
     let org = session.part.organization_id;
     let Some(member_id) = signed_in.member_id_in(org).filter(|member| session.is_news_of(*member)) else {
         return Ok(None);
@@ -148,30 +164,17 @@ pub(super) async fn authenticate(
     headers: &HeaderMap,
     participant: ParticipantId,
     path_record_ids: Vec<u8>,
-) -> Result<Option<Attending>, Error> {
+) -> Result<Option<ParticipantSession>, Error> {
     let Some(secret) = secret(app, headers, participant) else { return Ok(None) };
     let store = record.store();
     let session = store.participant_session(secret.hash()).await?;
-    let is_own =
-        |session: &ParticipantSession| session.is_alive(record.now()) && session.part.participant_id == participant;
-    let Some(session) = session.filter(is_own) else { return Ok(None) };
-    let Some((access, organization, contact)) = store.visitor(session.part, session.contact_id).await? else {
-        return Ok(None);
+    let is_own = |session: &StoredParticipantSession| {
+        session.is_alive(record.now()) && session.part.participant_id == participant
     };
-    if access.generation != session.generation {
+    let Some(session) = session.filter(is_own) else { return Ok(None) };
+    let Some(visitor) = store.visitor(session.part, session.contact_id).await? else { return Ok(None) };
+    if visitor.access.generation != session.generation {
         return Ok(None);
     }
-    Ok(Some(attending((app, record), (organization, &contact, access), (secret, session), path_record_ids)))
-}
-
-pub(super) fn attending(
-    (app, record): (&AppState, &CallRecord),
-    (organization, contact, access): (Organization, &Contact, Access),
-    (secret, session): (CookieSecret, ParticipantSession),
-    path_record_ids: Vec<u8>,
-) -> Attending {
-    let Part { organization_id, agreement_id, participant_id } = session.part;
-    let participant = ActingParticipant::of_session(organization_id, agreement_id, (participant_id, contact), access);
-    let scope = record.scope(app, organization_id, participant.actor(), path_record_ids);
-    Attending { participant, organization, secret, session, scope }
+    Ok(Some(ParticipantSession::new(app, record, visitor, secret, session, path_record_ids)))
 }

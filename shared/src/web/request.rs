@@ -27,7 +27,7 @@ use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::form::{COPY, FORM_TOKEN, Form, is_own_origin, is_same_origin};
 use crate::web::owner_hint;
-use crate::web::participant_session::{self, Attending};
+use crate::web::participant_session::{self, ParticipantSession};
 use crate::web::redirect::Redirect;
 use crate::web::session::{self, SignedIn};
 use crate::wire::fields::FieldErrors;
@@ -39,7 +39,7 @@ pub struct Request {
     app: Arc<AppState>,
     record: CallRecord,
     signed_in: Option<SignedIn>,
-    attending: Option<Attending>,
+    participant_session: Option<ParticipantSession>,
     link_holder: Option<Scope>,
     parts: request::Parts,
     path: Vec<(String, String)>,
@@ -74,7 +74,7 @@ impl Request {
             app,
             record,
             signed_in: None,
-            attending: None,
+            participant_session: None,
             link_holder: None,
             parts,
             path,
@@ -110,15 +110,15 @@ impl Request {
         self.copy = self.copy_of(participant_session::secret(&self.app, &self.parts.headers, participant));
         let (headers, ids) = (&self.parts.headers, self.path_record_ids());
         let member = session::authenticate(&self.app, &self.record, headers, Vec::new());
-        let attending = participant_session::authenticate(&self.app, &self.record, headers, participant, ids);
-        let (attending, member, used) = tokio::try_join!(attending, member, self.read_copy())?;
+        let session = participant_session::authenticate(&self.app, &self.record, headers, participant, ids);
+        let (session, member, used) = tokio::try_join!(session, member, self.read_copy())?;
         self.used_copy = used;
-        self.attending = match (attending, member) {
-            (Some(attending), Some(member)) => Some(attending.in_browser_of(&member).await?),
-            (attending, _) => attending,
+        self.participant_session = match (session, member) {
+            (Some(session), Some(member)) => Some(session.in_browser_of(&member).await?),
+            (session, _) => session,
         };
-        if let Some(attending) = self.attending.as_ref().filter(|_| !self.method().is_safe()) {
-            attending.refresh_session().await;
+        if let Some(session) = self.participant_session.as_ref().filter(|_| !self.method().is_safe()) {
+            session.refresh_session().await;
         }
         Ok(())
     }
@@ -137,20 +137,20 @@ impl Request {
     }
 
     /// The participant to whom the page belongs. [`Error::Unauthenticated`] without a session.
-    pub fn attending(&self) -> Result<&Attending, Error> {
-        self.attending.as_ref().ok_or(Error::Unauthenticated)
+    pub fn participant_session(&self) -> Result<&ParticipantSession, Error> {
+        self.participant_session.as_ref().ok_or(Error::Unauthenticated)
     }
 
     /// Renames the operation of a participant's page once its content is known: some views are on record as such.
     pub fn rename_own_view(&mut self, operation: &'static str) {
         self.record.rename(operation);
-        if let Some(attending) = &mut self.attending {
-            attending.rename(operation);
+        if let Some(session) = &mut self.participant_session {
+            session.rename(operation);
         }
     }
 
-    pub(super) fn attend(&mut self, attending: Attending) {
-        self.attending = Some(attending);
+    pub(super) fn set_participant_session(&mut self, session: ParticipantSession) {
+        self.participant_session = Some(session);
     }
 
     /// Sets the scope in which the audit log shows the request of a link's holder without a session.
@@ -160,9 +160,9 @@ impl Request {
 
     /// The CSRF token of the session's forms. [`Error::Unauthenticated`] without one.
     pub fn form_token(&self) -> Result<String, Error> {
-        match (&self.signed_in, &self.attending) {
+        match (&self.signed_in, &self.participant_session) {
             (Some(signed_in), _) => Ok(signed_in.form_token()),
-            (None, Some(attending)) => Ok(attending.form_token()),
+            (None, Some(session)) => Ok(session.form_token()),
             (None, None) => Err(Error::Unauthenticated),
         }
     }
@@ -170,7 +170,10 @@ impl Request {
     fn scope(&self) -> Option<&Scope> {
         // A link's holder comes first: the link's organization has to find the try in its own log.
         let member = || self.signed_in.as_ref().map(SignedIn::scope);
-        self.link_holder.as_ref().or_else(member).or_else(|| self.attending.as_ref().map(Attending::scope))
+        self.link_holder
+            .as_ref()
+            .or_else(member)
+            .or_else(|| self.participant_session.as_ref().map(ParticipantSession::scope))
     }
 
     /// Sets what the act that led to the page did, for the page's title.
@@ -322,7 +325,7 @@ impl Request {
     #[must_use]
     pub fn owner_cookie(&self) -> Option<HeaderValue> {
         // A participant's pages say nothing about a member's session in the same browser.
-        if self.attending.is_some() {
+        if self.participant_session.is_some() {
             return None;
         }
         let owner = self.signed_in.as_ref().map(|signed_in| signed_in.session().owner());
@@ -356,8 +359,8 @@ impl Request {
             if let Some(signed_in) = self.signed_in.as_ref().filter(|_| self.method().is_safe()) {
                 signed_in.refresh_session().await;
             }
-            if let Some(attending) = self.attending.as_ref().filter(|_| self.method().is_safe()) {
-                attending.refresh_session().await;
+            if let Some(session) = self.participant_session.as_ref().filter(|_| self.method().is_safe()) {
+                session.refresh_session().await;
             }
         };
         let (written, ()) = tokio::join!(self.record.audit(self.scope(), status, code, &shown), refresh);

@@ -85,7 +85,7 @@ pub async fn turn_on(request: &Request, code: TotpCode, location: &str) -> Resul
     let Some(secret) = secret_to_set_up(request).await? else { return Ok(Done::Outdated) };
     let sealed = submitted.app().webhooks()?.keys.keyring().await?.seal(&secret.expose(), &place(email))?;
     let codes = RecoveryCodes::of(&random_bytes()?);
-    let Some(factor) = SecondFactor::turn_on((&secret, sealed), code, &codes, scope.now()) else {
+    let Some(factor) = SecondFactor::turn_on(&secret, sealed, code, &codes, scope.now()) else {
         return Ok(Done::WrongCode);
     };
     let cookie = Flash::RecoveryCodes.set(&submitted, &codes.reveal()).await?;
@@ -129,11 +129,7 @@ pub async fn renew_recovery_codes(request: &Request, code: &TypedCode, location:
 }
 
 /// Turns the second factor off, if it is on, after the password and a code.
-pub async fn turn_off(
-    request: &Request,
-    (password, code): (&str, &TypedCode),
-    redirect: Redirect,
-) -> Result<Done, Error> {
+pub async fn turn_off(request: &Request, password: &str, code: &TypedCode, redirect: Redirect) -> Result<Done, Error> {
     let submitted = request.submitted_form()?;
     let (scope, email) = (submitted.scope(), submitted.signed_in()?.email());
     let Some(checked) = Checked::check(request, email.as_str(), password).await? else {

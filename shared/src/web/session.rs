@@ -10,7 +10,7 @@ use crate::domain::account::{Account, Membership};
 use crate::domain::contact::Email;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::member::Member;
-use crate::domain::organization::{MemberRecord, Organization};
+use crate::domain::organization::Organization;
 use crate::domain::session::{Session, SessionOwner};
 use crate::error::Error;
 use crate::platform::app_state::AppState;
@@ -34,13 +34,15 @@ pub struct SignedIn {
 
 impl SignedIn {
     pub(super) fn new(
-        (app, record): (&AppState, &CallRecord),
-        (account, organization, member): (Account, Organization, &MemberRecord),
+        app: &AppState,
+        record: &CallRecord,
+        owner: Person,
         secret: CookieSecret,
         session: Session,
         path_record_ids: Vec<u8>,
     ) -> Self {
-        let member = Member::of_session(organization.id, member);
+        let Person { account, organization, member } = owner;
+        let member = Member::of_session(organization.id, &member);
         let scope = record.scope(app, organization.id, member.actor(), path_record_ids);
         Self { member, organization, account, secret, session, scope }
     }
@@ -122,8 +124,8 @@ impl SignedIn {
     pub(super) async fn reload_member(&self) -> Result<Member, Error> {
         let person = self.scope.store().table().person(&self.session.owner()).await?;
         let person = person.filter(|person| owns(person, &self.session));
-        let (_, organization, record) = person.ok_or(Error::Unauthenticated)?;
-        Ok(Member::of_session(organization.id, &record))
+        let Person { organization, member, .. } = person.ok_or(Error::Unauthenticated)?;
+        Ok(Member::of_session(organization.id, &member))
     }
 }
 
@@ -135,14 +137,15 @@ pub(super) async fn authenticate(
     path_record_ids: Vec<u8>,
 ) -> Result<Option<SignedIn>, Error> {
     let Some(secret) = Cookie::Session.read(app, headers) else { return Ok(None) };
-    find(app, record, (secret, owner_hint::read(app, headers)), path_record_ids).await
+    find(app, record, secret, owner_hint::read(app, headers), path_record_ids).await
 }
 
 /// `None` without a session, or if it has ended. If the hint names its owner, all records are read at once.
 pub(super) async fn find(
     app: &AppState,
     record: &CallRecord,
-    (secret, hint): (CookieSecret, Option<SessionOwner>),
+    secret: CookieSecret,
+    hint: Option<SessionOwner>,
     path_record_ids: Vec<u8>,
 ) -> Result<Option<SignedIn>, Error> {
     let (store, now) = (record.store(), record.now());
@@ -152,14 +155,12 @@ pub(super) async fn find(
     };
     let Some(session) = session.filter(|session| session.is_alive(now)) else { return Ok(None) };
     let person = if hint == Some(session.owner()) { hinted } else { store.person(&session.owner()).await? };
-    let Some((account, organization, member)) = person.filter(|person| owns(person, &session)) else {
-        return Ok(None);
-    };
-    Ok(Some(SignedIn::new((app, record), (account, organization, &member), secret, session, path_record_ids)))
+    let Some(owner) = person.filter(|person| owns(person, &session)) else { return Ok(None) };
+    Ok(Some(SignedIn::new(app, record, owner, secret, session, path_record_ids)))
 }
 
 /// Whether a session is still its owner's: not if the member was removed, or the account has signed out everywhere.
-fn owns((account, ..): &Person, session: &Session) -> bool {
+fn owns(Person { account, .. }: &Person, session: &Session) -> bool {
     let is_member = |membership: &Membership| {
         membership.organization_id == session.organization_id && membership.member_id == session.member_id
     };

@@ -20,7 +20,7 @@ use crate::store::change::Changes;
 use crate::store::form_copies::{CopyUse, FormAnswer};
 use crate::store::members;
 use crate::web::form::Form;
-use crate::web::participant_session::Attending;
+use crate::web::participant_session::ParticipantSession;
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
 use crate::web::session::SignedIn;
@@ -47,7 +47,7 @@ impl Submitter for &ActingParticipant {
 #[derive(Debug, Clone, Copy)]
 enum FormSession<'a> {
     Member(&'a SignedIn),
-    Participant(&'a Attending),
+    Participant(&'a ParticipantSession),
 }
 
 impl Submitter for &Member {
@@ -96,8 +96,8 @@ impl<'a> SubmittedForm<'a> {
 
 impl<'a> SubmittedForm<'a, &'a ActingParticipant> {
     /// The session of the participant who submitted the form. It never fails: such a form has one.
-    pub fn attending(&self) -> Result<&'a Attending, Error> {
-        self.request.attending()
+    pub fn participant_session(&self) -> Result<&'a ParticipantSession, Error> {
+        self.request.participant_session()
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     pub fn form_token(&self) -> String {
         match self.session {
             FormSession::Member(signed_in) => signed_in.form_token(),
-            FormSession::Participant(attending) => attending.form_token(),
+            FormSession::Participant(session) => session.form_token(),
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
     pub fn scope(&self) -> &'a Scope {
         match self.session {
             FormSession::Member(signed_in) => signed_in.scope(),
-            FormSession::Participant(attending) => attending.scope(),
+            FormSession::Participant(session) => session.scope(),
         }
     }
 
@@ -201,7 +201,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
                         FormSession::Member(signed_in) => {
                             self.submitter.check_role(&signed_in.reload_member().await?)?;
                         }
-                        FormSession::Participant(attending) => attending.check_session().await?,
+                        FormSession::Participant(session) => session.check_session().await?,
                     }
                     self.request.check_copy().await?;
                 }
@@ -330,8 +330,8 @@ impl Request {
 
     /// The form, if a participant submitted it with their session's CSRF token.
     pub fn participant_form(&self) -> Result<SubmittedForm<'_, &ActingParticipant>, Error> {
-        let attending = self.attending()?;
-        let (form, submitter) = (self.form_of_session(attending.secret())?, attending.participant());
-        Ok(SubmittedForm { request: self, session: FormSession::Participant(attending), form, submitter })
+        let session = self.participant_session()?;
+        let (form, submitter) = (self.form_of_session(session.secret())?, session.participant());
+        Ok(SubmittedForm { request: self, session: FormSession::Participant(session), form, submitter })
     }
 }

@@ -309,7 +309,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         Err(errors) => return again(Problem::invalid(errors)).await,
     };
     let redirect = redirect_with(&submitted, section(id), &said("added", &terms, &draft)).await;
-    match submitted.run(|| payments::add(&submitted, (id, movement), terms.clone())).await? {
+    match submitted.run(|| payments::add(&submitted, id, movement, terms.clone())).await? {
         Ok(()) => Ok(redirect.into()),
         Err(reason) => refused(request, &submitted, id, None, at_the_form(reason), again).await,
     }
@@ -395,7 +395,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         };
         let notice = Notice { section: "payments".to_owned(), ..Notice::good(title, "") };
         let redirect = redirect_with(&submitted, section(id), &notice).await;
-        return match submitted.run(|| payments::remove(&submitted, (id, movement))).await? {
+        return match submitted.run(|| payments::remove(&submitted, id, movement)).await? {
             Ok(()) => Ok(redirect.into()),
             Err(reason) if reason.is_already_removed() => Ok(redirect.into()),
             Err(reason) => refused(request, &submitted, id, subject, reason, again).await,
@@ -407,7 +407,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     };
     let redirect = redirect_with(&submitted, section(id), &said("saved", &terms, &draft)).await;
     let shown = Seen::from_form(form.get("seen"));
-    match submitted.run(|| payments::change(&submitted, (id, movement), &shown, terms.clone())).await? {
+    match submitted.run(|| payments::change(&submitted, id, movement, &shown, terms.clone())).await? {
         Ok(()) => Ok(redirect.into()),
         Err(reason) => refused(request, &submitted, id, subject, at_the_form(reason), again).await,
     }

@@ -39,9 +39,19 @@ fn document_sha256() -> String {
     crypto::sha256_hex(PAPER)
 }
 
-fn receipt(n: u8, (participant, name): (u8, &str), act: &Value) -> Receipt {
-    let origin = json!({"address": format!("192.0.2.{participant}"), "browser": format!("Browser of {name}")});
-    let receipt = json!({"id": id('b', n), "participant_id": id('a', participant), "name": name,
+#[derive(Clone, Copy)]
+struct Party {
+    number: u8,
+    name: &'static str,
+}
+
+const ADA: Party = Party { number: 1, name: "Ada" };
+const BEN: Party = Party { number: 2, name: "Ben" };
+
+fn receipt(n: u8, by: Party, act: &Value) -> Receipt {
+    let Party { number, name } = by;
+    let origin = json!({"address": format!("192.0.2.{number}"), "browser": format!("Browser of {name}")});
+    let receipt = json!({"id": id('b', n), "participant_id": id('a', number), "name": name,
         "at": at(n.into()).to_string(), "origin": origin, "act": act});
     serde_json::from_value(receipt).unwrap()
 }
@@ -78,30 +88,30 @@ fn payment() -> RecordedPayment {
 
 /// Ada's acts on a payment and an obligation, which Ben must not see.
 fn on_payments_and_obligations() -> [Receipt; 4] {
-    let (ada, movement_id, evidence_id, consent) = ((1, "Ada"), id('7', 1), id('8', 1), id('b', 1));
+    let (movement_id, evidence_id, consent) = (id('7', 1), id('8', 1), id('b', 1));
     let claim = json!({"sent_on": "2026-03-13", "references": [{"type": "other", "value": "REFERENCE-OF-A-CLAIM"}]});
     let money = json!({"amount_minor": 10_000_000, "currency": "USD"});
     [
         receipt(
             7,
-            ada,
+            ADA,
             &json!({"act": "reported_sent", "movement_id": movement_id, "claim": claim, "consent": consent}),
         ),
         receipt(
             7,
-            ada,
+            ADA,
             &json!({"act": "filed_evidence", "movement_id": movement_id, "evidence_id": evidence_id,
             "source": "sender_statement", "money": money, "value_day": "2026-03-13", "consent": consent}),
         ),
         receipt(
             7,
-            ada,
+            ADA,
             &json!({"act": "withdrew_evidence", "movement_id": movement_id, "evidence_id": evidence_id,
             "reason": "Reason of a withdrawal", "consent": consent}),
         ),
         receipt(
             7,
-            ada,
+            ADA,
             &json!({"act": "acted_on_obligation", "obligation_id": id('9', 1), "obligation": "Name of an obligation",
             "did": {"did": "satisfied", "occurrence_id": id('9', 2), "how": {"done_on": "2026-03-14"}}, "statement": "Statement on an obligation",
             "consent": consent}),
@@ -111,7 +121,6 @@ fn on_payments_and_obligations() -> [Receipt; 4] {
 
 /// Ada types her name, Ben draws, Cleo and Dan sign on paper, Eve's paper is rejected, and another one waits.
 fn full() -> AgreementRecord {
-    let (ada, ben) = ((1, "Ada"), (2, "Ben"));
     let consented = json!({"act": "consented", "version": consent::VERSION, "sha256": consent::sha256()});
     let earlier = json!({"act": "consented", "version": "2025-01", "sha256": "ab".repeat(32)});
     let content = json!({"sha256": sha256_of("upload"), "size_bytes": 3});
@@ -119,31 +128,31 @@ fn full() -> AgreementRecord {
         "reason": "Reason of a rejection"}});
     let mut record = record();
     record.receipts = vec![
-        receipt(1, ada, &consented),
-        receipt(2, ben, &earlier),
-        receipt(3, ada, &signed(&json!({"method": "typed", "name": "Ada O."}), 1)),
-        receipt(4, ben, &signed(&json!({"method": "drawn", "drawing": "M0 0L1000 300"}), 2)),
-        receipt(5, ada, &json!({"act": "approved", "gate_id": GATE, "statement": "I approve.", "consent": id('b', 1)})),
+        receipt(1, ADA, &consented),
+        receipt(2, BEN, &earlier),
+        receipt(3, ADA, &signed(&json!({"method": "typed", "name": "Ada O."}), 1)),
+        receipt(4, BEN, &signed(&json!({"method": "drawn", "drawing": "M0 0L1000 300"}), 2)),
+        receipt(5, ADA, &json!({"act": "approved", "gate_id": GATE, "statement": "I approve.", "consent": id('b', 1)})),
         receipt(
             6,
-            ada,
+            ADA,
             &json!({"act": "uploaded", "gate_id": GATE, "file_name": "Name of an upload",
             "content": content, "file_type": "pdf", "consent": id('b', 1)}),
         ),
         receipt(
             7,
-            ben,
+            BEN,
             &json!({"act": "answered", "gate_id": GATE, "submission_id": id('e', 1), "revision": 2,
             "sha256": sha256_of("answers"), "consent": id('b', 2)}),
         ),
         receipt(
             8,
-            ben,
+            BEN,
             &json!({"act": "declined", "gate_ids": [GATE], "document": "Annex",
             "reason": "Reason of a decline"}),
         ),
-        receipt(9, ada, &json!({"act": "declined", "gate_ids": [GATE], "reason": "Reason of a decline"})),
-        receipt(10, ben, &json!({"act": "withdrew", "consent": id('b', 2)})),
+        receipt(9, ADA, &json!({"act": "declined", "gate_ids": [GATE], "reason": "Reason of a decline"})),
+        receipt(10, BEN, &json!({"act": "withdrew", "consent": id('b', 2)})),
     ];
     record.receipts.splice(7..7, on_payments_and_obligations());
     record.payments.push(payment());

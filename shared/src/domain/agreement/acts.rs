@@ -124,7 +124,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn block(&self, other: &Self, (document, block): (&Document, &SignatureBlock)) -> EditedPart {
+    fn block(&self, other: &Self, document: &Document, block: &SignatureBlock) -> EditedPart {
         let signer = [self, other].into_iter().find_map(|parts| parts.agreement.participant(block.participant_id));
         EditedPart::SignatureBlock {
             document: document.name.clone(),
@@ -144,9 +144,9 @@ impl<'a> Parts<'a> {
         participant()
             .map(|found| EditedPart::Participant { contact_id: found.contact_id })
             .or_else(|| document().map(of_document))
-            .or_else(|| block().map(|found| self.block(after, *found)))
+            .or_else(|| block().map(|(document, block)| self.block(after, document, block)))
             .or_else(|| stage().map(of_stage))
-            .or_else(|| gate().map(of_gate))
+            .or_else(|| gate().map(|(stage, gate)| of_gate(stage, gate)))
             .or_else(|| question().copied().map(of_question))
             .or_else(|| promise().map(of_promise))
     }
@@ -174,7 +174,7 @@ impl<'a> Parts<'a> {
         roles
             .map(|found| EditedPart::Participant { contact_id: found.contact_id })
             .or_else(|| question().copied().map(of_question))
-            .or_else(|| gate().map(of_gate))
+            .or_else(|| gate().map(|(stage, gate)| of_gate(stage, gate)))
             .or_else(|| document().map(of_document))
             .or_else(|| stage().map(of_stage))
             .or_else(|| promise().map(of_promise))
@@ -183,7 +183,7 @@ impl<'a> Parts<'a> {
     fn moved(&self, after: &Self) -> Option<EditedPart> {
         moved(&self.agreement.stages, &after.agreement.stages, |stage| stage.id)
             .map(of_stage)
-            .or_else(|| moved(&self.gates, &after.gates, |(_, gate)| gate.id).map(of_gate))
+            .or_else(|| moved(&self.gates, &after.gates, |(_, gate)| gate.id).map(|(stage, gate)| of_gate(stage, gate)))
             .or_else(|| moved(&self.questions, &after.questions, |question| question.id).copied().map(of_question))
             .or_else(|| {
                 moved(&self.agreement.promises, &after.agreement.promises, |promise| promise.id).map(of_promise)
@@ -199,7 +199,7 @@ fn of_stage(stage: &Stage) -> EditedPart {
     EditedPart::Step { name: stage.name.clone() }
 }
 
-fn of_gate((stage, gate): &(&Stage, &Gate)) -> EditedPart {
+fn of_gate(stage: &Stage, gate: &Gate) -> EditedPart {
     EditedPart::Condition { gate: gate.rule.gate_type(), step: stage.name.clone() }
 }
 

@@ -1,10 +1,12 @@
+use std::collections::BTreeSet;
+
 use super::{ByMember, Counting, Member};
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::files::Filer;
 use crate::domain::agreement::papers::PendingPaper;
-use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::agreement::{Agreement, Document, Lifecycle};
 use crate::domain::event::EventKind;
-use crate::domain::ids::{DocumentId, ParticipantId};
+use crate::domain::ids::{DocumentId, ParticipantId, SignatureBlockId};
 use crate::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState};
 use crate::domain::proposal::Note;
 use crate::limits;
@@ -88,35 +90,7 @@ pub fn record_paper_signature(
     counting: Counting,
 ) -> Result<PaperChange, NotRecorded> {
     let current = context.active().map_err(NotRecorded::NotActive)?;
-    let document = current.document(new.document_id).ok_or(NotRecorded::Unknown)?;
-    current.participant(new.participant_id).ok_or(NotRecorded::Unknown)?;
-    if current.has_signed(document, new.participant_id) {
-        return Err(NotRecorded::Done);
-    }
-    let block_ids = current.blocks_to_sign(document, new.participant_id);
-    if block_ids.is_empty() {
-        let is_on_hold = current.is_on_hold_for(document, new.participant_id);
-        return Err(if is_on_hold { NotRecorded::Declined } else { NotRecorded::NotAsked });
-    }
-    if document.content.as_ref().is_none_or(|content| content.sha256 != new.shown_sha256) {
-        return Err(NotRecorded::Replaced);
-    }
-    if new.scan.content.sha256 == new.shown_sha256 {
-        return Err(NotRecorded::Unsigned);
-    }
-    if new.shown_blocks != block_ids {
-        return Err(NotRecorded::OtherBlocks);
-    }
-    if current.papers_to_confirm().any(|(_, paper)| !paper.block_ids.is_disjoint(&block_ids)) {
-        return Err(NotRecorded::Waiting);
-    }
-    // First the errors that deciding other records can't resolve.
-    if earlier.len() >= limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX {
-        return Err(NotRecorded::TooMany);
-    }
-    if current.papers_to_confirm().count() >= limits::PAPER_SIGNATURES_PENDING_MAX {
-        return Err(NotRecorded::TooManyWaiting);
-    }
+    let (document, block_ids) = to_sign(&current, earlier, &new)?;
     let AgreementContext { facts, moment, .. } = context;
     let scan_bytes = new.scan.content.size_bytes;
     if !current.has_room_for(facts, scan_bytes, Filer::Member) {
@@ -150,6 +124,44 @@ pub fn record_paper_signature(
             PaperChange { paper, agreement: ByMember::new(after, by, moment), events: Vec::new() }
         }
     })
+}
+
+/// The document of a paper signature, and the blocks that it signs.
+fn to_sign<'a>(
+    current: &'a Agreement,
+    earlier: &[PaperSignature],
+    new: &NewPaperSignature,
+) -> Result<(&'a Document, BTreeSet<SignatureBlockId>), NotRecorded> {
+    let document = current.document(new.document_id).ok_or(NotRecorded::Unknown)?;
+    current.participant(new.participant_id).ok_or(NotRecorded::Unknown)?;
+    if current.has_signed(document, new.participant_id) {
+        return Err(NotRecorded::Done);
+    }
+    let block_ids = current.blocks_to_sign(document, new.participant_id);
+    if block_ids.is_empty() {
+        let is_on_hold = current.is_on_hold_for(document, new.participant_id);
+        return Err(if is_on_hold { NotRecorded::Declined } else { NotRecorded::NotAsked });
+    }
+    if document.content.as_ref().is_none_or(|content| content.sha256 != new.shown_sha256) {
+        return Err(NotRecorded::Replaced);
+    }
+    if new.scan.content.sha256 == new.shown_sha256 {
+        return Err(NotRecorded::Unsigned);
+    }
+    if new.shown_blocks != block_ids {
+        return Err(NotRecorded::OtherBlocks);
+    }
+    if current.papers_to_confirm().any(|(_, paper)| !paper.block_ids.is_disjoint(&block_ids)) {
+        return Err(NotRecorded::Waiting);
+    }
+    // First the errors that deciding other records can't resolve.
+    if earlier.len() >= limits::PAPER_SIGNATURES_PER_PARTICIPANT_MAX {
+        return Err(NotRecorded::TooMany);
+    }
+    if current.papers_to_confirm().count() >= limits::PAPER_SIGNATURES_PENDING_MAX {
+        return Err(NotRecorded::TooManyWaiting);
+    }
+    Ok((document, block_ids))
 }
 
 /// Confirms or rejects a paper signature. Anyone may reject; confirming takes a second member, unless none counts.

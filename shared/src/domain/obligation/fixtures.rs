@@ -101,7 +101,7 @@ impl World {
         let id: ParticipantId = self.agreement.participants[n].id;
         let contact = contact(["Ada", "Ben", "Eve"][n]);
         let access = Access { consent, ..Access::default() };
-        ActingParticipant::of_session(OrgId::new(), self.agreement.id(), (id, &contact), access)
+        ActingParticipant::of_session(OrgId::new(), self.agreement.id(), id, &contact, access)
     }
 
     pub(crate) fn with(&self, obligation: &Obligation) -> Self {

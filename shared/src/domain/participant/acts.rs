@@ -126,7 +126,7 @@ pub fn sign(
     };
     let after = context.recorded(|facts| facts.signed.extend(block_ids));
     let signature = after.signature_completion(document.id, by.id());
-    Ok(acted(by, after, context.moment, (occasion, act), signature))
+    Ok(acted(by, after, context.moment, occasion, act, signature))
 }
 
 fn not_to_sign(agreement: &Agreement, document: &Document, by: &ActingParticipant) -> NotActed {
@@ -150,7 +150,20 @@ pub fn approve(
     let after = context.recorded(|facts| {
         facts.approved.insert((gate_id, by.id()));
     });
-    Ok(acted(by, after, context.moment, (occasion, act), None))
+    Ok(acted(by, after, context.moment, occasion, act, None))
+}
+
+/// A file that a participant uploads for a gate. It is already stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// The gate.
+    pub gate_id: GateId,
+    /// The name that the file has.
+    pub file_name: Label,
+    /// Its content.
+    pub content: DocumentContent,
+    /// Its format.
+    pub file_type: FileType,
 }
 
 /// Records a file uploaded for a gate; more can follow while it is open. `earlier` are the participant's receipts.
@@ -159,21 +172,22 @@ pub fn upload(
     context: AgreementContext<'_>,
     occasion: Occasion,
     earlier: &[Receipt],
-    (gate_id, file_name, stored, file_type): (GateId, Label, DocumentContent, FileType),
+    upload: Upload,
 ) -> Result<Acted, NotActed> {
+    let Upload { gate_id, file_name, content, file_type } = upload;
     let current = context.active()?;
     open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
     let consented = consent_of(by)?;
-    let bytes = stored.size_bytes;
+    let bytes = content.size_bytes;
     if !current.has_room_for(context.facts, bytes, Filer::of_participant(earlier)) {
         return Err(NotActed::NoRoom);
     }
-    let act = ReceiptAct::Uploaded { gate_id, file_name, content: stored, file_type, consent: consented };
+    let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
     let after = context.recorded(|facts| {
         facts.uploaded.insert((gate_id, by.id()));
         facts.file_bytes += bytes;
     });
-    Ok(acted(by, after, context.moment, (occasion, act), None))
+    Ok(acted(by, after, context.moment, occasion, act, None))
 }
 
 /// What a participant declines.
@@ -229,7 +243,7 @@ pub fn decline(
     let AgreementContext { agreement, facts, time_scale, moment } = context;
     let after = agreement.declined(facts, time_scale, moment.at(), &gate_ids, by.id());
     let act = ReceiptAct::Declined { gate_ids, document, reason };
-    Ok(acted(by, after, context.moment, (occasion, act), None))
+    Ok(acted(by, after, context.moment, occasion, act, None))
 }
 
 pub(super) fn open_gate<'a>(
@@ -259,7 +273,8 @@ pub(super) fn acted(
     by: &ActingParticipant,
     after: Agreement,
     moment: Moment,
-    (Occasion { id, origin }, act): (Occasion, ReceiptAct),
+    Occasion { id, origin }: Occasion,
+    act: ReceiptAct,
     event: Option<EventKind>,
 ) -> Acted {
     let receipt = Receipt { id, participant_id: by.id(), name: by.name().clone(), at: moment.at(), origin, act };
@@ -294,7 +309,7 @@ mod tests {
         consent: Option<ReceiptId>,
     ) -> ActingParticipant {
         let access = Access { consent, ..Access::default() };
-        ActingParticipant::of_session(OrgId::new(), agreement.id(), (id, &contact_of_kind("Ada", kind)), access)
+        ActingParticipant::of_session(OrgId::new(), agreement.id(), id, &contact_of_kind("Ada", kind), access)
     }
 
     fn member() -> Member {
@@ -436,7 +451,7 @@ mod tests {
         let nora = || Signatory { name: DisplayName::parse("Nora Wind").unwrap(), title: label("Managing Member") };
         let sign = |agreement: &Agreement, contact: &Contact, confirmed, signatory: Option<Signatory>| {
             let access = Access { consent: Some(ReceiptId::new()), contact_version: confirmed, ..Access::default() };
-            let by = ActingParticipant::of_session(OrgId::new(), agreement.id(), (ada, contact), access);
+            let by = ActingParticipant::of_session(OrgId::new(), agreement.id(), ada, contact, access);
             let signing = Signing { signatory, ..signing(agreement) };
             sign(&by, context(agreement, 1), occasion(), signing).map(|_| ())
         };
@@ -488,15 +503,18 @@ mod tests {
         assert_eq!(open.unmet_by(gate), [ben.id()].into(), "what Ada did counts");
     }
 
+    fn passport(gate_id: GateId, size_bytes: u64) -> Upload {
+        let content = DocumentContent { sha256: "2".repeat(64), size_bytes };
+        Upload { gate_id, file_name: label("Passport.pdf"), content, file_type: FileType::Pdf }
+    }
+
     #[test]
     fn another_file_can_follow_while_the_gate_is_open() {
         let (agreement, [ada, ..]) = live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft) }]);
         let ada = participant(&agreement, ada, Some(ReceiptId::new()));
         let gate = agreement.stages[0].gates[0].id;
         let upload = |agreement: &Agreement, hours| {
-            let stored = DocumentContent { sha256: "2".repeat(64), size_bytes: 9 };
-            let file = (gate, label("Passport.pdf"), stored, FileType::Pdf);
-            super::upload(&ada, context(agreement, hours), occasion(), &[], file).unwrap()
+            super::upload(&ada, context(agreement, hours), occasion(), &[], passport(gate, 9)).unwrap()
         };
         let first = upload(&agreement, 1);
         let second = upload(&first.agreement, 2);
@@ -515,8 +533,7 @@ mod tests {
         let upload = |filed: u64, earlier: &[Receipt], size_bytes: u64| {
             let facts = Facts { file_bytes: filed, ..agreement.facts().clone() };
             let context = AgreementContext { facts: &facts, ..context(&agreement, 1) };
-            let stored = DocumentContent { sha256: "2".repeat(64), size_bytes };
-            super::upload(&ada, context, occasion(), earlier, (gate, label("Passport.pdf"), stored, FileType::Pdf))
+            super::upload(&ada, context, occasion(), earlier, passport(gate, size_bytes))
         };
         let refused = Err(NotActed::NoRoom);
         assert_eq!(upload(left - 8, &[], 5), refused, "it would leave the others less than it takes");

@@ -96,5 +96,5 @@ pub fn send_answers(
         facts.answered.insert((gate_id, by.id()), moment.at());
         facts.answer_bytes = bytes;
     });
-    Ok(Sent { acted: acted(by, after, moment, (occasion, act), None), submission })
+    Ok(Sent { acted: acted(by, after, moment, occasion, act, None), submission })
 }

@@ -86,8 +86,10 @@ impl StoredLinkCode {
     /// A new code for a participant's link in a generation.
     pub fn new(
         keys: &Keyring,
-        (part, generation): (Part, u64),
-        (id, code): (Uuid, &LinkCode),
+        part: Part,
+        generation: u64,
+        id: Uuid,
+        code: &LinkCode,
         now: Timestamp,
     ) -> Result<Self, SealError> {
         let hash: [u8; HASH_BYTES] = keys.derive(&code.place(part, id, generation))?;
@@ -141,7 +143,7 @@ mod tests {
     fn a_code_is_of_its_participant_and_link_and_ends() {
         let (keys, part) = (Keyring::new("one").unwrap(), part());
         let (code, id) = (LinkCode::of([7; LinkCode::BYTES]), Uuid::now_v7());
-        let stored = StoredLinkCode::new(&keys, (part, 3), (id, &code), noon()).unwrap();
+        let stored = StoredLinkCode::new(&keys, part, 3, id, &code, noon()).unwrap();
         assert!(stored.is(&keys, part, &code) && stored.works(3, after(0)));
         assert!(!stored.is(&keys, part, &LinkCode::parse("000000").unwrap()));
         assert!(!stored.is(&keys, self::part(), &code), "another participant's");

@@ -14,7 +14,7 @@ pub mod session;
 
 use std::ops::Deref;
 
-pub use acts::{Acted, Declining, NotActed, Occasion, Signing, approve, decline, sign, upload};
+pub use acts::{Acted, Declining, NotActed, Occasion, Signing, Upload, approve, decline, sign, upload};
 pub use answers::{Answering, Sent, can_answer, send_answers};
 pub use link::ParticipantLink;
 pub use link_code::LinkCode;
@@ -85,7 +85,8 @@ impl ActingParticipant {
     pub(crate) fn of_session(
         org: OrgId,
         agreement_id: AgreementId,
-        (id, contact): (ParticipantId, &Contact),
+        id: ParticipantId,
+        contact: &Contact,
         access: Access,
     ) -> Self {
         Self { id, org, agreement_id, contact: contact.clone(), access }

@@ -37,7 +37,7 @@ impl fmt::Display for InPerson {
 
 /// A session as stored, under the hash of its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ParticipantSession {
+pub struct StoredParticipantSession {
     /// Its owner.
     pub part: Part,
     /// The participant's contact, which never changes.
@@ -56,7 +56,7 @@ pub struct ParticipantSession {
     pub to_ask_about: Option<InPerson>,
 }
 
-impl ParticipantSession {
+impl StoredParticipantSession {
     /// Whether it is still valid.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
@@ -94,7 +94,7 @@ mod tests {
             agreement_id: AgreementId::new(),
             participant_id: ParticipantId::new(),
         };
-        let own = ParticipantSession {
+        let own = StoredParticipantSession {
             part,
             contact_id: ContactId::new(),
             generation: 0,
@@ -106,9 +106,9 @@ mod tests {
         let [maren, kim] = [MemberId::new(), MemberId::new()];
         let member = |member_id| Some(InPerson { member_id, member: DisplayName::parse("Maren Holt").unwrap() });
         assert!(own.is_news_of(maren));
-        let asked = ParticipantSession { to_ask_about: member(maren), ..own.clone() };
+        let asked = StoredParticipantSession { to_ask_about: member(maren), ..own.clone() };
         assert!(!asked.is_news_of(maren) && !asked.is_news_of(kim), "the first question is open");
-        let answered = ParticipantSession { in_person: member(maren), ..own };
+        let answered = StoredParticipantSession { in_person: member(maren), ..own };
         assert!(!answered.is_news_of(maren) && answered.is_news_of(kim));
     }
 }

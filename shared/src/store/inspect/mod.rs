@@ -409,13 +409,43 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
     people::organization_of(item, place)
 }
 
+/// Which module knows what a kind of record refers to.
+#[derive(Clone, Copy)]
+enum Chapter {
+    /// Without an organization in their keys.
+    People,
+    OfOrganization,
+    Records,
+    Agreements,
+    BesideAgreements,
+    Funding,
+    Deliveries,
+    Due,
+    /// They refer to nothing but their organization.
+    Alone,
+}
+
 fn look_at(sight: &mut Sight<'_>, place: &Place) {
-    use RecordKind as Kind;
     let Some(org) = place.org else { return people::look(sight, place.kind) };
-    if !matches!(place.kind, Kind::Organization | Kind::Due) {
+    if !matches!(place.kind, RecordKind::Organization | RecordKind::Due) {
         sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
     }
-    match place.kind {
+    match chapter(place.kind) {
+        Chapter::People => people::look(sight, place.kind),
+        Chapter::OfOrganization => people::look_in_organization(sight, org, place),
+        Chapter::Records => records::look(sight, org, place),
+        Chapter::Agreements => agreements::look(sight, org, place),
+        Chapter::BesideAgreements => beside::look(sight, org, place),
+        Chapter::Funding => funding::look(sight, org, place),
+        Chapter::Deliveries => deliveries::look(sight, org, place),
+        Chapter::Due => due::look(sight),
+        Chapter::Alone => {}
+    }
+}
+
+fn chapter(kind: RecordKind) -> Chapter {
+    use RecordKind as Kind;
+    match kind {
         Kind::Contact
         | Kind::ContactReference
         | Kind::Workspace
@@ -426,22 +456,22 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::Obligation
         | Kind::Statement
         | Kind::StatementFile
-        | Kind::Row => records::look(sight, org, place),
-        Kind::Agreement | Kind::Movement | Kind::EvidenceKey => agreements::look(sight, org, place),
+        | Kind::Row => Chapter::Records,
+        Kind::Agreement | Kind::Movement | Kind::EvidenceKey => Chapter::Agreements,
         Kind::FundingItem
         | Kind::FundingItemPointer
         | Kind::FundingItemToReview
         | Kind::FundingItemReference
         | Kind::Trust
         | Kind::TrustPointer
-        | Kind::TrustReference => funding::look(sight, org, place),
+        | Kind::TrustReference => Chapter::Funding,
         Kind::Event
         | Kind::Delivery
         | Kind::Undelivered
         | Kind::Endpoint
         | Kind::EndpointIds
         | Kind::EndpointReplay
-        | Kind::Quarantined => deliveries::look(sight, org, place),
+        | Kind::Quarantined => Chapter::Deliveries,
         Kind::Act
         | Kind::Verification
         | Kind::PaperSignature
@@ -454,12 +484,9 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::Arrival
         | Kind::Instructions
         | Kind::OlderOccurrence
-        | Kind::FiledEntry => beside::look(sight, org, place),
-        Kind::Due => due::look(sight),
-        Kind::Organization | Kind::Member | Kind::Invitation | Kind::TokenPointer => {
-            people::look_in_organization(sight, org, place);
-        }
-        // They stand alone.
+        | Kind::FiledEntry => Chapter::BesideAgreements,
+        Kind::Due => Chapter::Due,
+        Kind::Organization | Kind::Member | Kind::Invitation | Kind::TokenPointer => Chapter::OfOrganization,
         Kind::Audit
         | Kind::FirstResponse
         | Kind::Counter
@@ -468,7 +495,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::Departure
         | Kind::EndpointHealth
         | Kind::StatementColumns
-        | Kind::StoredFile => {}
+        | Kind::StoredFile => Chapter::Alone,
         Kind::Token
         | Kind::Account
         | Kind::SecondFactor
@@ -480,7 +507,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         | Kind::KnownDevice
         | Kind::FailedLogins
         | Kind::FormCopy
-        | Kind::Trail => people::look(sight, place.kind),
+        | Kind::Trail => Chapter::People,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::account::Account;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::invitation::Invitation;
 use crate::domain::organization::{MemberRecord, Organization};
-use crate::domain::participant::session::ParticipantSession;
+use crate::domain::participant::session::StoredParticipantSession;
 use crate::domain::password_link::PasswordLink;
 use crate::domain::second_factor::SecondFactor;
 use crate::domain::session::{FailedLogins, Session};
@@ -24,7 +24,7 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
             text(item, "organization_id")?.parse().ok()
         }
         RecordKind::ParticipantSession => {
-            from_item::<ParticipantSession>(item.clone()).ok().map(|session| session.part.organization_id)
+            from_item::<StoredParticipantSession>(item.clone()).ok().map(|session| session.part.organization_id)
         }
         // An account of more organizations is inspected with its first.
         RecordKind::Account => {
@@ -156,7 +156,7 @@ fn session(sight: &mut Sight<'_>) {
 }
 
 fn participant_session(sight: &mut Sight<'_>) {
-    let Ok(session) = from_item::<ParticipantSession>(sight.item.clone()) else { return sight.unreadable() };
+    let Ok(session) = from_item::<StoredParticipantSession>(sight.item.clone()) else { return sight.unreadable() };
     let agreement = keys::agreement(session.part.organization_id, session.part.agreement_id);
     sight.refers(agreement, Problem::NoOwner, "its agreement");
 }

@@ -37,8 +37,9 @@ async fn each_thing_is_a_row_that_agrees_with_its_record() {
     let receiver = deal.agreement.participants[1].contact_id.to_string();
     org.acts_as(&[&receiver]).await;
     let (ada, ben) = (org.contact("Ada").await, org.contact("Ben").await);
-    let terms = (vec![obligations::on(&[-2, 40]), obligations::triggered(&[10])], obligations::days_ago(5));
-    let (lease, owed) = obligations::in_force(&org, &org.workspace("Lease").await, [&ada, &ben], terms).await;
+    let workspace = org.workspace("Lease").await;
+    let (terms, at) = (vec![obligations::on(&[-2, 40]), obligations::triggered(&[10])], obligations::days_ago(5));
+    let (lease, owed) = obligations::in_force(&org, &workspace, [&ada, &ben], terms, at).await;
 
     let rows = org.ledger(&[]).await;
     assert_eq!(rows.len(), 3 + 11 + 2, "{rows:#?}");
@@ -180,8 +181,8 @@ async fn search_finds_titles_and_counterparties_and_new_names_at_once() {
     let org = Org::new().await;
     let workspace = org.workspace("Harbor").await;
     let [straße, northwind] = [org.contact("Straße & Söhne").await, org.person("Northwind").await];
-    let terms = (vec![obligations::monthly(10)], obligations::days_ago(1));
-    let (lease, _) = obligations::in_force(&org, &workspace, [&straße, &northwind], terms).await;
+    let (terms, at) = (vec![obligations::monthly(10)], obligations::days_ago(1));
+    let (lease, _) = obligations::in_force(&org, &workspace, [&straße, &northwind], terms, at).await;
     let draft = drafts::written(&org, "Sale of the mill").await;
     let untitled = org.payment(draft.agreement.id(), PaymentTerms::default()).await;
     let deposit = PaymentTerms { receiver: None, ..payments::terms(&draft.agreement, "Deposit", "REF-900") };

@@ -75,7 +75,8 @@ async fn file(org: &Org, by: &Person, id: MovementId, new: &NewEvidence) -> Resu
 async fn judge(
     org: &Org,
     by: &Person,
-    (id, filed): (MovementId, &NewEvidence),
+    id: MovementId,
+    filed: &NewEvidence,
     decision: EvidenceDecision,
 ) -> Result<(), NotMoved> {
     org.as_member(by, "accept_evidence", async |call| {
@@ -211,7 +212,7 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
 
     let sent = evidence("sender_bank_document", dollars(25_000_000), 'a');
     assert_eq!(file(&org, &maren, id, &sent).await, Ok(()));
-    let refused = judge(&org, &ines, (id, &sent), EvidenceDecision::Accept(Arrivals::One)).await;
+    let refused = judge(&org, &ines, id, &sent, EvidenceDecision::Accept(Arrivals::One)).await;
     assert_eq!(refused, Err(NotMoved::SendersSide));
     assert_eq!(get(&org, id).await["receipt"], Value::Null, "the sender's side proves nothing");
 
@@ -221,12 +222,12 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
         assert_eq!(file(&org, &maren, id, new).await, Ok(()));
         assert_eq!(file(&org, &maren, id, new).await, Ok(()), "sent twice, filed once");
     }
-    assert_eq!(judge(&org, &ines, (id, &half), EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
+    assert_eq!(judge(&org, &ines, id, &half, EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
     let partial = get(&org, id).await;
     let receipt = json!({"evidence_count": 2, "best_assurance": "bank_documented", "received_minor": 10_000_000});
     assert_eq!((&partial["receipt"], &partial["state"]), (&receipt, &json!("processing")));
     assert_eq!((&partial["claim"], &partial["reconciled"]), (&claimed["claim"], &json!(false)));
-    assert_eq!(judge(&org, &ines, (id, &rest), EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
+    assert_eq!(judge(&org, &ines, id, &rest, EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
     let reconciled = get(&org, id).await;
     assert_eq!((&reconciled["state"], &reconciled["reconciled"]), (&json!("reconciled"), &json!(true)));
     assert_eq!(reconciled["confirmation_basis"], "recipient_confirmation", "the weakest");
@@ -243,7 +244,7 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
     assert_eq!(file(&org, &maren, second, &again).await, Err(NotFiled::Elsewhere(holder)));
 
     let reason = SafeNote::parse("It was for another deal").expect("a reason");
-    assert_eq!(judge(&org, &maren, (id, &rest), EvidenceDecision::Withdraw(reason)).await, Ok(()));
+    assert_eq!(judge(&org, &maren, id, &rest, EvidenceDecision::Withdraw(reason)).await, Ok(()));
     let exception = get(&org, id).await;
     assert_eq!((&exception["state"], &exception["reconciled"]), (&json!("exception"), &json!(false)));
     assert_eq!(exception["exception_reason"], "evidence_withdrawn");
@@ -296,13 +297,13 @@ async fn what_a_payment_lacks_is_in_the_way_of_publication() {
     let system = org.system();
     let shown =
         shared::domain::agreement::edit::Seen::of_payment(&shared::domain::movement::terms::PaymentTerms::default());
-    let ids = (draft.id(), id);
     let right = terms(&draft, "Investment", "INV-1");
-    let changed = system.run(3, || shared::service::payments::change(&system, ids, &shown, right.clone())).await;
+    let change = || shared::service::payments::change(&system, draft.id(), id, &shown, right.clone());
+    let changed = system.run(3, change).await;
     assert_eq!(changed.expect("the table answers"), Ok(()));
     assert_eq!(blockers().await, [] as [Value; 0]);
     let system = org.system();
-    let removed = system.run(3, || shared::service::payments::remove(&system, ids)).await;
+    let removed = system.run(3, || shared::service::payments::remove(&system, draft.id(), id)).await;
     assert_eq!(removed.expect("the table answers"), Ok(()));
     org.get(format!("{MOVEMENTS}/{id}")).send().await.refused(404);
     assert_eq!(found(&org, &[]).await, texts(&[]));

@@ -51,8 +51,8 @@ impl Desk {
 
     async fn owed(&self, terms: Vec<shared::domain::agreement::promise::PromiseTerms>, days: i64) -> Owed {
         let [ada, ben] = &self.people;
-        let force = (terms, days_ago(days));
-        let (agreement, ids) = obligations::in_force(&self.org, &self.workspace, [ada, ben], force).await;
+        let (agreement, ids) =
+            obligations::in_force(&self.org, &self.workspace, [ada, ben], terms, days_ago(days)).await;
         Owed { agreement, ids }
     }
 
@@ -354,27 +354,27 @@ async fn a_participants_promise_is_confirmed_by_the_other_side() {
     let ([ada, ben], agreement) = (owed.participants(), &owed.agreement.agreement);
     let id = owed.ids[0];
     let occurrence_id = desk.occurrence(id, 0).await;
-    let satisfied = (id, ObligationAct::Satisfied { occurrence_id, how: done(occurrence_id).how });
-    let confirmed = (id, ObligationAct::Confirmed { occurrence_id });
+    let satisfied = ObligationAct::Satisfied { occurrence_id, how: done(occurrence_id).how };
+    let confirmed = ObligationAct::Confirmed { occurrence_id };
     let form = ReceiptId::new();
 
-    let without = org.act_as((agreement, ben), form, satisfied.clone()).await.expect("an answer");
+    let without = org.act_as(agreement, ben, form, id, satisfied.clone()).await.expect("an answer");
     assert_eq!(without, Err(NotActedOnObligation::Participant(NotActed::NoConsent)));
     for participant in [ada, ben] {
         org.consent(agreement, participant).await;
     }
-    let wrong_side = org.act_as((agreement, ada), ReceiptId::new(), satisfied.clone()).await.expect("an answer");
+    let wrong_side = org.act_as(agreement, ada, ReceiptId::new(), id, satisfied.clone()).await.expect("an answer");
     assert_eq!(wrong_side, Err(NotActedOnObligation::Participant(NotActed::NotAsked)));
-    let send = || org.act_as((agreement, ben), form, satisfied.clone());
+    let send = || org.act_as(agreement, ben, form, id, satisfied.clone());
     for sent in join_all((0..2).map(|_| send())).await {
         assert_eq!(sent.expect("an answer"), Ok(()), "a form that is sent twice, also at once, does it once");
     }
-    let own = org.act_as((agreement, ben), ReceiptId::new(), confirmed.clone()).await.expect("an answer");
+    let own = org.act_as(agreement, ben, ReceiptId::new(), id, confirmed.clone()).await.expect("an answer");
     assert_eq!(own, Err(NotActedOnObligation::Participant(NotActed::NotAsked)), "nobody confirms their own word");
-    let reused = org.act_as((agreement, ben), form, confirmed.clone()).await.expect("an answer");
+    let reused = org.act_as(agreement, ben, form, id, confirmed.clone()).await.expect("an answer");
     assert!(reused.is_err(), "a form is of one act");
     assert_eq!(desk.get(id).await["occurrences"][0]["state"], "satisfied");
-    let done = org.act_as((agreement, ada), ReceiptId::new(), confirmed).await.expect("an answer");
+    let done = org.act_as(agreement, ada, ReceiptId::new(), id, confirmed).await.expect("an answer");
     assert_eq!(done, Ok(()));
     let shown = desk.get(id).await;
     assert_eq!((&shown["occurrences"][0]["state"], &shown["state"]), (&json!("confirmed"), &json!("open")));
@@ -478,7 +478,7 @@ async fn what_waits_of_a_recurring_obligation_is_told_in_the_name_of_who_said_it
     assert!(told.ends_with("As Maren Holt recorded, one is done. Not confirmed yet"), "{told}");
     let occurrence_id = desk.occurrence(recurring, 1).await;
     let second = ObligationAct::Satisfied { occurrence_id, how: done(occurrence_id).how };
-    let by_ben = org.act_as((&owed.agreement.agreement, ben), ReceiptId::new(), (recurring, second)).await;
+    let by_ben = org.act_as(&owed.agreement.agreement, ben, ReceiptId::new(), recurring, second).await;
     assert_eq!(by_ben.expect("an answer"), Ok(()));
     let told = sentence(recurring).await;
     assert!(told.ends_with("According to Ben, and as Maren Holt recorded, 2 are done. Not confirmed yet"), "{told}");

@@ -10,7 +10,12 @@ use tests::{Needs, Org, Rule, Shaky, outbox, rows};
 
 const TOKENS: &str = "/app/developers/tokens";
 
-type AdminAct = (&'static str, String, Vec<(&'static str, String)>);
+#[derive(Debug)]
+struct AdminAct {
+    operation: &'static str,
+    path: String,
+    fields: Vec<(&'static str, String)>,
+}
 
 struct Admin {
     person: Person,
@@ -37,23 +42,24 @@ impl Admin {
         let issued = self.org.issue("Report", Scope::Read, Timestamp::now()).await;
         let (own, url) = (self.subscriber.path(), self.subscriber.receiver.url());
         let press = |act: &str| ("act", act.to_owned());
+        let act = |operation, path, fields| AdminAct { operation, path, fields };
         vec![
-            ("add_endpoint", DEVELOPERS.to_owned(), vec![("url", url.clone())]),
-            ("edit_endpoint", format!("{own}/edit"), vec![("url", format!("{url}/elsewhere"))]),
-            ("send_test_event", own.clone(), vec![press("test")]),
-            ("rotate_secret", own.clone(), vec![press("rotate"), ("old", "keep".to_owned())]),
-            ("replay_undelivered", own.clone(), vec![press("replay"), ("since", "2026-01-01T00:00".to_owned())]),
-            ("replay_delivery", self.subscriber.delivery_path(event.id), vec![]),
-            ("pause_endpoint", own.clone(), vec![press("pause")]),
-            ("resume_endpoint", own.clone(), vec![press("resume")]),
-            ("create_token", TOKENS.to_owned(), vec![("name", "CRM sync".to_owned()), ("scope", "read".to_owned())]),
-            ("revoke_token", format!("{TOKENS}/{}/revoke", issued.id), vec![]),
-            ("remove_member", "/app/organization/members".to_owned(), vec![("member", colleague.id.to_string())]),
-            ("delete_endpoint", own, vec![press("delete")]),
+            act("add_endpoint", DEVELOPERS.to_owned(), vec![("url", url.clone())]),
+            act("edit_endpoint", format!("{own}/edit"), vec![("url", format!("{url}/elsewhere"))]),
+            act("send_test_event", own.clone(), vec![press("test")]),
+            act("rotate_secret", own.clone(), vec![press("rotate"), ("old", "keep".to_owned())]),
+            act("replay_undelivered", own.clone(), vec![press("replay"), ("since", "2026-01-01T00:00".to_owned())]),
+            act("replay_delivery", self.subscriber.delivery_path(event.id), vec![]),
+            act("pause_endpoint", own.clone(), vec![press("pause")]),
+            act("resume_endpoint", own.clone(), vec![press("resume")]),
+            act("create_token", TOKENS.to_owned(), vec![("name", "CRM sync".to_owned()), ("scope", "read".to_owned())]),
+            act("revoke_token", format!("{TOKENS}/{}/revoke", issued.id), vec![]),
+            act("remove_member", "/app/organization/members".to_owned(), vec![("member", colleague.id.to_string())]),
+            act("delete_endpoint", own, vec![press("delete")]),
         ]
     }
 
-    async fn send(&self, (_, path, fields): &AdminAct) -> Page {
+    async fn send(&self, AdminAct { path, fields, .. }: &AdminAct) -> Page {
         let browser = &self.subscriber.admin;
         let token = browser.get("/app").await.hidden("form_token");
         let fields = fields.iter().map(|(name, value)| (*name, value.as_str()));
@@ -81,7 +87,7 @@ fn refusal_message(operation: &str) -> &'static str {
 async fn an_admin_who_loses_the_role_while_their_act_is_written_does_nothing() {
     let admin = Admin::new().await;
     for act in admin.acts().await {
-        let operation = act.0;
+        let operation = act.operation;
         let before = admin.org.state().await;
         let refused = Box::pin(admin.send_after(&act, admin.become_a("member"))).await;
         assert_eq!(refused.status, 403, "{operation}: {}", refused.body);
@@ -102,7 +108,8 @@ async fn an_admin_who_is_removed_while_their_act_is_written_does_nothing() {
     let admin = Admin::new().await;
     let other = Browser::of(&admin.org, &admin.org.admin("Eve Holt").await).await;
     let token = other.get("/app").await.hidden("form_token");
-    let act = ("delete_endpoint", admin.subscriber.path(), vec![("act", "delete".to_owned())]);
+    let (path, fields) = (admin.subscriber.path(), vec![("act", "delete".to_owned())]);
+    let act = AdminAct { operation: "delete_endpoint", path, fields };
     let out = admin
         .send_after(&act, async {
             let form = [("form_token", token.as_str()), ("member", &admin.person.id.to_string())];
@@ -121,7 +128,12 @@ async fn the_forms_of_a_former_admin_are_refused() {
     let before = admin.org.state().await;
     for act in acts {
         let refused = admin.send(&act).await;
-        assert!(refused.status == 403 && refused.says(refusal_message(act.0)), "{}: {}", act.0, refused.body);
+        assert!(
+            refused.status == 403 && refused.says(refusal_message(act.operation)),
+            "{}: {}",
+            act.operation,
+            refused.body
+        );
     }
     assert_eq!(admin.org.state().await, before);
 }

@@ -449,7 +449,7 @@ async fn the_keys_are_public_and_old_bundles_verify_after_a_rotation() {
     let before = Stack::with(Needs::OWN.without_background().on_configured_store());
     let live = to_approve(Org::on(before.clone()).await).await;
     let ada = live.attend(live.ids()[0]).await;
-    assert_eq!(ada.approve(&live.agreement, (0, 0)).await.status, 303);
+    assert_eq!(ada.approve(&live.agreement, 0, 0).await.status, 303);
     let old = live.member.get(&bundle_of(&live)).await;
     verified(&before.base_url, &old).await;
     let old_keys = Browser::new(&before.base_url).get(KEYS).await;
@@ -511,7 +511,7 @@ async fn what_changes_during_an_export_is_in_it_whole_or_not_at_all() {
     let path = bundle_of(&live);
     let calls = Rule::on("Query").containing("RECEIPT#").times(1);
     let approve = async {
-        assert_eq!(ada.approve(&live.agreement, (0, 0)).await.status, 303);
+        assert_eq!(ada.approve(&live.agreement, 0, 0).await.status, 303);
     };
     let page = shaky.meanwhile(calls, member.get(&path), approve).await;
     let base_url = member.base_url();
@@ -528,7 +528,7 @@ async fn what_changes_during_an_export_is_in_it_whole_or_not_at_all() {
 async fn reads_in_parts_make_the_same_bundle() {
     let live = to_approve(Org::new().await).await;
     let ada = live.attend(live.ids()[0]).await;
-    assert_eq!(ada.approve(&live.agreement, (0, 0)).await.status, 303);
+    assert_eq!(ada.approve(&live.agreement, 0, 0).await.status, 303);
     let shaky = Shaky::beside(&live.org);
     let member = shaky.browser_of(&live.org.member("Otto Brandt").await).await;
     let whole = member.get(&bundle_of(&live)).await;

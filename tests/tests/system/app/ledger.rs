@@ -248,7 +248,7 @@ async fn obligations_are_overdue_from_the_moment_on() {
     let terms =
         vec![obligations::on(&[30]), obligations::on(&[-9]), obligations::triggered(&[3]), obligations::on(&[-20])];
     let workspace = org.workspace("Lease").await;
-    obligations::in_force(&org, &workspace, [&ada, &ben], (terms, obligations::days_ago(30))).await;
+    obligations::in_force(&org, &workspace, [&ada, &ben], terms, obligations::days_ago(30)).await;
     let rows = cells(&browser.get(PAGE).await, "ledger");
     let order: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
     assert_eq!(order.len(), 5);

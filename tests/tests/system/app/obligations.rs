@@ -37,8 +37,7 @@ impl Desk {
         let (maren, noah) = (Browser::of(&org, &maren).await, Browser::of(&org, &noah).await);
         let (workspace, ada, ben) = (org.workspace("Harbor").await, org.person("Ada").await, org.person("Ben").await);
         let terms = vec![on(&[10]), on(&[-3, 400]), triggered(&[30, 0]), standing(90)];
-        let force = (terms, days_ago(40));
-        let (agreement, ids) = obligations::in_force(&org, &workspace, [&ada, &ben], force).await;
+        let (agreement, ids) = obligations::in_force(&org, &workspace, [&ada, &ben], terms, days_ago(40)).await;
         Self { org, maren, noah, agreement, ids }
     }
 
@@ -257,7 +256,7 @@ async fn who_is_alone_confirms_what_they_recorded_and_is_asked_on_home() {
     let org = Org::new().await;
     let maren = Browser::of(&org, &org.member("Maren Holt").await).await;
     let (workspace, ada, ben) = (org.workspace("Harbor").await, org.person("Ada").await, org.person("Ben").await);
-    let (_, ids) = obligations::in_force(&org, &workspace, [&ada, &ben], (vec![on(&[-1])], days_ago(3))).await;
+    let (_, ids) = obligations::in_force(&org, &workspace, [&ada, &ben], vec![on(&[-1])], days_ago(3)).await;
     let path = format!("{LIST}/{}", ids[0]);
     let occurrence = maren.get(&path).await.hidden("occurrence");
     let fields = |act| [("act", act), ("occurrence", occurrence.as_str())];

@@ -332,7 +332,7 @@ async fn changed_instructions_are_told_before_anything_is_recorded() {
     lacks(&ada.get(&path).await, &[IBAN, OTHER_IBAN]);
 
     let org = &paying.live.org;
-    org.verify_instructions(&paying.people[1], paying.id, (2, OTHER_IBAN)).await;
+    org.verify_instructions(&paying.people[1], paying.id, 2, OTHER_IBAN).await;
     org.act_on_movement(&paying.people[1], paying.id, MovementAct::ReleaseInstructions(2)).await;
     let refused = ada.send(&page, &action, &REPORT).await;
     assert_eq!(refused.status, 409, "{}", refused.body);

@@ -33,7 +33,7 @@ async fn visits_of_a_participant() -> Vec<Visit> {
     let ada = live.attend(id).await;
     let condition = ada.at(&format!("/conditions/{}", live.agreement.stages[0].gates[0].id));
     visits.push(visit(org, &ada.browser, &condition, &ada.at("")).await.1);
-    let receipt = ada.approve(&live.agreement, (0, 0)).await.location().to_owned();
+    let receipt = ada.approve(&live.agreement, 0, 0).await.location().to_owned();
     let document = live.agreement.documents[0].id;
     let paper = format!("{}/participants/{id}/paper/{document}", live.path());
     visits.push(visit(org, &live.member, &paper, &access).await.1);

@@ -238,7 +238,7 @@ async fn payments_obligations_and_statements_are_found_by_their_names() {
     let (ada, ben) = (org.contact("Ada").await, org.contact("Ben").await);
     let terms = vec![obligations::on(&[30]), obligations::on(&[-9])];
     let workspace = org.workspace("Pier").await;
-    obligations::in_force(&org, &workspace, [&ada, &ben], (terms, obligations::days_ago(30))).await;
+    obligations::in_force(&org, &workspace, [&ada, &ben], terms, obligations::days_ago(30)).await;
     let csv = b"Date,Amount,Currency,Text\n2026-03-18,1.00,USD,x\n";
     let page = browser.get("/app/money/statements").await;
     let own = hidden(&page, "/app/money/statements");

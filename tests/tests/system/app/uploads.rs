@@ -51,7 +51,7 @@ async fn what_a_participant_stored_stays_while_a_receipt_names_it() {
     }
 }
 
-async fn answer(live: &Live, ada: &Attendee, act: &str, (version, text, file): (&str, &str, &[u8])) -> u16 {
+async fn answer(live: &Live, ada: &Attendee, act: &str, version: &str, text: &str, file: &[u8]) -> u16 {
     let at = format!("/conditions/{}", live.agreement.stages[0].gates[0].id);
     let action = format!("{at}/answers/{act}");
     let page = ada.get(&at).await;
@@ -69,23 +69,23 @@ async fn answers_that_are_not_saved_store_no_file() {
     let live = asking(questions, false).await;
     let (ada, org) = (live.attend(live.ids()[0]).await, &live.org);
     let [saved, other, sent] = ["Saved", "Other", "Sent"].map(|text| pdf(text, ""));
-    assert_eq!(answer(&live, &ada, "save", ("", "First.", &saved)).await, 303);
+    assert_eq!(answer(&live, &ada, "save", "", "First.", &saved).await, 303);
     let stored = rows::file_bytes(org.stack().table(), ada.participant).await;
     let too_long = "x".repeat(shared::limits::ANSWERS_BYTES_MAX);
     for act in ["save", "send"] {
         for (version, text) in [("0", "Second."), ("", too_long.as_str())] {
-            let status = answer(&live, &ada, act, (version, text, &other)).await;
+            let status = answer(&live, &ada, act, version, text, &other).await;
             assert_eq!(status, 409, "{act} {version}");
         }
     }
     assert!(!is_stored(org, &other).await);
     assert_eq!(rows::file_bytes(org.stack().table(), ada.participant).await, stored, "nor is it counted");
     for _ in 0..2 {
-        assert_eq!(answer(&live, &ada, "save", ("1", "Second.", &saved)).await, 303);
+        assert_eq!(answer(&live, &ada, "save", "1", "Second.", &saved).await, 303);
     }
     let twice = stored + u64::try_from(saved.len()).expect("a size");
     assert_eq!(rows::file_bytes(org.stack().table(), ada.participant).await, twice);
-    assert_eq!(answer(&live, &ada, "send", ("", "Third.", &sent)).await, 303);
+    assert_eq!(answer(&live, &ada, "send", "", "Third.", &sent).await, 303);
     a_day_passes(org).await;
     assert!(is_stored(org, &saved).await && is_stored(org, &sent).await, "a draft and the answers name them");
 }

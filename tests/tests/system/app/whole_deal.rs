@@ -64,7 +64,7 @@ async fn arrive(live: &Live, participant: ParticipantId) -> (Attendee, [String; 
     (attendee, [secret, code])
 }
 
-async fn answer(ada: &Attendee, gate: GateId, fields: &[InformationField], (act, text): (&str, &str)) -> Page {
+async fn answer(ada: &Attendee, gate: GateId, fields: &[InformationField], act: &str, text: &str) -> Page {
     let names = [format!("answer.{}", fields[0].id), format!("answer.{}", fields[1].id)];
     let part = |part: &str| format!("{}.{part}", names[1]);
     let typed = [
@@ -140,23 +140,23 @@ async fn a_deal_completes_over_forms_and_leaves_its_secrets_nowhere() {
     let read = live.read().await;
     assert_eq!((&read["stages"][0]["state"], &read["stages"][1]["state"]), (&json!("done"), &json!("current")));
 
-    assert_eq!(northwind.approve(&live.agreement, (1, 0)).await.status, 303);
+    assert_eq!(northwind.approve(&live.agreement, 1, 0).await.status, 303);
     let gates: Vec<GateId> = live.agreement.stages[1].gates.iter().map(|gate| gate.id).collect();
     let at = format!("/conditions/{}", gates[1]);
     let upload = (format!("{file}.pdf"), pdf("Proof of address", ""));
     assert_eq!(ada.upload(&at, &format!("{at}/upload"), (&upload.0, &upload.1)).await.status, 303);
     let fields = live.agreement.questions(gates[2]).expect("questions");
     let information = format!("/api/v1/agreements/{}/information", live.agreement.id());
-    assert_eq!(answer(&ada, gates[2], fields, ("save", &draft)).await.status, 303);
+    assert_eq!(answer(&ada, gates[2], fields, "save", &draft).await.status, 303);
     assert_eq!(live.org.get(&information).send().await.ok(200), json!([]));
-    let sent = answer(&ada, gates[2], fields, ("send", &text)).await;
+    let sent = answer(&ada, gates[2], fields, "send", &text).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
 
     assert!(live.member.get("/app").await.says("Answers to read"));
     let answers = format!("{}/conditions/{}/answers/{}", live.path(), gates[2], ada.participant);
     judge(&live, &answers, "return", &reason).await;
     assert!(ada.get("").await.says("Answer questions"));
-    assert_eq!(answer(&ada, gates[2], fields, ("send", &text)).await.status, 303);
+    assert_eq!(answer(&ada, gates[2], fields, "send", &text).await.status, 303);
     assert_eq!(live.read().await["lifecycle"], "active");
     judge(&live, &answers, "accept", "").await;
     assert_eq!(live.read().await["lifecycle"], "completed");

@@ -273,8 +273,8 @@ async fn measure_agreements(meter: &mut Meter<'_>, org: &Org, client: &Client, b
         .measure("list_ledger: none in a workspace", 200, client.get(LEDGER).query("workspace_id", unknown_id()))
         .await;
     let ben_record = json!({"id": ben});
-    let force = (vec![obligations::on(&[10])], obligations::days_ago(1));
-    let (_, owed) = obligations::in_force(org, &workspace, [&ada, &ben_record], force).await;
+    let (terms, at) = (vec![obligations::on(&[10])], obligations::days_ago(1));
+    let (_, owed) = obligations::in_force(org, &workspace, [&ada, &ben_record], terms, at).await;
     meter.measure("list_obligations: one", 200, client.get(OBLIGATIONS)).await;
     meter.measure("get_obligation", 200, client.get(format!("{OBLIGATIONS}/{}", owed[0]))).await;
 }

@@ -112,8 +112,9 @@ async fn obligations_are_told_as_ended_before_their_own_records_say_so() {
     let org = Org::with(Needs::OWN.without_background()).await;
     let maren = org.member("Maren").await;
     let (ada, ben) = (org.contact("Ada").await, org.contact("Ben").await);
-    let terms = (vec![obligations::on(&[-2, 40]), obligations::triggered(&[10])], obligations::days_ago(5));
-    let (lease, owed) = obligations::in_force(&org, &org.workspace("Lease").await, [&ada, &ben], terms).await;
+    let workspace = org.workspace("Lease").await;
+    let (terms, at) = (vec![obligations::on(&[-2, 40]), obligations::triggered(&[10])], obligations::days_ago(5));
+    let (lease, owed) = obligations::in_force(&org, &workspace, [&ada, &ben], terms, at).await;
     let agreement = lease.agreement.id();
     let total = async |state: &str| {
         let page = org.get("/api/v1/obligations").query("state", state).send().await.ok(200);

@@ -247,11 +247,16 @@ async fn the_last_endpoint_there_is_room_for_is_added_also_when_the_answer_is_lo
     assert_eq!(add(&admin, &receiver.url(), &[]).await.status, 422);
 }
 
-type Form = (String, Vec<(String, String)>);
+#[derive(Debug)]
+struct Form {
+    path: String,
+    fields: Vec<(String, String)>,
+}
 
 fn form_of(path: &str, token: &str, fields: &[(&str, &str)]) -> Form {
     let all = std::iter::once(("form_token", token)).chain(fields.iter().copied());
-    (path.to_owned(), all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    let fields = all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Form { path: path.to_owned(), fields }
 }
 
 fn forms(subscriber: &Subscriber, event: EventId, token: &str) -> Vec<Form> {
@@ -262,7 +267,7 @@ fn forms(subscriber: &Subscriber, event: EventId, token: &str) -> Vec<Form> {
     [edit, replay].into_iter().chain(buttons.map(press)).collect()
 }
 
-async fn send(browser: &Browser, (path, fields): &Form, headers: &[(&str, &str)]) -> Page {
+async fn send(browser: &Browser, Form { path, fields }: &Form, headers: &[(&str, &str)]) -> Page {
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     browser.post_with(path, &fields, headers).await
 }

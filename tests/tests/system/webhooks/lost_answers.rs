@@ -35,7 +35,7 @@ impl Setup {
         Self { shaky, subscriber, org }
     }
 
-    async fn under<T>(&self, (fault, times): (Fault, usize), form: impl Future<Output = T>) -> T {
+    async fn under<T>(&self, fault: Fault, times: usize, form: impl Future<Output = T>) -> T {
         let rule = Rule::on("TransactWriteItems").containing(self.org.id).times(times);
         let injected = self.shaky.faults.inject(rule, fault);
         let answer = form.await;
@@ -59,9 +59,9 @@ impl Setup {
 
 #[tokio::test]
 async fn a_test_is_sent_once_and_leads_to_its_delivery() {
-    for fault in FAULTS {
+    for (fault, times) in FAULTS {
         let setup = Setup::new().await;
-        let answer = setup.under(fault, setup.subscriber.press("test", &[])).await;
+        let answer = setup.under(fault, times, setup.subscriber.press("test", &[])).await;
         assert_eq!(answer.status, 303, "{fault:?}: {}", answer.body);
         let sent = setup.tests_sent().await;
         assert_eq!(sent.len(), 1, "{fault:?}");
@@ -74,7 +74,7 @@ async fn a_test_is_sent_once_and_leads_to_its_delivery() {
 #[tokio::test]
 async fn a_test_that_was_not_sent_says_so_and_can_be_sent_again() {
     let setup = Setup::new().await;
-    let failed = setup.under((Fault::ServerError, usize::MAX), setup.subscriber.press("test", &[])).await;
+    let failed = setup.under(Fault::ServerError, usize::MAX, setup.subscriber.press("test", &[])).await;
     assert_eq!(failed.status, 500, "{}", failed.body);
     assert_eq!(setup.tests_sent().await, []);
     let test = setup.subscriber.test().await;
@@ -83,10 +83,10 @@ async fn a_test_that_was_not_sent_says_so_and_can_be_sent_again() {
 
 #[tokio::test]
 async fn deleting_leads_to_the_endpoints_that_are_left() {
-    for fault in FAULTS {
+    for (fault, times) in FAULTS {
         let setup = Setup::new().await;
         let (admin, url) = (&setup.subscriber.admin, setup.subscriber.receiver.url());
-        let answer = setup.under(fault, setup.subscriber.press("delete", &[])).await;
+        let answer = setup.under(fault, times, setup.subscriber.press("delete", &[])).await;
         assert_eq!((answer.status, answer.location()), (303, DEVELOPERS), "{fault:?}: {}", answer.body);
         assert_eq!(admin.get(&setup.subscriber.path()).await.status, 404);
         let page = admin.get(DEVELOPERS).await;
@@ -98,10 +98,10 @@ async fn deleting_leads_to_the_endpoints_that_are_left() {
 
 #[tokio::test]
 async fn a_new_secret_is_shown_and_it_is_the_one_that_signs() {
-    for fault in FAULTS {
+    for (fault, times) in FAULTS {
         let setup = Setup::new().await;
         let subscriber = &setup.subscriber;
-        let answer = setup.under(fault, subscriber.press("rotate", &[("old", "replace")])).await;
+        let answer = setup.under(fault, times, subscriber.press("rotate", &[("old", "replace")])).await;
         assert_eq!((answer.status, answer.location()), (303, subscriber.path().as_str()), "{fault:?}: {}", answer.body);
         let secret = secret_on(&subscriber.admin.get(answer.location()).await).expect("the secret is shown");
         assert!(setup.signing().await == [secret], "{fault:?}");
@@ -110,11 +110,11 @@ async fn a_new_secret_is_shown_and_it_is_the_one_that_signs() {
 
 #[tokio::test]
 async fn an_endpoint_is_added_once_and_its_secret_is_shown() {
-    for fault in FAULTS {
+    for (fault, times) in FAULTS {
         let setup = Setup::new().await;
         let admin = &setup.subscriber.admin;
         let url = Receiver::new().await.url();
-        let answer = setup.under(fault, add(admin, &url, &[])).await;
+        let answer = setup.under(fault, times, add(admin, &url, &[])).await;
         assert!(answer.status == 303 && answer.location() != DEVELOPERS, "{fault:?}: {}", answer.body);
         let page = admin.get(answer.location()).await;
         assert!(page.says(&url) && secret_on(&page).is_some(), "{fault:?}: {}", page.body);

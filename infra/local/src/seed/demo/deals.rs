@@ -4,7 +4,7 @@ use shared::domain::movement::state::MovementState;
 use shared::domain::movement::terms::Direction;
 
 use crate::seed::demo::drafts::{self, DraftEdit};
-use crate::seed::demo::money::NewPayment;
+use crate::seed::demo::money::{NewPayment, Parties};
 use crate::seed::demo::participants::PartAct;
 
 pub(crate) struct NewContact {
@@ -89,10 +89,12 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 participants: &[ISSUER, ISSUERS_SIGNER, ("CRM-1006", &["signer", "investor"])],
                 document: Some(SAFE),
                 payments: &[payment(
-                    ("Investment amount", "SAFE-COBALT"),
+                    "Investment amount",
+                    "SAFE-COBALT",
                     25_000_000,
-                    (Direction::ThirdParty, 2, 0),
-                    (30, MovementState::Draft),
+                    Parties { direction: Direction::ThirdParty, payer: 2, payee: 0 },
+                    30,
+                    MovementState::Draft,
                 )],
                 edit: drafts::safe_of_newcomers,
                 proposal_note: None,
@@ -189,10 +191,12 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
                 participants: &[("CRM-1010", &["funder"]), (OWN_CONTACT, &["receiver"])],
                 document: None,
                 payments: &[payment(
-                    ("Retainer", "RET-2210"),
+                    "Retainer",
+                    "RET-2210",
                     500_000,
-                    (Direction::Incoming, 0, 1),
-                    (-6, MovementState::Reconciled),
+                    Parties { direction: Direction::Incoming, payer: 0, payee: 1 },
+                    -6,
+                    MovementState::Reconciled,
                 )],
                 edit: drafts::retainer,
                 proposal_note: Some("Our usual retainer."),
@@ -218,33 +222,34 @@ pub(crate) const WORKSPACES: &[NewWorkspace] = &[
     },
 ];
 
-/// Purpose and reference; cents; direction and indexes of payer and payee; days until due and final state.
 const fn payment(
-    (purpose, reference): (&'static str, &'static str),
+    purpose: &'static str,
+    reference: &'static str,
     amount_minor: i64,
-    (direction, from, to): (Direction, usize, usize),
-    (due_in_days, state): (i32, MovementState),
+    parties: Parties,
+    due_in_days: i32,
+    state: MovementState,
 ) -> NewPayment {
-    NewPayment { purpose, reference, amount_minor, direction, parties: (from, to), due_in_days, state }
+    NewPayment { purpose, reference, amount_minor, parties, due_in_days, state }
 }
 
 /// Payments in every state. `drafts::purchase` waits for the first two.
 const PURCHASE_PAYMENTS: &[NewPayment] = {
     use MovementState as State;
-    const TO_ESCROW: (Direction, usize, usize) = (Direction::Incoming, 0, 2);
-    const TO_SELLER: (Direction, usize, usize) = (Direction::Outgoing, 2, 1);
-    const BETWEEN_THEM: (Direction, usize, usize) = (Direction::ThirdParty, 0, 1);
+    const TO_ESCROW: Parties = Parties { direction: Direction::Incoming, payer: 0, payee: 2 };
+    const TO_SELLER: Parties = Parties { direction: Direction::Outgoing, payer: 2, payee: 1 };
+    const BETWEEN_THEM: Parties = Parties { direction: Direction::ThirdParty, payer: 0, payee: 1 };
     &[
-        payment(("Earnest money deposit", "ALDER-01"), 12_500_000, TO_ESCROW, (-20, State::Reconciled)),
-        payment(("Balance of the purchase price", "ALDER-02"), 237_500_000, TO_ESCROW, (5, State::Processing)),
-        payment(("Closing costs of the buyer", "ALDER-03"), 1_864_050, TO_ESCROW, (5, State::SenderReported)),
-        payment(("Prorated property tax", "ALDER-04"), 642_317, BETWEEN_THEM, (3, State::ReceiptPending)),
-        payment(("Reserve for repairs", "ALDER-05"), 4_000_000, TO_ESCROW, (-2, State::Exception)),
-        payment(("Purchase price to the seller", "ALDER-06"), 244_000_000, TO_SELLER, (7, State::Authorized)),
-        payment(("Furniture and fixtures", "ALDER-07"), 1_850_000, BETWEEN_THEM, (7, State::InstructionsReady)),
-        payment(("Holdback until the roof is fixed", "ALDER-08"), 6_000_000, TO_SELLER, (90, State::Draft)),
-        payment(("Utility deposits", "ALDER-09"), 120_000, BETWEEN_THEM, (-8, State::Returned)),
-        payment(("Moving allowance", "ALDER-10"), 350_000, BETWEEN_THEM, (2, State::Cancelled)),
+        payment("Earnest money deposit", "ALDER-01", 12_500_000, TO_ESCROW, -20, State::Reconciled),
+        payment("Balance of the purchase price", "ALDER-02", 237_500_000, TO_ESCROW, 5, State::Processing),
+        payment("Closing costs of the buyer", "ALDER-03", 1_864_050, TO_ESCROW, 5, State::SenderReported),
+        payment("Prorated property tax", "ALDER-04", 642_317, BETWEEN_THEM, 3, State::ReceiptPending),
+        payment("Reserve for repairs", "ALDER-05", 4_000_000, TO_ESCROW, -2, State::Exception),
+        payment("Purchase price to the seller", "ALDER-06", 244_000_000, TO_SELLER, 7, State::Authorized),
+        payment("Furniture and fixtures", "ALDER-07", 1_850_000, BETWEEN_THEM, 7, State::InstructionsReady),
+        payment("Holdback until the roof is fixed", "ALDER-08", 6_000_000, TO_SELLER, 90, State::Draft),
+        payment("Utility deposits", "ALDER-09", 120_000, BETWEEN_THEM, -8, State::Returned),
+        payment("Moving allowance", "ALDER-10", 350_000, BETWEEN_THEM, 2, State::Cancelled),
     ]
 };
 
@@ -301,7 +306,7 @@ mod tests {
             assert!(payments().any(|payment| payment.state == state), "{state:?}");
         }
         for agreement in agreements() {
-            let places = agreement.payments.iter().flat_map(|payment| [payment.parties.0, payment.parties.1]);
+            let places = agreement.payments.iter().flat_map(|payment| [payment.parties.payer, payment.parties.payee]);
             assert!(places.into_iter().all(|place| place < agreement.participants.len()), "{}", agreement.name);
         }
     }

@@ -19,8 +19,13 @@ pub(crate) const WORKSPACE: &str = "Ellery family trust funding";
 /// The trust's settlor, trustee and owner of every asset.
 const FAMILY: &str = "CRM-1007";
 
-/// Label, kind, verb, facts.
-type NewItem = (&'static str, &'static str, &'static str, Value);
+struct NewItem {
+    label: &'static str,
+    kind: &'static str,
+    /// Empty for an item that is not sorted yet.
+    verb: &'static str,
+    facts: Value,
+}
 
 /// Lists the trust's items and takes each to its phase.
 pub(crate) async fn create(
@@ -39,24 +44,25 @@ pub(crate) async fn create(
     });
     let trust_id = api.create("/api/v1/trusts", &trust).await?;
     let list = Listing { api, workspace_id, trust_id: &trust_id, family };
-    list.add(&("Coin collection", "personal_property", "", json!({}))).await?;
-    list.add(&("Rental house on Pine Street", "real_estate", "deed", json!({"county": "Albany", "state": "New York"})))
-        .await?;
-    let ready = list.add(&vehicle("1967 wooden sloop", "Herreshoff H-28, 1967")).await?;
+    list.add(unsorted("Coin collection")).await?;
+    let place = json!({"county": "Albany", "state": "New York"});
+    let house = NewItem { label: "Rental house on Pine Street", kind: "real_estate", verb: "deed", facts: place };
+    list.add(house).await?;
+    let ready = list.add(vehicle("1967 wooden sloop", "Herreshoff H-28, 1967")).await?;
     park(api, &ready, "counsel").await?;
-    list.add(&account("Savings at Harbor Bank", "2290")).await?;
-    let papered = list.add(&account("Checking at First National", "4411")).await?;
+    list.add(account("Savings at Harbor Bank", "2290")).await?;
+    let papered = list.add(account("Checking at First National", "4411")).await?;
     api.create("/api/v1/funding-items/paper", &json!({"item_ids": [papered]})).await?;
     let published = [
-        list.add(&account("Money market at First National", "8802")).await?,
-        list.add(&vehicle("Delivery van", "Ford Transit, 2021")).await?,
-        list.add(&account("Brokerage sweep", "1175")).await?,
+        list.add(account("Money market at First National", "8802")).await?,
+        list.add(vehicle("Delivery van", "Ford Transit, 2021")).await?,
+        list.add(account("Brokerage sweep", "1175")).await?,
     ];
     let name = "Funding of the Ellery Family Trust, first part";
     let paper = json!({"item_ids": published, "name": name});
     let agreement_id = api.create("/api/v1/funding-items/paper", &paper).await?;
-    demo.publish((api, &agreement_id), ("Counsel has read the documents.", "Ready to sign.")).await?;
-    let sold = list.add(&("Piano", "personal_property", "", json!({}))).await?;
+    demo.publish(api, &agreement_id, "Counsel has read the documents.", "Ready to sign.").await?;
+    let sold = list.add(unsorted("Piano")).await?;
     act_on(demo, &published, &sold).await.map_err(|error| in_one_line(&error))
 }
 
@@ -96,16 +102,21 @@ async fn park(api: &ApiClient<'_>, item: &str, waiting_on: &str) -> Result<(), S
     api.send("POST", &path, &json!({ "waiting_on": waiting_on })).await.map(|_| ())
 }
 
+fn unsorted(label: &'static str) -> NewItem {
+    NewItem { label, kind: "personal_property", verb: "", facts: json!({}) }
+}
+
 fn account(label: &'static str, last4: &str) -> NewItem {
     let facts = json!({
         "institution": "First National", "account_type": "Checking", "account_last4": last4,
         "current_title": "The Ellery Household",
     });
-    (label, "bank_account", "retitle", facts)
+    NewItem { label, kind: "bank_account", verb: "retitle", facts }
 }
 
 fn vehicle(label: &'static str, model: &str) -> NewItem {
-    (label, "vehicle", "retitle", json!({"make_model_year": model, "vin": "1FTBW2CM5MKA00001", "state": "New York"}))
+    let facts = json!({"make_model_year": model, "vin": "1FTBW2CM5MKA00001", "state": "New York"});
+    NewItem { label, kind: "vehicle", verb: "retitle", facts }
 }
 
 struct Listing<'a> {
@@ -117,7 +128,8 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     /// Adds an item, sorts it unless it has no verb yet, and returns its id.
-    async fn add(&self, (label, kind, verb, facts): &NewItem) -> Result<String, String> {
+    async fn add(&self, item: NewItem) -> Result<String, String> {
+        let NewItem { label, kind, verb, facts } = item;
         let new =
             json!({"workspace_id": self.workspace_id, "trust_id": self.trust_id, "label": label, "asset_kind": kind});
         let id = self.api.create("/api/v1/funding-items", &new).await?;

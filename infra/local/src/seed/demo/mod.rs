@@ -75,9 +75,9 @@ impl Demo<'_> {
         let Some(confirmation) = new.confirmation_note else {
             return propose_publication(api, agreement_id, note).await.map(|_| ());
         };
-        self.publish((api, agreement_id), (note, confirmation)).await?;
-        for act in new.acts {
-            let acted = participants::act(self.functions, (self.organization.id, id), *act).await;
+        self.publish(api, agreement_id, note, confirmation).await?;
+        for (place, act) in new.acts {
+            let acted = participants::act(self.functions, self.organization.id, id, *place, *act).await;
             acted.map_err(|error| in_one_line(&error))?;
         }
         for (movement, payment) in payments {
@@ -110,8 +110,10 @@ impl Demo<'_> {
     /// Proposes to publish and confirms. At a fast pace on a busy machine, the proposal may expire in between.
     async fn publish(
         &self,
-        (api, agreement_id): (&ApiClient<'_>, &str),
-        (note, confirmation): (&str, &str),
+        api: &ApiClient<'_>,
+        agreement_id: &str,
+        note: &str,
+        confirmation: &str,
     ) -> Result<(), String> {
         for _ in 0..PROPOSALS_MAX {
             let proposal_id = propose_publication(api, agreement_id, note).await?;

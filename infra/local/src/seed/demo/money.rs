@@ -22,7 +22,7 @@ use shared::service::system::SystemContext;
 
 use crate::data::Member;
 use crate::seed::demo::context::Demo;
-use crate::seed::demo::participants::{Attending, done, occasion};
+use crate::seed::demo::participants::{ConsentedParticipant, done, occasion};
 use crate::seed::demo::pdf;
 
 pub(crate) struct NewPayment {
@@ -30,13 +30,19 @@ pub(crate) struct NewPayment {
     pub(crate) reference: &'static str,
     /// US cents.
     pub(crate) amount_minor: i64,
-    pub(crate) direction: Direction,
-    /// Indexes of payer and payee among the participants.
-    pub(crate) parties: (usize, usize),
+    pub(crate) parties: Parties,
     /// Counted from today.
     pub(crate) due_in_days: i32,
     /// The state it reaches.
     pub(crate) state: MovementState,
+}
+
+/// Payer and payee as indexes among the participants, and how the money moves as the organization sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parties {
+    pub(crate) direction: Direction,
+    pub(crate) payer: usize,
+    pub(crate) payee: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,14 +97,14 @@ pub(crate) async fn add(demo: &Demo<'_>, agreement_id: AgreementId, new: &NewPay
         purpose: Some(line(new.purpose)?),
         reference: Some(line(new.reference)?),
         money: Some(amount(new)?),
-        direction: new.direction,
-        sender: party(new.parties.0),
-        receiver: party(new.parties.1),
+        direction: new.parties.direction,
+        sender: party(new.parties.payer),
+        receiver: party(new.parties.payee),
         due_on: Some(today.plus_days(new.due_in_days)),
         ..PaymentTerms::default()
     };
     let id = MovementId::new();
-    done(system.run(1, || payments::add(&system, (agreement_id, id), terms.clone())).await?)?;
+    done(system.run(1, || payments::add(&system, agreement_id, id, terms.clone())).await?)?;
     Ok(id)
 }
 
@@ -206,15 +212,16 @@ impl Case<'_> {
     async fn report_sent(&self) -> Result<(), Error> {
         let (agreement, id) = self.ids;
         let org = self.demo.organization.id;
-        let payer = Attending::begin(self.demo.functions, org, agreement, self.new.parties.0).await?;
+        let payer = ConsentedParticipant::begin(self.demo.functions, org, agreement, self.new.parties.payer).await?;
         let call = payer.call("report_payment_sent").await?;
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
         let text = format!("{}-1", self.new.reference);
         let reference = TransferReference::parse(ReferenceType::EndToEndId, &text);
         let reference = reference.map_err(|(_, why)| Error::Internal(why))?;
         let claim = NewClaim::checked(today, today, vec![reference]).map_err(Error::Invalid)?;
-        let act = (id, PartyAct::ReportSent(REVISION, claim));
-        done(call.commit(own_movements::act(call.scope(), call.participant(), occasion(), act).await?).await?)
+        let act = PartyAct::ReportSent(REVISION, claim);
+        let plan = own_movements::act(call.scope(), call.participant(), occasion(), id, act).await?;
+        done(call.commit(plan).await?)
     }
 
     async fn file_evidence(&self, member: &Member) -> Result<(), Error> {

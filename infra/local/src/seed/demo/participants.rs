@@ -30,13 +30,13 @@ pub(crate) enum PartAct {
 }
 
 /// A participant who has consented to electronic records.
-pub(crate) struct Attending<'a> {
+pub(crate) struct ConsentedParticipant<'a> {
     functions: &'a Functions,
     agreement: Agreement,
     link: ParticipantLink,
 }
 
-impl<'a> Attending<'a> {
+impl<'a> ConsentedParticipant<'a> {
     /// Opens the link of the participant at index `place`, and consents.
     pub(crate) async fn begin(
         functions: &'a Functions,
@@ -49,11 +49,11 @@ impl<'a> Attending<'a> {
         let participant_id = agreement.participants.get(place).ok_or_else(Error::not_found)?.id;
         let keys = functions.app.webhooks()?.keys.keyring().await?;
         let link = ParticipantLink::new(&keys, Part { organization_id, agreement_id, participant_id }, 0)?;
-        let attending = Self { functions, agreement, link };
-        let call = attending.call("give_consent").await?;
+        let participant = Self { functions, agreement, link };
+        let call = participant.call("give_consent").await?;
         let consent = participants::change_consent(call.scope(), call.participant(), occasion(), true).await?;
         done(call.commit(consent).await?)?;
-        Ok(attending)
+        Ok(participant)
     }
 
     pub(crate) async fn call(&self, operation: &'static str) -> Result<ParticipantCall, Error> {
@@ -63,23 +63,25 @@ impl<'a> Attending<'a> {
 
 pub(crate) async fn act(
     functions: &Functions,
-    ids: (OrgId, AgreementId),
-    (place, what): (usize, PartAct),
+    organization_id: OrgId,
+    agreement_id: AgreementId,
+    place: usize,
+    what: PartAct,
 ) -> Result<(), Error> {
-    let attending = Attending::begin(functions, ids.0, ids.1, place).await?;
+    let participant = ConsentedParticipant::begin(functions, organization_id, agreement_id, place).await?;
     let operation = match what {
         PartAct::Sign => "sign_document",
         PartAct::Approve => "approve_condition",
         PartAct::Answer => "send_answers",
     };
-    let call = attending.call(operation).await?;
+    let call = participant.call(operation).await?;
     let by = call.participant();
     if what == PartAct::Answer {
-        let form = answers(&attending.agreement, by.id(), by.name()).ok_or_else(Error::not_found)?;
+        let form = answers(&participant.agreement, by.id(), by.name()).ok_or_else(Error::not_found)?;
         let keys = functions.app.webhooks()?.keys.keyring().await?;
-        return done(call.commit(information::send(call.scope(), by, &keys, (occasion(), &form)).await?).await?);
+        return done(call.commit(information::send(call.scope(), by, &keys, occasion(), &form).await?).await?);
     }
-    let doing = doing(&attending.agreement, by, what).ok_or_else(Error::not_found)?;
+    let doing = doing(&participant.agreement, by, what).ok_or_else(Error::not_found)?;
     done(call.commit(participants::act(call.scope(), by, occasion(), doing).await?).await?)
 }
 
@@ -151,8 +153,8 @@ fn doing(agreement: &Agreement, by: &ActingParticipant, what: PartAct) -> Option
             let Document { id, name: document, content, blocks, .. } = agreement.documents.first()?;
             let signatory = signatory(agreement, by);
             let statement = match &signatory {
-                Some(_) => statements::signing_for((agreement, by.id()), name.as_str(), document.as_str()),
-                None => statements::signing((agreement, by.id()), name.as_str(), document.as_str()),
+                Some(_) => statements::signing_for(agreement, by.id(), name.as_str(), document.as_str()),
+                None => statements::signing(agreement, by.id(), name.as_str(), document.as_str()),
             };
             let shown_sha256 = content.as_ref()?.sha256.clone();
             Some(ParticipantAct::Sign(Signing {

@@ -118,27 +118,27 @@ impl Model {
         matches!(self.at, At::Funded | At::Unfunded)
     }
 
+    /// Sets the verb; a whole sorting also assigns the item and states what the verb needs.
+    fn sort(&mut self, verb: Verb, is_whole: bool) -> Vec<EventType> {
+        let sorts = self.verb != Some(verb) || (is_whole && !self.is_assigned);
+        self.verb = Some(verb);
+        if is_whole {
+            self.is_assigned = true;
+            if verb == Verb::LeaveOut {
+                self.has_reason = true;
+            } else {
+                self.is_whole = true;
+            }
+        }
+        sorts.then_some(EventType::FundingItemSorted).into_iter().collect()
+    }
+
     fn next(&mut self, what: Try, agreement: Option<Lifecycle>) -> Option<Vec<EventType>> {
         let runs = matches!(agreement, Some(Lifecycle::Active | Lifecycle::Completed));
         match what {
             Try::SortWhole(_) | Try::SortVerb(_) | Try::Unsort if self.at != At::Open => return None,
-            Try::SortWhole(n) => {
-                let verb = VERBS[n];
-                let sorts = self.verb != Some(verb) || !self.is_assigned;
-                self.verb = Some(verb);
-                self.is_assigned = true;
-                if verb == Verb::LeaveOut {
-                    self.has_reason = true;
-                } else {
-                    self.is_whole = true;
-                }
-                return Some(sorts.then_some(EventType::FundingItemSorted).into_iter().collect());
-            }
-            Try::SortVerb(n) => {
-                let sorts = self.verb != Some(VERBS[n]);
-                self.verb = Some(VERBS[n]);
-                return Some(sorts.then_some(EventType::FundingItemSorted).into_iter().collect());
-            }
+            Try::SortWhole(n) => return Some(self.sort(VERBS[n], true)),
+            Try::SortVerb(n) => return Some(self.sort(VERBS[n], false)),
             Try::Unsort => self.verb = None,
             Try::Park(_) if self.is_closed() => return None,
             Try::Park(waiting_on) => {

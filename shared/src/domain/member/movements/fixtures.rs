@@ -147,7 +147,7 @@ impl World {
         let maren = member("Maren Holt");
         let access = Access { consent: Some(ReceiptId::new()), ..Access::default() };
         let acting = |id: ParticipantId, name: &str| {
-            ActingParticipant::of_session(maren.org(), agreement.id(), (id, &contact(name)), access)
+            ActingParticipant::of_session(maren.org(), agreement.id(), id, &contact(name), access)
         };
         Self {
             sender: acting(ada, "Ada"),

@@ -395,12 +395,7 @@ fn participants_do_their_own_part_only() {
     }
     let named = |id: ParticipantId, consent| {
         let access = Access { consent, ..Access::default() };
-        ActingParticipant::of_session(
-            sender.org(),
-            sender.agreement_id(),
-            (id, &contact(sender.name().as_str())),
-            access,
-        )
+        ActingParticipant::of_session(sender.org(), sender.agreement_id(), id, &contact(sender.name().as_str()), access)
     };
     let stranger = named(world.agreement.participants[2].id, sender.access().consent);
     assert_eq!(world.file_as(&stranger, sent()), Err(NotMoved::NotAsked));
@@ -423,7 +418,8 @@ fn participants_withdraw_what_they_filed_until_a_member_decides() {
     let unasked = ActingParticipant::of_session(
         receiver.org(),
         receiver.agreement_id(),
-        (receiver.id(), &contact(receiver.name().as_str())),
+        receiver.id(),
+        &contact(receiver.name().as_str()),
         Access::default(),
     );
     assert_eq!(world.withdraw_as(&unasked, own), Err(NotMoved::NoConsent));

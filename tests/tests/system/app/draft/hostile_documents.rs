@@ -78,7 +78,7 @@ async fn a_page_that_can_t_be_drawn_is_told_and_the_document_stays_there() {
     let live = Live::with_file(&page_without_end(), |_| {}).await;
     let ada = live.attend(live.ids()[0]).await;
     let document = live.agreement.documents[0].id;
-    ada.approve(&live.agreement, (0, 0)).await;
+    ada.approve(&live.agreement, 0, 0).await;
     let shown = ada.get(&format!("/documents/{document}")).await;
     assert!(shown.status == 200 && shown.says("1 page") && shown.says(">Download</a>"), "{}", shown.body);
     let picture = ada.browser.get(&format!("/app/pictures/{}/{document}/1", ada.participant)).await;

@@ -162,10 +162,10 @@ async fn a_document_that_names_another_account_counts_only_with_a_reason_and_is_
     };
     let mut sent = typed("000987654321", "", "SLIP 1");
     sent[0].1 = "sender_bank_document";
-    let refused = deal.try_to_file(maren, &sent, ("c.pdf", "Three")).await;
+    let refused = deal.try_to_file(maren, &sent, "c.pdf", "Three").await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     let named = typed("Account no. 0001 2345 6789", "", "ADVICE 1");
-    let page = deal.follow(maren, &deal.try_to_file(maren, &named, ("a.pdf", "One")).await).await;
+    let page = deal.follow(maren, &deal.try_to_file(maren, &named, "a.pdf", "One").await).await;
     assert_says(&page, &["…6789: as the instructions name it"]);
 
     let before = deal.org.state().await;
@@ -174,7 +174,7 @@ async fn a_document_that_names_another_account_counts_only_with_a_reason_and_is_
         ("XXXXXXXX4321", "", "Account must be an account number or an IBAN, with no digit hidden."),
         ("000987654321", "To 000987654321", "Why it counts must not contain an account or card number"),
     ] {
-        let refused = deal.try_to_file(maren, &typed(account, why, "ADVICE 2"), ("b.pdf", "Two")).await;
+        let refused = deal.try_to_file(maren, &typed(account, why, "ADVICE 2"), "b.pdf", "Two").await;
         assert_eq!(refused.status, 422, "{}", refused.body);
         assert_says(&refused, &[wrong]);
         assert!(!refused.says("987654321") && !refused.says("XXXX4321"), "{}", refused.body);
@@ -182,7 +182,7 @@ async fn a_document_that_names_another_account_counts_only_with_a_reason_and_is_
     assert_eq!(deal.org.state().await, before);
 
     let other = typed("000987654321", "They moved to this bank", "ADVICE 2");
-    let page = deal.follow(maren, &deal.try_to_file(maren, &other, ("b.pdf", "Two")).await).await;
+    let page = deal.follow(maren, &deal.try_to_file(maren, &other, "b.pdf", "Two").await).await;
     let marked = ["…4321: not the account that the instructions name", "They moved to this bank"];
     assert_says(&page, &marked);
     let at = newest(&page, "ADVICE 2");

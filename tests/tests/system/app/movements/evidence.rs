@@ -94,21 +94,21 @@ async fn a_document_counts_once_and_the_page_says_where_it_stands() {
     let maren = &deal.maren;
     deal.file(maren, "receiving_bank_statement", "250,000.00", IMAD).await;
     let again = evidence("receiving_bank_statement", "250,000.00", "OTHER");
-    let refused = deal.try_to_file(maren, &again, ("copy.pdf", IMAD)).await;
+    let refused = deal.try_to_file(maren, &again, "copy.pdf", IMAD).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     assert_says(&refused, &["The same document, or the same bank reference, is filed for this payment already."]);
 
     let first = deal.id;
     let other = beside(deal).await;
     let typed = evidence("receiving_bank_statement", "250,000.00", "20260316 b1qgc08c 007741");
-    let refused = other.try_to_file(&other.maren, &typed, ("another.pdf", "another")).await;
+    let refused = other.try_to_file(&other.maren, &typed, "another.pdf", "another").await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     let link = format!("<a href=\"{}\">Closing payment, $250,000.00 USD</a>", path(first));
     assert_says(&refused, &["is filed for another payment", &link, "value=\"250,000.00\""]);
     assert_eq!(other.state().await, "instructions_ready");
     // One paper statement may show several arrivals.
     let typed = evidence("receiving_bank_statement", "100,000.00", "TRN 7742");
-    let filed = other.try_to_file(&other.maren, &typed, ("copy.pdf", IMAD)).await;
+    let filed = other.try_to_file(&other.maren, &typed, "copy.pdf", IMAD).await;
     assert_eq!(filed.status, 303, "{}", filed.body);
 }
 
@@ -327,15 +327,14 @@ async fn a_document_of_a_returned_payment_is_given_free_for_the_right_one() {
     assert_says(&page, &["It was filed for the wrong payment. This payment stays as it is", "Reject evidence…"]);
     assert!(!page.says("/accept\""), "nothing is accepted anymore");
     let other = beside(deal).await;
-    let copy = |note: &'static str| (evidence("receiving_bank_statement", "250,000.00", note), ("copy.pdf", note));
     for (filed, act, note) in [(&accepted, "withdraw", "S-1"), (&undecided, "reject", "S-2")] {
-        let (typed, file) = copy(note);
-        let refused = other.try_to_file(&other.maren, &typed, file).await;
+        let typed = evidence("receiving_bank_statement", "250,000.00", note);
+        let refused = other.try_to_file(&other.maren, &typed, "copy.pdf", note).await;
         assert_eq!(refused.status, 409, "{note}: {}", refused.body);
         let reason = [("reason", "Filed for the wrong payment")];
         let done = submit(&other.maren, &at, &format!("{filed}/{act}"), &reason).await;
         assert_eq!((done.status, done.location()), (303, &*format!("{first}#notice")), "{}", done.body);
-        let again = other.try_to_file(&other.maren, &typed, file).await;
+        let again = other.try_to_file(&other.maren, &typed, "copy.pdf", note).await;
         other.follow(&other.maren, &again).await;
     }
     let read: serde_json::Value = other.org.get(at.replace("/app/money", "/api/v1")).send().await.ok(200);

@@ -272,7 +272,7 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     assert_says(&refused, &["Bank reference must be a reference, not an account number"]);
     seen.add(&refused);
     let typed = evidence("receiving_bank_statement", "250,000.00", "TRN 1");
-    let refused = deal.try_to_file(maren, &typed, ("000123456789.pdf", "x")).await;
+    let refused = deal.try_to_file(maren, &typed, "000123456789.pdf", "x").await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["File has a name with an account or card number"]);
     seen.add(&refused);

@@ -191,7 +191,7 @@ impl Deal {
         self.follow(by, &self.try_to_verify(by, account).await).await
     }
 
-    async fn try_to_file(&self, by: &Browser, typed: &[(&str, &str)], (name, note): (&str, &str)) -> Page {
+    async fn try_to_file(&self, by: &Browser, typed: &[(&str, &str)], name: &str, note: &str) -> Page {
         let action = format!("{}/evidence", self.path());
         let page = by.get(&self.path()).await;
         let own = hidden(&page, &action);
@@ -202,7 +202,7 @@ impl Deal {
 
     async fn file(&self, by: &Browser, source: &str, amount: &str, note: &str) -> String {
         let typed = evidence(source, amount, note);
-        let page = self.follow(by, &self.try_to_file(by, &typed, ("advice.pdf", note)).await).await;
+        let page = self.follow(by, &self.try_to_file(by, &typed, "advice.pdf", note).await).await;
         newest(&page, note)
     }
 

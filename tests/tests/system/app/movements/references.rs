@@ -63,15 +63,15 @@ async fn a_reference_that_the_sending_side_names_cannot_block_the_proof_of_anoth
     let second = another(&deal, "Second closing", "INV-118", 25_000_000).await;
     let imad = "20260318B1QGC08C000777";
     let typed = evidence("sender_bank_document", "250,000.00", imad);
-    deal.follow(&deal.maren, &deal.try_to_file(&deal.maren, &typed, ("sent.pdf", "Sent")).await).await;
+    deal.follow(&deal.maren, &deal.try_to_file(&deal.maren, &typed, "sent.pdf", "Sent").await).await;
 
     let other = Deal { id: second, ..deal };
     let typed = evidence("receiving_bank_notification", "250,000.00", imad);
-    other.follow(&other.maren, &other.try_to_file(&other.maren, &typed, ("advice.pdf", "Advice")).await).await;
+    other.follow(&other.maren, &other.try_to_file(&other.maren, &typed, "advice.pdf", "Advice").await).await;
 
     let third = another(&other, "Third closing", "INV-119", 25_000_000).await;
     let third = Deal { id: third, ..other };
-    let refused = third.try_to_file(&third.maren, &typed, ("other.pdf", "Another advice")).await;
+    let refused = third.try_to_file(&third.maren, &typed, "other.pdf", "Another advice").await;
     assert_eq!(refused.status, 409, "{}", refused.body);
     let link = format!("<a href=\"{}\">Second closing, $250,000.00 USD</a>", path(second));
     assert_says(&refused, &["This bank reference is filed for another payment", &link]);

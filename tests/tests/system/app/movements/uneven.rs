@@ -42,7 +42,7 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
     let page = deal.done(&deal.maren, "resolve", &[("resolution", "await_proof")]).await;
     assert_says(&page, &["Waiting for proof that it arrived."]);
     let typed = evidence("receiving_bank_statement", "250,000.00", "S-1 net");
-    let filed = deal.try_to_file(&deal.maren, &typed, ("advice.pdf", "S-1")).await;
+    let filed = deal.try_to_file(&deal.maren, &typed, "advice.pdf", "S-1").await;
     let exact = newest(&deal.follow(&deal.maren, &filed).await, "S-1 net");
     let page = deal.follow(&deal.kim, &deal.accept(&deal.kim, &exact).await).await;
     assert_says(&page, &["Payment confirmed received"]);

@@ -6,7 +6,7 @@ async fn the_parties_keep_and_confirm_their_promises_also_after_completion() {
     let overview = ben.get("").await;
     assert!(overview.says("Record satisfaction: Promise 1") && overview.says(">Overdue</span>"), "{}", overview.body);
     assert!(!ada.get("").await.says("Record satisfaction"), "it is not hers");
-    let approved = ada.approve(&live.agreement, (1, 0)).await;
+    let approved = ada.approve(&live.agreement, 1, 0).await;
     assert_eq!(approved.status, 303, "{}", approved.body);
     assert_eq!(live.read().await["lifecycle"], "completed");
 
@@ -120,7 +120,7 @@ async fn whoever_owes_and_is_owed_reads_it_before_they_consent_approve_and_sign(
     assert_listed(&condition, "Promised to you");
     let named = "In this agreement I am promised: “Promise 1”, “Promise 2”.";
     assert!(condition.says(named), "{}", condition.body);
-    let approved = ada.approve(&live.agreement, (0, 0)).await;
+    let approved = ada.approve(&live.agreement, 0, 0).await;
     assert!(ada.browser.get(approved.location()).await.says(named), "the receipt keeps it");
 
     let ben = live.attend(ben).await;

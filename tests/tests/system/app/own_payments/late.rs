@@ -58,7 +58,7 @@ async fn a_payment_goes_on_after_its_agreement_is_completed() {
     let paying = Paying::set_up(org, people, "Lease", |_, _| {}).await;
     let [ada, northwind] = parties(&paying).await;
     paying.open().await;
-    let approved = receipt(&ada, &ada.approve(&paying.live.agreement, (0, 0)).await).await;
+    let approved = receipt(&ada, &ada.approve(&paying.live.agreement, 0, 0).await).await;
     says(&approved, &["Next: Pay $250,000.00 USD to Northwind Robotics, Inc."]);
     assert_eq!(paying.live.read().await["lifecycle"], "completed");
     let tasks = ada.get("").await;

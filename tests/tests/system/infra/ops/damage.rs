@@ -64,7 +64,7 @@ pub const DAMAGES: &[Damage] = &[
     }),
     repaired("a reference that leads to nobody", Problem::PointerWithoutRecord, |items| {
         let partition = format!("{}#CONTACTREF#lost", organization(items));
-        put(with(&bare((&partition, ".")), "contact_id", string(&Uuid::now_v7().to_string())))
+        put(with(&bare(&partition, "."), "contact_id", string(&Uuid::now_v7().to_string())))
     }),
     repaired("a funding item without its pointer", Problem::NoPointer, |items| {
         deleted(items.first("#FUNDINGITEM#", "."))
@@ -72,7 +72,7 @@ pub const DAMAGES: &[Damage] = &[
     repaired("a pointer to no funding item", Problem::PointerWithoutRecord, |items| {
         let partition = format!("{}#FUNDINGITEM#{}", organization(items), Uuid::now_v7());
         let sort = keys_of(items.first("#FUNDINGITEMS", "")).1;
-        put(with(&bare((&partition, ".")), "at", string(&sort)))
+        put(with(&bare(&partition, "."), "at", string(&sort)))
     }),
     repaired("a funding item with proof to review without its row", Problem::NoPointer, |items| {
         deleted(items.first("#FUNDINGTOREVIEW", ""))
@@ -80,7 +80,7 @@ pub const DAMAGES: &[Damage] = &[
     repaired("a row of proof to review of an item without any", Problem::PointerWithoutRecord, |items| {
         let partition = format!("{}#FUNDINGTOREVIEW", organization(items));
         let sort = keys_of(items.first("#FUNDINGITEMS", "")).1;
-        let row = with(&bare((&partition, &Uuid::now_v7().to_string())), "at", string(&sort));
+        let row = with(&bare(&partition, &Uuid::now_v7().to_string()), "at", string(&sort));
         put(row)
     }),
     repaired("a funding item that filters find in another phase", Problem::WrongRow, |items| {
@@ -119,7 +119,7 @@ pub const DAMAGES: &[Damage] = &[
     }),
     repaired("a due entry of an agreement that is gone", Problem::DueWithoutReason, |items| {
         let sort = format!("AGREEMENT#{:015}#{}#{}", 9_000_000_000_000_i64, id(items), Uuid::now_v7());
-        put(bare(("DUE#3", &sort)))
+        put(bare("DUE#3", &sort))
     }),
     repaired("a pending proposal without its claim", Problem::NoClaim, |items| deleted(items.first("#PENDING#", "."))),
     repaired("a claim of a proposal that was decided", Problem::ClaimWithoutProposal, |items| {
@@ -127,7 +127,7 @@ pub const DAMAGES: &[Damage] = &[
         let proposal = items.find("#PROPOSAL#", ".", is_decided);
         let (agreement, action) = (text(proposal, "agreement_id"), text(proposal, "action"));
         let partition = format!("{}#PENDING#{agreement}#{action}", organization(items));
-        let claim = with(&bare((&partition, ".")), "proposal_id", string(text(proposal, "id")));
+        let claim = with(&bare(&partition, "."), "proposal_id", string(text(proposal, "id")));
         put(with(&claim, "until", AttributeValue::N("9000000000000".to_owned())))
     }),
     repaired("an undelivered delivery without its row", Problem::NoRow, |items| {
@@ -136,7 +136,7 @@ pub const DAMAGES: &[Damage] = &[
     repaired("a row of a delivery that arrived", Problem::RowWithoutRecord, |items| {
         let delivery = items.find("#DELIVERIES#", "", |delivery| text(delivery, "state") == "delivered");
         let partition = text(delivery, "pk").replace("DELIVERIES", "UNDELIVERED");
-        put(with(&bare((&partition, text(delivery, "sk"))), "state", string("waiting")))
+        put(with(&bare(&partition, text(delivery, "sk")), "state", string("waiting")))
     }),
     repaired("an endpoint that is not in the set", Problem::NoPointer, |items| {
         deleted(items.first("#ENDPOINTIDS", "."))
@@ -152,7 +152,7 @@ pub const DAMAGES: &[Damage] = &[
     }),
     repaired("a unique item of no evidence", Problem::PointerWithoutRecord, |items| {
         let partition = format!("{}#EVIDENCEKEY#lost", organization(items));
-        put(moved(items.first("#EVIDENCEKEY#", "."), (&partition, ".")))
+        put(moved(items.first("#EVIDENCEKEY#", "."), &partition, "."))
     }),
     repaired("a payment that did not end with its agreement", Problem::NotEnded, |items| {
         let has_open = |item: &Item| {
@@ -238,10 +238,10 @@ pub const DAMAGES: &[Damage] = &[
         put(with(items.first("#CONTACT#", "."), "pk", string(&partition)))
     }),
     found("an item that nothing writes", Problem::UnknownItem, |items| {
-        put(bare((&format!("{}#CONTACT", organization(items)), ".")))
+        put(bare(&format!("{}#CONTACT", organization(items)), "."))
     }),
     found("an item of no organization", Problem::NoOrganization, |_| {
-        put(bare((&format!("ORG#{}#COUNTER#WORKSPACES", Uuid::now_v7()), ".")))
+        put(bare(&format!("ORG#{}#COUNTER#WORKSPACES", Uuid::now_v7()), "."))
     }),
 ];
 

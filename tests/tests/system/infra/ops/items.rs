@@ -35,12 +35,12 @@ pub fn string(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-pub fn moved(item: &Item, (partition, sort): (&str, &str)) -> Item {
+pub fn moved(item: &Item, partition: &str, sort: &str) -> Item {
     with(&with(item, "pk", string(partition)), "sk", string(sort))
 }
 
-pub fn bare((partition, sort): (&str, &str)) -> Item {
-    moved(&Item::new(), (partition, sort))
+pub fn bare(partition: &str, sort: &str) -> Item {
+    moved(&Item::new(), partition, sort)
 }
 
 pub fn deleted(item: &Item) -> Vec<Edit> {
@@ -109,7 +109,7 @@ pub async fn edit(table: &Table, edits: impl IntoIterator<Item = Edit>) {
                 client.put_item().table_name(&table.name).set_item(Some(item)).send().await.expect("a put");
             }
             Edit::Delete((partition, sort)) => {
-                let key = bare((&partition, &sort));
+                let key = bare(&partition, &sort);
                 client.delete_item().table_name(&table.name).set_key(Some(key)).send().await.expect("a delete");
             }
         }

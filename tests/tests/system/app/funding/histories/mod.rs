@@ -224,7 +224,7 @@ impl History {
         forms.filter_map(|form| form.split('"').next()?.strip_suffix("/accept")).map(str::to_owned).collect()
     }
 
-    fn event(&self, (kind, item, more): &Told) -> Value {
+    fn event(&self, Told { kind, item, data: more }: &Told) -> Value {
         let mut data = json!({"workspace_id": self.estate.workspace["id"]});
         match item {
             Some(item) => data["funding_item_id"] = self.items[*item]["id"].clone(),

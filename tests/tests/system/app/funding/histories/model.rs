@@ -60,7 +60,19 @@ struct Agreement {
 
 pub(super) type Refused = Vec<(String, &'static str)>;
 
-pub(super) type Told = (&'static str, Option<usize>, Value);
+/// An event that a subscriber is told, about an item or its trust.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub kind: &'static str,
+    pub item: Option<usize>,
+    pub data: Value,
+}
+
+impl Told {
+    fn of(kind: &'static str, item: Option<usize>, data: Value) -> Self {
+        Self { kind, item, data }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct World {
@@ -165,7 +177,7 @@ impl World {
             }
             Act::RenameTrust => {
                 self.names.1 += 1;
-                Ok(vec![("trust.updated", None, json!({}))])
+                Ok(vec![Told::of("trust.updated", None, json!({}))])
             }
             Act::Publish(agreement) => self.publish(*agreement),
             Act::Cancel(agreement) if ["draft", "active"].contains(&self.lifecycle(*agreement)) => {
@@ -200,7 +212,7 @@ impl World {
             item.has_description |= verb != Some("leave_out");
         }
         let data = json!({"verb": verb, "trust": item.is_assigned});
-        Ok(is_told.then_some(("funding_item.sorted", Some(at), data)).into_iter().collect())
+        Ok(is_told.then_some(Told::of("funding_item.sorted", Some(at), data)).into_iter().collect())
     }
 
     fn park(&mut self, at: usize, waiting_on: Option<&'static str>) -> Result<Vec<Told>, Refused> {
@@ -211,7 +223,7 @@ impl World {
         let is_told = item.hold != waiting_on;
         item.hold = waiting_on;
         let data = waiting_on.map_or(json!({}), |waiting_on| json!({"waiting_on": waiting_on}));
-        Ok(is_told.then_some(("funding_item.parked", Some(at), data)).into_iter().collect())
+        Ok(is_told.then_some(Told::of("funding_item.parked", Some(at), data)).into_iter().collect())
     }
 
     fn paper(&mut self, items: &[usize]) -> Result<Vec<Told>, Refused> {
@@ -228,7 +240,10 @@ impl World {
         for item in items {
             (self.items[*item].at, self.items[*item].agreement) = (At::Papered, Some(agreement));
         }
-        Ok(items.iter().map(|item| ("funding_item.papered", Some(*item), json!({"agreement": agreement}))).collect())
+        Ok(items
+            .iter()
+            .map(|item| Told::of("funding_item.papered", Some(*item), json!({"agreement": agreement})))
+            .collect())
     }
 
     fn publish(&mut self, agreement: usize) -> Result<Vec<Told>, Refused> {
@@ -252,7 +267,7 @@ impl World {
         for (at, item) in self.items.iter_mut().enumerate() {
             if item.agreement == Some(agreement) && !item.is_closed() {
                 (item.at, item.agreement, item.undecided) = (At::Open, None, 0);
-                told.push(("funding_item.reopened", Some(at), json!({})));
+                told.push(Told::of("funding_item.reopened", Some(at), json!({})));
             }
         }
         told
@@ -270,7 +285,7 @@ impl World {
             Act::Reject(_) if item.undecided > 0 => item.undecided -= 1,
             Act::Accept(_) if item.undecided > 0 => {
                 (item.at, item.hold, item.undecided) = (At::Funded, None, item.undecided - 1);
-                return Ok(vec![("funding_item.closed", Some(at), json!({"status": "funded"}))]);
+                return Ok(vec![Told::of("funding_item.closed", Some(at), json!({"status": "funded"}))]);
             }
             _ => return Err(Vec::new()),
         }
@@ -287,7 +302,7 @@ impl World {
             return Err(Vec::new());
         }
         (item.at, item.hold, item.agreement, item.undecided) = (At::Unfunded, None, None, 0);
-        Ok(vec![("funding_item.closed", Some(at), json!({"status": "unfunded"}))])
+        Ok(vec![Told::of("funding_item.closed", Some(at), json!({"status": "unfunded"}))])
     }
 
     fn reopen(&mut self, at: usize) -> Result<Vec<Told>, Refused> {
@@ -300,7 +315,7 @@ impl World {
             return Err(Vec::new());
         }
         (item.at, item.agreement, item.undecided) = (At::Open, None, 0);
-        Ok(vec![("funding_item.reopened", Some(at), json!({}))])
+        Ok(vec![Told::of("funding_item.reopened", Some(at), json!({}))])
     }
 
     /// Distinguishes cases of an act: the state of its items, and whether it works.

@@ -252,7 +252,7 @@ impl History {
                 let fields = [&own[..], &[("reason", "The wrong file")]].concat();
                 (party.browser.post(&path(&action), &fields).await, "withdraw_own_evidence")
             }
-            Act::Approve => (party.approve(&deal.agreement, (0, 0)).await, "approve_condition"),
+            Act::Approve => (party.approve(&deal.agreement, 0, 0).await, "approve_condition"),
             other => panic!("no party does {other:?}"),
         }
     }

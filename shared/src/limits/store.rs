@@ -1,0 +1,64 @@
+//! The table: writes and their retries, batches, sweeps of the clock, and what operators run.
+
+use std::time::Duration;
+
+/// The interval between sweeps of the clock: effects of time are at most 90 s late (contract, section 3).
+pub const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
+/// The time of one sweep. The next one, scheduled a minute later, processes the rest.
+pub const SWEEP_DEADLINE: Duration = Duration::from_secs(45);
+/// Due entries that are read at once.
+pub const SWEEP_ENTRIES_MAX: i32 = 100;
+/// Attempts at one due entry in one sweep while other calls change the same records.
+pub const SWEEP_ATTEMPTS_MAX: u32 = 5;
+/// The time for retrying a contended write; the last attempt has [`AWS_ATTEMPT_TIMEOUT`] until
+/// [`CALL_DEADLINE`](super::CALL_DEADLINE).
+pub const WRITE_DEADLINE: Duration = Duration::from_secs(9);
+/// The first and the longest pause between attempts at a contended write, each drawn evenly between zero and its
+/// length. The longest lets fifty writers of one record succeed: with a shorter one they keep conflicting.
+pub const WRITE_BACKOFF_FIRST: Duration = Duration::from_millis(10);
+/// See [`WRITE_BACKOFF_FIRST`].
+pub const WRITE_BACKOFF_MAX: Duration = Duration::from_secs(2);
+/// The time from a call's beginning for its retries while the table throttles it: callers who pile up add to the load.
+pub const THROTTLED_DEADLINE: Duration = Duration::from_secs(3);
+/// The first and the longest pause between attempts that the table throttles.
+pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
+/// See [`THROTTLED_BACKOFF_FIRST`].
+pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// `Retry-After` of a call that failed because the table throttled it, in seconds.
+pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
+/// The time for retrying a write of one item while a transaction holds it. A failed call's audit row is such an item
+/// while the call's own transaction is under way: without the row, the transaction could take effect after the answer.
+/// The last attempt begins before it ends, and may take [`AWS_CALL_TIMEOUT`] more: a late row is better than no fence.
+pub const HELD_ITEM_DEADLINE: Duration = Duration::from_secs(8);
+/// The timeout of connecting to an AWS service.
+pub const AWS_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// The timeout of one attempt at a call of an AWS service.
+pub const AWS_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
+/// The timeout of a call of an AWS service with its retries.
+pub const AWS_CALL_TIMEOUT: Duration = Duration::from_secs(8);
+/// Attempts at one call of an AWS service: the SDK retries time-outs, throttling and 5xx with jitter.
+pub const AWS_ATTEMPTS_MAX: u32 = 5;
+/// The longest wait for a new table to become active.
+pub const TABLE_CREATION_WAIT: Duration = Duration::from_mins(1);
+/// The first pause before retrying a call of an AWS service. Each pause is up to twice as long as the last.
+pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
+/// Items in one `DynamoDB` transaction (the service's own limit).
+pub const TRANSACTION_ITEMS_MAX: usize = 100;
+/// Of these, a call's own: audit row, entry in an agreement's history, idempotency key, check of its member.
+pub const CALL_ITEMS_MAX: usize = 4;
+/// Items of one event: the event, and its entry on the due index.
+pub const EVENT_ITEMS: usize = 2;
+/// Keys in one `BatchGetItem` (the service's own limit).
+pub const BATCH_KEYS_MAX: usize = 100;
+/// Batches of keys that one read runs together.
+pub const BATCHES_AT_ONCE: usize = 16;
+/// Items that a walk over the whole table reads together. It reports its progress, and can resume, after each batch.
+pub const TABLE_PAGE_ITEMS: i32 = 1000;
+/// Records that a migration or restoration writes concurrently: less than a new table takes without throttling.
+pub const REWRITES_AT_ONCE: usize = 16;
+/// Items that an operator's check of the table inspects together, with what they depend on read in batches.
+pub const INSPECTED_AT_ONCE: usize = 200;
+/// Tokens and endpoints that one step suspends: resuming an endpoint takes two items of a transaction.
+pub const SUSPENDED_AT_ONCE: usize = 40;
+/// Attempts at an operator's act while other calls change the same records.
+pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
