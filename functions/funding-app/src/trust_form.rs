@@ -20,6 +20,7 @@ use shared::limits;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::trusts;
+use shared::service::workspaces::WorkspaceQuery;
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::input;
