@@ -6,9 +6,9 @@
 //!   identified by the banks' own references, which other formats have too.
 //! - Decision: a payer's reference (`EndToEndId`, `EREF`) never identifies an entry: a standing order has the same one
 //!   each month. Neither does any reference that two arrivals of a file share.
-//! - Decision: statements are read on a thread of this process, not in a process of their own as PDFs are. The readers are
-//!   ours and don't recurse, and their limits end every reading: the longest takes 0.4 s. A process would take 3 ms to
-//!   start, and as long again to hand over 50,000 entries.
+//! - Decision: statements are read on a thread of this process, not in one of their own as PDFs are. The readers are
+//!   ours, and their limits end every reading and what it nests: the longest of the tests takes 0.4 s. A process of its
+//!   own (3 ms to start) would need a way to hand over 50,000 entries.
 
 use std::collections::BTreeSet;
 

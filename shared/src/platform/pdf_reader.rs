@@ -140,7 +140,7 @@ impl PdfReader {
                 None => return Ok(Ok(false)),
             }
         }
-        Ok(Ok(digests.windows(2).all(|both| both[0] == both[1])))
+        Ok(Ok(digests.first() == digests.last()))
     }
 
     /// A page's picture as PNG or JPEG.
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(alike(Duration::from_secs(20)).await.0, Ok(true));
         let (first_only, took) = alike(Duration::from_millis(600)).await;
         assert_eq!(first_only, Err(NotADocument::OutOfTime));
-        assert!(took < Duration::from_millis(750), "{took:?}");
+        assert!(took < limits::PDF_READ_TIMEOUT, "{took:?}");
         let [one, _] = files();
         let soon = within(Duration::from_millis(100));
         assert_eq!(reader.check(one, soon).await.unwrap(), Err(NotADocument::OutOfTime));

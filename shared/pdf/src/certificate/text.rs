@@ -111,7 +111,9 @@ impl<'a> Faces<'a> {
             }
             pen += advance;
         }
-        signs.into_iter().for_each(|glyph| drawn.push(glyph, &run.text));
+        for glyph in signs {
+            drawn.push(glyph, &run.text);
+        }
         drawn
     }
 
@@ -162,10 +164,11 @@ pub(super) struct Drawn {
 
 impl Drawn {
     /// Adds a glyph of a run from right to left.
-    fn push(&mut self, glyph: KrillaGlyph, of: &str) {
+    fn push(&mut self, mut glyph: KrillaGlyph, of: &str) {
         let start = self.text.len();
         self.text.extend(of[glyph.text_range.clone()].chars().rev());
-        self.letters.push(KrillaGlyph { text_range: start..self.text.len(), ..glyph });
+        glyph.text_range = start..self.text.len();
+        self.letters.push(glyph);
     }
 }
 

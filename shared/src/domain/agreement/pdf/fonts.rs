@@ -109,12 +109,6 @@ enum Found {
     There,
 }
 
-impl Found {
-    fn if_there(is_there: bool) -> Self {
-        if is_there { Self::There } else { Self::Missing }
-    }
-}
-
 #[derive(PartialEq, Eq, Hash)]
 struct Seen<'a> {
     drawing: ObjectIdentifier,
@@ -237,8 +231,8 @@ impl<'a> Search<'a> {
             let own = descendants.iter::<Dict<'_>>().next();
             return own.and_then(|own| self.embedded(&own)).unwrap_or_default();
         }
-        let is_known = || Found::if_there(is_standard(font) && has_usual_letters(font));
-        self.embedded(font).unwrap_or_else(is_known)
+        let known = || if is_standard(font) && has_usual_letters(font) { Found::There } else { Found::Missing };
+        self.embedded(font).unwrap_or_else(known)
     }
 
     fn embedded(&mut self, font: &Dict<'a>) -> Option<Found> {

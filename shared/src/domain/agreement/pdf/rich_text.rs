@@ -16,10 +16,10 @@ pub(super) fn text(marked: &str) -> String {
             text.push(UNKNOWN);
             return text;
         };
-        match is_tag {
-            true if is_usual(inside) => {}
-            true => text.push(UNKNOWN),
-            false => text.push(character(inside).unwrap_or(UNKNOWN)),
+        if !is_tag {
+            text.push(character(inside).unwrap_or(UNKNOWN));
+        } else if !is_usual(inside) {
+            text.push(UNKNOWN);
         }
         rest = behind;
     }
