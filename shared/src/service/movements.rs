@@ -223,7 +223,7 @@ async fn holder_elsewhere(
     Ok(holders.into_iter().find(|holder| holder.movement_id != own))
 }
 
-/// Files evidence. Its id comes from the form's copy and content, so evidence with this id was filed by this form.
+/// Files evidence.
 pub async fn file_evidence(
     scope: &Scope,
     by: &Member,
@@ -231,34 +231,41 @@ pub async fn file_evidence(
     id: MovementId,
     new: NewEvidence,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
-    file_by(scope, by, keys, id, new, acts::file_evidence).await
+    let records = Records::load(scope, id).await?;
+    filed(scope, by, keys, &records, new, acts::file_evidence).await
 }
 
-/// The same for a movement that is an exception because it did not arrive, resolving it first, in one act.
-pub async fn resolve_and_file(
+/// Files a statement's entry, a part of a form that gives its evidence the same id each time. `resolves`: it first
+/// resolves the exception of a movement that did not arrive, in the same act.
+pub async fn file_entry(
     scope: &Scope,
     by: &Member,
     keys: &Keyring,
     id: MovementId,
     new: NewEvidence,
-) -> Result<Plan<Result<(), NotFiled>>, Error> {
-    file_by(scope, by, keys, id, new, acts::resolve_and_file).await
-}
-
-async fn file_by(
-    scope: &Scope,
-    by: &Member,
-    keys: &Keyring,
-    id: MovementId,
-    new: NewEvidence,
-    act: fn(&Member, AgreementContext<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>,
+    resolves: bool,
 ) -> Result<Plan<Result<(), NotFiled>>, Error> {
     let records = Records::load(scope, id).await?;
-    let evidence_id = new.id();
-    let plan = |output| records.plan(scope, output).showing([evidence_id.uuid()]);
-    if scope.store().evidence(id, evidence_id).await?.is_some() {
-        return Ok(plan(Ok(())));
+    // After the movement, whose version guards it.
+    if scope.store().evidence(id, new.id()).await?.is_some() {
+        return Ok(records.plan(scope, Ok(())).showing([new.id().uuid()]));
     }
+    let act: Filing = if resolves { acts::resolve_and_file } else { acts::file_evidence };
+    filed(scope, by, keys, &records, new, act).await
+}
+
+type Filing = fn(&Member, AgreementContext<'_>, &Movement, NewEvidence) -> Result<EvidenceChange, NotMoved>;
+
+async fn filed(
+    scope: &Scope,
+    by: &Member,
+    keys: &Keyring,
+    records: &Records,
+    new: NewEvidence,
+    act: Filing,
+) -> Result<Plan<Result<(), NotFiled>>, Error> {
+    let (id, evidence_id) = (records.movement.id(), new.id());
+    let plan = |output| records.plan(scope, output).showing([evidence_id.uuid()]);
     let new = match compared(scope, keys, &records.movement, new).await? {
         Ok(new) => new,
         Err(refused) => return Ok(plan(Err(NotFiled::Refused(refused)))),

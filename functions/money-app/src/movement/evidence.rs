@@ -80,7 +80,7 @@ pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
         Err(errors) => return again(errors).await,
     };
     let keys = request.app().webhooks()?.keys.keyring().await?;
-    let evidence = submitted.id_of_part::<EvidenceId>(&[]);
+    let evidence = submitted.new_id::<EvidenceId>();
     // No file is stored for a form that files nothing.
     if let Some(refused) = not_taken(&submitted, id, source).await? {
         return not_filed(request, &submitted, refusal(refused)).await;

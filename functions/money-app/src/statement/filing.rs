@@ -209,10 +209,7 @@ async fn file(
     let operation = if pair.resolves { "resolve_and_file_evidence" } else { "file_evidence" };
     let part = submitted.part(operation, &[pair.movement.uuid()])?;
     let (scope, by, movement) = (part.scope(), submitted.submitter(), pair.movement);
-    if pair.resolves {
-        return part.run(|| movements::resolve_and_file(scope, by, keys, movement, new.clone())).await;
-    }
-    part.run(|| movements::file_evidence(scope, by, keys, movement, new.clone())).await
+    part.run(|| movements::file_entry(scope, by, keys, movement, new.clone(), pair.resolves)).await
 }
 
 #[derive(Debug, Default)]

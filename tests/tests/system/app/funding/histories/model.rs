@@ -295,9 +295,6 @@ impl World {
     fn close(&mut self, at: usize) -> Result<Vec<Told>, Refused> {
         let is_over = self.agreement_of(at) == "completed";
         let item = &mut self.items[at];
-        if item.at == At::Unfunded {
-            return Ok(Vec::new());
-        }
         if item.is_closed() || (item.at != At::Open && !is_over) {
             return Err(Vec::new());
         }
@@ -308,9 +305,6 @@ impl World {
     fn reopen(&mut self, at: usize) -> Result<Vec<Told>, Refused> {
         let is_live = ["draft", "active"].contains(&self.agreement_of(at));
         let item = &mut self.items[at];
-        if item.at == At::Open {
-            return Ok(Vec::new());
-        }
         if !item.is_closed() || is_live {
             return Err(Vec::new());
         }

@@ -98,12 +98,6 @@ impl Filed {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Did {
-    Changed,
-    Nothing,
-}
-
 /// Why an act was refused, for people: tests only compare that it was.
 type Refused = &'static str;
 
@@ -158,10 +152,7 @@ impl Payment {
         accepted.map(|filed| filed.new.minor).sum()
     }
 
-    pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<Did, Refused> {
-        if self.has_done(by, act) {
-            return Ok(Did::Nothing);
-        }
+    pub fn act(&mut self, by: Who, act: &Act, elsewhere: bool) -> Result<(), Refused> {
         let before = self.clone();
         let done = match act {
             Act::Authorize | Act::Enter | Act::Verify | Act::Release => self.prepare(by, act),
@@ -178,13 +169,7 @@ impl Payment {
             Ok(()) => self.follow(),
             Err(_) => *self = before,
         }
-        done.map(|()| Did::Changed)
-    }
-
-    /// Whether the same member accepted it before, so that nothing is left to do.
-    fn has_done(&self, by: Who, act: &Act) -> bool {
-        let Act::Accept(which, _) = act else { return false };
-        self.evidence[*which].state == "accepted" && self.evidence[*which].decided_by == Some(by)
+        done
     }
 
     fn pass(&mut self, from: &str, to: &'static str) -> Result<(), Refused> {
