@@ -77,6 +77,9 @@ pub fn instructions() -> BankInstructions {
     BankInstructions::read(InstructionsKind::Iban, typed).expect("instructions")
 }
 
+/// How the bank’s references of [`evidence`] begin, which are of Fedwire.
+pub const IMAD: &str = "20260316B1QGC08C";
+
 /// Evidence with a file whose hash is this letter 64 times.
 #[must_use]
 pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
@@ -85,7 +88,7 @@ pub fn evidence(source: &str, money: Money, file: char) -> NewEvidence {
     let facts = EvidenceFacts {
         money,
         value_day: Day::parse("2026-03-16").expect("a day"),
-        reference: Some(BankReference::parse(&format!("BANKREF {file} 7741")).expect("a reference")),
+        reference: Some(BankReference::parse(&format!("{IMAD}{:06}", u32::from(file))).expect("a reference")),
         file: Some(EvidenceFile { name, content, file_type: Some(FileType::Pdf) }),
     };
     NewEvidence::typed(EvidenceId::new(), ChosenSource::parse(source).expect("a source"), facts).expect("evidence")

@@ -15,7 +15,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::service::movements::{self, EvidenceDecision, EvidenceHolder, MovementAct, NotFiled};
 use tests::app::Person;
 use tests::drafts::Drafted;
-use tests::payments::{IBAN, dollars, evidence, terms};
+use tests::payments::{IBAN, IMAD, dollars, evidence, terms};
 use tests::{Needs, Org, eventually};
 
 use crate::{members, unknown_id};
@@ -268,7 +268,7 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
     );
     for answer in [org.get(MOVEMENTS).send().await, org.get(format!("{MOVEMENTS}/{id}")).send().await] {
         let body = String::from_utf8_lossy(&answer.bytes).into_owned();
-        for secret in [IBAN, "BANKREF", "statement.pdf", "Test Bank", "3000\"", "sha256"] {
+        for secret in [IBAN, IMAD, "statement.pdf", "Test Bank", "3000\"", "sha256"] {
             assert!(!body.contains(secret), "{secret} in {body}");
         }
     }

@@ -239,7 +239,8 @@ impl Case<'_> {
         let file = pdf::page("Incoming payment", &lines).into();
         let content = files::keep_one(call.scope(), self.demo.files, file).await?;
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
-        let reference = BankReference::parse(&format!("FBA-{}", self.new.reference));
+        let (day, number) = (today.to_string().replace('-', ""), self.evidence.uuid().as_u128() % 1_000_000);
+        let reference = BankReference::parse(&format!("{day}B1QGC08C{number:06}"));
         let facts = EvidenceFacts {
             money,
             value_day: today,

@@ -75,8 +75,9 @@ async fn what_is_filed_is_read_by_field() {
     assert_eq!(deal.org.state().await, before);
 }
 
-/// Fedwire’s reference of one transfer.
+/// Fedwire’s references of two transfers.
 const IMAD: &str = "20260316B1QGC08C007741";
+const OTHER_IMAD: &str = "20260316B1QGC08C007742";
 
 async fn beside(deal: Deal) -> Deal {
     let (agreement, id) = publish(&deal.org, &deal.people[0], "Second deal", "Deposit").await;
@@ -318,16 +319,16 @@ async fn a_second_press_at_once_files_and_accepts_once() {
 #[tokio::test]
 async fn a_document_of_a_returned_payment_is_given_free_for_the_right_one() {
     let deal = Deal::claimed().await;
-    let accepted = deal.file(&deal.maren, "receiving_bank_statement", "100,000.00", "S-1").await;
+    let accepted = deal.file(&deal.maren, "receiving_bank_statement", "100,000.00", IMAD).await;
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &accepted).await).await;
-    let undecided = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-2").await;
+    let undecided = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", OTHER_IMAD).await;
     deal.done(&deal.maren, "return", &[("reason", "Account closed")]).await;
     let (at, first) = (deal.path(), path(deal.id));
     let page = deal.maren.get(&at).await;
     assert_says(&page, &["It was filed for the wrong payment. This payment stays as it is", "Reject evidence…"]);
     assert!(!page.says("/accept\""), "nothing is accepted anymore");
     let other = beside(deal).await;
-    for (filed, act, note) in [(&accepted, "withdraw", "S-1"), (&undecided, "reject", "S-2")] {
+    for (filed, act, note) in [(&accepted, "withdraw", IMAD), (&undecided, "reject", OTHER_IMAD)] {
         let typed = evidence("receiving_bank_statement", "250,000.00", note);
         let refused = other.try_to_file(&other.maren, &typed, "copy.pdf", note).await;
         assert_eq!(refused.status, 409, "{note}: {}", refused.body);
