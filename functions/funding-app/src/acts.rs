@@ -2,7 +2,6 @@
 
 use http::StatusCode;
 use pages::done::redirect_with;
-use pages::form;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::uploads::keep_file;
@@ -25,62 +24,11 @@ use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::facts::{self, DROPS, Dropped};
-use crate::item::{CLAIM, CLOSE, CONFIRMATION, PARK, PROOF, SORT, WITHDRAW, page};
+use crate::item::{
+    CLAIM, CLAIM_FORM, CLOSE, CLOSING, CONFIRMATION, PARK, PARKING, PROOF, PROOF_FORM, REJECTION, SORT, WITHDRAW,
+    WITHDRAWAL, page,
+};
 use crate::{Typed, not_chosen, not_possible};
-
-form! {
-    /// What the owner says.
-    pub(crate) CLAIM_FORM: ClaimForm {
-        note: Field::lines("claim_note", "What the owner said", 2000, 3).hint("Optional. Members read it."),
-    }
-}
-
-form! {
-    /// Why a claim is withdrawn.
-    pub(crate) WITHDRAWAL: WithdrawalForm {
-        reason: Field::lines("withdraw_reason", "Reason", 2000, 3).hint("Members read it."),
-    }
-}
-
-form! {
-    /// Why proof does not count.
-    pub(crate) REJECTION: RejectionForm {
-        reason: Field::lines("reason", "Reason", 2000, 3),
-    }
-}
-
-form! {
-    /// An uploaded confirmation that is filed as proof.
-    pub(crate) CONFIRMATION_FORM: ConfirmationForm {
-        dated: Field::day("dated", "Dated").hint("The day of the document. Filled in: the day of the upload."),
-    }
-}
-
-form! {
-    /// Proof from the receiving side.
-    pub(crate) PROOF_FORM: ProofOfTransferForm {
-        source: Field::choice("source", "Source"),
-        dated: Field::day("dated", "Dated").hint("The day of the document or of the confirmation, such as 3/16/2026."),
-        file: Field::document("file", "File").hint("A PDF, JPEG or PNG of up to 4 MB."),
-        note: Field::lines("proof_note", "Note", 2000, 3).hint("Without a file: what was confirmed, by whom, and how."),
-    }
-}
-
-form! {
-    /// What an item waits on.
-    pub(crate) PARKING: ParkingForm {
-        waiting_on: Field::choice("waiting_on", "Waiting on"),
-        note: Field::lines("note", "Note", 2000, 3).hint("Optional. Members read it."),
-    }
-}
-
-form! {
-    /// Why an item is closed as unfunded.
-    pub(crate) CLOSING: ClosingForm {
-        reason: Field::choice("close_reason", "Reason"),
-        note: Field::lines("close_note", "Note", 2000, 3).hint("Optional. Members read it."),
-    }
-}
 
 async fn wrong(request: &Request, name: &str, form: &Form, errors: FieldErrors) -> Result<PageResponse, Error> {
     Ok(page(request, Typed::new(name, form, errors), None).await?.unprocessable())

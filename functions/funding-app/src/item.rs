@@ -4,6 +4,7 @@ use askama::Template;
 use pages::agreement_summary::size;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
+use pages::form;
 use pages::labels::{Badge, DisplayTime, actor_label, item_badge, names};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -33,6 +34,60 @@ pub(super) const CLAIM: &str = "claim";
 pub(super) const WITHDRAW: &str = "withdraw";
 pub(super) const PROOF: &str = "proof";
 pub(super) const CONFIRMATION: &str = "confirmation";
+
+form! {
+    /// What the owner says.
+    pub(crate) CLAIM_FORM: ClaimForm {
+        note: Field::lines("claim_note", "What the owner said", 2000, 3).hint("Optional. Members read it."),
+    }
+}
+
+form! {
+    /// Why a claim is withdrawn.
+    pub(crate) WITHDRAWAL: WithdrawalForm {
+        reason: Field::lines("withdraw_reason", "Reason", 2000, 3).hint("Members read it."),
+    }
+}
+
+form! {
+    /// Why proof does not count.
+    pub(crate) REJECTION: RejectionForm {
+        reason: Field::lines("reason", "Reason", 2000, 3),
+    }
+}
+
+form! {
+    /// An uploaded confirmation that is filed as proof.
+    pub(crate) CONFIRMATION_FORM: ConfirmationForm {
+        dated: Field::day("dated", "Dated").hint("The day of the document. Filled in: the day of the upload."),
+    }
+}
+
+form! {
+    /// Proof from the receiving side.
+    pub(crate) PROOF_FORM: ProofOfTransferForm {
+        source: Field::choice("source", "Source"),
+        dated: Field::day("dated", "Dated").hint("The day of the document or of the confirmation, such as 3/16/2026."),
+        file: Field::document("file", "File").hint("A PDF, JPEG or PNG of up to 4 MB."),
+        note: Field::lines("proof_note", "Note", 2000, 3).hint("Without a file: what was confirmed, by whom, and how."),
+    }
+}
+
+form! {
+    /// What an item waits on.
+    pub(crate) PARKING: ParkingForm {
+        waiting_on: Field::choice("waiting_on", "Waiting on"),
+        note: Field::lines("note", "Note", 2000, 3).hint("Optional. Members read it."),
+    }
+}
+
+form! {
+    /// Why an item is closed as unfunded.
+    pub(crate) CLOSING: ClosingForm {
+        reason: Field::choice("close_reason", "Reason"),
+        note: Field::lines("close_note", "Note", 2000, 3).hint("Optional. Members read it."),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "funding_item.html")]

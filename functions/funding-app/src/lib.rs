@@ -69,19 +69,19 @@ pub fn routes() -> Pages {
         )
         .route(&at(""), get("view_funding_item", item::show))
         .route(&at("/sort"), post("update_funding_item", acts::sort).fields(&facts::FACTS_FORM))
-        .route(&at("/park"), post("park_funding_item", acts::park_item).fields(&acts::PARKING))
+        .route(&at("/park"), post("park_funding_item", acts::park_item).fields(&item::PARKING))
         .route(&at("/clear"), post("park_funding_item", acts::clear_hold))
-        .route(&at("/close"), post("close_funding_item", acts::close_unfunded).fields(&acts::CLOSING))
+        .route(&at("/close"), post("close_funding_item", acts::close_unfunded).fields(&item::CLOSING))
         .route(&at("/reopen"), post("reopen_funding_item", acts::reopen))
-        .route(&at("/claim"), post("record_funding_claim", acts::record_claim).fields(&acts::CLAIM_FORM))
-        .route(&at("/claim/withdraw"), post("withdraw_funding_claim", acts::withdraw_claim).fields(&acts::WITHDRAWAL))
+        .route(&at("/claim"), post("record_funding_claim", acts::record_claim).fields(&item::CLAIM_FORM))
+        .route(&at("/claim/withdraw"), post("withdraw_funding_claim", acts::withdraw_claim).fields(&item::WITHDRAWAL))
         .route(
             &at("/confirmation/{submission}"),
-            post("file_funding_proof", acts::file_confirmation).fields(&acts::CONFIRMATION_FORM),
+            post("file_funding_proof", acts::file_confirmation).fields(&item::CONFIRMATION_FORM),
         )
-        .route(&at("/proof"), post("file_funding_proof", acts::file_proof).fields(&acts::PROOF_FORM))
+        .route(&at("/proof"), post("file_funding_proof", acts::file_proof).fields(&item::PROOF_FORM))
         .route(&at("/proof/{proof}/accept"), post("accept_funding_proof", acts::accept_proof))
-        .route(&at("/proof/{proof}/reject"), post("reject_funding_proof", acts::reject_proof).fields(&acts::REJECTION))
+        .route(&at("/proof/{proof}/reject"), post("reject_funding_proof", acts::reject_proof).fields(&item::REJECTION))
         .route(&at("/proof/{proof}/file"), get("download_funding_proof", acts::download))
         .route(TRUSTS, get("view_trusts", trusts::list))
         .route(

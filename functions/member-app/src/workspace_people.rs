@@ -45,7 +45,7 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let is_chosen = |contact: &Contact| workspace.people().contains(&contact.id);
     let picker = match ContactPicker::new(&query, people_url(id), &found, is_chosen) {
         Ok(picker) => picker,
-        Err(first_page) => return Ok(first_page),
+        Err(first_page) => return Ok(PageResponse::see_other(first_page)),
     };
     let page = PeoplePage {
         layout: Layout::new(request),

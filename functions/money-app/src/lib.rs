@@ -36,31 +36,37 @@ pub fn routes() -> Pages {
         )
         .route(
             &at("/instructions/verify"),
-            post("verify_instructions", movement::acts::verify).fields(&movement::acts::VERIFICATION),
+            post("verify_instructions", movement::acts::verify).fields(&movement::act_forms::VERIFICATION),
         )
         .route(&at("/instructions/release"), post("release_instructions", movement::acts::release))
-        .route(&at("/claim"), post("record_claim", movement::acts::record_claim).fields(&movement::acts::CLAIM))
+        .route(&at("/claim"), post("record_claim", movement::acts::record_claim).fields(&movement::act_forms::CLAIM))
         .route(&at("/ask-for-proof"), post("ask_for_proof", movement::acts::ask_for_proof))
-        .route(&at("/evidence"), post("file_evidence", movement::evidence::file).fields(&movement::evidence::EVIDENCE))
+        .route(&at("/evidence"), post("file_evidence", movement::evidence::file).fields(&movement::act_forms::EVIDENCE))
         .route(
             &at("/evidence/{evidence}/accept"),
             get("view_evidence", movement::evidence::show_acceptance)
                 .form("accept_evidence", movement::evidence::accept)
-                .fields(&movement::evidence::ACCEPTANCE),
+                .fields(&movement::act_forms::ACCEPTANCE),
         )
         .route(
             &at("/evidence/{evidence}/reject"),
-            post("reject_evidence", movement::evidence::reject).fields(&movement::acts::REASON),
+            post("reject_evidence", movement::evidence::reject).fields(&movement::act_forms::REASON),
         )
         .route(
             &at("/evidence/{evidence}/withdraw"),
-            post("withdraw_evidence", movement::evidence::withdraw).fields(&movement::acts::REASON),
+            post("withdraw_evidence", movement::evidence::withdraw).fields(&movement::act_forms::REASON),
         )
         .route(&at("/evidence/{evidence}/file"), get("download_evidence_file", movement::evidence::download))
-        .route(&at("/exception"), post("flag_exception", movement::acts::flag).fields(&movement::acts::EXCEPTION))
-        .route(&at("/resolve"), post("resolve_exception", movement::acts::resolve).fields(&movement::acts::RESOLUTION))
-        .route(&at("/return"), post("record_return", movement::acts::record_return).fields(&movement::acts::REASON))
-        .route(&at("/cancel"), post("cancel_movement", movement::acts::cancel).fields(&movement::acts::REASON))
+        .route(&at("/exception"), post("flag_exception", movement::acts::flag).fields(&movement::act_forms::EXCEPTION))
+        .route(
+            &at("/resolve"),
+            post("resolve_exception", movement::acts::resolve).fields(&movement::act_forms::RESOLUTION),
+        )
+        .route(
+            &at("/return"),
+            post("record_return", movement::acts::record_return).fields(&movement::act_forms::REASON),
+        )
+        .route(&at("/cancel"), post("cancel_movement", movement::acts::cancel).fields(&movement::act_forms::REASON))
         .route(
             STATEMENTS,
             get("view_statements", statement::show_list)

@@ -2,7 +2,6 @@
 
 use pages::done::{redirect_with_notice, shown_once};
 use pages::fields::Fields;
-use pages::form;
 use pages::labels::{actor_label, role_label};
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -16,18 +15,7 @@ use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
 use shared::web::{Flash, Redirect, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::organization::{OWN_PASSWORD, Shown, organization_page, own_password_error};
-
-form! {
-    /// Who is invited. The admin's own password confirms that it is them.
-    pub(crate) INVITATION: InvitationForm {
-        email: Field::email("email", "Email").called("The email address").required(),
-        role: Field::choice("role", "Role")
-            .called("The role")
-            .hint("Members decide. Admins also change settings and members."),
-        password: Field::password(OWN_PASSWORD, "Your password"),
-    }
-}
+use crate::organization::{INVITATION, Shown, organization_page, own_password_error};
 
 pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?.require_admin()?;

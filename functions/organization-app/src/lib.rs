@@ -50,7 +50,7 @@ pub fn routes() -> Pages {
         .route("/app/organization/accounts/{id}/remove", post("remove_own_account", own_accounts::remove))
         .route(
             "/app/organization/invitations",
-            post("invite_member", invitations::invite).fields(&invitations::INVITATION),
+            post("invite_member", invitations::invite).fields(&organization::INVITATION),
         )
         .route("/app/organization/invitations/{id}/revoke", post("revoke_invitation", invitations::revoke))
         .route("/app/organization/members", post("remove_member", members::remove))

@@ -24,7 +24,6 @@ use shared::web::{Flash, Form, Request, own_account};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Page, Search};
 
-use crate::invitations::INVITATION;
 use crate::own_account_rows::OwnAccounts;
 
 const PATH: &str = pages::urls::ORGANIZATION;
@@ -168,6 +167,17 @@ form! {
     /// A member's new role, or another act on a member that the admin's own password confirms.
     pub(crate) MEMBER: MemberForm {
         role: Field::choice("role", "Role"),
+        password: Field::password(OWN_PASSWORD, "Your password"),
+    }
+}
+
+form! {
+    /// Who is invited. The admin's own password confirms that it is them.
+    pub(crate) INVITATION: InvitationForm {
+        email: Field::email("email", "Email").called("The email address").required(),
+        role: Field::choice("role", "Role")
+            .called("The role")
+            .hint("Members decide. Admins also change settings and members."),
         password: Field::password(OWN_PASSWORD, "Your password"),
     }
 }

@@ -40,7 +40,7 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
     let is_chosen = |contact: &Contact| organization.own_contact_ids.contains(&contact.id);
     let picker = match ContactPicker::new(&query, PATH.to_owned(), &found, is_chosen) {
         Ok(picker) => picker,
-        Err(first_page) => return Ok(first_page),
+        Err(first_page) => return Ok(PageResponse::see_other(first_page)),
     };
     let page = OwnContactsPage {
         layout: Layout::new(request),

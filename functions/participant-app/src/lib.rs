@@ -12,6 +12,7 @@ pub(crate) mod overview;
 mod own_files;
 pub(crate) mod payment;
 pub(crate) mod payment_acts;
+mod payment_forms;
 mod payments;
 mod promises;
 pub(crate) mod receipt;
@@ -48,7 +49,10 @@ pub fn router(app: Arc<AppState>) -> Router {
 #[must_use]
 pub fn routes() -> Pages {
     use crate::receipt;
-    use crate::{answers, condition, consent, document, in_person, link, obligations, overview, payment, payment_acts};
+    use crate::{
+        answers, condition, consent, document, in_person, link, obligations, overview, payment, payment_acts,
+        payment_forms,
+    };
     let at = |path: &str| format!("/app/parts/{{participant}}{path}");
     Pages::default()
         .route(
@@ -85,20 +89,20 @@ pub fn routes() -> Pages {
         .route(&at("/payments/{movement}"), get("view_own_payment", payment::show))
         .route(
             &at("/payments/{movement}/sent"),
-            post("report_payment_sent", payment_acts::report_sent).fields(&payment_acts::SENT),
+            post("report_payment_sent", payment_acts::report_sent).fields(&payment_forms::SENT),
         )
         .route(
             &at("/payments/{movement}/document"),
-            post("hand_in_bank_document", payment_acts::hand_in).fields(&payment_acts::EVIDENCE),
+            post("hand_in_bank_document", payment_acts::hand_in).fields(&payment_forms::EVIDENCE),
         )
         .route(
             &at("/payments/{movement}/arrived"),
-            post("report_arrival", payment_acts::report_arrival).fields(&payment_acts::EVIDENCE),
+            post("report_arrival", payment_acts::report_arrival).fields(&payment_forms::EVIDENCE),
         )
         .route(&at("/payments/{movement}/evidence/{evidence}/file"), get("download_own_evidence", payment::download))
         .route(
             &at("/payments/{movement}/evidence/{evidence}/withdraw"),
-            post("withdraw_own_evidence", payment_acts::withdraw).fields(&payment_acts::WITHDRAWAL),
+            post("withdraw_own_evidence", payment_acts::withdraw).fields(&payment_forms::WITHDRAWAL),
         )
         .route(&at("/obligations/{obligation}"), get("view_own_obligation", obligations::show))
         .route(

@@ -30,7 +30,7 @@ use shared::text::movements;
 use shared::web::Request;
 
 use crate::consent;
-use crate::payment_acts::EVIDENCE;
+use crate::payment_forms::EVIDENCE;
 use crate::payments::{amount, is_receiver, is_sender, party_name, payment_url, purpose};
 
 #[derive(Template)]

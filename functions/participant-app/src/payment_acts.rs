@@ -2,7 +2,6 @@
 
 use pages::done::redirect_with;
 use pages::fields::{Fields, read_day};
-use pages::form;
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::urls::receipt_url;
@@ -29,36 +28,8 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::own_files::keep_own_file;
 use crate::payment::{Refused, again, load};
+use crate::payment_forms::{EVIDENCE, SENT, WITHDRAWAL};
 use crate::{PartForm, refusal};
-
-form! {
-    /// What the payer says was sent.
-    pub(crate) SENT: SentForm {
-        sent_on: Field::day("sent_on", "Sent on").hint("The day on which your bank sent it, such as 11/20/2026."),
-        reference_type: Field::choice("reference_type", "Reference type"),
-        reference: Field::key("reference", "Reference", 200)
-            .hint("By which banks find the transfer again. Never an account number."),
-    }
-}
-
-form! {
-    /// What a bank’s document says.
-    pub(crate) EVIDENCE: EvidenceForm {
-        amount: Field::line("amount", "Amount", 40),
-        currency: Field::line("currency", "Currency", 3),
-        value_date: Field::day("value_date", "Value date").hint("The day that your bank shows, such as 11/20/2026."),
-        bank_reference: Field::key("bank_reference", "Bank reference", 200)
-            .hint("Optional: the reference of your bank for it. Never an account number."),
-        file: Field::document("file", "File"),
-    }
-}
-
-form! {
-    /// Why evidence is withdrawn.
-    pub(crate) WITHDRAWAL: WithdrawalForm {
-        reason: Field::lines("reason", "Reason", 2000, 2),
-    }
-}
 
 pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;

@@ -253,29 +253,39 @@ impl<'a> Field<'a> {
     /// The attributes of its element that say how it is entered.
     #[must_use]
     pub fn attributes(&self) -> String {
-        const NOT_CORRECTED: &str = "autocapitalize=\"off\" spellcheck=\"false\"";
-        let entry = match self.entry {
-            Entry::Line { max } => format!("type=\"text\" maxlength=\"{max}\""),
-            Entry::Key { max } => format!("type=\"text\" {NOT_CORRECTED} maxlength=\"{max}\""),
-            Entry::Number { max } => format!("type=\"text\" inputmode=\"numeric\" maxlength=\"{max}\""),
-            Entry::Email => format!("type=\"text\" inputmode=\"email\" {NOT_CORRECTED} maxlength=\"254\""),
-            Entry::Url => "type=\"url\" inputmode=\"url\" spellcheck=\"false\" maxlength=\"2000\"".to_owned(),
-            Entry::Lines { max, rows } => format!("rows=\"{rows}\" maxlength=\"{max}\""),
-            Entry::Data { rows } => format!("rows=\"{rows}\" spellcheck=\"false\" class=\"mono\""),
-            Entry::Password => "type=\"password\"".to_owned(),
-            Entry::NewPassword => "type=\"password\" minlength=\"12\"".to_owned(),
-            Entry::Code => format!("class=\"code-field\" type=\"text\" {NOT_CORRECTED} maxlength=\"40\""),
-            Entry::AppCode => "class=\"code-field\" type=\"text\" inputmode=\"numeric\" maxlength=\"40\"".to_owned(),
-            Entry::File { accept: "" } => "type=\"file\"".to_owned(),
-            Entry::File { accept } => format!("type=\"file\" accept=\"{accept}\""),
-            Entry::Choice | Entry::Box => String::new(),
-        };
-        let autocomplete = match self.entry {
-            Entry::Choice | Entry::Box | Entry::File { .. } => String::new(),
-            _ => format!(" autocomplete=\"{}\"", self.autocomplete),
-        };
+        const NOT_CORRECTED: &str = " autocapitalize=\"off\" spellcheck=\"false\"";
+        let autocomplete = format!(" autocomplete=\"{}\"", self.autocomplete);
         let required = if self.is_required { " required" } else { "" };
-        format!("{entry}{autocomplete}{required}")
+        match self.entry {
+            Entry::Line { max } => format!("type=\"text\"{autocomplete}{required} maxlength=\"{max}\""),
+            Entry::Key { max } => format!("type=\"text\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"{max}\""),
+            Entry::Number { max } => {
+                format!("type=\"text\" inputmode=\"numeric\"{autocomplete}{required} maxlength=\"{max}\"")
+            }
+            Entry::Email => {
+                format!("type=\"text\" inputmode=\"email\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"254\"")
+            }
+            Entry::Url => {
+                format!(
+                    "type=\"url\" inputmode=\"url\"{autocomplete} spellcheck=\"false\"{required} maxlength=\"2000\""
+                )
+            }
+            Entry::Lines { max, rows } => format!("rows=\"{rows}\"{autocomplete}{required} maxlength=\"{max}\""),
+            Entry::Data { rows } => {
+                format!("rows=\"{rows}\"{autocomplete} spellcheck=\"false\" class=\"mono\"{required}")
+            }
+            Entry::Password => format!("type=\"password\"{autocomplete}{required}"),
+            Entry::NewPassword => format!("type=\"password\"{autocomplete}{required} minlength=\"12\""),
+            Entry::Code => {
+                format!("class=\"code-field\" type=\"text\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"40\"")
+            }
+            Entry::AppCode => format!(
+                "class=\"code-field\" type=\"text\" inputmode=\"numeric\"{autocomplete}{required} maxlength=\"40\""
+            ),
+            Entry::File { accept: "" } => format!("type=\"file\"{required}"),
+            Entry::File { accept } => format!("type=\"file\" accept=\"{accept}\"{required}"),
+            Entry::Choice | Entry::Box => required.trim_start().to_owned(),
+        }
     }
 
     /// Whether it is a box to tick.

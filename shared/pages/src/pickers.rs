@@ -43,13 +43,13 @@ pub struct ContactOption {
 }
 
 impl ContactPicker {
-    /// The found contacts, or the way to the first page if the requested one is past the end.
+    /// The found contacts, or the address of the first page if the requested one is past the end.
     pub fn new(
         query: &ContactQuery,
         path: String,
         found: &Page<Contact>,
         is_chosen: impl Fn(&Contact) -> bool,
-    ) -> Result<Self, PageResponse> {
+    ) -> Result<Self, String> {
         let list = SearchedList::new(query.search.typed(), &path, "contacts", found.pagination)?;
         let option = |contact: &Contact| ContactOption {
             id: contact.id.to_string(),
@@ -71,10 +71,10 @@ struct SearchedList {
 }
 
 impl SearchedList {
-    fn new(search: &str, path: &str, items: &'static str, at: Pagination) -> Result<Self, PageResponse> {
+    fn new(search: &str, path: &str, items: &'static str, at: Pagination) -> Result<Self, String> {
         let page_url = |offset: u64| format!("{path}?search={}&offset={offset}", encode_query_value(search));
         if is_past_the_end(at) {
-            return Err(PageResponse::see_other(page_url(0)));
+            return Err(page_url(0));
         }
         Ok(Self { url: page_url(at.offset), pager: Pager::new(items, at, page_url), search: search.to_owned() })
     }
@@ -118,7 +118,7 @@ impl WorkspaceChoice {
         let found = workspaces::list(request.signed_in()?.scope(), query).await?;
         let list = match SearchedList::new(query.search.typed(), self.path, "workspaces", found.pagination) {
             Ok(list) => list,
-            Err(first_page) => return Ok(first_page),
+            Err(first_page) => return Ok(PageResponse::see_other(first_page)),
         };
         let row = |workspace: &shared::domain::workspace::Workspace| {
             let url = format!("{}?workspace={}", self.path, workspace.id());

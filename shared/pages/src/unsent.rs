@@ -243,7 +243,8 @@ pub(crate) fn keep_used(request: &Request, sent: SentForm, layout: Layout, back:
     if sent.has_secrets(&form) || form.typed().any(is_left_out) {
         return Ok(UsedForm::HasSecrets);
     }
-    if !unsent.has_content() && !unsent.had_file {
+    let is_filled = unsent.fields.iter().any(|field| field.label.is_some() && !field.value.trim().is_empty());
+    if !is_filled && !unsent.had_file {
         return Ok(UsedForm::Empty);
     }
     PageResponse::render(&UnsentPage::to_add_again(layout, unsent)).map(UsedForm::Kept)

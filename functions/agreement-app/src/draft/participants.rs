@@ -65,7 +65,7 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     let path = format!("{}/participants", agreement_url(id));
     let picker = match ContactPicker::new(&query, path, &found, takes_part) {
         Ok(picker) => picker,
-        Err(first_page) => return Ok(first_page),
+        Err(first_page) => return Ok(PageResponse::see_other(first_page)),
     };
     let page = AddPage {
         layout: Layout::new(request),

@@ -2,7 +2,6 @@
 
 use pages::done::redirect_with;
 use pages::fields::read_day;
-use pages::form;
 use pages::form::Field;
 use pages::layout::Notice;
 use pages::response::PageResponse;
@@ -20,59 +19,10 @@ use shared::service::movements::{self, InstructionsToVerify, MovementAct, TypedV
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use crate::movement::act_forms::{CLAIM, EXCEPTION, REASON, RESOLUTION};
 use crate::movement::form::Typed;
 use crate::movement::page;
 use crate::movement::refusal::{line, refusal};
-
-form! {
-    /// Why an act is done.
-    pub(crate) REASON: ReasonForm {
-        reason: Field::lines("reason", "Reason", 2000, 3),
-    }
-}
-
-form! {
-    /// What went wrong.
-    pub(crate) EXCEPTION: ExceptionForm {
-        reason: Field::choice("reason", "Reason"),
-        note: Field::lines("note", "Note", 2000, 3).hint("Optional. Members read it."),
-    }
-}
-
-form! {
-    /// How an exception goes on, and what becomes of a surplus.
-    pub(crate) RESOLUTION: ResolutionForm {
-        resolution: Field::choice("resolution", "How it goes on"),
-        returned_on: Field::day("returned_on", "Returned on")
-            .hint("If the surplus was returned: the day, such as 3/17/2026."),
-        note: Field::lines("surplus_note", "Note on the surplus", 2000, 3).hint(
-            "If it was returned: how, such as the reference of the transfer. If it is kept: who agreed to that, and how.",
-        ),
-    }
-}
-
-form! {
-    /// What the sender says was sent.
-    pub(crate) CLAIM: ClaimForm {
-        sent_on: Field::day("sent_on", "Sent on").hint("Such as 3/14/2026."),
-        reference_type: Field::choice("reference_type", "Reference type"),
-        reference: Field::key("reference", "Reference", 200).hint("As the sender’s bank gave it. Optional."),
-    }
-}
-
-form! {
-    /// The second entry of instructions, and the call.
-    pub(crate) VERIFICATION: VerificationForm {
-        number: Field::key("number", "Account number", 60).secret(),
-        code: Field::key("code", "Code", 60).secret(),
-        numbers: Field::key("number_", "Number", 60).secret(),
-        read_out_by: Field::line("read_out_by", "Read out by", 200).hint("The person at the payee who read them out."),
-        method: Field::choice("method", "Method"),
-        phone: Field::line("phone", "Number called", 60).hint("Such as +1 212 555 0100. Not needed in person."),
-        phone_source: Field::choice("phone_source", "Where you have that number from")
-            .hint("Never from the message that brought the instructions."),
-    }
-}
 
 /// Does an act, or shows the page again with what was typed in form `name` and the errors.
 async fn act(

@@ -5,7 +5,6 @@ use http::StatusCode;
 use pages::agreement_payments::{name_of, purpose_of};
 use pages::done::redirect_with;
 use pages::fields::read_day;
-use pages::form;
 use pages::labels::actor_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -32,40 +31,13 @@ use shared::text::movements::{assurance, evidence_source};
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use crate::movement::act_forms::{ACCEPTANCE, EVIDENCE};
 use crate::movement::acts::{not_chosen, read_reason, wrong};
 use crate::movement::form::{ActForm, Inputs, Typed};
 use crate::movement::next::FILE;
 use crate::movement::refusal::{line, refusal};
 use crate::movement::tracks::{Entry, account_difference, differences_from_claim};
 use crate::movement::{Shown, agreement_link, ends_unless_completed, ids, page};
-
-form! {
-    /// Proof from the receiving side, or the sender’s paper.
-    pub(crate) EVIDENCE: EvidenceForm {
-        source: Field::choice("source", "Source"),
-        amount: Field::line("amount", "Amount received", 60).hint("From the sender’s side, the amount sent."),
-        currency: Field::line("currency", "Currency", 3),
-        value_date: Field::day("value_date", "Value date")
-            .hint("The day on which it counts at the bank, such as 3/16/2026."),
-        bank_reference: Field::key("bank_reference", "Bank reference", 200).hint(
-            "Optional. What the bank calls the transfer, such as an IMAD or a trace number. Never an account number.",
-        ),
-        account: Field::key("account", "Account", 100).secret().hint(
-            "Optional. The account that the document says was credited: its number or IBAN. It is compared with the instructions; only its last characters are kept.",
-        ),
-        account_reason: Field::line("account_reason", "Why it counts", 2000)
-            .hint("Only if it is not the account that the instructions name."),
-        file: Field::document("file", "File")
-            .hint("A PDF, JPEG or PNG of up to 4 MB. A bank’s document counts only with its file."),
-    }
-}
-
-form! {
-    /// What accepting evidence may ask.
-    pub(crate) ACCEPTANCE: AcceptanceForm {
-        another: Field::tick("another", "These are two arrivals: count both").called("These are two arrivals"),
-    }
-}
 
 pub(crate) async fn file(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;

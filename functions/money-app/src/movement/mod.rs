@@ -4,6 +4,7 @@
 //! the payment, `evidence` and `instructions` the others, `refusal` why acts are refused. [`payments`] shows an
 //! agreement's payments on its page.
 
+pub(crate) mod act_forms;
 pub(crate) mod acts;
 pub(crate) mod evidence;
 mod form;

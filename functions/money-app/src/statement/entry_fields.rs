@@ -13,6 +13,8 @@ pub(super) const RESOLVING: &str = "resolve.";
 form! {
     /// Entries that are filed as evidence.
     pub(crate) FILING: FilingForm {
+        pairs: Field::choice(PAIR, "Entry"),
+        resolving: Field::choice(RESOLVING, "Entry"),
         reason: Field::line("reason.", "Why it counts", 2000),
     }
 }

@@ -220,7 +220,7 @@ async fn a_claim_is_no_proof_and_proof_of_the_receiving_side_is() {
     let rest = evidence("receiving_bank_statement", dollars(15_000_000), 'c');
     for new in [&half, &rest] {
         assert_eq!(file(&org, &maren, id, new).await, Ok(()));
-        assert_eq!(file(&org, &maren, id, new).await, Ok(()), "sent twice, filed once");
+        assert_eq!(file(&org, &maren, id, new).await, Err(NotFiled::Refused(NotMoved::FiledAlready)), "filed once");
     }
     assert_eq!(judge(&org, &ines, id, &half, EvidenceDecision::Accept(Arrivals::One)).await, Ok(()));
     let partial = get(&org, id).await;

@@ -240,17 +240,17 @@ async fn a_claim_moves_no_number_and_proof_does() {
     let closed = org.act_on_item(&maren, &item, FundingAct::CloseUnfunded(CloseReason::Sold, None)).await;
     assert!(matches!(closed, Err(NotDone::Papered(_))));
     decide(&org, &maren, &draft, ProposalAction::PublishAgreement).await;
-    for _ in 0..2 {
-        assert_eq!(org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await, Ok(()));
-    }
+    assert_eq!(org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await, Ok(()));
+    let again = org.act_on_item(&maren, &item, FundingAct::RecordClaim(None)).await;
+    assert_eq!(again, Err(NotDone::ClaimedAlready));
     let claimed = org.item(&item).await;
     assert_eq!((&claimed["phase"], &claimed["status"]), (&json!("claimed"), &json!("open")));
     assert!(claimed["claimed_at"].is_string());
     assert_eq!(summary(&org, &estate.workspace).await["done"], 0, "a claim never moves it");
     let filed = proof();
-    for _ in 0..2 {
-        assert_eq!(org.act_on_item(&maren, &item, FundingAct::FileProof(filed.clone())).await, Ok(()));
-    }
+    assert_eq!(org.act_on_item(&maren, &item, FundingAct::FileProof(filed.clone())).await, Ok(()));
+    let again = org.act_on_item(&maren, &item, FundingAct::FileProof(filed.clone())).await;
+    assert_eq!(again, Err(NotDone::FiledAlready));
     let rejected = proof();
     assert_eq!(org.act_on_item(&maren, &item, FundingAct::FileProof(rejected.clone())).await, Ok(()));
     let reason = SafeNote::parse("It is of another account").expect("a reason");

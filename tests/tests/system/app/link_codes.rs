@@ -170,7 +170,7 @@ async fn without_the_setting_nothing_changes_and_turning_it_on_ends_no_session()
     let form = [("form_token", token.as_str()), ("name", " "), ("time_zone", "UTC"), ("asks_for_codes", "on")];
     let refused = desk.admin.post("/app/organization", &form).await;
     assert!(refused.status == 422 && refused.body.contains("name=\"asks_for_codes\" type=\"checkbox\""));
-    assert!(refused.says(" checked>"), "{}", refused.body);
+    assert!(refused.says("type=\"checkbox\" checked"), "{}", refused.body);
     let token = desk.live.member.get("/app").await.hidden("form_token");
     let form = [("form_token", token.as_str()), form[2], ("name", "Mine"), form[3]];
     assert_eq!(desk.live.member.post("/app/organization", &form).await.status, 403, "settings are for admins");

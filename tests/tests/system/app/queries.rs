@@ -92,7 +92,8 @@ async fn what_a_list_does_not_know_is_refused_and_never_shows_the_whole_list() {
 
 #[tokio::test]
 async fn the_sign_in_pages_refuse_what_they_do_not_know() {
-    let stranger = Browser::new(Org::new().await.base_url());
+    let org = Org::new().await;
+    let stranger = Browser::new(org.base_url());
     for path in ["/app/sign-in", "/app/sign-in/code"] {
         for query in ["zzz=1", "next=/app&next=/app", "ended=zzz", "password=zzz", "password=saved&password=saved"] {
             assert_eq!(stranger.get(&format!("{path}?{query}")).await.status, 422, "{path}?{query}");

@@ -13,7 +13,6 @@ use hayro_syntax::xref::XRef;
 
 use super::NotADocument;
 use super::encoding::{self, Encoding, UNKNOWN};
-use super::fonts::has_text;
 use super::rich_text;
 
 const ANCESTORS_MAX: usize = 32;
@@ -378,4 +377,12 @@ pub(super) fn font_name<'b, 'a>(instruction: &Instruction<'b, 'a>) -> Option<&'b
 
 fn texts<'a>(list: &Array<'a>) -> impl Iterator<Item = Text<'a>> {
     list.iter::<Object<'_>>().filter_map(Object::into_string)
+}
+
+pub(super) fn has_text(instruction: &Instruction<'_, '_>) -> bool {
+    let is_text = |part: &Object<'_>| matches!(part, Object::String(text) if !text.as_bytes().is_empty());
+    instruction.operands().any(|operand| match operand {
+        Object::Array(parts) => parts.iter::<Object<'_>>().any(|part| is_text(&part)),
+        other => is_text(other),
+    })
 }

@@ -9,7 +9,7 @@ use hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
 use hayro_syntax::page::Page;
 
 use super::NotADocument;
-use super::appearance::{appearance, font_name, is_shown, items, last_name, last_whole};
+use super::appearance::{appearance, font_name, has_text, is_shown, items, last_name, last_whole};
 use super::encoding::has_usual_letters;
 use super::known_fonts::{FontFileId, files, is_standard};
 use super::layers;
@@ -240,14 +240,6 @@ impl<'a> Search<'a> {
         let is_sound = each.reduce(|sound, other| sound && other)?;
         Some(if is_sound { Found::There } else { Found::Unreadable })
     }
-}
-
-pub(super) fn has_text(instruction: &Instruction<'_, '_>) -> bool {
-    let is_text = |part: &Object<'_>| matches!(part, Object::String(text) if !text.as_bytes().is_empty());
-    instruction.operands().any(|operand| match operand {
-        Object::Array(parts) => parts.iter::<Object<'_>>().any(|part| is_text(&part)),
-        other => is_text(other),
-    })
 }
 
 fn is_named(dict: &Dict<'_>, key: &[u8], name: &[u8]) -> bool {

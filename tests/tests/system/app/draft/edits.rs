@@ -29,7 +29,11 @@ async fn members_who_edit_different_parts_both_keep_their_edits() {
     let stale = desk.send(&steps, &[("seen", &step_page), ("name", "Closing <b>dinner</b>")]).await;
     assert_eq!(stale.status, 409);
     notice(&stale, "Ines Duarte changed this while you were typing");
-    assert!(stale.says("Name: now “Signatures”; you typed “Closing &#60;b&#62;dinner&#60;/b&#62;”."), "{}", stale.body);
+    assert!(
+        stale.says("Step name: now “Signatures”; you typed “Closing &#60;b&#62;dinner&#60;/b&#62;”."),
+        "{}",
+        stale.body
+    );
     assert!(
         stale.says("Signatures") && stale.says("value=\"Closing &#60;b&#62;dinner&#60;/b&#62;\""),
         "{}",
@@ -204,9 +208,11 @@ async fn two_who_rename_one_draft_are_told_of_each_other() {
     let stale = desk.send(&path, &[("seen", &seen), ("name", "Refit"), ("kind", "general")]).await;
     assert_eq!(stale.status, 409);
     notice(&stale, "Ines Duarte changed this while you were typing");
-    for text in
-        ["Name: now “Charter”; you typed “Refit”.", "Kind: now “SAFE”; you typed “Agreement”.", "value=\"Refit\""]
-    {
+    for text in [
+        "Agreement name: now “Charter”; you typed “Refit”.",
+        "Kind: now “SAFE”; you typed “Agreement”.",
+        "value=\"Refit\"",
+    ] {
         assert!(stale.says(text), "{text}: {}", stale.body);
     }
     let seen = desk.seen(&path).await;

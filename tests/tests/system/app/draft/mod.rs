@@ -183,7 +183,7 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
     let late = desk.send(&format!("{page}/steps/{step}"), &[("seen", "x"), ("name", "A better name")]).await;
     assert_eq!(late.status, 409);
     assert!(late.says("published while you were typing") && late.says("A better name"), "{}", late.body);
-    assert!(late.says("<dt>Name</dt>") && late.says("Now: Signing"), "{}", late.body);
+    assert!(late.says("<dt>Step name</dt>") && late.says("Now: Signing"), "{}", late.body);
     let form = [("act", "expiry"), ("seen", "x"), ("expires_at", "12/31/2031")];
     let late = desk.send(&format!("{page}/details"), &form).await;
     assert!(
@@ -194,7 +194,7 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
     let form = [("seen", "x"), ("name", "Refit contract"), ("kind", "safe")];
     let late = desk.send(&format!("{page}/details"), &form).await;
     assert!(
-        late.says("<dt>Kind</dt>") && late.says("SAFE") && !late.says("<dt>Name</dt>"),
+        late.says("<dt>Kind</dt>") && late.says("SAFE") && !late.says("<dt>Agreement name</dt>"),
         "only what differs: {}",
         late.body
     );
