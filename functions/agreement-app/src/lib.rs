@@ -33,7 +33,7 @@ pub fn routes() -> Pages {
     let of_all = Pages::default()
         .route("/app/agreements", get("view_agreements", agreements::list))
         .route(&at(""), get("view_agreement", agreement::show));
-    of_all.merge(of_participants()).merge(of_drafts())
+    of_all.merge(of_participants()).merge(of_drafts()).merge(of_terms_and_steps())
 }
 
 fn of_participants() -> Pages {
@@ -89,7 +89,7 @@ fn of_participants() -> Pages {
 }
 
 fn of_drafts() -> Pages {
-    use draft::{acts, begin, condition, details, documents, participants, payments, promises, step, terms};
+    use draft::{acts, begin, details, documents, participants, terms};
     Pages::default()
         .route(
             NEW_AGREEMENT,
@@ -123,6 +123,15 @@ fn of_drafts() -> Pages {
         )
         .route(&at("/documents/{document}/view"), get("view_document", documents::view))
         .route(&at("/documents/{document}/download"), get("download_document", documents::download))
+        .route(&at("/duplicate"), post("duplicate_agreement", acts::duplicate))
+        .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
+        .route(&at("/discard"), post("discard_draft", acts::discard))
+        .route(&at("/propose"), post("create_proposal", acts::propose).fields(&acts::PROPOSAL))
+}
+
+fn of_terms_and_steps() -> Pages {
+    use draft::{condition, payments, promises, step};
+    Pages::default()
         .route(
             &at("/payments"),
             get("view_payments", payments::list).form("add_payment", payments::add).fields(&payments::PAYMENT),
@@ -162,8 +171,4 @@ fn of_drafts() -> Pages {
                 .form(condition::SAVE_OPERATIONS, condition::save)
                 .fields(&condition::CONDITION),
         )
-        .route(&at("/duplicate"), post("duplicate_agreement", acts::duplicate))
-        .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
-        .route(&at("/discard"), post("discard_draft", acts::discard))
-        .route(&at("/propose"), post("create_proposal", acts::propose).fields(&acts::PROPOSAL))
 }

@@ -140,8 +140,14 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     };
     let has_pages_of_document = match has_pages_of(request, &wanted(&record.agreement, document)?, &content).await? {
         Ok(has_pages) => has_pages,
+        // What can't be compared in time counts as the same, which the member may answer.
+        Err(NotADocument::OutOfTime | NotADocument::NotItsTurn) if form.get(IS_SIGNED) == "on" => true,
         Err(reason) => {
-            let errors = FieldErrors::one("file", FieldCode::InvalidValue, reason.to_string().trim_end_matches('.'));
+            let message = reason.to_string();
+            let mut errors = FieldErrors::one(PAPER.file, FieldCode::InvalidValue, message.trim_end_matches('.'));
+            if matches!(reason, NotADocument::OutOfTime | NotADocument::NotItsTurn) {
+                errors.extend(FieldErrors::one(IS_SIGNED, FieldCode::Required, NOT_COMPARED));
+            }
             return Ok(again(errors, None).await?.unprocessable());
         }
     };
@@ -172,6 +178,9 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
 const UNSIGNED: &str = "is the document itself, which nobody has signed. Upload a scan of the signed paper";
 
 const IS_SIGNED: &str = "is_signed";
+const NOT_COMPARED: &str =
+    "must be ticked if it is signed: its pages were not compared in time. Choose the scan again, or another file";
+
 const SAME_PAGES: &str = "must be ticked if so. Choose the scan again, or another file";
 
 /// Whether an upload is a different file with the same pages as a document.

@@ -182,7 +182,7 @@ impl SortForm {
     }
 
     pub fn owners_error(&self) -> Option<&str> {
-        let at = |at: usize| self.fields.error(&format!("owner_contact_ids[{at}]"));
+        let at = |at: usize| self.fields.error(format!("owner_contact_ids[{at}]"));
         self.fields.error("owner_contact_ids").or_else(|| (0..limits::FUNDING_CONTACTS_MAX).find_map(at))
     }
 }
@@ -191,7 +191,7 @@ impl SortForm {
 fn kept(fields: &Fields, kind: AssetKind) -> Vec<(String, String)> {
     let known = kind.facts();
     let facts = Fact::ALL.into_iter().filter(|fact| !known.contains(fact)).filter_map(|fact| {
-        let typed = fields.value(&field_of(fact));
+        let typed = fields.value(field_of(fact));
         let is_shown = match fact.read(Given::Text(typed.to_owned())) {
             Err((FieldCode::SensitiveValue, _)) => false,
             _ => sensitive::check(typed).is_ok(),
@@ -229,7 +229,7 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
     let mut errors = FieldErrors::default();
     let mut detail = Map::new();
     // Facts of the previous kind, still in the form, are dropped with it.
-    for fact in kind.facts().into_iter().filter(|fact| form.has(&field_of(*fact))) {
+    for fact in kind.facts().into_iter().filter(|fact| form.has(field_of(*fact))) {
         match read_fact(form, item, fact) {
             Ok(value) => drop(detail.insert(fact.to_string(), value)),
             Err(found) => errors.extend(found),
@@ -275,7 +275,7 @@ pub(super) fn as_typed(item: &FundingItem, fact: Fact, value: &FactValue) -> Str
 
 /// The API value of a fact's field. A blank field removes the fact.
 fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldErrors> {
-    let text = form.get(&field_of(fact));
+    let text = form.get(field_of(fact));
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }
@@ -288,7 +288,7 @@ fn read_fact(form: &Form, item: &FundingItem, fact: Fact) -> Result<Json, FieldE
         return Ok(Json::from(minor.clone()));
     }
     let known = item.detail().get(Fact::Currency).map(FactValue::display).unwrap_or_default();
-    let typed = form.get(&field_of(Fact::Currency)).trim();
+    let typed = form.get(field_of(Fact::Currency)).trim();
     let code = if typed.is_empty() { known.as_str() } else { typed };
     typed_value(fact, text, code).map_err(|wrong| match wrong {
         Wrong::NoCurrency => FieldErrors::one(field_of(Fact::Currency), FieldCode::Required, NO_CURRENCY),

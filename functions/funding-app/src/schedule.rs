@@ -297,7 +297,7 @@ fn row(review: &WorkspaceFundingReview, item: &FundingItem, selected: &Fields) -
         badge: item_badge(item),
         on_hold: hold_badge(item),
         agreement: item.agreement_id().map(pages::urls::agreement_url),
-        is_checked: selected.is_checked(&format!("item.{}", item.id())),
+        is_checked: selected.is_checked(format!("item.{}", item.id())),
     }
 }
 

@@ -84,12 +84,12 @@ impl FormPage {
     }
 
     fn is_checked(&self, side: &str, id: &str) -> bool {
-        self.fields.is_checked(&format!("{side}.{id}"))
+        self.fields.is_checked(format!("{side}.{id}"))
     }
 
     fn side_error(&self, side: &str) -> Option<&str> {
         let field = format!("{side}_contact_ids");
-        let at = |at: usize| self.fields.error(&format!("{field}[{at}]"));
+        let at = |at: usize| self.fields.error(format!("{field}[{at}]"));
         self.fields.error(&field).or_else(|| (0..shared::limits::FUNDING_CONTACTS_MAX).find_map(at))
     }
 }

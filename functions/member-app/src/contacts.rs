@@ -35,7 +35,7 @@ form! {
     /// A contact's details.
     pub(crate) CONTACT: ContactForm {
         name: Field::line("display_name", "Name", 200).called("The name").required(),
-        kind: Field::choice("kind", "Kind").called("The kind"),
+        kind: Field::choice("kind", "Kind").called("The kind").required(),
         email: Field::email("email", "Email")
             .called("The email address")
             .hint("Needed before they can sign or approve anything."),

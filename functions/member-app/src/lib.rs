@@ -41,6 +41,10 @@ pub fn router(app: Arc<AppState>) -> Router {
 /// The routes for members' work on deals, signing in, and assets.
 #[must_use]
 pub fn routes() -> Pages {
+    of_accounts().merge(of_deals()).merge(of_files())
+}
+
+fn of_accounts() -> Pages {
     Pages::default()
         .route("/app", get("view_home", home::show))
         .route("/app/sign-in", get("view_sign_in", sign_in::show).form("sign_in", sign_in::sign_in))
@@ -77,6 +81,10 @@ pub fn routes() -> Pages {
         .route("/app/account/organization", post("switch_organization", account::switch_organization))
         .route(unsent::PATH, get("view_unsent_form", unsent::show))
         .route("/app/theme", post("choose_theme", theme::choose))
+}
+
+fn of_deals() -> Pages {
+    Pages::default()
         .route(
             "/app/contacts",
             get("view_contacts", contacts::list).form("create_contact", contacts::add).fields(&CONTACT),
@@ -115,6 +123,10 @@ pub fn routes() -> Pages {
                 .form("set_password", password_link::set)
                 .fields(&NEW_PASSWORD),
         )
+}
+
+fn of_files() -> Pages {
+    Pages::default()
         .file(assets::STYLE.path, assets::route(&assets::STYLE))
         .file(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
         .file(assets::SANS.path, assets::route(&assets::SANS))

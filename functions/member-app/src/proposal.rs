@@ -92,7 +92,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let kept = Flash::DecisionNote(id, signed_in.member().id()).take(request).await.ok().flatten();
     let review = proposals::review(signed_in.scope(), id).await?;
     let (content, note_cookie) = match kept {
-        Some((note, cookie)) => (Submitted::after_sign_in(note, review.is_pending), cookie),
+        Some((note, cookie)) => (Submitted::after_sign_in(&note, review.is_pending), cookie),
         None => (Submitted { notice, ..Submitted::default() }, None),
     };
     Ok(proposal_page(request, &review, content)?.with_cookie(cookie).with_cookie(note_cookie))
@@ -137,7 +137,7 @@ async fn signed_in_again(request: &Request) -> Result<PageResponse, Error> {
         return Err(Error::ForgedForm);
     }
     let review = proposals::review(signed_in.scope(), id).await?;
-    let content = Submitted::after_sign_in(form.get(DECISION.note).to_owned(), review.is_pending);
+    let content = Submitted::after_sign_in(form.get(DECISION.note), review.is_pending);
     Ok(proposal_page(request, &review, content)?.refused(StatusCode::FORBIDDEN, "forbidden"))
 }
 
@@ -281,13 +281,13 @@ impl Submitted {
         Self { fields: errors.over(note_of(form.get(DECISION.note))), notice: Some(notice), ticked }
     }
 
-    fn after_sign_in(note: String, is_pending: bool) -> Self {
+    fn after_sign_in(note: &str, is_pending: bool) -> Self {
         let line = match (note.trim(), is_pending) {
             ("", _) => "Read the page again, then decide.".to_owned(),
             (_, true) => "Your note is kept below. Read the page again, then decide.".to_owned(),
             (note, false) => format!("Your note was: “{note}”"),
         };
-        Self { fields: note_of(&note), notice: Some(Notice::warn(SESSION_ENDED, line)), ticked: None }
+        Self { fields: note_of(note), notice: Some(Notice::warn(SESSION_ENDED, line)), ticked: None }
     }
 }
 

@@ -22,6 +22,10 @@ pub fn router(app: Arc<AppState>) -> Router {
 /// The routes of the ledger, movements, statements and obligations.
 #[must_use]
 pub fn routes() -> Pages {
+    of_payments().merge(of_statements()).merge(of_obligations())
+}
+
+fn of_payments() -> Pages {
     let at = |path: &str| format!("/app/money/movements/{{id}}{path}");
     Pages::default()
         .route(MONEY, get("view_ledger", ledger::show))
@@ -67,6 +71,10 @@ pub fn routes() -> Pages {
             post("record_return", movement::acts::record_return).fields(&movement::act_forms::REASON),
         )
         .route(&at("/cancel"), post("cancel_movement", movement::acts::cancel).fields(&movement::act_forms::REASON))
+}
+
+fn of_statements() -> Pages {
+    Pages::default()
         .route(
             STATEMENTS,
             get("view_statements", statement::show_list)
@@ -86,6 +94,10 @@ pub fn routes() -> Pages {
                 .fields(&statement::columns::COLUMNS),
         )
         .route("/app/money/statements/{id}/discard", post("discard_statement", statement::discard::discard))
+}
+
+fn of_obligations() -> Pages {
+    Pages::default()
         .route(OBLIGATIONS, get("view_obligations", obligations::list))
         .route(
             "/app/obligations/{id}",

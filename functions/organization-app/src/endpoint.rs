@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
+use pages::form;
 use pages::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -31,6 +32,14 @@ use crate::attempts::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address};
 
 const DELIVERIES_PER_PAGE: usize = 25;
+
+form! {
+    /// What is replayed, and what becomes of the secret before a new one.
+    pub(crate) ENDPOINT_ACTS: EndpointActsForm {
+        since: Field::line("since", "Since", 40),
+        old: Field::choice("old", "The secret before"),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "endpoint.html")]
@@ -239,7 +248,8 @@ async fn replay_form(
     state: &EndpointState,
 ) -> Result<Option<ReplayForm>, Error> {
     let form = request.unverified_form();
-    let submitted = Some(form.get("since").to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
+    let submitted =
+        Some(form.get(ENDPOINT_ACTS.since).to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
     let requested = submitted.or(since);
     let zone = &request.signed_in()?.organization().time_zone;
     let since = requested.as_deref().map(|text| since_of(text, zone));
@@ -357,7 +367,7 @@ async fn resume(submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageRespons
 }
 
 async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: EndpointId) -> Result<PageResponse, Error> {
-    let replace_now = submitted.form().get("old") == "replace";
+    let replace_now = submitted.form().get(ENDPOINT_ACTS.old) == "replace";
     let rotation = if replace_now { Rotation::AtOnce } else { Rotation::Overlapping };
     let (scope, admin) = (submitted.scope(), submitted.submitter());
     let (new, keys, redirect) = match next_secret(submitted, id, rotation).await {
@@ -418,7 +428,7 @@ async fn count_undelivered(
     submitted: &AdminForm<'_>,
     id: EndpointId,
 ) -> Result<PageResponse, Error> {
-    let since = encode_query_value(submitted.form().get("since"));
+    let since = encode_query_value(submitted.form().get(ENDPOINT_ACTS.since));
     load_endpoint(request).await?;
     Ok(PageResponse::see_other(format!("{}?since={since}#replay", endpoint_url(id))))
 }
@@ -434,7 +444,7 @@ async fn replay_undelivered(
     id: EndpointId,
 ) -> Result<PageResponse, Error> {
     let zone = &request.signed_in()?.organization().time_zone;
-    let Some(since) = since_of(submitted.form().get("since"), zone) else {
+    let Some(since) = since_of(submitted.form().get(ENDPOINT_ACTS.since), zone) else {
         let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
         let notice = Notice::bad("Nothing was replayed", line);
         return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());

@@ -83,7 +83,9 @@ pub fn routes() -> Pages {
         .route("/app/developers/reference/{name}", get("view_api_operation", reference::show))
         .route(
             "/app/developers/endpoints/{id}",
-            get("view_endpoint", endpoint::show).form(endpoint::SUBMIT_OPERATIONS, endpoint::submit),
+            get("view_endpoint", endpoint::show)
+                .form(endpoint::SUBMIT_OPERATIONS, endpoint::submit)
+                .fields(&endpoint::ENDPOINT_ACTS),
         )
         .route(
             "/app/developers/endpoints/{id}/edit",

@@ -177,6 +177,7 @@ form! {
         email: Field::email("email", "Email").called("The email address").required(),
         role: Field::choice("role", "Role")
             .called("The role")
+            .required()
             .hint("Members decide. Admins also change settings and members."),
         password: Field::password(OWN_PASSWORD, "Your password"),
     }

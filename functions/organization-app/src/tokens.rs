@@ -98,7 +98,7 @@ form! {
             .called("The name")
             .hint("The program that uses it, such as CRM sync. Records show it as their author.")
             .required(),
-        scope: Field::choice("scope", "Scope").called("The scope"),
+        scope: Field::choice("scope", "Scope").called("The scope").required(),
     }
 }
 

@@ -40,7 +40,7 @@ use crate::{PartForm, load, refusal, waits_for};
 form! {
     /// Answers, by question.
     pub(crate) ANSWERS: AnswersForm {
-        answers: Field::choice("answer.", "Answer").called("Your answer"),
+        answers: Field::line("answer.", "Answer", 2000).called("Your answer"),
     }
 }
 

@@ -462,7 +462,13 @@ mod tests {
             [&past["exception"]["reason"], &past["outcome"], &past["ended"]["by"]["display_name"]],
             ["not_received", "await_proof", "Kim"]
         );
-        // Neither the instructions, down to their last characters, nor the bank's references.
+    }
+
+    #[test]
+    fn neither_instructions_nor_banks_references_are_in_what_is_confirmed() {
+        let files: Files = [(crypto::sha256_hex(PAPER), Bytes::from_static(PAPER))].into();
+        let contents = contents(&with_payment(), &files).unwrap();
+        // The instructions, down to their last characters.
         for (path, content) in &contents {
             let text = String::from_utf8_lossy(content);
             for secret in ["6789", "004829301847", &"ab".repeat(32)] {

@@ -263,6 +263,7 @@ impl<'a> Field<'a> {
                 format!("type=\"text\" inputmode=\"numeric\"{autocomplete}{required} maxlength=\"{max}\"")
             }
             Entry::Email => {
+                // The server's own rule, not the browser's, says what an address may be.
                 format!("type=\"text\" inputmode=\"email\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"254\"")
             }
             Entry::Url => {
@@ -270,7 +271,11 @@ impl<'a> Field<'a> {
                     "type=\"url\" inputmode=\"url\"{autocomplete} spellcheck=\"false\"{required} maxlength=\"2000\""
                 )
             }
-            Entry::Lines { max, rows } => format!("rows=\"{rows}\"{autocomplete}{required} maxlength=\"{max}\""),
+            Entry::Lines { max, rows } => {
+                // What checks spelling may send a secret elsewhere.
+                let secret = if self.is_secret { NOT_CORRECTED } else { "" };
+                format!("rows=\"{rows}\"{autocomplete}{secret}{required} maxlength=\"{max}\"")
+            }
             Entry::Data { rows } => {
                 format!("rows=\"{rows}\"{autocomplete} spellcheck=\"false\" class=\"mono\"{required}")
             }
@@ -327,9 +332,15 @@ pub trait FormFields: std::fmt::Debug + Sync {
         self.all().into_iter().map(|field| field.name).collect()
     }
 
-    /// The label of what people typed. None for what the page filled in.
+    /// The label of what people typed. None for what the page filled in, and for a choice, whose text isn't known here.
     fn label(&self, name: &str) -> Option<&'static str> {
-        self.all().into_iter().find(|field| field.names(name)).map(|field| field.label)
+        let field = self.all().into_iter().find(|field| field.names(name))?;
+        (!matches!(field.entry, Entry::Choice | Entry::Box)).then_some(field.label)
+    }
+
+    /// Whether people fill in a field.
+    fn has(&self, name: &str) -> bool {
+        self.all().into_iter().any(|field| field.names(name))
     }
 
     /// Whether no page shows a field again.
@@ -382,9 +393,18 @@ mod tests {
     fn a_form_knows_its_labels_and_secrets() {
         assert_eq!(CONTACT.names(), ["display_name", "role.", "password"]);
         let label = |name| CONTACT.label(name);
-        assert_eq!((label("display_name"), label("role.signer")), (Some("Name"), Some("Roles")));
+        assert_eq!((label("display_name"), label("password")), (Some("Name"), Some("Your password")));
         assert_eq!((label("version"), label("display_name.x")), (None, None));
         assert!(CONTACT.is_secret("password") && !CONTACT.is_secret("display_name") && !CONTACT.is_secret("role.x"));
+    }
+
+    #[test]
+    fn a_choice_has_no_text_of_its_own_and_a_secret_text_is_not_checked_for_spelling() {
+        assert_eq!(CONTACT.label("role.signer"), None);
+        assert!(CONTACT.has("role.signer") && CONTACT.has("password") && !CONTACT.has("version"));
+        let text = Field::lines("text", "Instructions", 2000, 5);
+        assert!(text.secret().attributes().contains("spellcheck=\"false\""));
+        assert!(!text.attributes().contains("spellcheck"));
     }
 
     #[test]

@@ -20,7 +20,6 @@ use shared::domain::sensitive::has_account_number;
 use shared::error::Error;
 use shared::web::next::safe_next;
 use shared::web::{Flash, Form, Request};
-use uuid::Uuid;
 
 use crate::form::FormFields;
 use crate::layout::{Layout, Link};
@@ -43,7 +42,7 @@ pub struct SentForm {
 }
 
 impl SentForm {
-    /// The label of what people typed. None for what the page filled in.
+    /// The label of what people typed. None for what the page filled in, and for a choice, whose text isn't known here.
     fn label(self, name: &str) -> Option<String> {
         self.fields?.label(name).map(str::to_owned)
     }
@@ -53,8 +52,9 @@ impl SentForm {
         self.fields.is_some_and(|fields| fields.is_secret(name))
     }
 
+    /// Whether the form has such fields, filled in or not: it is submitted only from its own page.
     fn has_secrets(self, form: &Form) -> bool {
-        form.typed().any(|(name, value)| self.is_secret(name) && !value.trim().is_empty())
+        form.typed().any(|(name, _)| self.is_secret(name))
     }
 }
 
@@ -66,11 +66,15 @@ struct Unsent {
     had_file: bool,
 }
 
+/// In a cookie, which has little room, its fields have names of one letter.
 #[derive(Debug, Serialize, Deserialize)]
 struct SentField {
+    #[serde(rename = "n")]
     name: String,
+    #[serde(rename = "v")]
     value: String,
-    /// None for what the page filled in.
+    /// None for what is not shown.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     label: Option<String>,
 }
 
@@ -119,9 +123,8 @@ impl Unsent {
     }
 
     fn typed(&self) -> impl Iterator<Item = (&str, &str)> {
-        // A choice's text isn't known here.
-        let is_choice = |field: &&SentField| field.value == CHECKED || Uuid::try_parse(&field.value).is_ok();
-        let typed = self.fields.iter().filter(move |field| !field.value.trim().is_empty() && !is_choice(field));
+        // A box's value says nothing.
+        let typed = self.fields.iter().filter(|field| !field.value.trim().is_empty() && field.value != CHECKED);
         typed.filter_map(|field| Some((field.label.as_deref()?, field.value.as_str())))
     }
 }
@@ -243,7 +246,9 @@ pub(crate) fn keep_used(request: &Request, sent: SentForm, layout: Layout, back:
     if sent.has_secrets(&form) || form.typed().any(is_left_out) {
         return Ok(UsedForm::HasSecrets);
     }
-    let is_filled = unsent.fields.iter().any(|field| field.label.is_some() && !field.value.trim().is_empty());
+    let is_filled = form
+        .typed()
+        .any(|(name, value)| sent.fields.is_some_and(|fields| fields.has(name)) && !value.trim().is_empty());
     if !is_filled && !unsent.had_file {
         return Ok(UsedForm::Empty);
     }

@@ -56,7 +56,8 @@ impl OrgStore {
     pub(crate) async fn accepted_elsewhere(&self, evidence: &Evidence) -> Result<Vec<Evidence>, StoreError> {
         let references = evidence.arrival_references();
         let by_reference = references.iter().map(|reference| keys::arrivals_with(self.org, reference));
-        let partitions = std::iter::once(keys::arrivals(self.org, evidence.facts().money)).chain(by_reference);
+        // The same reference says more than the same amount, of which there may be many.
+        let partitions = by_reference.chain([keys::arrivals(self.org, evidence.facts().money)]);
         let [from, to] = evidence.facts().days_around().map(|day| day.to_string());
         let (from, to) = (&*format!("{from}#"), &*format!("{to}#~"));
         let read = partitions.map(async |partition| {

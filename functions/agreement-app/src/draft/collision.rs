@@ -56,7 +56,9 @@ fn forms(subject: Option<Subject>) -> Vec<&'static dyn FormFields> {
 fn fields_of_forms(subject: Option<Subject>) -> Vec<Field<'static>> {
     let mut known = BTreeSet::new();
     let fields = forms(subject).into_iter().flat_map(FormFields::all);
-    fields.filter(|field| known.insert(field.name)).collect()
+    // Triggers are told as one, and a unit beside its number.
+    let told_elsewhere = [PROMISE.trigger.name, PROMISE.after.name, PROMISE.unit.name];
+    fields.filter(|field| !told_elsewhere.contains(&field.name) && known.insert(field.name)).collect()
 }
 
 pub(super) struct Difference {

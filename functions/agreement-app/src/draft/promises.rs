@@ -106,8 +106,8 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
 
 pub(super) fn triggers_text(fields: &Fields) -> String {
     let rows = (1..=limits::PROMISE_TRIGGERS_MAX).filter_map(|n| {
-        let text = fields.value(&format!("trigger-{n}")).trim();
-        let after = fields.value(&format!("after-{n}")).trim().to_owned();
+        let text = fields.value(format!("trigger-{n}")).trim();
+        let after = fields.value(format!("after-{n}")).trim().to_owned();
         (!text.is_empty()).then(|| format!("{text} ({after} days)"))
     });
     rows.collect::<Vec<_>>().join("; ")
@@ -198,7 +198,7 @@ fn read_triggers(form: &Form) -> Result<Triggers, FieldErrors> {
             let message = format!("must be a whole number from 0 to {}", limits::PROMISE_DAYS_MAX);
             errors.extend(FieldErrors::one(&*after, FieldCode::OutOfRange, message));
         }
-        let id: TriggerId = form.get(&format!("trigger-id-{n}")).parse().unwrap_or_else(|_| TriggerId::new());
+        let id: TriggerId = form.get(format!("trigger-id-{n}")).parse().unwrap_or_else(|_| TriggerId::new());
         triggers.extend(description.zip(days).map(|(description, due_after_days)| Trigger {
             id,
             description,
@@ -293,7 +293,7 @@ fn promise_page(
 }
 
 fn trigger_rows(fields: &Fields) -> Vec<TriggerFields> {
-    let value = |name: &str, n: usize| fields.value(&format!("{name}-{n}")).to_owned();
+    let value = |name: &str, n: usize| fields.value(format!("{name}-{n}")).to_owned();
     let is_used = |n: &usize| !value("trigger", *n).is_empty() || !value("after", *n).is_empty();
     let used = (1..=limits::PROMISE_TRIGGERS_MAX).filter(is_used).max().unwrap_or_default();
     let row = |number| TriggerFields {

@@ -18,7 +18,6 @@ use super::rich_text;
 const ANCESTORS_MAX: usize = 32;
 
 /// Flags of notes (ISO 32000-1, 12.5.3).
-const INVISIBLE: u32 = 1;
 const HIDDEN: u32 = 1 << 1;
 const PRINT: u32 = 1 << 2;
 const NO_VIEW: u32 = 1 << 5;
@@ -117,7 +116,7 @@ fn is_shown_somewhere(note: &Dict<'_>) -> bool {
 
 /// Whether paper shows the note just as all screens do, or as empty.
 fn is_printed_as_shown(note: &Dict<'_>) -> bool {
-    let is_alike = has_flag(note, PRINT) != has_flag(note, NO_VIEW) && !has_flag(note, INVISIBLE | TOGGLE_NO_VIEW);
+    let is_alike = has_flag(note, PRINT) != has_flag(note, NO_VIEW) && !has_flag(note, TOGGLE_NO_VIEW);
     is_alike || !is_shown_somewhere(note) || appearance(note).is_none_or(|drawing| is_empty(&drawing))
 }
 

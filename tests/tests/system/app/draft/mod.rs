@@ -202,6 +202,10 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
         desk.send(&format!("{page}/participants"), &[("contact_id", &desk.people[0]), ("role.signer", "on")]).await;
     assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
     assert!(late.says("<dt>Roles</dt>") && late.says("Signer"), "{}", late.body);
+    let promise = [("kind", "triggered"), ("name", "Report"), ("trigger-1", "The sale"), ("after-1", "10")];
+    let late = desk.send(&format!("{page}/promises"), &promise).await;
+    assert!(late.status == 409 && late.says("<dt>Triggers</dt>") && late.says("The sale"), "{}", late.body);
+    assert!(!late.says("Removed since"), "{}", late.body);
     for path in ["details", "terms", "participants", &format!("steps/{step}")] {
         let led = desk.browser.get(&format!("{page}/{path}")).await;
         assert_eq!((led.status, led.location()), (303, page.as_str()), "{path}");

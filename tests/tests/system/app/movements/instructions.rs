@@ -247,6 +247,10 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     assert_eq!(unsent.status, 303, "{}", unsent.body);
     assert!(!unsent.location().contains("ended=form"), "{}", unsent.location());
     seen.add(&unsent);
+    // Nor can what names no number be sent again from there, without the page's own caution.
+    let unnumbered = [("from", "typed"), ("kind", "aba"), ("holder", "Other LLC"), ("number", ""), ("code", "")];
+    let unsent = late.post(&at, &unnumbered).await;
+    assert!(unsent.status == 303 && !unsent.location().contains("ended=form"), "{}", unsent.location());
     // Verification types numbers, wrong and right. No page shows those either.
     let other = [("number", "DE02120300000000202051"), ("code", "")];
     for account in [&other[..], &ABA, &IBAN] {
