@@ -202,7 +202,11 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
         desk.send(&format!("{page}/participants"), &[("contact_id", &desk.people[0]), ("role.signer", "on")]).await;
     assert!(late.status == 409 && late.says("published while you were typing"), "{}", late.body);
     assert!(late.says("<dt>Roles</dt>") && late.says("Signer"), "{}", late.body);
+    let parties = desk.agreement(&page).await["participants"].clone();
+    let of = |side: &str, n: usize| format!("{side}.{}", parties[n]["id"].as_str().expect("an id"));
+    let (owes, gets) = (of("promisor", 0), of("promisee", 1));
     let promise = [("kind", "triggered"), ("name", "Report"), ("trigger-1", "The sale"), ("after-1", "10")];
+    let promise: Vec<_> = promise.into_iter().chain([(owes.as_str(), "on"), (&gets, "on")]).collect();
     let late = desk.send(&format!("{page}/promises"), &promise).await;
     assert!(late.status == 409 && late.says("<dt>Triggers</dt>") && late.says("The sale"), "{}", late.body);
     assert!(!late.says("Removed since"), "{}", late.body);

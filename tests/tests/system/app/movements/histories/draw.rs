@@ -101,7 +101,7 @@ impl Drawing<'_> {
             ("draft", ..) => (one, Act::Authorize),
             ("authorized", ..) if payment.revision == 0 => (one, Act::Enter),
             ("authorized", ..) => match payment.clone().act(one, &Act::Release, false) {
-                Ok(_) => (one, Act::Release),
+                Ok(()) => (one, Act::Release),
                 Err(_) if payment.clone().act(one, &Act::Verify, false).is_ok() => (one, Act::Verify),
                 Err(_) => (other, Act::Verify),
             },
