@@ -92,7 +92,7 @@ async fn page(
         OccurrenceState::Confirmed | OccurrenceState::Cancelled => (None, None),
     };
     let occurrences = obligation.occurrences(now);
-    let mut record = OccurrenceList::new(obligation, &obligation_url(id), (&occurrences, offset), act);
+    let mut record = OccurrenceList::new(obligation, &obligation_url(id), &occurrences, offset, act);
     if record.is_past_the_end {
         return Ok(PageResponse::see_other(obligation_url(id)));
     }

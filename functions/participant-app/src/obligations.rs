@@ -201,21 +201,23 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Paged = request.read_query()?;
     let (notice, cookie) = notice_of_act(request).await;
     let (session, view) = load_record(request).await?;
-    Ok(page_at(request, query.offset, (session, &view), (Fields::default(), notice))?.with_cookie(cookie))
+    Ok(page_at(request, query.offset, session, &view, (Fields::default(), notice))?.with_cookie(cookie))
 }
 
 fn page(
     request: &Request,
-    shown: (&ParticipantSession, &ParticipantView),
+    session: &ParticipantSession,
+    view: &ParticipantView,
     typed: (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
-    page_at(request, Offset::default(), shown, typed)
+    page_at(request, Offset::default(), session, view, typed)
 }
 
 fn page_at(
     request: &Request,
     offset: Offset,
-    (session, view): (&ParticipantSession, &ParticipantView),
+    session: &ParticipantSession,
+    view: &ParticipantView,
     (fields, notice): (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
     let (id, now): (ObligationId, _) = (request.path_id("obligation")?, request.now());
@@ -237,7 +239,7 @@ fn page_at(
     facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
     let declared = obligation.triggers().iter().filter(|trigger| trigger.declared.is_some());
     let (url, occurrences) = (own_obligation_url(by.id(), id), obligation.occurrences(now));
-    let mut record = OccurrenceList::new(obligation, &url, (&occurrences, offset), |_| (None, None));
+    let mut record = OccurrenceList::new(obligation, &url, &occurrences, offset, |_| (None, None));
     if record.is_past_the_end {
         return Ok(PageResponse::see_other(url));
     }
@@ -377,11 +379,11 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let other = || statement(by.name().as_str(), obligation, form.get("act"), "");
     let mut statement = shown.map_or_else(other, |own| own.statement.clone());
     if shown.is_some() && form.get("statement") != statement {
-        return Ok(page(request, (session, &view), (Fields::default(), Some(reworded())))?.conflicting());
+        return Ok(page(request, session, &view, (Fields::default(), Some(reworded())))?.conflicting());
     }
     let (mut did, said) = match asked.read(form, obligation, request.now()) {
         Ok(read) => read,
-        Err(errors) => return wrong(request, (session, &view), form, errors),
+        Err(errors) => return wrong(request, session, &view, form, errors),
     };
     if let Some(said) = said {
         statement = format!("{statement} {said}");
@@ -389,7 +391,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let receipt: ReceiptId = submitted.new_id();
     match keep_file(&submitted, id, receipt, &mut did).await? {
         Ok(()) => {}
-        Err(NotKept::Wrong(errors)) => return wrong(request, (session, &view), form, errors),
+        Err(NotKept::Wrong(errors)) => return wrong(request, session, &view, form, errors),
         Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
     }
     let url = receipt_url(by.id(), receipt);
@@ -407,13 +409,14 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
 
 fn wrong(
     request: &Request,
-    shown: (&ParticipantSession, &ParticipantView),
+    session: &ParticipantSession,
+    view: &ParticipantView,
     form: &Form,
     errors: FieldErrors,
 ) -> Result<PageResponse, Error> {
     let line = if form.has_file() { "Nothing was recorded. Choose the file again." } else { "Nothing was recorded." };
     let notice = Some(Notice::bad("Check what is marked below", line));
-    Ok(page(request, shown, (satisfaction::typed(form, errors), notice))?.unprocessable())
+    Ok(page(request, session, view, (satisfaction::typed(form, errors), notice))?.unprocessable())
 }
 
 async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) -> Result<PageResponse, Error> {
@@ -430,7 +433,7 @@ async fn refuse(request: &Request, form: &Form, reason: NotActedOnObligation) ->
     };
     let (session, view) = load_record(request).await?;
     let fields = satisfaction::typed(form, FieldErrors::default());
-    Ok(page(request, (session, &view), (fields, Some(Notice::bad(title, line))))?.conflicting())
+    Ok(page(request, session, &view, (fields, Some(Notice::bad(title, line))))?.conflicting())
 }
 
 pub(crate) async fn download(request: &mut Request) -> Result<PageResponse, Error> {

@@ -98,7 +98,8 @@ impl OccurrenceList {
     pub fn new(
         obligation: &Obligation,
         url: &str,
-        (occurrences, offset): (&[Occurrence], Offset),
+        occurrences: &[Occurrence],
+        offset: Offset,
         act: impl Fn(&Occurrence) -> (Option<(&'static str, &'static str)>, Option<String>),
     ) -> Self {
         let zone = obligation.zone();
