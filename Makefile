@@ -16,17 +16,11 @@ ARCH ?= x86-64
 GIVEN_ARCH = $(if $(filter command line environment,$(origin ARCH)),$(ARCH))
 ARCH_OF_STAGE = $(or $(GIVEN_ARCH),$$(scripts/stack architecture "$(STAGE)"))
 
-# The functions that are built together. The others are built apart, one by one or as joined by `+`: they would lend these
-# the features of what they draw and write with.
-BUILT_TOGETHER = read-api write-api proposals member-app money-app funding-app agreement-app organization-app \
-	participant-app mcp event-relay webhook-sender clock
-BUILT_APART = pictures documents
+FUNCTIONS = $(notdir $(wildcard functions/*))
 # How they are compiled; CI looks only at whether they answer, and takes `lambda-tested`.
 LAMBDA_PROFILE ?= lambda
 # Builds all of them with some options; `hello`, a bare function to compare with, where it is asked for.
-LAMBDA_BUILD = cargo lambda build --profile $(LAMBDA_PROFILE) --$(ARCH) $(1)
-build_functions = $(call LAMBDA_BUILD,$(1)) $(addprefix -p ,$(BUILT_TOGETHER)) \
-	$(foreach function,$(BUILT_APART) $(2),&& $(call LAMBDA_BUILD,$(1)) -p $(subst +, -p ,$(function)))
+build_functions = cargo lambda build --profile $(LAMBDA_PROFILE) --$(ARCH) $(1) $(addprefix -p ,$(FUNCTIONS) $(2))
 ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"

@@ -8,6 +8,7 @@
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
+import { LOOKED, note } from './looked.mjs';
 import { Receiver } from './receiver.mjs';
 import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
@@ -208,7 +209,7 @@ async function main(stacks, receiver) {
   };
   const tabs = new Map();
   for (const [name, [{ base }, person]] of Object.entries(lookers)) {
-    const views = await Promise.all(VIEWS.map(async (view) => {
+    const views = await Promise.all(LOOKED.map(async (view) => {
       const tab = Object.assign(await open(chrome, { view, javaScriptEnabled: true }), { base });
       if (person?.link) await attend(tab, person, name !== 'newcomer');
       else if (person) await signIn(tab, base, person);
@@ -220,7 +221,7 @@ async function main(stacks, receiver) {
   for (const scene of scenes) {
     const path = typeof scene.path === 'function' ? await scene.path(made, late) : scene.path;
     await scene.before?.(stack, made);
-    const views = VIEWS.filter(({ isSpare }) => !(scene.isCounted && isSpare));
+    const views = LOOKED.filter(({ isSpare }) => !(scene.isCounted && isSpare));
     await Promise.all(views.map((view) => look(view, scene, tabs, path, made)));
     await scene.after?.(stack, made);
   }
@@ -259,7 +260,8 @@ try {
     await walkDeal(stacks[0]);
   } else {
     const count = await main(stacks, receiver);
-    console.log(`${count} pages and states looked at in ${VIEWS.length} views, ${secondsSince(began)} s`);
+    console.log(`${count} pages and states looked at in ${LOOKED.length} views, ${secondsSince(began)} s`);
+    if (wanted === '' && problems.length === 0) note();
   }
 } catch (error) {
   problems.push(error.stack);

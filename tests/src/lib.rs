@@ -59,3 +59,9 @@ pub use org::Org;
 pub use shaky::Shaky;
 pub use stack::{Needs, Stack};
 pub use wait::eventually;
+
+/// Whether all is wanted that takes long (`FULL=1`): every random history, and lists of 100,000.
+#[must_use]
+pub fn is_full() -> bool {
+    std::env::var("FULL").is_ok_and(|value| !matches!(value.as_str(), "" | "0"))
+}

@@ -213,8 +213,10 @@ impl Org {
     ) -> Result<Result<(), NotActedOnObligation>, Error> {
         let call = self.participant_call(agreement, participant).await;
         retry_on_conflict(Budget::attempts(10), || async {
-            let said = (id, doing.clone(), "I say so.".to_owned());
-            call.commit(act_as_participant(call.scope(), call.participant(), occasion(form), said).await?).await
+            let (doing, statement) = (doing.clone(), "I say so.".to_owned());
+            let plan =
+                act_as_participant(call.scope(), call.participant(), occasion(form), id, doing, statement).await?;
+            call.commit(plan).await
         })
         .await
     }

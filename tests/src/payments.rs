@@ -130,8 +130,8 @@ impl Org {
         let done = self
             .as_member(person, "publish_agreement", async |call| {
                 let review = proposals::review_act(call.scope(), agreement_id, action).await?;
-                let shown = review.fingerprint.with_meant(to_tick(&review.warnings));
-                proposals::propose_and_confirm(call.scope(), call.member(), new(), &shown).await
+                let ticked = to_tick(&review.warnings);
+                proposals::propose_and_confirm(call.scope(), call.member(), new(), &review.shown, &ticked).await
             })
             .await;
         done.expect("nothing is in the way");
@@ -171,7 +171,7 @@ impl Org {
         let keys = self.stack().keyring();
         let entered = self
             .as_member(first, "enter_instructions", async |call| {
-                movements::enter_instructions(call.scope(), call.member(), keys, id, (0, &instructions())).await
+                movements::enter_instructions(call.scope(), call.member(), keys, id, 0, &instructions()).await
             })
             .await;
         entered.expect("the rules allow it");
@@ -258,7 +258,7 @@ impl Paying {
         let other = BankInstructions::read(InstructionsKind::Iban, typed).expect("instructions");
         let entered = org
             .as_member(&self.people[0], "enter_instructions", async |call| {
-                movements::enter_instructions(call.scope(), call.member(), keys, self.id, (shown, &other)).await
+                movements::enter_instructions(call.scope(), call.member(), keys, self.id, shown, &other).await
             })
             .await;
         entered.expect("the rules allow it");

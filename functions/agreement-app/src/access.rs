@@ -51,7 +51,6 @@ fn mail_to(contact: &Contact, organization: &Organization, agreement: &Agreement
     Some(format!("mailto:{}?subject={subject}&body={}", encode(email.as_str()), encode(&text)))
 }
 
-/// Encodes a text for a `mailto:` URL, including slashes.
 fn encode(text: &str) -> String {
     encode_query_value(text).replace('/', "%2F")
 }
@@ -193,13 +192,14 @@ struct ReceiptRow {
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(page(request, (None, Fields::default()), notice).await?.with_cookie(cookie))
+    Ok(page(request, None, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
 /// The page. A refused rejection of a paper signature keeps the typed text.
 pub(crate) async fn page(
     request: &Request,
-    (refused, fields): (Option<PaperSignatureId>, Fields),
+    refused: Option<PaperSignatureId>,
+    fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let (id, participant): (AgreementId, ParticipantId) = (request.path_id("id")?, request.path_id("participant")?);
@@ -228,7 +228,7 @@ pub(crate) async fn page(
         papers: papers
             .iter()
             .rev()
-            .map(|paper| PaperRow::new(&record, paper, (signed_in.member(), &signed_in.organization().time_zone)))
+            .map(|paper| PaperRow::new(&record, paper, signed_in.member(), &signed_in.organization().time_zone))
             .collect(),
         to_record: links_to_record(agreement, participant),
         code: CodeCard::of(request, participant, &record).await?,

@@ -108,8 +108,8 @@ fn agreement_page(
     });
     let badge = lifecycle_badge(agreement.lifecycle());
     let status = (view.status != badge.text).then(|| view.status.clone());
-    let title = ("Agreement", agreement.name.as_str().to_owned());
-    let deal = Deal { status, ..Deal::new(title, badge, workspace, agreement, &summary) };
+    let title = agreement.name.as_str().to_owned();
+    let deal = Deal { status, ..Deal::new("Agreement", title, badge, workspace, agreement, &summary) };
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),

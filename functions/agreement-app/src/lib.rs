@@ -130,7 +130,7 @@ fn of_drafts() -> Pages {
 }
 
 fn of_terms_and_steps() -> Pages {
-    use draft::{condition, payments, promises, step};
+    use draft::{condition, condition_form, payments, promises, step};
     Pages::default()
         .route(
             &at("/payments"),
@@ -163,12 +163,12 @@ fn of_terms_and_steps() -> Pages {
             &at("/steps/{step}/conditions"),
             get("view_new_condition", condition::new_condition)
                 .form("add_condition", condition::add)
-                .fields(&condition::CONDITION),
+                .fields(&condition_form::CONDITION),
         )
         .route(
             &at("/conditions/{condition}"),
             get("view_condition", condition::show)
                 .form(condition::SAVE_OPERATIONS, condition::save)
-                .fields(&condition::CONDITION),
+                .fields(&condition_form::CONDITION),
         )
 }

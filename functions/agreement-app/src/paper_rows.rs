@@ -53,7 +53,7 @@ pub(crate) struct Wait {
 }
 
 impl PaperRow {
-    pub fn new(record: &ParticipantRecord, paper: &PaperSignature, (member, zone): (&Member, &TimeZone)) -> Self {
+    pub fn new(record: &ParticipantRecord, paper: &PaperSignature, member: &Member, zone: &TimeZone) -> Self {
         let agreement = &record.agreement;
         let path = format!("{}/papers/{}", access_url(agreement.id(), paper.participant_id), paper.id);
         let obstacle = obstacle(agreement, paper);

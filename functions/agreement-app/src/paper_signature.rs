@@ -156,7 +156,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
         return Ok(again(errors, None).await?.unprocessable());
     }
     let scan = Scan { file_name, content, file_type, has_pages_of_document };
-    let new = typed.of(&record.contact, (id, participant, document), form, scan);
+    let new = typed.of(id, &record.contact, participant, document, form, scan);
     let shown = if form.get("counts") == "at_once" { Counting::Alone } else { Counting::Confirmed };
     let (agreement, name) = (record.agreement.id(), new.name.as_str().to_owned());
     let url = format!("{}#papers", access_url(agreement, participant));
@@ -238,8 +238,10 @@ struct Typed {
 impl Typed {
     fn of(
         self,
+        id: PaperSignatureId,
         contact: &Contact,
-        (id, participant_id, document_id): (PaperSignatureId, ParticipantId, DocumentId),
+        participant_id: ParticipantId,
+        document_id: DocumentId,
         form: &Form,
         scan: Scan,
     ) -> NewPaperSignature {
@@ -342,7 +344,7 @@ pub(crate) async fn reject(request: &mut Request) -> Result<PageResponse, Error>
         Err((code, message)) => {
             let errors = FieldErrors::one(REJECTION.reason, code, message);
             let fields = Fields::submitted(submitted.form(), errors);
-            return Ok(access::page(request, (Some(paper), fields), None).await?.unprocessable());
+            return Ok(access::page(request, Some(paper), fields, None).await?.unprocessable());
         }
     };
     let notice = Notice::good("Paper signature rejected", "The document still waits for the signature.");

@@ -200,7 +200,6 @@ impl Sweep<'_> {
         }
     }
 
-    /// Counts the people of workspaces, each workspace once.
     async fn count_people(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
         let mut of_workspaces: BTreeMap<(OrgId, WorkspaceId), Vec<DueEntry>> = BTreeMap::new();
         for entry in entries {

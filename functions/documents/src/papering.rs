@@ -15,9 +15,10 @@ use shared::domain::funding::transitions::NotPapered;
 use shared::domain::ids::{AgreementId, ContactId, FundingItemId, WorkspaceId};
 use shared::error::Error;
 use shared::limits;
-use shared::service::funding_fingerprint::{PaperingFingerprint, PaperingPart};
 use shared::service::funding_review::{self, PaperingPreview};
+use shared::service::funding_shown::PaperingPart;
 use shared::service::papering;
+use shared::service::shown::Shown;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -123,7 +124,7 @@ async fn preview(
         problems: problems(&found, items),
         items: list.join(","),
         agreement_id: id.to_string(),
-        shown: found.fingerprint.as_ref().map(ToString::to_string).unwrap_or_default(),
+        shown: found.shown.as_ref().map(ToString::to_string).unwrap_or_default(),
         fields: typed.unwrap_or_else(|| Fields::of([(DRAFT.name, name)])),
         people: people(&found),
         papers: found.papers.iter().map(PaperView::from).collect(),
@@ -210,7 +211,7 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
         return Ok(redirect.into());
     }
     let files = request.app().files()?;
-    let shown = PaperingFingerprint::from_form(form.get("shown"));
+    let shown = Shown::from_form(form.get("shown"));
     let (submitted_ref, new, shown) = (&submitted, &new, &shown);
     let run = || async move {
         let prepared = papering::prepare(submitted_ref.scope(), new).await?.with_id(id);
@@ -243,8 +244,8 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
 
 const SHOWN: &str = "shown";
 
-fn check_shown(shown: &PaperingFingerprint, prepared: &papering::Prepared) -> Result<(), Error> {
-    let changed = shown.changed_to(&prepared.fingerprint());
+fn check_shown(shown: &Shown<PaperingPart>, prepared: &papering::Prepared) -> Result<(), Error> {
+    let changed = shown.changed_to(&prepared.shown());
     let said = |part: &PaperingPart| match part {
         PaperingPart::Items => "Changed: the items or their facts.",
         PaperingPart::Trust => "Changed: the trust, its settlors or its trustees.",

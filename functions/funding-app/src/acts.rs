@@ -16,9 +16,9 @@ use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::proposal::Note;
 use shared::error::Error;
-use shared::service::funding_fingerprint::ItemFingerprint;
 use shared::service::funding_items::{self, FundingAct};
 use shared::service::precondition::ExpectedVersion;
+use shared::service::shown::Shown;
 use shared::text::{funding_words as words, next_step_of_item};
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -50,7 +50,7 @@ async fn act(
     let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let outcome = if is_decision(&doing) {
-        let shown = ItemFingerprint::from_form(submitted.form().get("shown"));
+        let shown = Shown::from_form(submitted.form().get("shown"));
         submitted.run(|| funding_items::act_as_shown(scope, by, id, doing.clone(), &shown)).await?
     } else {
         submitted.run(|| funding_items::act(scope, by, id, doing.clone())).await?

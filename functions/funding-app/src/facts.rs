@@ -136,12 +136,7 @@ fn field_of(fact: Fact) -> String {
 }
 
 impl SortForm {
-    pub fn new(
-        item: &FundingItem,
-        version: u64,
-        (trusts, people): (&[Trust], &[Contact]),
-        typed: Option<Fields>,
-    ) -> Self {
+    pub fn new(item: &FundingItem, version: u64, trusts: &[Trust], people: &[Contact], typed: Option<Fields>) -> Self {
         let fields = typed.unwrap_or_else(|| values_of(item)).within("sort");
         let kind = AssetKind::parse(fields.value(FACTS_FORM.kind)).unwrap_or(item.asset_kind());
         let needed = Verb::parse(fields.value(FACTS_FORM.verb)).and_then(|verb| kind.facts_for(verb));

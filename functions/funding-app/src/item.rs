@@ -229,7 +229,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
 }
 
 fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> ItemPage {
-    let ItemReview { item, version, workspace, trusts, people, agreement, fingerprint, .. } = review;
+    let ItemReview { item, version, workspace, trusts, people, agreement, shown, .. } = review;
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
     let is_open = matches!(item.status(), Status::Open);
     let is_under_way = matches!(item.phase(), Phase::InProgress | Phase::Claimed);
@@ -243,7 +243,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         has_errors: typed.has_errors(),
         title: item.label().as_str().to_owned(),
         path: item_url(item.id()),
-        shown: fingerprint.to_string(),
+        shown: shown.to_string(),
         badge: item_badge(item),
         on_hold: hold_badge(item),
         workspace: Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() },
@@ -256,7 +256,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         withdraw: (runs && item.claim().is_some()).then(|| typed.fields_or_none(WITHDRAW)),
         confirmations: Vec::new(),
         proof_form: runs.then(|| proof_form(&typed)),
-        sort: is_open.then(|| SortForm::new(item, *version, (trusts, people), typed_sort)),
+        sort: is_open.then(|| SortForm::new(item, *version, trusts, people, typed_sort)),
         facts: facts_for_people(item),
         hold: item.hold().map(|hold| HoldCard {
             waiting_on: words::waiting_on(hold.waiting_on),

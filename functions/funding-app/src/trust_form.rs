@@ -68,7 +68,7 @@ struct Existing {
 }
 
 impl FormPage {
-    fn new(request: &Request, (workspace, people): (&Workspace, &[Contact]), fields: Fields) -> Self {
+    fn new(request: &Request, workspace: &Workspace, people: &[Contact], fields: Fields) -> Self {
         let id = workspace.id();
         Self {
             layout: Layout::new(request),
@@ -118,10 +118,8 @@ pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<PageResponse, Error> {
     let (workspace, people) = funding_review::people(request.signed_in()?.scope(), id).await?;
-    let page = FormPage {
-        hidden: vec![("workspace", id.to_string())],
-        ..FormPage::new(request, (&workspace, &people), fields)
-    };
+    let page =
+        FormPage { hidden: vec![("workspace", id.to_string())], ..FormPage::new(request, &workspace, &people, fields) };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
 
@@ -205,7 +203,7 @@ async fn edit_page(
             trust: Link { url: trust_url(id), text: trust.formal_name.as_str().to_owned() },
             papered,
         }),
-        ..FormPage::new(request, (&workspace, &people), fields)
+        ..FormPage::new(request, &workspace, &people, fields)
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }

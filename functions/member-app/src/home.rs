@@ -516,7 +516,7 @@ impl ChangeRow {
         });
         Self {
             did: names.did(row).into_owned(),
-            object: objects.into_iter().find_map(|object| Object::new(object, names, is_admin)),
+            object: objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin)),
             by: caller_of(row, names),
             at: row.at.into(),
         }

@@ -1,5 +1,7 @@
 //! The page of a proposal, on which a member reviews its effects and decides.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use http::StatusCode;
 use pages::agreement_summary::{AgreementSummary, next_line};
@@ -23,7 +25,7 @@ use shared::domain::member::{Changed, Refusal};
 use shared::domain::proposal::{Decision, MemberDecision, Note, Proposal, ProposalAction, ProposalState};
 use shared::error::Error;
 use shared::platform::endings::end_at_once;
-use shared::service::proposals::{self, Choice, ProposalReview, ReviewFingerprint};
+use shared::service::proposals::{self, Choice, ProposalReview, Shown};
 use shared::text;
 use shared::web::{Flash, Form, Request, SubmittedForm};
 
@@ -67,7 +69,7 @@ struct ProposalPage {
     in_flight: usize,
     shows_snapshot: bool,
     decision: Option<DecisionView>,
-    fingerprint: String,
+    shown: String,
     fields: Fields,
     notice: Option<Notice>,
 }
@@ -157,8 +159,8 @@ pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error>
     let id: ProposalId = request.path_id("id")?;
     let note = parse_note(form.get(DECISION.note));
     let choice = parse_choice(form.get("decision"));
-    let shown = ReviewFingerprint::parse(form.get("version")).map(|shown| shown.with_meant(ticked(form)));
-    let (Ok(note), Some(choice), Some(shown)) = (&note, choice, &shown) else {
+    let (shown, ticked) = (&Shown::from_form(form.get("version")), &ticked(form));
+    let (Ok(note), Some(choice), true) = (&note, choice, shown.is_readable()) else {
         let review = proposals::review(scope, id).await?;
         let notice = Notice::bad("Nothing was decided", "Check what is marked below, then choose again.");
         let content = Submitted::new(form, note.err(), notice);
@@ -166,7 +168,7 @@ pub(crate) async fn decide(request: &mut Request) -> Result<PageResponse, Error>
     };
     // The page after the redirect knows the effect and the next step.
     let redirect = redirect_with_notice(&submitted, proposal_url(id), "Decided", "").await;
-    let deciding = submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown));
+    let deciding = submitted.run(|| proposals::decide(scope, member, id, choice, note.clone(), shown, ticked));
     match Box::pin(deciding).await {
         Ok(Ok(())) => {
             if choice == Choice::Confirm {
@@ -270,7 +272,7 @@ fn sentence(message: &str) -> String {
 struct Submitted {
     fields: Fields,
     notice: Option<Notice>,
-    ticked: Option<Vec<WarningKind>>,
+    ticked: Option<BTreeSet<WarningKind>>,
 }
 
 impl Submitted {
@@ -357,7 +359,7 @@ fn deal(review: &ProposalReview, summary: &AgreementSummary) -> Deal {
         ProposalAction::CancelAgreement => "Proposal to cancel",
     };
     let badge = proposal_badge(review.state());
-    let deal = Deal::new((over, title), badge, &review.workspace, agreement, summary);
+    let deal = Deal::new(over, title, badge, &review.workspace, agreement, summary);
     let mut deal = deal.with_payments(&review.payments);
     if !review.payments.is_empty() {
         // Not all of many payments were read.
@@ -394,7 +396,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         agreement: Link { url: agreement_url(review.current.id()), text: review.current.name.as_str().to_owned() },
         agreement_badge: lifecycle_badge(review.current.lifecycle()),
         blockers: blockers(review),
-        warnings: warning_groups(&review.current, &review.payments, &review.warnings, submitted.ticked.as_deref()),
+        warnings: warning_groups(&review.current, &review.payments, &review.warnings, submitted.ticked.as_ref()),
         agreement_summary: summary,
         payments: PaymentList::new(&review.payments, &review.current, &review.contacts),
         is_pending: review.is_pending,
@@ -402,7 +404,7 @@ fn proposal_page(request: &Request, review: &ProposalReview, submitted: Submitte
         in_flight: review.in_flight().count(),
         shows_snapshot: review.as_proposed.is_some(),
         decision: decision_view(proposal),
-        fingerprint: review.fingerprint.to_string(),
+        shown: review.shown.to_string(),
         fields: submitted.fields,
         notice,
         effects: review.effects.clone(),

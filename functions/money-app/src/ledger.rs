@@ -60,7 +60,7 @@ struct TotalRow {
 }
 
 impl TotalRow {
-    fn new((currency, direction, figures): (&'static str, LedgerDirection, LedgerFigures)) -> Self {
+    fn new(currency: &'static str, direction: LedgerDirection, figures: LedgerFigures) -> Self {
         let LedgerFigures { owed, claimed, proven } = figures;
         Self {
             currency,
@@ -278,7 +278,10 @@ fn ledger_page(
         is_open_only: !query.include_done.get(),
         is_filtered: !filters.is_empty(),
         us,
-        totals: totals.iter().map(TotalRow::new).collect(),
+        totals: totals
+            .iter()
+            .map(|(currency, direction, figures)| TotalRow::new(currency, direction, figures))
+            .collect(),
         count: page.pagination.total,
         overdue,
         pager: Pager::new("the ledger", page.pagination, url),

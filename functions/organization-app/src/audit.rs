@@ -135,7 +135,7 @@ fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPa
     page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
     page.is_filtered = !query.filter.is_empty();
     page.is_first = query.before.is_none();
-    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, (found, &zone), is_admin)).collect();
+    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, found, &zone, is_admin)).collect();
     page.looked_back_to = found.looked_back_to.map(|at| DisplayTime::in_zone(at, &zone));
     page.next = found.next.map(|next| page.typed.url(Some(next)));
     page.earlier = found.next.is_none().then(|| page.typed.week_before(query.first).url(None));
@@ -223,12 +223,12 @@ fn outcome_badge(outcome: CallOutcome) -> Badge {
 }
 
 impl RowView {
-    fn new(row: &AuditRow, typed: &Typed, (found, zone): (&AuditPage, &TimeZone), is_admin: bool) -> Self {
+    fn new(row: &AuditRow, typed: &Typed, found: &AuditPage, zone: &TimeZone, is_admin: bool) -> Self {
         let names = &found.names;
         // The act says which part.
         let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
         let objects: Vec<Object> =
-            audit::objects_of(row).filter_map(|object| Object::new(object, names, is_admin)).collect();
+            audit::objects_of(row).filter_map(|(_, id)| Object::new(id, names, is_admin)).collect();
         Self {
             at: DisplayTime::in_zone(row.at, zone),
             request_id: row.request_id.to_string(),

@@ -29,14 +29,14 @@ impl OwnAccounts {
         let waits = all.iter().any(|own| own.agreed.is_none());
         let seconds = if waits { Some(second_members::load(scope).await?) } else { None };
         for own in all {
-            rows.push(Row::new(own, (seconds.as_ref(), by), &organization.time_zone));
+            rows.push(Row::new(own, seconds.as_ref(), by, &organization.time_zone));
         }
         Ok(Self { rows, fields: fields.within("own") })
     }
 }
 
 impl Row {
-    fn new(own: &OwnAccount, (seconds, by): (Option<&SecondMembers>, MemberId), zone: &TimeZone) -> Self {
+    fn new(own: &OwnAccount, seconds: Option<&SecondMembers>, by: MemberId, zone: &TimeZone) -> Self {
         let said = format!("Said by {} on {}.", actor_label(&own.said_by), zone.day_of(own.said_at).for_people());
         let (then, can_agree) = match (&own.agreed, seconds) {
             (Some(Agreed { is_alone: true, .. }), _) => ("No other member counted as a second one.".to_owned(), false),

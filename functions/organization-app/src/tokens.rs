@@ -48,7 +48,6 @@ struct Query {
     created: Filter<TokenId>,
 }
 
-/// The card of the token in the URL, if valid and created in this session less than two minutes ago.
 async fn new_token_card(request: &Request, valid: &[&Token]) -> Result<Option<NewTokenCard>, Error> {
     let query: Query = request.read_query()?;
     let Some(token) = query.created.get().and_then(|id| valid.iter().find(|token| token.id == id)) else {

@@ -17,7 +17,7 @@ use pages::uploads::{Checked, check_file};
 use pages::urls::{part_url, receipt_url};
 use shared::crypto::keyring::{Keyring, SealError};
 use shared::domain::agreement::gate::{FieldType, Gate, GateStatus, InformationField};
-use shared::domain::agreement::{Agreement, DocumentContent, Lifecycle, Stage};
+use shared::domain::agreement::{Agreement, DocumentContent, Lifecycle};
 use shared::domain::ids::{FieldId, GateId, ReceiptId};
 use shared::domain::information::typed::{
     ADDRESS_PARTS, REMOVE, TypedAnswers, YES_NO, input_name, is_secret, part_name,
@@ -152,7 +152,7 @@ pub(super) async fn page(request: &Request, id: GateId, shown: Shown<'_>) -> Res
         answered: draft.answered(questions),
         saved_at: own.saved_at().map(DisplayTime::from),
         version: own.version(),
-        sent: own.submissions.last().map(|last| sent(agreement, (stage, gate), last)),
+        sent: own.submissions.last().map(|last| sent(agreement, gate, last)),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
@@ -241,7 +241,7 @@ fn parts(field: &InformationField, is_saved: bool) -> Vec<Part> {
     }
 }
 
-fn sent(agreement: &Agreement, (_, gate): (&Stage, &Gate), last: &Submission) -> SentAnswers {
+fn sent(agreement: &Agreement, gate: &Gate, last: &Submission) -> SentAnswers {
     let questions = agreement.questions(gate.id).unwrap_or_default();
     let is_active = agreement.lifecycle() == Lifecycle::Active;
     SentAnswers {

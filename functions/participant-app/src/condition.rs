@@ -122,8 +122,8 @@ pub(crate) async fn approve(request: &mut Request) -> Result<PageResponse, Error
     if submitted.form().get("statement") != statement {
         return Ok(page(request, Fields::default(), Some(reworded())).await?.conflicting());
     }
-    let doing = (ParticipantAct::Approve(id, statement), format!("You approved “{step}”"));
-    match act(request, &submitted, doing).await? {
+    let title = format!("You approved “{step}”");
+    match act(request, &submitted, ParticipantAct::Approve(id, statement), title).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
@@ -149,7 +149,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         };
     let title = format!("You uploaded “{}”", file_name.as_str());
     let upload = Upload { gate_id: id, file_name, content, file_type };
-    match act(request, &submitted, (ParticipantAct::Upload(upload), title)).await? {
+    match act(request, &submitted, ParticipantAct::Upload(upload), title).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
@@ -175,8 +175,8 @@ pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error
         Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
     };
     let (step, _) = step_of(request, id).await?;
-    let doing = (ParticipantAct::Decline(Declining::Gate(id), reason), format!("You declined “{step}”"));
-    match act(request, &submitted, doing).await? {
+    let title = format!("You declined “{step}”");
+    match act(request, &submitted, ParticipantAct::Decline(Declining::Gate(id), reason), title).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }

@@ -242,8 +242,8 @@ pub(crate) async fn sign(request: &mut Request) -> Result<PageResponse, Error> {
         signatory,
         statement,
     };
-    let doing = (ParticipantAct::Sign(signing), format!("You signed “{name}”"));
-    match act(request, &submitted, doing).await? {
+    let title = format!("You signed “{name}”");
+    match act(request, &submitted, ParticipantAct::Sign(signing), title).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }
@@ -320,7 +320,7 @@ pub(crate) async fn decline(request: &mut Request) -> Result<PageResponse, Error
     let document = agreement.document(id).ok_or_else(Error::not_found)?;
     let doing = ParticipantAct::Decline(Declining::Document(id), reason);
     let title = format!("You declined to sign “{}”", document.name.as_str());
-    match act(request, &submitted, (doing, title)).await? {
+    match act(request, &submitted, doing, title).await? {
         Ok(receipt) => Ok(receipt),
         Err((fields, notice)) => Ok(page(request, fields, Some(notice)).await?.conflicting()),
     }

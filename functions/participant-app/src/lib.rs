@@ -156,7 +156,8 @@ type Answer = Result<PageResponse, (Fields, Notice)>;
 async fn act(
     request: &Request,
     submitted: &PartForm<'_>,
-    (doing, title): (ParticipantAct, String),
+    doing: ParticipantAct,
+    title: String,
 ) -> Result<Answer, Error> {
     let by = submitted.submitter();
     let id: ReceiptId = submitted.new_id();

@@ -201,7 +201,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Paged = request.read_query()?;
     let (notice, cookie) = notice_of_act(request).await;
     let (session, view) = load_record(request).await?;
-    Ok(page_at(request, query.offset, session, &view, (Fields::default(), notice))?.with_cookie(cookie))
+    Ok(page_at(request, query.offset, session, &view, Fields::default(), notice)?.with_cookie(cookie))
 }
 
 fn page(
@@ -210,7 +210,8 @@ fn page(
     view: &ParticipantView,
     typed: (Fields, Option<Notice>),
 ) -> Result<PageResponse, Error> {
-    page_at(request, Offset::default(), session, view, typed)
+    let (fields, notice) = typed;
+    page_at(request, Offset::default(), session, view, fields, notice)
 }
 
 fn page_at(
@@ -218,7 +219,8 @@ fn page_at(
     offset: Offset,
     session: &ParticipantSession,
     view: &ParticipantView,
-    (fields, notice): (Fields, Option<Notice>),
+    fields: Fields,
+    notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let (id, now): (ObligationId, _) = (request.path_id("obligation")?, request.now());
     let by = session.participant();
@@ -320,7 +322,6 @@ enum NotKept {
 async fn keep_file(
     submitted: &PartForm<'_>,
     id: ObligationId,
-    receipt: ReceiptId,
     did: &mut ObligationAct,
 ) -> Result<Result<(), NotKept>, Error> {
     let ObligationAct::Satisfied { occurrence_id, how } = did else { return Ok(Ok(())) };
@@ -328,7 +329,7 @@ async fn keep_file(
     let bytes = u64::try_from(file.content.len()).unwrap_or(u64::MAX);
     let done = Done { occurrence: *occurrence_id, how: how.clone() };
     let (scope, by) = (submitted.scope(), submitted.submitter());
-    if let Some(refused) = obligations::why_not_satisfied_by_participant(scope, by, id, receipt, &done, bytes).await? {
+    if let Some(refused) = obligations::why_not_satisfied_by_participant(scope, by, id, &done, bytes).await? {
         return Ok(Err(NotKept::Refused(refused)));
     }
     Ok(match keep(submitted).await? {
@@ -389,7 +390,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
         statement = format!("{statement} {said}");
     }
     let receipt: ReceiptId = submitted.new_id();
-    match keep_file(&submitted, id, receipt, &mut did).await? {
+    match keep_file(&submitted, id, &mut did).await? {
         Ok(()) => {}
         Err(NotKept::Wrong(errors)) => return wrong(request, session, &view, form, errors),
         Err(NotKept::Refused(reason)) => return refuse(request, form, reason).await,
@@ -397,10 +398,8 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     let url = receipt_url(by.id(), receipt);
     let redirect = redirect_with(&submitted, url, &done_notice(&did, obligation)).await;
     let occasion = Occasion { id: receipt, origin: origin(request) };
-    let run = || {
-        let said = (id, did.clone(), statement.clone());
-        obligations::act_as_participant(submitted.scope(), by, occasion.clone(), said)
-    };
+    let run =
+        || obligations::act_as_participant(submitted.scope(), by, occasion.clone(), id, did.clone(), statement.clone());
     match Box::pin(submitted.run(run)).await? {
         Ok(()) => Ok(redirect.into()),
         Err(reason) => refuse(request, form, reason).await,

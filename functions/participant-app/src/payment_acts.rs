@@ -41,7 +41,7 @@ pub(crate) async fn report_sent(request: &mut Request) -> Result<PageResponse, E
     let shown = form.get("revision").parse().unwrap_or_default();
     let line = "It is on record as your claim. Whether it arrived is for the receiving side to prove.";
     let notice = Notice::plain("You reported the payment as sent", line);
-    act(request, &submitted, (id, PartyAct::ReportSent(shown, claim)), notice).await
+    act(request, &submitted, id, PartyAct::ReportSent(shown, claim), notice).await
 }
 
 pub(crate) async fn hand_in(request: &mut Request) -> Result<PageResponse, Error> {
@@ -70,7 +70,7 @@ pub(crate) async fn withdraw(request: &mut Request) -> Result<PageResponse, Erro
         }
     };
     let notice = Notice::plain("You withdrew what you had filed", "It no longer counts.");
-    act(request, &submitted, (id, PartyAct::WithdrawEvidence(evidence, reason)), notice).await
+    act(request, &submitted, id, PartyAct::WithdrawEvidence(evidence, reason), notice).await
 }
 
 fn today(request: &Request) -> Result<Day, Error> {
@@ -98,7 +98,7 @@ async fn file(request: &Request, source: EvidenceSource, notice: Notice) -> Resu
     };
     let facts = EvidenceFacts { money, value_day, reference, file };
     match NewEvidence::typed(evidence, source, facts) {
-        Ok(new) => act(request, &submitted, (id, PartyAct::FileEvidence(Box::new(new))), notice).await,
+        Ok(new) => act(request, &submitted, id, PartyAct::FileEvidence(Box::new(new)), notice).await,
         Err(errors) => invalid(request, form, errors).await,
     }
 }
@@ -131,7 +131,8 @@ async fn not_asked(request: &Request, source: EvidenceSource, bytes: usize) -> R
 async fn act(
     request: &Request,
     submitted: &PartForm<'_>,
-    (id, act): (MovementId, PartyAct),
+    id: MovementId,
+    act: PartyAct,
     notice: Notice,
 ) -> Result<PageResponse, Error> {
     let (form, by, scope) = (submitted.form(), submitted.submitter(), submitted.scope());

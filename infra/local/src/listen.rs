@@ -20,7 +20,6 @@ use crate::console;
 use crate::error::StartError;
 use crate::server;
 
-/// Most bytes of a body that are read. Events are far smaller.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 const BODY_CHARS_MAX: usize = 20_000;
 const FIELD_CHARS_MAX: usize = 100;
@@ -92,7 +91,6 @@ async fn receive(State(subscriber): State<Arc<Subscriber>>, request: Request<Bod
 }
 
 impl Subscriber {
-    /// The number of this attempt at the event, from 1.
     fn count_attempt(&self, event: &str) -> u32 {
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = attempts.entry(event.to_owned()).or_default();
@@ -101,7 +99,6 @@ impl Subscriber {
     }
 }
 
-/// Indents JSON; leaves any other body as it is.
 fn body_text(event: &Value, body: &[u8]) -> String {
     let indented = if event.is_null() { None } else { serde_json::to_string_pretty(event).ok() };
     excerpt(indented.as_deref().map_or(body, str::as_bytes), BODY_CHARS_MAX).unwrap_or_default()

@@ -43,7 +43,6 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// The defaults of `local serve`.
     fn default() -> Self {
         Options {
             port: 8080,

@@ -235,7 +235,6 @@ fn counts(migrated: &Migrated, is_dry: bool) -> String {
     format!("{looked_at} items looked at, {older} records of an older version{kinds}{rewritten}")
 }
 
-/// Prints the report on standard output, whether the bundle verifies or not.
 fn verify_bundle(options: &VerifyBundle) -> Result<(), String> {
     let report = crate::bundles::verify(&options.bundle, &options.keys).map_err(|error| error.to_string())?;
     println!("{report}");

@@ -55,7 +55,7 @@ pub struct Proof {
 impl PaymentRow {
     /// A row as of a day in the organization's zone.
     #[must_use]
-    pub fn new(movement: &Movement, (agreement, contacts): (&Agreement, &[Contact]), today: Day) -> Self {
+    pub fn new(movement: &Movement, agreement: &Agreement, contacts: &[Contact], today: Day) -> Self {
         let terms = movement.terms();
         // The record of an ended agreement's movement may lag behind.
         let state = agreement.movement_state(movement.id()).unwrap_or(movement.state());

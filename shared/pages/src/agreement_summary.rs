@@ -518,7 +518,7 @@ impl AgreementSummary {
         let rows: Vec<PaymentRow> = on_page
             .iter()
             .filter_map(|id| by_id.get(id))
-            .map(|movement| PaymentRow::new(movement, (agreement, contacts), today))
+            .map(|movement| PaymentRow::new(movement, agreement, contacts, today))
             .collect();
         let page = |from: usize| format!("{}?payments={from}#payments", agreement_url(agreement.id()));
         let (shown, per_page) = (offset + on_page.len(), shared::limits::AGREEMENT_PAYMENTS_SHOWN);

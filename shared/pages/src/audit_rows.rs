@@ -19,7 +19,7 @@ pub enum Object {
 impl Object {
     /// None if the object's name was not found.
     #[must_use]
-    pub fn new((_, id): (ObjectKind, Uuid), names: &Names, is_admin: bool) -> Option<Self> {
+    pub fn new(id: Uuid, names: &Names, is_admin: bool) -> Option<Self> {
         // The kind comes with the name, since some operations don't state it.
         let (kind, text) = names.object(id)?;
         let text = text.to_owned();

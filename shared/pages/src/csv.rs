@@ -5,7 +5,6 @@
 //! - Decision: formulas are neutralized wherever a spreadsheet may begin a cell, also after separators in quotes.
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// A spreadsheet begins a formula with these.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 /// A spreadsheet may end a cell at these, whatever this file means by them.
 const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];

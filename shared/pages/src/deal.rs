@@ -80,7 +80,8 @@ impl Deal {
     /// The header, from what the page shows below.
     #[must_use]
     pub fn new(
-        (over, title): (&'static str, String),
+        over: &'static str,
+        title: String,
         badge: Badge,
         workspace: &Workspace,
         agreement: &Agreement,

@@ -148,7 +148,6 @@ impl OccurrenceList {
     }
 }
 
-/// Counts one; true while there is room.
 fn counted(count: &mut usize, max: usize) -> bool {
     *count += 1;
     *count <= max

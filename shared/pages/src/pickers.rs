@@ -63,7 +63,6 @@ impl ContactPicker {
     }
 }
 
-/// The search and pager of a list at a path.
 struct SearchedList {
     search: String,
     url: String,

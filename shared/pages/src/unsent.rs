@@ -92,7 +92,7 @@ impl Unsent {
 
     /// The form of a request, without what no page shows again.
     fn shown(request: &Request, sent: SentForm, form: &Form, back: &str) -> Self {
-        let shown = form.typed().filter(|field| !is_withheld(request, field) && !sent.is_secret(field.0));
+        let shown = form.typed().filter(|(name, value)| !is_withheld(request, name, value) && !sent.is_secret(name));
         let field =
             |(name, value): (&str, &str)| SentField { name: name.into(), value: value.into(), label: sent.label(name) };
         let path = request.uri().path().to_owned();
@@ -129,8 +129,12 @@ impl Unsent {
     }
 }
 
+fn has_withheld(request: &Request, form: &Form) -> bool {
+    form.typed().any(|(name, value)| is_withheld(request, name, value) && !value.trim().is_empty())
+}
+
 /// Whether no page may show a field again: bank details, or a text about a payment with an account number.
-fn is_withheld(request: &Request, (name, value): &(&str, &str)) -> bool {
+fn is_withheld(request: &Request, name: &str, value: &str) -> bool {
     let path = request.uri().path();
     let is_about_payment = path.starts_with("/app/money/") || path.contains("/payments");
     is_secret(name) || (is_about_payment && has_account_number(value))
@@ -242,8 +246,7 @@ pub(crate) enum UsedForm {
 pub(crate) fn keep_used(request: &Request, sent: SentForm, layout: Layout, back: &str) -> Result<UsedForm, Error> {
     let form = request.unverified_form();
     let unsent = Unsent::shown(request, sent, &form, back);
-    let is_left_out = |field: (&str, &str)| is_withheld(request, &field) && !field.1.trim().is_empty();
-    if sent.has_secrets(&form) || form.typed().any(is_left_out) {
+    if sent.has_secrets(&form) || has_withheld(request, &form) {
         return Ok(UsedForm::HasSecrets);
     }
     let is_filled = form
@@ -261,7 +264,7 @@ fn keep_of_part(request: &Request, sent: SentForm) -> Option<PageResponse> {
     let parent = request.uri().path().rsplit_once('/').map_or("/app", |(parent, _)| parent);
     let back = page_of(request, RouteKind::Part).filter(|page| *page != request.uri().path()).unwrap_or(parent);
     let unsent = Unsent::of(request, sent, form, back).filter(|_| request.method() == Method::POST)?;
-    let has_secrets = form.typed().any(|field| is_withheld(request, &field) && !field.1.trim().is_empty());
+    let has_secrets = has_withheld(request, form);
     let (has_session, layout) = (request.participant_session().is_ok(), Layout::of_participant(request));
     let page = match (has_secrets, has_session) {
         (true, _) => UnsentPage::to_enter_again(layout, unsent),

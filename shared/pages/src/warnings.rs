@@ -1,5 +1,7 @@
 //! Likely mistakes in a draft, shown before publication, each kind with links to fix it and a box to tick if meant.
 
+use std::collections::BTreeSet;
+
 use http::StatusCode;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::warnings::{Warning, WarningKind, to_tick};
@@ -43,7 +45,7 @@ pub struct Tick {
 }
 
 /// The kinds ticked in a form.
-pub fn ticked(form: &Form) -> Vec<WarningKind> {
+pub fn ticked(form: &Form) -> BTreeSet<WarningKind> {
     form.checked(ALTHOUGH).filter_map(WarningKind::parse).collect()
 }
 
@@ -53,7 +55,7 @@ pub fn warning_groups(
     draft: &Agreement,
     payments: &[Movement],
     warnings: &[Warning],
-    ticked: Option<&[WarningKind]>,
+    ticked: Option<&BTreeSet<WarningKind>>,
 ) -> Vec<WarningGroup> {
     let needed = to_tick(warnings);
     let group = |kind: WarningKind| {

@@ -14,6 +14,7 @@ use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
+use crate::domain::member::Changed;
 use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
 use crate::domain::obligation::Obligation;
@@ -29,8 +30,8 @@ use crate::service::due::Settlement;
 use crate::service::loaded_agreement::{
     AgreementWithContacts, AgreementWithFacts, DraftFunding, LoadedAgreement, Payments, obligations_of, participants_of,
 };
-use crate::service::review_fingerprint::ReviewFingerprint;
 use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::shown::Shown;
 use crate::service::system::SystemContext;
 use crate::service::{audit, endings, workspaces};
 use crate::store::Versioned;
@@ -96,8 +97,8 @@ pub struct AgreementReview {
     pub workspace: Workspace,
     /// Its pending proposals.
     pub pending: Vec<Proposal>,
-    /// The fingerprint of what the page shows, for acts on the agreement as a whole.
-    pub fingerprint: ReviewFingerprint,
+    /// What the page shows, for acts on the agreement as a whole.
+    pub shown: Shown<Changed>,
     /// Its newest acts, newest first.
     pub acts: Vec<Act>,
     /// Whether it has more acts.
@@ -178,7 +179,7 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
         tokio::try_join!(loaded, pending, former, reasons, movements, obligations)?;
     let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
-    let fingerprint = ReviewFingerprint::of(&loaded);
+    let shown = loaded.shown();
     let publishes = |proposal: &Proposal| proposal.action == ProposalAction::PublishAgreement;
     let payments = loaded.payments().to_vec();
     let (in_full, workspace) = in_full(loaded, is_draft && pending.iter().any(publishes), scope.now());
@@ -188,7 +189,7 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
         obligations,
         workspace,
         pending,
-        fingerprint,
+        shown,
         acts,
         has_more_acts,
         former,

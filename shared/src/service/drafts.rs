@@ -96,7 +96,7 @@ fn create(
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let mut changes = vec![stored::create(scope.call(), &checked)?];
     for payment in payments {
-        changes.push(movements::create(scope.call(), (&checked, payment))?);
+        changes.push(movements::create(scope.call(), &checked, payment)?);
     }
     let contacts = draft.participants.iter().map(|participant| participant.contact_id);
     let joining = workspaces::join(scope, workspace, contacts)?;

@@ -12,7 +12,7 @@ use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{CloseReason, FundingItem, ItemChange, Place};
 use crate::domain::ids::{AgreementId, FundingItemId, ProofId, SubmissionId, TrustId, WorkspaceId};
 use crate::domain::member::Member;
-use crate::domain::member::funding::{self as acts, FundingChange, NotDone};
+use crate::domain::member::funding::{self as acts, FundingChange, ItemPart, ItemParts, NotDone};
 use crate::domain::moment::Moment;
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::proposal::Note;
@@ -20,9 +20,10 @@ use crate::domain::trust::Trust;
 use crate::error::Error;
 use crate::limits;
 use crate::service::funding_confirmations::confirmations;
-use crate::service::funding_fingerprint::ItemFingerprint;
+use crate::service::funding_shown;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::shown::Shown;
 use crate::service::trusts::unknown_contacts;
 use crate::service::workspaces;
 use crate::store::{Versioned, agreements, funding_items as stored};
@@ -182,7 +183,7 @@ impl Current {
         Ok(Self { item, agreement, moment })
     }
 
-    async fn fingerprint(&self, scope: &Scope) -> Result<ItemFingerprint, Error> {
+    async fn shown(&self, scope: &Scope) -> Result<Shown<ItemPart>, Error> {
         let trust = async {
             match self.item.trust_id() {
                 Some(id) => scope.store().trust(id).await.map_err(Error::from),
@@ -195,7 +196,7 @@ impl Current {
         };
         let workspace = workspaces::get_without_people(scope, self.item.workspace_id());
         let (workspace, trust, owners) = futures_util::try_join!(workspace, trust, owners)?;
-        Ok(ItemFingerprint::of(&self.item, self.agreement.as_deref(), &workspace, trust.as_deref(), &owners))
+        Ok(funding_shown::of_item(&self.item, self.agreement.as_deref(), &workspace, trust.as_deref(), &owners))
     }
 
     fn context(&self) -> acts::FundingContext<'_> {
@@ -296,13 +297,15 @@ pub async fn act_as_shown(
     by: &Member,
     id: FundingItemId,
     act: FundingAct,
-    shown: &ItemFingerprint,
+    shown: &Shown<ItemPart>,
 ) -> Result<Plan<Result<(), NotDone>>, Error> {
     let current = Current::load(scope, id).await?;
     // The refusal of a rule precedes that of an outdated page.
     if decide(by, &current, act.clone()).is_ok()
-        && let Some(parts) = shown.changed_to(&current.fingerprint(scope).await?)
+        && let changed = shown.changed_to(&current.shown(scope).await?)
+        && !changed.is_empty()
     {
+        let parts = ItemParts::which(|part| changed.contains(&part));
         let refused = Err(NotDone::ChangedSinceShown(parts));
         return Ok(Plan::new(scope, refused).decided_at(current.moment).showing([id.uuid()]));
     }

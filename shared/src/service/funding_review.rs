@@ -9,14 +9,16 @@ use crate::domain::funding::papers::{self, Paper, Parties};
 use crate::domain::funding::summary::FundingSummary;
 use crate::domain::funding::{FundingItem, Phase};
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, TrustId, WorkspaceId};
+use crate::domain::member::funding::ItemPart;
 use crate::domain::trust::Trust;
 use crate::domain::workspace::{PeopledWorkspace, Workspace};
 use crate::error::Error;
 use crate::limits;
 use crate::service::funding_confirmations::{Confirmation, confirmations};
-use crate::service::funding_fingerprint::{ItemFingerprint, PaperingFingerprint};
 use crate::service::funding_items::FundingSchedule;
+use crate::service::funding_shown::{self, PaperingPart};
 use crate::service::scope::Scope;
+use crate::service::shown::Shown;
 use crate::service::trusts::{TrustInFull, TrustQuery};
 use crate::service::workspaces;
 use crate::store::Versioned;
@@ -195,8 +197,8 @@ pub struct ItemReview {
     pub agreement: Option<Agreement>,
     /// The files that participants uploaded to confirm the transfer, neither filed nor returned, while it needs proof.
     pub confirmations: Vec<Confirmation>,
-    /// The fingerprint of what the page shows, for the forms of decisions.
-    pub fingerprint: ItemFingerprint,
+    /// What the page shows, for the forms of decisions.
+    pub shown: Shown<ItemPart>,
 }
 
 /// A funding item.
@@ -229,8 +231,8 @@ pub async fn item(scope: &Scope, id: FundingItemId) -> Result<ItemReview, Error>
     let confirmations = confirmations.map(|found| found.shown()).filter(|found| item.proof(found.proof_id).is_none());
     let confirmations = confirmations.collect();
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
-    let fingerprint = ItemFingerprint::of(&item, agreement.as_ref(), &workspace, trust, &people);
-    Ok(ItemReview { item, version, workspace, trusts, people, agreement, confirmations, fingerprint })
+    let shown = funding_shown::of_item(&item, agreement.as_ref(), &workspace, trust, &people);
+    Ok(ItemReview { item, version, workspace, trusts, people, agreement, confirmations, shown })
 }
 
 /// A trust as its page shows it.
@@ -283,8 +285,8 @@ pub struct PaperingPreview {
     pub contacts: Vec<Contact>,
     /// The texts of the documents, one for each item that has one.
     pub papers: Vec<Paper>,
-    /// The fingerprint of the preview, if there is one.
-    pub fingerprint: Option<PaperingFingerprint>,
+    /// What the preview shows, if there is one.
+    pub shown: Option<Shown<PaperingPart>>,
 }
 
 /// Previews the papering of items of a workspace. It checks nothing: the items say what keeps each from it.
@@ -303,14 +305,13 @@ pub async fn papering(
     let only = if of.len() == 1 { of.into_iter().next().flatten() } else { None };
     let Some(trust) = trusts.into_iter().find(|trust| Some(trust.id) == only) else {
         let (contacts, papers) = (Vec::new(), Vec::new());
-        return Ok(PaperingPreview { workspace, items, trust: None, contacts, papers, fingerprint: None });
+        return Ok(PaperingPreview { workspace, items, trust: None, contacts, papers, shown: None });
     };
     let contacts = contacts(scope, papers::named_contacts(&trust, &items)).await?;
     let parties = Parties { trust: &trust, contacts: &contacts };
     let papers = items.iter().filter_map(|item| papers::paper(item, parties, day)).collect();
-    let fingerprint = PaperingFingerprint::of(items.iter(), &workspace, &trust, &contacts, day);
-    let fingerprint = Some(fingerprint);
-    Ok(PaperingPreview { workspace, items, trust: Some(trust), contacts, papers, fingerprint })
+    let shown = Some(funding_shown::of_papering(items.iter(), &workspace, &trust, &contacts, day));
+    Ok(PaperingPreview { workspace, items, trust: Some(trust), contacts, papers, shown })
 }
 
 /// Which of some external references already have a funding item.

@@ -19,7 +19,7 @@ use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::funding::FundingItem;
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, MovementId, ObligationId, TrustId, WorkspaceId};
-use crate::domain::member::ByMember;
+use crate::domain::member::{ByMember, Changed};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::obligation::{self, Obligation};
@@ -31,6 +31,7 @@ use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
 use crate::service::scope::{Dependent, Scope};
+use crate::service::shown::{Shown, digest};
 use crate::service::workspaces;
 use crate::store::change::Changes;
 use crate::store::{Versioned, contacts, funding_items};
@@ -134,6 +135,18 @@ impl LoadedAgreement {
         let workspace = workspaces::workspace_of(scope, agreement.workspace_id);
         let (with_contacts, workspace) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), workspace)?;
         Ok(Self { with_contacts, workspace, payments, funding })
+    }
+
+    /// What a page shows of it.
+    pub(super) fn shown(&self) -> Shown<Changed> {
+        let workspace = self.workspace();
+        Shown::of(|part| match part {
+            Changed::Agreement => digest(&self.agreement().version()),
+            Changed::References => digest(&(
+                (workspace.id(), workspace.name.as_str(), workspace.activated_at().is_some()),
+                self.participants().iter().map(|contact| (contact.id, contact.version())).collect::<Vec<_>>(),
+            )),
+        })
     }
 
     /// Its workspace.

@@ -157,7 +157,7 @@ pub async fn act(
         MovementAct::ReleaseInstructions(_) => second_members::load(scope).await?.counting(by.id(), None),
         _ => Counting::Confirmed,
     };
-    Ok(match decide(by, records.context(scope), &records.movement, (act, counting)) {
+    Ok(match decide(by, records.context(scope), &records.movement, act, counting) {
         Ok(change) => {
             let changes = stored::act(scope.call(), records.read(), &change)?;
             records.plan(scope, Ok(())).change(changes).emit(change.events)
@@ -170,7 +170,8 @@ fn decide(
     by: &Member,
     context: AgreementContext<'_>,
     movement: &Movement,
-    (act, counting): (MovementAct, Counting),
+    act: MovementAct,
+    counting: Counting,
 ) -> Result<MovementChange, NotMoved> {
     match act {
         MovementAct::Authorize => acts::authorize(by, context, movement),
@@ -324,8 +325,9 @@ pub async fn judge_evidence(
     ids: (MovementId, EvidenceId),
     decision: EvidenceDecision,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
-    let (records, found) = to_judge(scope, ids, matches!(decision, EvidenceDecision::Accept(_))).await?;
-    judged(scope, by, &records, &found, ids.1, decision)
+    let (id, evidence) = ids;
+    let (records, found) = to_judge(scope, id, evidence, matches!(decision, EvidenceDecision::Accept(_))).await?;
+    judged(scope, by, &records, &found, evidence, decision)
 }
 
 /// Why evidence was not accepted.
@@ -345,12 +347,13 @@ pub async fn accept_evidence(
     shown: i64,
     arrivals: Arrivals,
 ) -> Result<Plan<Result<(), NotAccepted>>, Error> {
-    let (records, found) = to_judge(scope, ids, true).await?;
+    let (id, accepted) = ids;
+    let (records, found) = to_judge(scope, id, accepted, true).await?;
     let movement = records.movement.as_told(&records.agreement);
     let is_shown = movement.receipt().map_or(0, |receipt| receipt.received_minor) == shown;
-    let is_undecided = found.iter().any(|evidence| evidence.id() == ids.1 && evidence.is_undecided());
+    let is_undecided = found.iter().any(|evidence| evidence.id() == accepted && evidence.is_undecided());
     let is_open = is_undecided && movement.takes_acceptance();
-    let plan = judged(scope, by, &records, &found, ids.1, EvidenceDecision::Accept(arrivals))?;
+    let plan = judged(scope, by, &records, &found, accepted, EvidenceDecision::Accept(arrivals))?;
     if is_open && !is_shown {
         return Ok(records.plan(scope, Err(NotAccepted::Changed)));
     }
@@ -361,7 +364,8 @@ pub async fn accept_evidence(
 /// A movement, all its evidence, and what other movements accepted of perhaps the same arrival as the accepted piece.
 async fn to_judge(
     scope: &Scope,
-    (id, evidence): (MovementId, EvidenceId),
+    id: MovementId,
+    evidence: EvidenceId,
     accepts: bool,
 ) -> Result<(Records, Vec<Evidence>), Error> {
     let records = Records::load(scope, id).await?;

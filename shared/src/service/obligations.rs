@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use crate::domain::agreement::{Agreement, Lifecycle};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId, ReceiptId};
+use crate::domain::ids::{AgreementId, ObligationId, OccurrenceId};
 use crate::domain::member::{self, Counting, Member, SecondMembers};
 use crate::domain::obligation::{Happening, Obligation, ObligationContext, Refused, Word};
 use crate::domain::participant::obligations::{self as participant, NotActedOnObligation, ObligationOutcome};
-use crate::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct, Repeatable};
+use crate::domain::participant::receipt::{ObligationAct, Receipt, Repeatable};
 use crate::domain::participant::{ActingParticipant, NotActed, Occasion};
 use crate::domain::proposal::Note;
 use crate::domain::satisfaction::Done;
@@ -198,7 +198,7 @@ pub async fn act(
     };
     Ok(match decided {
         Ok(change) => {
-            let changes = stored::act(scope.call(), (found.loaded.agreement(), &found.obligation), &change)?;
+            let changes = stored::act(scope.call(), found.loaded.agreement(), &found.obligation, &change)?;
             plan(Ok(())).change(changes).emit(change.events)
         }
         Err(refused) => plan(Err(refused)),
@@ -217,12 +217,11 @@ pub async fn why_not_satisfied(
     Ok(member::check_satisfaction(found.context(scope), done, file_bytes).err())
 }
 
-/// The same for a participant's form, which leaves a receipt with this id. A form that is already done may go on.
+/// The same for a participant's form.
 pub async fn why_not_satisfied_by_participant(
     scope: &Scope,
     by: &ActingParticipant,
     id: ObligationId,
-    form: ReceiptId,
     done: &Done,
     file_bytes: u64,
 ) -> Result<Option<NotActedOnObligation>, Error> {
@@ -233,12 +232,7 @@ pub async fn why_not_satisfied_by_participant(
     if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(Some(NotActed::TooOften.into()));
     }
-    let Err(refused) = participant::check_satisfaction(&by, found.context(scope), &receipts, done, file_bytes) else {
-        return Ok(None);
-    };
-    // The same form, submitted at the same moment, may have been done between the two reads.
-    let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
-    Ok((!receipts.iter().any(|receipt| receipt.id == form)).then_some(refused))
+    Ok(participant::check_satisfaction(&by, found.context(scope), &receipts, done, file_bytes).err())
 }
 
 /// Does what a participant's form asks for, under the sentence above its button.
@@ -246,7 +240,9 @@ pub async fn act_as_participant(
     scope: &Scope,
     by: &ActingParticipant,
     occasion: Occasion,
-    (id, doing, statement): (ObligationId, ObligationAct, String),
+    id: ObligationId,
+    doing: ObligationAct,
+    statement: String,
 ) -> Result<Plan<Result<(), NotActedOnObligation>>, Error> {
     let (found, (by, receipts)) = tokio::try_join!(LoadedObligation::load(scope, id), standing(scope, by))?;
     if found.obligation.agreement_id() != by.agreement_id() {
@@ -254,25 +250,17 @@ pub async fn act_as_participant(
     }
     let shown = [id.uuid(), by.agreement_id().uuid(), by.id().uuid()];
     let plan = |output| Plan::new(scope, output).showing(shown);
-    let form = occasion.id;
-    if let Some(done) = receipt_of(&receipts, form, id, &doing) {
-        return Ok(plan(done));
-    }
     if !Repeatable::Obligation.has_room(&receipts) {
         return Ok(plan(Err(NotActed::TooOften.into())));
     }
     let counting = counting_of_host(scope, &found.obligation, &occasion, &doing).await?;
-    let decided = decide((&by, &receipts), found.context(scope), occasion, counting, (&doing, statement));
+    let decided = decide(&by, &receipts, found.context(scope), occasion, counting, &doing, statement);
     Ok(match decided {
         Ok(acted) => {
             let changes = stored::record_act(scope.call(), found.loaded.agreement(), &found.obligation, &acted)?;
             plan(Ok(())).change(changes).emit(acted.events)
         }
-        Err(refused) => {
-            // The same form, submitted at the same moment, may have been done between the two reads.
-            let receipts = scope.store().receipts_of(by.agreement_id(), by.id()).await?;
-            plan(receipt_of(&receipts, form, id, &doing).unwrap_or(Err(refused)))
-        }
+        Err(refused) => plan(Err(refused)),
     })
 }
 
@@ -291,11 +279,13 @@ async fn counting_of_host(
 }
 
 fn decide(
-    (by, receipts): (&ActingParticipant, &[Receipt]),
+    by: &ActingParticipant,
+    receipts: &[Receipt],
     context: ObligationContext<'_>,
     occasion: Occasion,
     counting: Counting,
-    (doing, statement): (&ObligationAct, String),
+    doing: &ObligationAct,
+    statement: String,
 ) -> ObligationOutcome {
     match *doing {
         ObligationAct::DeclaredTrigger { trigger_id: trigger, happened_on } => {
@@ -313,17 +303,4 @@ fn decide(
             participant::verify_standing(by, context, occasion, occurrence_id, statement)
         }
     }
-}
-
-/// The outcome of a form that left a receipt: done, if it is of the same act. None without a receipt.
-fn receipt_of(
-    receipts: &[Receipt],
-    form: ReceiptId,
-    obligation: ObligationId,
-    doing: &ObligationAct,
-) -> Option<Result<(), NotActedOnObligation>> {
-    let receipt = receipts.iter().find(|receipt| receipt.id == form)?;
-    let is_same = matches!(&receipt.act, ReceiptAct::ActedOnObligation { obligation_id, did, .. }
-        if *obligation_id == obligation && did == doing);
-    Some(if is_same { Ok(()) } else { Err(NotActed::Done.into()) })
 }

@@ -128,7 +128,7 @@ pub async fn act(
     if !Repeatable::Payment.has_room(&receipts) {
         return refused(NotMoved::Full);
     }
-    let acted = match decide(scope, (&by, &receipts), &records, (occasion, act, withdrawn.as_ref())) {
+    let acted = match decide(scope, &by, &receipts, &records, occasion, act, withdrawn.as_ref()) {
         Ok(acted) => acted,
         Err(reason) => return refused(reason),
     };
@@ -139,9 +139,12 @@ pub async fn act(
 
 fn decide(
     scope: &Scope,
-    (by, receipts): (&ActingParticipant, &[Receipt]),
+    by: &ActingParticipant,
+    receipts: &[Receipt],
     records: &Records,
-    (occasion, act, evidence): (Occasion, PartyAct, Option<&Evidence>),
+    occasion: Occasion,
+    act: PartyAct,
+    evidence: Option<&Evidence>,
 ) -> Result<MovementActed, NotMoved> {
     let (context, movement) = (records.context(scope), &records.movement);
     match act {

@@ -20,8 +20,9 @@ use crate::domain::trust::Trust;
 use crate::domain::workspace::PeopledWorkspace;
 use crate::error::Error;
 use crate::service::agreements::AgreementInFull;
-use crate::service::funding_fingerprint::PaperingFingerprint;
+use crate::service::funding_shown::{self, PaperingPart};
 use crate::service::scope::{Plan, Scope, Writer};
+use crate::service::shown::Shown;
 use crate::service::workspaces;
 use crate::store::{Versioned, agreements, funding_items as stored, trusts};
 use crate::wire::fields::{FieldCode, FieldErrors};
@@ -87,10 +88,10 @@ impl Prepared {
         &self.papers
     }
 
-    /// The fingerprint of its preview.
+    /// What its preview shows.
     #[must_use]
-    pub fn fingerprint(&self) -> PaperingFingerprint {
-        PaperingFingerprint::of(self.items(), &self.workspace, &self.trust, &self.contacts, self.day)
+    pub fn shown(&self) -> Shown<PaperingPart> {
+        funding_shown::of_papering(self.items(), &self.workspace, &self.trust, &self.contacts, self.day)
     }
 
     fn draft(&self, files: Vec<DocumentContent>, scope: &Scope) -> Result<Agreement, Error> {

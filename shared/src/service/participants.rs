@@ -3,13 +3,13 @@
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::{Agreement, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
-use crate::domain::ids::{AgreementId, GateId, MovementId, ParticipantId, ReceiptId};
+use crate::domain::ids::{AgreementId, GateId, MovementId, ParticipantId};
 use crate::domain::member::{Member, NotReopened, SecondMembers, reopen_gate};
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
-use crate::domain::participant::receipt::{Receipt, ReceiptAct, Repeatable};
+use crate::domain::participant::receipt::{Receipt, Repeatable};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, Upload, consent,
 };
@@ -88,7 +88,7 @@ pub enum ParticipantAct {
     Decline(Declining, Note),
 }
 
-/// Does what a participant's form asks for, even if submitted twice at once.
+/// Does what a participant's form asks for.
 pub async fn act(
     scope: &Scope,
     by: &ActingParticipant,
@@ -97,12 +97,7 @@ pub async fn act(
 ) -> Result<Plan<Result<(), NotActed>>, Error> {
     let (agreement, (by, receipts)) = tokio::try_join!(found(scope, by.agreement_id()), standing(scope, by))?;
     let shown = [agreement.id().uuid(), by.id().uuid()];
-    let id = occasion.id;
     let plan = |output| Plan::new(scope, output).showing(shown);
-    if let Some(done) = done(&receipts, id, &doing) {
-        return Ok(plan(done));
-    }
-    let repeated = doing.clone();
     let loaded = AgreementWithFacts::of(agreement);
     let moment = loaded.act_moment(scope);
     Ok(match decide(&by, loaded.context(scope, moment), &receipts, occasion, doing) {
@@ -110,29 +105,8 @@ pub async fn act(
             let changes = stored::record(scope.call(), loaded.agreement(), &acted)?;
             plan(Ok(())).decided_at(moment).change(changes).emit(acted.events)
         }
-        // The same form, submitted at the same moment, may have been done between the two reads.
-        Err(refused) => plan(done(&own_receipts(scope, &by).await?, id, &repeated).unwrap_or(Err(refused))),
+        Err(refused) => plan(Err(refused)),
     })
-}
-
-/// The outcome of a form that left a receipt: done, if it is of the same act. None without a receipt.
-fn done(receipts: &[Receipt], id: ReceiptId, doing: &ParticipantAct) -> Option<Result<(), NotActed>> {
-    let receipt = receipts.iter().find(|receipt| receipt.id == id)?;
-    let is_same = match (&receipt.act, doing) {
-        (ReceiptAct::Signed { document_id, .. }, ParticipantAct::Sign(signing)) => *document_id == signing.document_id,
-        (ReceiptAct::Approved { gate_id, .. }, ParticipantAct::Approve(gate, _)) => gate_id == gate,
-        (ReceiptAct::Uploaded { gate_id, content, .. }, ParticipantAct::Upload(upload)) => {
-            (gate_id, content) == (&upload.gate_id, &upload.content)
-        }
-        (ReceiptAct::Declined { gate_ids, .. }, ParticipantAct::Decline(Declining::Gate(gate), _)) => {
-            gate_ids.contains(gate)
-        }
-        (ReceiptAct::Declined { document, .. }, ParticipantAct::Decline(Declining::Document(_), _)) => {
-            document.is_some()
-        }
-        _ => false,
-    };
-    Some(if is_same { Ok(()) } else { Err(NotActed::Done) })
 }
 
 /// Counts a file before it is stored for a participant. False beyond the limit, which includes what was refused later.

@@ -61,7 +61,7 @@ pub async fn add(
         }
     }
     Ok(match as_draft(&after) {
-        Ok(draft) => plan(Ok(())).change(stored::add(scope.call(), &before, (&draft, &movement))?),
+        Ok(draft) => plan(Ok(())).change(stored::add(scope.call(), &before, &draft, &movement)?),
         Err(refused) => plan(Err(refused)),
     })
 }
@@ -98,7 +98,7 @@ pub async fn change(
     Ok(match as_draft(&after) {
         Ok(draft) => {
             let read = LoadedMovement { agreement: &before, movement: &movement };
-            plan(Ok(())).change(stored::change(scope.call(), read, (&draft, &changed))?)
+            plan(Ok(())).change(stored::change(scope.call(), read, &draft, &changed)?)
         }
         Err(refused) => plan(Err(refused)),
     })

@@ -1,16 +1,18 @@
 //! Proposals: creating, reviewing, deciding, and expiry.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use crate::domain::agreement::blockers::Blocker;
 use crate::domain::agreement::edit::Seen;
-use crate::domain::agreement::warnings::Warning;
+use crate::domain::agreement::warnings::{self, Warning, WarningKind};
 use crate::domain::agreement::{Agreement, Label, Lifecycle};
 use crate::domain::contact::Contact;
 use crate::domain::event::{EventKind, ProposalData};
 use crate::domain::funding::FundingItem;
 use crate::domain::ids::{AgreementId, ProposalId};
-use crate::domain::member::{self, DecisionContext, Member, Outcome, Refusal};
+use crate::domain::member::{self, Changed, DecisionContext, Member, Outcome, Refusal};
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::movement::safe_text::SafeLine;
@@ -35,7 +37,7 @@ use crate::store::{Versioned, agreements, proposals as stored, workspaces};
 use crate::text;
 use crate::wire::page::Page;
 
-pub use crate::service::review_fingerprint::ReviewFingerprint;
+pub use crate::service::shown::Shown;
 pub use crate::store::list::Order;
 pub use crate::store::proposals::{ProposalFilter, ProposalQuery};
 
@@ -183,8 +185,8 @@ pub struct ProposalReview {
     pub blockers: Vec<Blocker>,
     /// Probable mistakes in what a confirmation would publish now.
     pub warnings: Vec<Warning>,
-    /// The fingerprint of what the review shows.
-    pub fingerprint: ReviewFingerprint,
+    /// What the review shows.
+    pub shown: Shown<Changed>,
 }
 
 impl ProposalReview {
@@ -250,7 +252,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
     } else {
         Consequences::default()
     };
-    let fingerprint = ReviewFingerprint::of(&loaded);
+    let shown = loaded.shown();
     let payments = if as_proposed.is_none() { payments } else { Vec::new() };
     let (proposal, workspace) = (proposal.into_inner(), loaded.into_parts().1);
     Ok(ProposalReview {
@@ -267,7 +269,7 @@ pub async fn review(scope: &Scope, id: ProposalId) -> Result<ProposalReview, Err
         effects,
         blockers,
         warnings,
-        fingerprint,
+        shown,
     })
 }
 
@@ -321,6 +323,11 @@ pub enum Choice {
     Decline,
 }
 
+/// The warnings that need a tick and have none.
+fn not_meant(ticked: &BTreeSet<WarningKind>, now: &[Warning]) -> BTreeSet<WarningKind> {
+    warnings::to_tick(now).difference(ticked).copied().collect()
+}
+
 /// Decides a proposal as its page showed it, with all effects; [`Error::Conflict`] if another decision came first.
 pub async fn decide(
     scope: &Scope,
@@ -328,7 +335,8 @@ pub async fn decide(
     id: ProposalId,
     choice: Choice,
     note: Option<Note>,
-    shown: &ReviewFingerprint,
+    shown: &Shown<Changed>,
+    ticked: &BTreeSet<WarningKind>,
 ) -> Result<Plan<Result<(), Refusal>>, Error> {
     let LoadedProposal { proposal, loaded, moment } = LoadedProposal::load(scope, found(scope, id).await?).await?;
     let (agreement, workspace) = (loaded.agreement(), loaded.workspace());
@@ -337,11 +345,11 @@ pub async fn decide(
     let context = DecisionContext {
         proposal: &proposal,
         agreement,
-        changed: shown.changed_to(&ReviewFingerprint::of(&loaded)),
+        changed: shown.changed_to(&loaded.shown()).first().copied(),
         contacts: loaded.contacts(),
         workspace,
         blockers: &loaded.blockers(moment.at()),
-        not_meant: &shown.not_meant(&loaded.warnings(moment.at(), &zone)),
+        not_meant: &not_meant(ticked, &loaded.warnings(moment.at(), &zone)),
         facts: loaded.facts(),
         time_scale: scope.time_scale(),
         zone: &zone,
@@ -447,8 +455,8 @@ pub struct ActReview {
     pub blockers: Vec<Blocker>,
     /// Probable mistakes in what the act would publish now.
     pub warnings: Vec<Warning>,
-    /// The fingerprint of what the review shows.
-    pub fingerprint: ReviewFingerprint,
+    /// What the review shows.
+    pub shown: Shown<Changed>,
 }
 
 /// A protected effect as its page shows it, before a member proposes and confirms it in one act.
@@ -466,24 +474,13 @@ pub async fn review_act(scope: &Scope, id: AgreementId, action: ProposalAction) 
     } else {
         Consequences::default()
     };
-    let fingerprint = ReviewFingerprint::of(&loaded);
+    let shown = loaded.shown();
     let mut payments = loaded.payments().to_vec();
     payments.extend(payments_to_cancel(scope, loaded.agreement(), action).await?);
     let (with_contacts, workspace) = loaded.into_parts();
     let contacts = with_contacts.into_parts().1;
     let agreement = current;
-    Ok(ActReview {
-        agreement,
-        contacts,
-        payments,
-        workspace,
-        pending,
-        is_possible,
-        effects,
-        blockers,
-        warnings,
-        fingerprint,
-    })
+    Ok(ActReview { agreement, contacts, payments, workspace, pending, is_possible, effects, blockers, warnings, shown })
 }
 
 /// Why a member's act was refused.
@@ -500,7 +497,8 @@ pub async fn propose_and_confirm(
     scope: &Scope,
     member: &Member,
     new: NewProposal,
-    shown: &ReviewFingerprint,
+    shown: &Shown<Changed>,
+    ticked: &BTreeSet<WarningKind>,
 ) -> Result<Plan<Result<(), ActRefused>>, Error> {
     let (id, action) = (new.agreement_id, new.action);
     let agreement = agreements_service::found(scope, id).await?;
@@ -530,11 +528,11 @@ pub async fn propose_and_confirm(
     let context = DecisionContext {
         proposal: made.proposal(),
         agreement: loaded.agreement(),
-        changed: shown.changed_to(&ReviewFingerprint::of(&loaded)),
+        changed: shown.changed_to(&loaded.shown()).first().copied(),
         contacts: loaded.contacts(),
         workspace: loaded.workspace(),
         blockers: &blockers,
-        not_meant: &shown.not_meant(&loaded.warnings(moment.at(), &zone)),
+        not_meant: &not_meant(ticked, &loaded.warnings(moment.at(), &zone)),
         facts: loaded.facts(),
         time_scale: scope.time_scale(),
         zone: &zone,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::change::{Change, Subject};
 use super::item::{from_item, text, to_item};
-use super::keys::{self, ACT, SORT};
-use super::table::PartitionQuery;
+use super::keys::{self, SORT};
+use super::query::{Query, QueryPage};
 use super::{OrgStore, StoreError};
 use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::call_context::CallContext;
@@ -61,11 +61,8 @@ pub(crate) struct Timeline {
 
 impl OrgStore {
     pub(crate) async fn acts(&self, agreement: AgreementId, limit: i32) -> Result<Vec<Act>, StoreError> {
-        let partition = keys::acts(self.org, agreement);
-        let last = format!("{ACT}~");
-        let query =
-            PartitionQuery { partition: &partition, from: ACT, to: &last, limit: Some(limit), ..Default::default() };
-        let (items, _) = self.store.items_between(query).await?;
+        let query = self.all_acts(agreement).limit(limit);
+        let QueryPage { items, .. } = self.store.page_of(&query, None).await?;
         items.into_iter().map(from_item).collect()
     }
 
@@ -75,19 +72,12 @@ impl OrgStore {
         agreement: AgreementId,
         wanted: WantedActs<'_>,
     ) -> Result<Timeline, StoreError> {
-        let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
-        let from = wanted.until.map_or_else(|| ACT.to_owned(), keys::acts_until);
+        let from = wanted.until.map_or_else(keys::all_acts, keys::acts_until);
+        let last = format!("{}~", keys::all_acts());
+        let query = Query::of(keys::acts(self.org, agreement)).between(from, last).backward();
         let (mut acts, mut start, mut skipped) = (Vec::new(), None, 0);
         let has_more = 'read: loop {
-            let query = PartitionQuery {
-                partition: &partition,
-                from: &from,
-                to: &last,
-                backward: true,
-                start,
-                ..PartitionQuery::default()
-            };
-            let (items, more) = self.store.items_between(query).await?;
+            let QueryPage { items, next } = self.store.page_of(&query, start).await?;
             for item in items {
                 let call = text(&item, SORT).and_then(keys::call_of_act);
                 let call = call.ok_or_else(|| StoreError::Unreadable("the key of an act".to_owned()))?;
@@ -104,34 +94,22 @@ impl OrgStore {
                 }
                 acts.push(TimelineEntry { call, act });
             }
-            if more.is_none() {
+            if next.is_none() {
                 break false;
             }
-            start = more;
+            start = next;
         };
         acts.sort_by_key(|entry: &TimelineEntry| (entry.act.at, entry.call));
         Ok(Timeline { acts, has_more })
     }
 
     pub(crate) async fn count_acts(&self, agreement: AgreementId) -> Result<usize, StoreError> {
-        let (partition, last) = (keys::acts(self.org, agreement), format!("{ACT}~"));
-        let (mut count, mut start) = (0, None);
-        loop {
-            let attributes = &[SORT];
-            let query = PartitionQuery {
-                partition: &partition,
-                from: ACT,
-                to: &last,
-                attributes,
-                start,
-                ..PartitionQuery::default()
-            };
-            let (items, more) = self.store.items_between(query).await?;
-            count += items.len();
-            if more.is_none() {
-                return Ok(count);
-            }
-            start = more;
-        }
+        let mut count = 0;
+        self.store.each(self.all_acts(agreement).only(&[SORT]), |_| count += 1).await?;
+        Ok(count)
+    }
+
+    fn all_acts(&self, agreement: AgreementId) -> Query<'static> {
+        Query::of(keys::acts(self.org, agreement)).beginning(keys::all_acts())
     }
 }

@@ -6,7 +6,9 @@ use super::change::{Change, Changes};
 use super::item::{Item, from_item, ids, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::query::Query;
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
@@ -56,11 +58,7 @@ pub(super) const EXPIRES: &str = "x";
 
 impl Record for Agreement {
     type Id = AgreementId;
-    const ROWS: Rows = Rows::Agreements;
-
-    fn key(org: OrgId, id: AgreementId) -> Key {
-        keys::agreement(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Agreement;
 
     fn record_id(&self) -> AgreementId {
         self.id()
@@ -152,9 +150,8 @@ impl OrgStore {
         if attributes.len() == 1 {
             return Ok(known);
         }
-        let partition = keys::rows(self.org, Rows::Agreements);
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| {
+            .each(Query::of(keys::rows(self.org, Rows::Agreements)).only(&attributes), |row| {
                 let id = || text(&row, keys::SORT).and_then(|id| id.parse::<AgreementId>().ok());
                 if needle.is_some_and(|needle| text(&row, TEXT).is_some_and(|name| name.contains(needle))) {
                     known.named.extend(id());
@@ -203,7 +200,7 @@ impl OrgStore {
             })
         };
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| {
+            .each(Query::of(partition).only(&attributes), |row| {
                 if text(&row, WORKSPACE.name) == Some(&workspace) {
                     found.push(agreement(&row));
                 }
@@ -254,11 +251,12 @@ impl OrgStore {
             SINCE,
             EXPIRES,
         ];
-        let partition = keys::rows(self.org, Rows::Agreements);
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match open_agreement(&row) {
-                Some(open) => found.open.push(open),
-                None => found.ended += 1,
+            .each(Query::of(keys::rows(self.org, Rows::Agreements)).only(&attributes), |row| {
+                match open_agreement(&row) {
+                    Some(open) => found.open.push(open),
+                    None => found.ended += 1,
+                }
             })
             .await?;
         Ok(found)
@@ -272,7 +270,6 @@ impl OrgStore {
     }
 }
 
-/// None if the agreement of the row has ended.
 fn open_agreement(row: &Item) -> Option<OpenAgreement> {
     let is_active = match Lifecycle::parse(text(row, LIFECYCLE.name)?)? {
         Lifecycle::Draft => false,

@@ -13,7 +13,7 @@ use futures_util::future::try_join_all;
 use super::change::Change;
 use super::item::{Item, from_item, text};
 use super::keys::{self, HELD_BY, Key, SORT};
-use super::table::PartitionQuery;
+use super::query::Query;
 use super::{OrgStore, StoreError};
 use crate::domain::ids::{MovementId, OrgId};
 use crate::domain::movement::evidence::{Evidence, EvidenceState};
@@ -61,8 +61,7 @@ impl OrgStore {
         let [from, to] = evidence.facts().days_around().map(|day| day.to_string());
         let (from, to) = (&*format!("{from}#"), &*format!("{to}#~"));
         let read = partitions.map(async |partition| {
-            let query = PartitionQuery { partition: &partition, from, to, ..PartitionQuery::default() };
-            self.store.items_between(query).await.map(|(items, _)| items)
+            self.store.page_of(&Query::of(partition).between(from, to), None).await.map(|page| page.items)
         });
         let items = try_join_all(read).await?;
         let statement = evidence.entry().map(|entry| entry.statement_id.to_string());

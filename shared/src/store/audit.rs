@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use super::item::{bytes, from_item, number, text};
 use super::keys::{self, DROP_AT, Key, SORT};
-use super::table::{PartitionQuery, PutIf};
+use super::query::{Query, QueryPage};
+use super::table::PutIf;
 use super::{Item, OrgStore, Store, StoreError};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::Act;
@@ -122,18 +123,10 @@ impl OrgStore {
         if last < first {
             return Ok(AuditRows { rows: Vec::new(), has_more: false });
         }
-        let (partition, from, to) = (keys::audit_rows(self.org), Uuid::from_u128(first), Uuid::from_u128(last));
-        let query = PartitionQuery {
-            partition: &partition,
-            from: &from.to_string(),
-            to: &to.to_string(),
-            backward: true,
-            limit: Some(limit),
-            ..PartitionQuery::default()
-        };
-        let (items, more) = self.store.items_between(query).await?;
+        let query = Query::of(keys::audit_rows(self.org)).between(Uuid::from_u128(first), Uuid::from_u128(last));
+        let QueryPage { items, next } = self.store.page_of(&query.backward().limit(limit), None).await?;
         let rows = items.iter().map(read_row).collect::<Result<_, _>>()?;
-        Ok(AuditRows { rows, has_more: more.is_some() })
+        Ok(AuditRows { rows, has_more: next.is_some() })
     }
 
     /// The rows of these calls, in order. Skips calls without a row.

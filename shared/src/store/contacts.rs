@@ -4,9 +4,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, text};
-use super::keys::{self, Key, Rows};
+use super::keys;
 use super::list::{Order, RowFilter};
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::{Contact, ExternalReference};
@@ -18,11 +19,7 @@ pub(super) const CONTACT: &str = "contact_id";
 
 impl Record for Contact {
     type Id = ContactId;
-    const ROWS: Rows = Rows::Contacts;
-
-    fn key(org: OrgId, id: ContactId) -> Key {
-        keys::contact(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Contact;
 
     fn record_id(&self) -> ContactId {
         self.id

@@ -10,7 +10,7 @@ use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, from_item, from_versioned_item, number, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
-use super::table::{OneOf, PartitionQuery};
+use super::query::{Query, QueryPage};
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
@@ -200,23 +200,15 @@ impl Store {
         from: Uuid,
         states: &[DeliveryState],
     ) -> Result<(Vec<Versioned<Delivery>>, Option<Uuid>), StoreError> {
-        let partition = keys::undelivered(org, endpoint);
         let names: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
-        let query = PartitionQuery {
-            partition: &partition,
-            from: &from.to_string(),
-            to: LAST,
-            condition: Some(OneOf { name: STATE, values: &names }),
-            attributes: &[SORT],
-            limit: Some(limits::SWEEP_ENTRIES_MAX),
-            ..PartitionQuery::default()
-        };
-        let (rows, more) = self.items_between(query).await?;
+        let query = Query::of(keys::undelivered(org, endpoint)).between(from, LAST).one_of(STATE, &names);
+        let query = query.only(&[SORT]).limit(limits::SWEEP_ENTRIES_MAX);
+        let QueryPage { items: rows, next } = self.page_of(&query, None).await?;
         let events = rows.iter().filter_map(event_of);
         let keys: Vec<_> = events.map(|event| keys::delivery(org, endpoint, event)).collect();
         // Skips an unreadable delivery so that the others are found.
         let found = self.get_all(&keys).await?.into_iter().filter_map(|item| from_versioned_item(item).ok());
-        Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
+        Ok((found.collect(), next.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
     /// When the delivery before that of an event is due, if queued.
@@ -226,16 +218,8 @@ impl Store {
         endpoint: EndpointId,
         event: EventId,
     ) -> Result<Option<Timestamp>, StoreError> {
-        let (first, last) = (Uuid::nil().to_string(), event.to_string());
-        let query = PartitionQuery {
-            partition: &keys::deliveries(org, endpoint),
-            from: &first,
-            to: &last,
-            backward: true,
-            limit: Some(2),
-            ..PartitionQuery::default()
-        };
-        let (items, _) = self.items_between(query).await?;
+        let query = Query::of(keys::deliveries(org, endpoint)).between(Uuid::nil(), event).backward().limit(2);
+        let QueryPage { items, .. } = self.page_of(&query, None).await?;
         let found = items.into_iter().filter_map(|item| from_versioned_item::<Delivery>(item).ok());
         let before = found.map(Versioned::into_inner).find(|delivery| delivery.event_id != event);
         Ok(before.filter(|before| before.state() == DeliveryState::Queued).and_then(|before| before.due_at()))
@@ -248,47 +232,22 @@ impl Store {
         endpoint: EndpointId,
         from: Uuid,
     ) -> Result<(Vec<(DeliveryKey, Option<Timestamp>)>, Option<Uuid>), StoreError> {
-        let partition = keys::deliveries(org, endpoint);
-        let query = PartitionQuery {
-            partition: &partition,
-            from: &from.to_string(),
-            to: LAST,
-            attributes: &[SORT, DUE_AT],
-            limit: Some(limits::SWEEP_ENTRIES_MAX),
-            ..PartitionQuery::default()
-        };
-        let (rows, more) = self.items_between(query).await?;
+        let query = Query::of(keys::deliveries(org, endpoint)).between(from, LAST).only(&[SORT, DUE_AT]);
+        let QueryPage { items: rows, next } = self.page_of(&query.limit(limits::SWEEP_ENTRIES_MAX), None).await?;
         let found = rows.iter().filter_map(|row| {
             let due_at = row.get(DUE_AT).and_then(|due| due.as_s().ok()?.parse().ok());
             Some((DeliveryKey { org, endpoint, event: event_of(row)? }, due_at))
         });
-        Ok((found.collect(), more.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
+        Ok((found.collect(), next.as_ref().and_then(event_of).map(|event| after(event.uuid()))))
     }
 
     /// Deletes the remaining items of an endpoint that is deleted.
     pub async fn delete_endpoint_items(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
-        let partition = keys::endpoints(org);
-        let (from, to) = (format!("{endpoint}#"), format!("{endpoint}$"));
-        let mut start = None;
-        loop {
-            let attributes = [PARTITION, SORT];
-            let query = PartitionQuery {
-                partition: &partition,
-                from: &from,
-                to: &to,
-                attributes: &attributes,
-                start,
-                ..PartitionQuery::default()
-            };
-            let (items, more) = self.items_between(query).await?;
-            for key in items.iter().filter_map(keys::Key::of) {
-                self.delete(key).await?;
-            }
-            if more.is_none() {
-                return Ok(());
-            }
-            start = more;
+        let query = Query::of(keys::endpoints(org)).beginning(format!("{endpoint}#")).only(&[PARTITION, SORT]);
+        for key in self.all(query).await?.iter().filter_map(keys::Key::of) {
+            self.delete(key).await?;
         }
+        Ok(())
     }
 
     /// Makes changes without an audit row: deliveries derive from a change that has one.
@@ -333,23 +292,17 @@ impl OrgStore {
         before: Option<EventId>,
         count: usize,
     ) -> Result<DeliveryPage, StoreError> {
-        let partition = keys::deliveries(self.org, endpoint);
         let to = before.map_or_else(|| LAST.to_owned(), |before| before_id(before.uuid()).to_string());
         let states = filter.state.map(|state| [state.as_str()]);
         let wanted_type = filter.event_type.map(EventType::as_str);
+        let mut query = Query::of(keys::deliveries(self.org, endpoint)).between(FIRST, to).backward();
+        if let Some(states) = &states {
+            query = query.one_of(STATE, states);
+        }
         let mut page = DeliveryPage::default();
         let mut start = None;
         for _ in 0..limits::DELIVERY_QUERIES_MAX {
-            let query = PartitionQuery {
-                partition: &partition,
-                from: FIRST,
-                to: &to,
-                backward: true,
-                condition: states.as_ref().map(|values| OneOf { name: STATE, values }),
-                start,
-                ..PartitionQuery::default()
-            };
-            let (items, more) = self.store.items_between(query).await?;
+            let QueryPage { items, next } = self.store.page_of(&query, start).await?;
             for item in items {
                 if wanted_type.is_some_and(|wanted| text(&item, TYPE) != Some(wanted)) {
                     continue;
@@ -361,12 +314,12 @@ impl OrgStore {
                 // Skips an unreadable delivery so that the page is shown.
                 page.deliveries.extend(from_item::<Delivery>(item).ok());
             }
-            if more.is_none() {
+            if next.is_none() {
                 page.next = None;
                 return Ok(page);
             }
-            page.next = more.as_ref().and_then(|key| key.get(SORT)?.as_s().ok()?.parse().ok());
-            start = more;
+            page.next = next.as_ref().and_then(|key| key.get(SORT)?.as_s().ok()?.parse().ok());
+            start = next;
         }
         Ok(page)
     }
@@ -378,8 +331,6 @@ impl OrgStore {
         quarantined: &[Quarantined],
         since: Timestamp,
     ) -> Result<Undelivered, StoreError> {
-        let partition = keys::undelivered(self.org, endpoint);
-        let from = first_id_at(since).to_string();
         let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
         let mut quarantined: BTreeSet<Uuid> = quarantined
             .iter()
@@ -387,32 +338,18 @@ impl OrgStore {
             .filter(|id| first_id_at(since) <= *id)
             .collect();
         let mut found = Undelivered::default();
-        let mut start = None;
-        loop {
-            let query = PartitionQuery {
-                partition: &partition,
-                from: &from,
-                to: LAST,
-                condition: Some(OneOf { name: STATE, values: &states }),
-                attributes: &[SORT],
-                start,
-                ..PartitionQuery::default()
-            };
-            let (items, more) = self.store.items_between(query).await?;
-            found.count += items.len() as u64;
-            let mut ids = items.iter().filter_map(|item| item.get(SORT)?.as_s().ok()?.parse::<Uuid>().ok()).peekable();
-            found.earliest = found.earliest.or(ids.peek().copied().and_then(moment_of));
-            ids.for_each(|id| {
+        let query = Query::of(keys::undelivered(self.org, endpoint)).between(first_id_at(since), LAST);
+        let visit = |item: Item| {
+            found.count += 1;
+            if let Some(id) = text(&item, SORT).and_then(|id| id.parse::<Uuid>().ok()) {
+                found.earliest = found.earliest.or_else(|| moment_of(id));
                 quarantined.remove(&id);
-            });
-            if more.is_none() {
-                found.count += quarantined.len() as u64;
-                found.earliest =
-                    found.earliest.into_iter().chain(quarantined.first().copied().and_then(moment_of)).min();
-                return Ok(found);
             }
-            start = more;
-        }
+        };
+        self.store.each(query.one_of(STATE, &states).only(&[SORT]), visit).await?;
+        found.count += quarantined.len() as u64;
+        found.earliest = found.earliest.into_iter().chain(quarantined.first().copied().and_then(moment_of)).min();
+        Ok(found)
     }
 }
 

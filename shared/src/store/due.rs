@@ -2,7 +2,9 @@
 
 use uuid::Uuid;
 
-use super::keys::{self, Due, Key};
+use super::keys::{self, Due, Key, PARTITION, SORT};
+use super::query::Query;
+use super::record_kind::RecordKind;
 use super::{Store, StoreError};
 use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
@@ -32,7 +34,7 @@ impl DueEntry {
     /// Reads a key of the due index. None if it is another key.
     #[must_use]
     pub fn of(key: Key) -> Option<Self> {
-        if !key.is_due() {
+        if !RecordKind::Due.is_of(&key) {
             return None;
         }
         let mut parts = key.sort().split('#');
@@ -73,8 +75,9 @@ impl DueCursor<'_> {
     pub async fn next_page(&mut self) -> Result<Vec<DueEntry>, StoreError> {
         let mut entries = Vec::new();
         while entries.is_empty() && !self.is_over {
-            let keys =
-                self.store.keys_between(&self.partition, &self.from, &self.to, limits::SWEEP_ENTRIES_MAX).await?;
+            let query = Query::of(self.partition.clone()).between(&self.from, &self.to).only(&[PARTITION, SORT]);
+            let page = self.store.page_of(&query.limit(limits::SWEEP_ENTRIES_MAX), None).await?;
+            let keys: Vec<Key> = page.items.iter().filter_map(Key::of).collect();
             match keys.last() {
                 // No key sorts between a key and the same key followed by a blank.
                 Some(last) => self.from = format!("{} ", last.sort()),

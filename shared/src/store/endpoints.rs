@@ -4,9 +4,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
 use super::change::{Change, Changes, Update};
-use super::item::{Item, from_item, from_versioned_item, text, to_versioned_item};
-use super::keys::{self, Due, HEALTH, QUARANTINED, REPLAY, SORT};
-use super::list::Order;
+use super::item::{Item, from_item, from_versioned_item, to_versioned_item};
+use super::keys::{self, Due, Key};
+use super::query::Query;
+use super::record_kind::{Place, RecordKind};
 use super::{OrgStore, Store, StoreError, Versioned, organizations};
 use crate::domain::call_context::CallContext;
 use crate::domain::endpoint::{Endpoint, Health};
@@ -67,9 +68,7 @@ pub struct Quarantined {
 impl Store {
     /// The endpoints of an organization, the oldest first.
     pub async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
-        let mut items = Vec::new();
-        self.scan_partition(&keys::endpoints(org), Order::OldestFirst, &[], |item| items.push(item)).await?;
-        assemble(items)
+        assemble(self.all(Query::of(keys::endpoints(org))).await?)
     }
 
     /// An endpoint.
@@ -131,20 +130,19 @@ impl OrgStore {
 fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {
-        let sort = text(&item, SORT).unwrap_or_default().to_owned();
-        let Some((id, _)) = sort.split_once('#') else {
+        let Some(place) = Key::of(&item).as_ref().and_then(Place::of) else { continue };
+        if place.kind == RecordKind::Endpoint {
             let endpoint = from_versioned_item(item)?;
             found.push(EndpointState { endpoint, health: Health::default(), replay: None, quarantined: Vec::new() });
             continue;
-        };
-        let last = found.last_mut().filter(|state| state.endpoint.id().to_string() == id);
+        }
+        let last = found.last_mut().filter(|state| Some(state.endpoint.id().uuid()) == place.first_id());
         let Some(state) = last else { continue };
-        if sort.ends_with(HEALTH) {
-            state.health = from_item(item)?;
-        } else if sort.ends_with(REPLAY) {
-            state.replay = Some(from_item(item)?);
-        } else if sort.contains(QUARANTINED) {
-            state.quarantined.push(from_item(item)?);
+        match place.kind {
+            RecordKind::EndpointHealth => state.health = from_item(item)?,
+            RecordKind::EndpointReplay => state.replay = Some(from_item(item)?),
+            RecordKind::Quarantined => state.quarantined.push(from_item(item)?),
+            _ => {}
         }
     }
     Ok(found)

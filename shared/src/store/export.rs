@@ -12,89 +12,9 @@ use super::inspect::organization_of;
 use super::item::{Item, decompressed};
 use super::keys::{DROP_AT, Key, PARTITION, SORT};
 use super::proposals::COPY;
-use super::record_kind::{Place, RecordKind};
+use super::record_kind::{Declared, Place, RecordKind};
 use crate::domain::ids::OrgId;
 use crate::limits;
-
-enum Part {
-    All,
-    Without(&'static [&'static str]),
-    /// Secret, or derived from other records.
-    Nothing,
-}
-
-fn part(kind: RecordKind) -> Part {
-    use RecordKind as Kind;
-    match kind {
-        Kind::Endpoint => Part::Without(&["secret", "previous_secrets"]),
-        Kind::Instructions => Part::Without(&["sealed"]),
-        Kind::Invitation => Part::Without(&["secret_hash"]),
-        Kind::Submission => Part::Without(&["resealed"]),
-        Kind::Token
-        | Kind::Organization
-        | Kind::Member
-        | Kind::FormerMember
-        | Kind::MemberTie
-        | Kind::Departure
-        | Kind::Audit
-        | Kind::Event
-        | Kind::EndpointHealth
-        | Kind::Delivery
-        | Kind::Contact
-        | Kind::Workspace
-        | Kind::Person
-        | Kind::Agreement
-        | Kind::Act
-        | Kind::Verification
-        | Kind::PaperSignature
-        | Kind::Access
-        | Kind::Receipt
-        | Kind::Movement
-        | Kind::Evidence
-        | Kind::Statement
-        | Kind::FiledEntry
-        | Kind::StatementColumns
-        | Kind::Proposal
-        | Kind::ProposalSnapshot
-        | Kind::Obligation
-        | Kind::OlderOccurrence
-        | Kind::FundingItem
-        | Kind::Trust => Part::All,
-        Kind::Account
-        | Kind::SecondFactor
-        | Kind::Session
-        | Kind::SessionPointer
-        | Kind::ParticipantSession
-        | Kind::InvitationPointer
-        | Kind::PasswordLink
-        | Kind::KnownDevice
-        | Kind::FailedLogins
-        | Kind::FormCopy
-        | Kind::Trail
-        | Kind::Due
-        | Kind::TokenPointer
-        | Kind::FirstResponse
-        | Kind::Counter
-        | Kind::EndpointIds
-        | Kind::EndpointReplay
-        | Kind::Quarantined
-        | Kind::Undelivered
-        | Kind::ContactReference
-        | Kind::LinkCode
-        | Kind::AnswerDraft
-        | Kind::EvidenceKey
-        | Kind::Arrival
-        | Kind::StatementFile
-        | Kind::StoredFile
-        | Kind::ProposalClaim
-        | Kind::FundingItemPointer
-        | Kind::FundingItemToReview
-        | Kind::FundingItemReference
-        | Kind::TrustPointer
-        | Kind::TrustReference
-        | Kind::Row => Part::Nothing,
-    }
-}
 
 /// What an export leaves out, in words, for its manifest.
 pub const LEFT_OUT: [&str; 6] = [
@@ -114,12 +34,11 @@ pub fn exported(org: OrgId, item: &Item) -> Option<(RecordKind, Value)> {
     if place.org.or_else(|| organization_of(item, Some(&place))) != Some(org) {
         return None;
     }
-    let left_out: &[&str] = match part(place.kind) {
-        Part::All => &[],
-        Part::Without(names) => names,
-        Part::Nothing => return None,
-    };
-    let is_kept = |name: &str| ![PARTITION, SORT, DROP_AT].contains(&name) && !left_out.contains(&name);
+    let Declared { is_exported, sealed, secret, .. } = place.kind.declared();
+    if !is_exported {
+        return None;
+    }
+    let is_kept = |name: &str| ![[PARTITION, SORT, DROP_AT].as_slice(), sealed, secret].concat().contains(&name);
     let kept = item.iter().filter(|(name, _)| is_kept(name));
     let mut record: Map<String, Value> = kept.map(|(name, value)| (name.clone(), json_of(value))).collect();
     match place.kind {

@@ -14,8 +14,8 @@ use futures_util::try_join;
 use super::change::{Change, Changes};
 use super::item::{Item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Key, SORT};
-use super::list::{Attribute, Order, RowFilter, TEXT};
-use super::table::PartitionQuery;
+use super::list::{Attribute, RowFilter, TEXT};
+use super::query::{Query, QueryPage};
 use super::{OrgStore, StoreError, Versioned, funding_to_review};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::ExternalReference;
@@ -189,51 +189,36 @@ impl OrgStore {
     /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two waits.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
-        let (mut items, next) = self.items_in(workspace, 1, last, None).await?;
+        let QueryPage { mut items, next } = self.store.page_of(&self.items_in(workspace, 1, last), None).await?;
         let Some(next) = next else { return Ok(items) };
         let place = text(&next, SORT).and_then(keys::place_of).map(Place::number);
         let place = place.ok_or_else(|| StoreError::Unreadable("decoding the key of a funding item".to_owned()))?;
         let ranges = (place + 1..=last).step_by(usize::from(limits::FUNDING_PLACES_IN_RANGE));
-        let rest = ranges.map(|from| async move {
+        let rest = ranges.map(|from| {
             let to = last.min(from + limits::FUNDING_PLACES_IN_RANGE - 1);
-            let (mut items, mut next) = self.items_in(workspace, from, to, None).await?;
-            while next.is_some() {
-                let (more, behind) = self.items_in(workspace, from, to, next).await?;
-                items.extend(more);
-                next = behind;
-            }
-            Ok::<_, StoreError>(items)
+            self.store.all(self.items_in(workspace, from, to))
         });
         items.extend(try_join_all(rest).await?.into_iter().flatten());
         Ok(items)
     }
 
-    /// One response's items between two places, inclusive, and the key to continue after.
-    async fn items_in(
-        &self,
-        workspace: WorkspaceId,
-        from: u16,
-        to: u16,
-        start: Option<Item>,
-    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
-        let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
-        let (from, to) = (format!("{prefix}{from:04}"), format!("{prefix}{to:04}"));
-        let query = PartitionQuery { partition: &partition, from: &from, to: &to, start, ..PartitionQuery::default() };
-        self.store.items_between(query).await
+    fn items_in(&self, workspace: WorkspaceId, from: u16, to: u16) -> Query<'static> {
+        let prefix = keys::funding_of(workspace);
+        Query::of(keys::funding_items(self.org)).between(format!("{prefix}{from:04}"), format!("{prefix}{to:04}"))
     }
 
     pub(crate) async fn item_counts(
         &self,
         workspace: Option<WorkspaceId>,
     ) -> Result<HashMap<TrustId, u32>, StoreError> {
-        let (partition, prefix) = (keys::funding_items(self.org), workspace.map(keys::funding_of).unwrap_or_default());
+        let prefix = workspace.map(keys::funding_of).unwrap_or_default();
         let mut counts = HashMap::new();
         let visit = |item: Item| {
             if let Some(trust) = text(&item, TRUST.name).and_then(|id| id.parse().ok()) {
                 *counts.entry(trust).or_insert(0) += 1;
             }
         };
-        self.store.scan_prefix(&partition, &prefix, Order::OldestFirst, &[TRUST.name], visit).await?;
+        self.store.each(Query::of(keys::funding_items(self.org)).beginning(prefix).only(&[TRUST.name]), visit).await?;
         Ok(counts)
     }
 
@@ -249,10 +234,10 @@ impl OrgStore {
 
     /// Unused places, left by failed attempts, drawn at random so that concurrent calls rarely want the same one.
     async fn places_left(&self, workspace: WorkspaceId, count: usize) -> Result<Vec<Place>, StoreError> {
-        let (partition, prefix) = (keys::funding_items(self.org), keys::funding_of(workspace));
+        let query = Query::of(keys::funding_items(self.org)).beginning(keys::funding_of(workspace));
         let mut taken = HashSet::new();
         let visit = |item: Item| taken.extend(text(&item, SORT).and_then(keys::place_of).map(Place::number));
-        self.store.scan_prefix(&partition, &prefix, Order::OldestFirst, &[SORT], visit).await?;
+        self.store.each(query.only(&[SORT]), visit).await?;
         let free = (1..=limits::WORKSPACE_FUNDING_ITEMS_MAX).filter(|number| !taken.contains(number));
         Ok(drawn(free.collect(), count).into_iter().filter_map(|number| Place::new(number.into())).collect())
     }

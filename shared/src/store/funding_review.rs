@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::item::{Item, from_versioned_item, text};
 use super::keys::{self, Key, SORT};
-use super::list::Order;
+use super::query::Query;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::contact::ExternalReference;
 use crate::domain::funding::{FundingItem, Phase};
@@ -53,7 +53,7 @@ impl OrgStore {
                 *counts.entry(workspace).or_default().entry(phase).or_default() += 1;
             }
         };
-        self.store.scan_prefix(&partition, "", Order::OldestFirst, &[SORT, "ph"], visit).await?;
+        self.store.each(Query::of(partition).only(&[SORT, "ph"]), visit).await?;
         Ok(counts)
     }
 

@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes};
 use super::item::{Item, from_versioned_item, number, text};
 use super::keys::{self, Key, SORT};
-use super::list::Order;
+use super::query::Query;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::funding::FundingItem;
@@ -76,10 +76,9 @@ fn read(row: &Item) -> Option<ItemToReview> {
 impl OrgStore {
     /// Those that have waited longest come first.
     pub(crate) async fn funding_to_review(&self) -> Result<Vec<ItemToReview>, StoreError> {
-        let partition = keys::funding_to_review(self.org);
         let mut found = Vec::new();
-        let visit = |row: Item| found.extend(read(&row));
-        self.store.scan_partition(&partition, Order::OldestFirst, &[], visit).await?;
+        let query = Query::of(keys::funding_to_review(self.org));
+        self.store.each(query, |row| found.extend(read(&row))).await?;
         found.sort_by_key(|row| (row.since_ms, row.id));
         Ok(found)
     }

@@ -45,7 +45,6 @@ pub(crate) struct FirstResponse {
 }
 
 impl OrgStore {
-    /// The first response to a key, unless it has expired.
     pub(crate) async fn first_response(&self, key: &str, now: Timestamp) -> Result<Option<FirstResponse>, StoreError> {
         let Some(item) = self.store.get(keys::idempotency(self.org, key)).await? else { return Ok(None) };
         let first = read(&item).ok_or_else(|| StoreError::Unreadable("decoding an idempotency record".to_owned()))?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::agreements;
 use super::change::{Change, Changes};
 use super::item::{from_item, from_versioned_item, to_item, to_versioned_item};
-use super::keys::{self, DROP_AT, SUBMISSION};
+use super::keys::{self, DROP_AT};
 use super::participants::{self, part_of, stands};
 use super::{OrgStore, StoreError, Versioned};
 use crate::crypto::keyring::Sealed;
@@ -42,7 +42,7 @@ impl OrgStore {
 
     /// All answers that were sent in an agreement, the oldest first.
     pub(crate) async fn submissions(&self, agreement: AgreementId) -> Result<Vec<Submission>, StoreError> {
-        let items = self.beside(agreement, SUBMISSION).await?;
+        let items = self.beside(agreement, keys::submissions()).await?;
         let mut found = items.into_iter().map(from_item).collect::<Result<Vec<Submission>, _>>()?;
         found.sort_by_key(|submission| (submission.sent_at, submission.id));
         Ok(found)
@@ -55,7 +55,7 @@ impl OrgStore {
         gate: GateId,
         participant: ParticipantId,
     ) -> Result<Vec<Submission>, StoreError> {
-        let items = self.beside(agreement, &keys::submissions_of(gate, participant)).await?;
+        let items = self.beside(agreement, keys::submissions_of(gate, participant)).await?;
         items.into_iter().map(from_item).collect()
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, from_versioned_item, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT};
-use super::list::Order;
+use super::query::Query;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::call_context::CallContext;
@@ -54,10 +54,7 @@ impl Store {
 
 impl OrgStore {
     pub(crate) async fn invitations(&self) -> Result<Vec<Versioned<StoredInvitation>>, StoreError> {
-        let mut items = Vec::new();
-        let partition = keys::invitations(self.org);
-        self.store.scan_partition(&partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
-        items.into_iter().map(from_versioned_item).collect()
+        self.store.all(Query::of(keys::invitations(self.org))).await?.into_iter().map(from_versioned_item).collect()
     }
 }
 
@@ -78,12 +75,10 @@ pub(crate) fn put(
     Ok(Changes::by_admin(call, admin, changes))
 }
 
-/// Revokes an invitation, if it is as it was read.
 pub(crate) fn revoke(call: &CallContext, admin: Admin<'_>, before: &Versioned<StoredInvitation>) -> Changes {
     Changes::by_admin(call, admin, [delete(before), delete_pointer(before)])
 }
 
-/// Ends an accepted invitation, if it is as it was read.
 pub(crate) fn accept(call: &CallContext, before: &Versioned<StoredInvitation>) -> Changes {
     Changes::of(call, [delete(before)])
 }

@@ -129,7 +129,6 @@ pub(super) fn ids(item: &Item, name: &str) -> Option<Vec<Uuid>> {
     Some(bytes.filter_map(|id| Uuid::from_slice(id).ok()).collect())
 }
 
-/// The compression level, out of 10.
 const COMPRESSION: u8 = 6;
 
 /// Compresses large values, which would cost many units or exceed an item's size.

@@ -12,10 +12,11 @@ use uuid::Uuid;
 
 use super::item::{Item, ids, number, text};
 use super::keys::{self, Rows, SORT};
-use super::list::{Order, TEXT};
+use super::list::TEXT;
 use super::movement_row::MovementRow;
 use super::obligation_row::ObligationRow;
 use super::packed::ShortId;
+use super::query::Query;
 use super::{OrgStore, StoreError, agreements};
 use crate::domain::agreement::{AgreementKind, Lifecycle};
 use crate::domain::day::Day;
@@ -198,17 +199,17 @@ impl OrgStore {
     /// Movements to the receiving side that may take evidence of an arrival, also late. Their records decide.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
-        let (of_movements, of_agreements) =
-            (keys::rows(self.org, Rows::Movements), keys::rows(self.org, Rows::Agreements));
+        let of_movements = Query::of(keys::rows(self.org, Rows::Movements)).only(&MovementRow::ATTRIBUTES);
+        let of_agreements = Query::of(keys::rows(self.org, Rows::Agreements)).only(&AgreementFacts::ATTRIBUTES);
         tokio::try_join!(
-            self.store.scan_partition(&of_movements, Order::OldestFirst, &MovementRow::ATTRIBUTES, |row| {
+            self.store.each(of_movements, |row| {
                 let may_arrive = |state: MovementState| {
                     let may_be_told = matches!(state, MovementState::Exception | MovementState::Cancelled);
                     may_be_told || state.takes_evidence_of(Side::Receiver)
                 };
                 found.extend(MovementRow::read(&row).filter(|row| may_arrive(row.state)));
             }),
-            self.store.scan_partition(&of_agreements, Order::OldestFirst, &AgreementFacts::ATTRIBUTES, |row| {
+            self.store.each(of_agreements, |row| {
                 let id = text(&row, SORT).and_then(|id| id.parse::<AgreementId>().ok());
                 facts.extend(id.zip(AgreementFacts::of(&row)));
             }),
@@ -309,7 +310,7 @@ impl OrgStore {
     ) -> Result<Vec<ReadRow>, StoreError> {
         let (mut rows, mut unreadable) = (Vec::new(), 0_u64);
         self.store
-            .scan_partition(&keys::rows(self.org, list), Order::OldestFirst, attributes, |item| match read(&item) {
+            .each(Query::of(keys::rows(self.org, list)).only(attributes), |item| match read(&item) {
                 Some(mut row) => {
                     row.is_titled = wanted.needle.is_some_and(|needle| has_title(&item, row_type, needle));
                     rows.push(row);
@@ -326,9 +327,8 @@ impl OrgStore {
     async fn contacts_named(&self, needle: Option<&str>) -> Result<Option<HashSet<ContactId>>, StoreError> {
         let Some(needle) = needle else { return Ok(None) };
         let mut found = HashSet::new();
-        let partition = keys::rows(self.org, Rows::Contacts);
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &[SORT, TEXT], |row| {
+            .each(Query::of(keys::rows(self.org, Rows::Contacts)).only(&[SORT, TEXT]), |row| {
                 if first_line(&row).contains(needle) {
                     found.extend(text(&row, SORT).and_then(|id| id.parse::<ContactId>().ok()));
                 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::item::{Item, text};
 use super::keys::{self, Key, Rows, SORT};
+use super::query::Query;
 use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
 
@@ -103,7 +104,7 @@ impl OrgStore {
         attributes.push(ID);
         let (mut found, mut unreadable): (Vec<(Uuid, String)>, u64) = (Vec::new(), 0);
         self.store
-            .scan_prefix(&partition, prefix, Order::OldestFirst, &attributes, |row| {
+            .each(Query::of(partition.clone()).beginning(prefix.to_owned()).only(&attributes), |row| {
                 if !filter.fits(&row) {
                     return;
                 }
@@ -133,8 +134,11 @@ impl OrgStore {
         let positions = page.positions();
         let mut slice = Slice { ids: Vec::new(), total: 0 };
         let mut unreadable = 0_u64;
+        let attributes = filter.attributes();
+        let query = Query::of(keys::rows(self.org, kind)).only(&attributes);
+        let query = if order == Order::OldestFirst { query } else { query.backward() };
         self.store
-            .scan_partition(&keys::rows(self.org, kind), order, &filter.attributes(), |row| {
+            .each(query, |row| {
                 if !filter.fits(&row) {
                     return;
                 }

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, to_item};
 use super::keys::{self, DROP_AT, Key};
-use super::list::Order;
+use super::query::Query;
 use super::record_kind::{Place, RecordKind};
 use super::{OrgStore, StoreError};
 use crate::domain::call_context::CallContext;
@@ -20,10 +20,7 @@ impl OrgStore {
     /// Includes ties and departures that are over.
     pub(crate) async fn member_ties(&self) -> Result<(Vec<Tie>, Vec<Departure>), StoreError> {
         let (mut ties, mut departures) = (Vec::new(), Vec::new());
-        let mut items = Vec::new();
-        let partition = keys::member_ties(self.org);
-        self.store.scan_partition(&partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
-        for item in items {
+        for item in self.store.all(Query::of(keys::member_ties(self.org))).await? {
             let kind = Key::of(&item).as_ref().and_then(Place::of).map(|place| place.kind);
             if kind == Some(RecordKind::Departure) {
                 departures.push(from_item(item)?);

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes, Condition, Update};
 use super::item::{from_item, to_item};
 use super::keys::{self, PARTITION};
-use super::list::Order;
+use super::query::Query;
 use super::{OrgStore, Store, StoreError, member_ties};
 use crate::domain::account::{Account, Membership};
 use crate::domain::call_context::CallContext;
@@ -26,10 +26,7 @@ impl Store {
 impl OrgStore {
     /// The organization's members, the oldest first.
     pub async fn members(&self) -> Result<Vec<MemberRecord>, StoreError> {
-        let mut items = Vec::new();
-        let partition = keys::members(self.org);
-        self.store.scan_partition(&partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
-        items.into_iter().map(from_item).collect()
+        self.store.all(Query::of(keys::members(self.org))).await?.into_iter().map(from_item).collect()
     }
 
     pub(crate) async fn member(&self, id: MemberId) -> Result<Option<MemberRecord>, StoreError> {

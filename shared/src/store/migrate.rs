@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::change::Change;
 use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, number};
-use super::keys::{Key, RecordKey};
+use super::keys::Key;
 use super::operator::Operator;
 use super::record::{self, Record};
-use super::versions::{self, Kind, NEWEST};
+use super::record_kind::{Place, RecordKind as Kind};
+use super::versions::{self, NEWEST};
 use super::whole_table::{PageOfTable, Position};
 use super::{Store, StoreError, agreements};
 use crate::domain::agreement::Agreement;
@@ -103,7 +104,7 @@ async fn rewrite(store: &Store, key: Key, kind: Kind) -> Result<bool, StoreError
 fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreError> {
     let unreadable = |what: &str| StoreError::Unreadable(format!("a record to migrate has no {what}"));
     let version: u64 = number(&item, VERSION).ok_or_else(|| unreadable("version"))?;
-    let org = RecordKey::of(key).ok_or_else(|| unreadable("key of a record"))?.org;
+    let org = Place::of(key).and_then(|place| place.org).ok_or_else(|| unreadable("key of a record"))?;
     let item = versions::upgraded(item)?;
     let rows = match kind {
         Kind::Agreement => rows::<Agreement, _>(org, &item, agreements::rows_beside)?,
@@ -113,6 +114,8 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
         Kind::Proposal => rows::<Proposal, _>(org, &item, |_, _| [])?,
         Kind::Statement => rows::<Statement, _>(org, &item, |_, _| [])?,
         Kind::Workspace => rows::<Workspace, _>(org, &item, |_, _| [])?,
+        // No step changes them.
+        _ => Vec::new(),
     };
     Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
 }

@@ -15,10 +15,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::agreements::KnownAgreements;
 use super::change::{Change, Changes, Update};
 use super::item::{Item, from_item, text, to_item};
-use super::keys::{self, EVIDENCE, HELD_BY, Key, Rows};
+use super::keys::{self, HELD_BY, Key, Rows};
 use super::list::{Order, RowFilter, TEXT};
 use super::movement_row::MovementRow;
+use super::query::Query;
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned, agreements, arrivals, participants, statements};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::acts::EditedPart;
@@ -51,11 +53,7 @@ pub(super) const HELD_IN: &str = "agreement_id";
 
 impl Record for Movement {
     type Id = MovementId;
-    const ROWS: Rows = Rows::Movements;
-
-    fn key(org: OrgId, id: MovementId) -> Key {
-        keys::movement(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Movement;
 
     fn record_id(&self) -> MovementId {
         self.id()
@@ -104,7 +102,6 @@ pub struct EvidenceHolder {
 }
 
 impl OrgStore {
-    /// A movement.
     pub(crate) async fn movement(&self, id: MovementId) -> Result<Option<Versioned<Movement>>, StoreError> {
         self.find(id).await
     }
@@ -143,14 +140,14 @@ impl OrgStore {
 
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
-        let partition = keys::rows(self.org, Rows::Movements);
-        let visit = |row: Item| found.extend(waiting_movement(&row));
-        self.store.scan_partition(&partition, Order::OldestFirst, &MovementRow::ATTRIBUTES, visit).await?;
+        let query = Query::of(keys::rows(self.org, Rows::Movements)).only(&MovementRow::ATTRIBUTES);
+        self.store.each(query, |row| found.extend(waiting_movement(&row))).await?;
         Ok(found)
     }
 
     pub(crate) async fn evidence_of(&self, movement: MovementId) -> Result<Vec<Evidence>, StoreError> {
-        let items = self.beginning(&keys::movement_items(self.org, movement), EVIDENCE).await?;
+        let query = Query::of(keys::movement_items(self.org, movement)).beginning(keys::evidence_of_movement());
+        let items = self.store.all(query).await?;
         let mut found = items.into_iter().map(from_item).collect::<Result<Vec<Evidence>, _>>()?;
         // Their ids come from forms, which may have been open for a while.
         found.sort_by_key(|evidence| (evidence.filed_at(), evidence.id()));
@@ -204,14 +201,15 @@ pub(crate) struct LoadedMovement<'a> {
 pub(crate) fn add(
     call: &CallContext,
     before: &Versioned<Agreement>,
-    (draft, movement): (&Draft, &Movement),
+    draft: &Draft,
+    movement: &Movement,
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(draft, movement)?;
-    Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::create(call.org(), movement)?)])
+    Ok([edit(call, before, draft, movement)?, Changes::of(call, record::create(call.org(), movement)?)])
 }
 
 /// Creates a payment of a draft that the same transaction creates.
-pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement)) -> Result<Changes, StoreError> {
+pub(crate) fn create(call: &CallContext, draft: &Draft, movement: &Movement) -> Result<Changes, StoreError> {
     check_is_draft(draft, movement)?;
     Ok(Changes::of(call, record::create(call.org(), movement)?))
 }
@@ -219,11 +217,12 @@ pub(crate) fn create(call: &CallContext, (draft, movement): (&Draft, &Movement))
 pub(crate) fn change(
     call: &CallContext,
     LoadedMovement { agreement: before, movement }: LoadedMovement<'_>,
-    (draft, after): (&Draft, &Movement),
+    draft: &Draft,
+    after: &Movement,
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(draft, movement)?;
     check_is_draft(draft, after)?;
-    Ok([edit(call, before, (draft, after))?, Changes::of(call, record::replace(call.org(), movement, after)?)])
+    Ok([edit(call, before, draft, after)?, Changes::of(call, record::replace(call.org(), movement, after)?)])
 }
 
 pub(crate) fn remove(
@@ -232,20 +231,20 @@ pub(crate) fn remove(
     draft: &Draft,
 ) -> Result<[Changes; 2], StoreError> {
     check_is_draft(before, movement)?;
-    Ok([edit(call, before, (draft, movement))?, Changes::of(call, record::delete(call.org(), movement))])
+    Ok([edit(call, before, draft, movement)?, Changes::of(call, record::delete(call.org(), movement))])
 }
 
 /// The edit of a draft whose payment is added, changed or removed. The draft's history names the payment.
 fn edit(
     call: &CallContext,
     before: &Versioned<Agreement>,
-    (draft, movement): (&Draft, &Movement),
+    draft: &Draft,
+    movement: &Movement,
 ) -> Result<Changes, StoreError> {
     let part = EditedPart::Payment { purpose: movement.terms().purpose.clone() };
     Ok(agreements::edit(call, before, draft)?.about_part(draft.id(), Some(part)))
 }
 
-/// Checks that a draft's payment is not set up and belongs to the draft.
 fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreError> {
     if movement.state() == MovementState::Draft && movement.agreement_id() == draft.id() {
         return Ok(());

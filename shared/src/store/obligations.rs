@@ -9,11 +9,13 @@ use std::collections::{BTreeSet, HashSet};
 use super::agreements::KnownAgreements;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, to_item};
-use super::keys::{self, Key, OCCURRENCE, Rows};
+use super::keys::{self, Rows};
 use super::list::{Order, RowFilter};
 use super::obligation_row::ObligationRow;
 use super::participants::{part_of, stands};
+use super::query::Query;
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned, agreements};
 use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
@@ -37,11 +39,7 @@ list_query! {
 
 impl Record for Obligation {
     type Id = ObligationId;
-    const ROWS: Rows = Rows::Obligations;
-
-    fn key(org: OrgId, id: ObligationId) -> Key {
-        keys::obligation(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Obligation;
 
     fn record_id(&self) -> ObligationId {
         self.id()
@@ -71,7 +69,8 @@ impl OrgStore {
         if obligation.older_unread() == 0 {
             return Ok(obligation);
         }
-        let items = self.beginning(&keys::obligation_items(self.org, obligation.id()), OCCURRENCE).await?;
+        let query = Query::of(keys::obligation_items(self.org, obligation.id())).beginning(keys::older_occurrences());
+        let items = self.store.all(query).await?;
         let older = items.into_iter().map(from_item).collect::<Result<Vec<OlderOccurrence>, _>>()?;
         Ok(obligation.with_older(older))
     }
@@ -110,12 +109,10 @@ impl OrgStore {
         query: &ObligationQuery,
     ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
         let mut rows = Vec::new();
-        let partition = keys::rows(self.org, Rows::Obligations);
+        let all = Query::of(keys::rows(self.org, Rows::Obligations)).only(&ObligationRow::ATTRIBUTES);
         let (known, ()) = tokio::try_join!(
             self.known_agreements(None, true),
-            self.store.scan_partition(&partition, Order::OldestFirst, &ObligationRow::ATTRIBUTES, |row| {
-                rows.push(ObligationRow::read(&row));
-            }),
+            self.store.each(all, |row| rows.push(ObligationRow::read(&row))),
         )?;
         let rows: Option<Vec<ObligationRow>> = rows.into_iter().collect();
         let rows = rows.ok_or_else(|| StoreError::Unreadable("decoding a row of an obligation".to_owned()))?;
@@ -134,12 +131,8 @@ impl OrgStore {
     /// Obligations with something due or waiting for confirmation, from one pass over the rows, oldest first.
     pub(crate) async fn open_obligations(&self) -> Result<Vec<OpenObligation>, StoreError> {
         let mut found = Vec::new();
-        let partition = keys::rows(self.org, Rows::Obligations);
-        self.store
-            .scan_partition(&partition, Order::OldestFirst, &ObligationRow::ATTRIBUTES, |row| {
-                found.extend(open_obligation(&row));
-            })
-            .await?;
+        let query = Query::of(keys::rows(self.org, Rows::Obligations)).only(&ObligationRow::ATTRIBUTES);
+        self.store.each(query, |row| found.extend(open_obligation(&row))).await?;
         Ok(found)
     }
 }
@@ -205,7 +198,8 @@ fn replace(org: OrgId, before: &Versioned<Obligation>, after: &Obligation) -> Re
 /// A member's act on an obligation. Its agreement must be as it was, and changes only if its evidence gets a file.
 pub(crate) fn act(
     call: &CallContext,
-    (agreement, before): (&Versioned<Agreement>, &Versioned<Obligation>),
+    agreement: &Versioned<Agreement>,
+    before: &Versioned<Obligation>,
     change: &ObligationChange,
 ) -> Result<[Changes; 2], StoreError> {
     let after = &change.obligation;

@@ -121,7 +121,6 @@ pub(crate) fn remove_own_contact(call: &CallContext, admin: Admin<'_>, contact: 
     Changes::by_admin(call, admin, [Change::Update(removed)])
 }
 
-/// Changes the organization's own accounts, if they are as they were read.
 pub(crate) fn change_own_accounts(
     call: &CallContext,
     member: &Member,

@@ -66,7 +66,6 @@ impl Packer {
         }
     }
 
-    /// Adds the number of values, then each.
     pub(super) fn each<T>(self, all: &[T], add: impl Fn(Self, &T) -> Self) -> Self {
         all.iter().fold(self.number(u64::try_from(all.len()).unwrap_or_default()), add)
     }
@@ -125,7 +124,6 @@ impl<'a> Unpacker<'a> {
         if is_there { read(self).map(Some) } else { Some(None) }
     }
 
-    /// Reads the number of values, then each.
     pub(super) fn each<T>(&mut self, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
         (0..count).map(|_| read(self)).collect()

@@ -3,7 +3,7 @@
 use super::agreements;
 use super::change::{Change, Changes};
 use super::item::{from_item, to_item};
-use super::keys::{self, PAPER_SIGNATURE};
+use super::keys;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::Agreement;
 use crate::domain::call_context::CallContext;
@@ -14,7 +14,7 @@ use crate::domain::participant::session::Part;
 
 impl OrgStore {
     pub(crate) async fn paper_signatures(&self, agreement: AgreementId) -> Result<Vec<PaperSignature>, StoreError> {
-        self.beside(agreement, PAPER_SIGNATURE).await?.into_iter().map(from_item).collect()
+        self.beside(agreement, keys::paper_signatures()).await?.into_iter().map(from_item).collect()
     }
 
     /// Oldest first.
@@ -23,7 +23,7 @@ impl OrgStore {
         agreement: AgreementId,
         participant: ParticipantId,
     ) -> Result<Vec<PaperSignature>, StoreError> {
-        let items = self.beside(agreement, &keys::paper_signatures_of(participant)).await?;
+        let items = self.beside(agreement, keys::paper_signatures_of(participant)).await?;
         let mut papers = items.into_iter().map(from_item).collect::<Result<Vec<PaperSignature>, _>>()?;
         // Their ids come from forms, which may have been open for a while.
         papers.sort_by_key(|paper| (paper.recorded_at, paper.id));

@@ -9,8 +9,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::agreements;
 use super::change::{Change, Changes, Condition, Update};
 use super::item::{Item, from_item, number, text, to_attribute, to_item};
-use super::keys::{self, ACCESS, DROP_AT, RECEIPT, SORT};
-use super::table::PartitionQuery;
+use super::keys::{self, DROP_AT, SORT};
+use super::query::Query;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::agreement::Agreement;
@@ -125,8 +125,9 @@ impl OrgStore {
 
     /// The access of the participants who were ever there or got another link.
     pub(crate) async fn accesses(&self, agreement: AgreementId) -> Result<Vec<(ParticipantId, Access)>, StoreError> {
-        let items = self.beside(agreement, ACCESS).await?;
-        let participant = |item: &Item| text(item, SORT)?.strip_prefix(ACCESS)?.parse().ok();
+        let accesses = keys::accesses();
+        let items = self.beside(agreement, accesses.clone()).await?;
+        let participant = |item: &Item| text(item, SORT)?.strip_prefix(&accesses)?.parse().ok();
         Ok(items.iter().filter_map(|item| Some((participant(item)?, access_of(item)))).collect())
     }
 
@@ -136,14 +137,14 @@ impl OrgStore {
         agreement: AgreementId,
         participant: ParticipantId,
     ) -> Result<Vec<Receipt>, StoreError> {
-        self.receipts_beside(agreement, &keys::receipts_of(participant)).await
+        self.receipts_beside(agreement, keys::receipts_of(participant)).await
     }
 
     pub(crate) async fn receipts(&self, agreement: AgreementId) -> Result<Vec<Receipt>, StoreError> {
-        self.receipts_beside(agreement, RECEIPT).await
+        self.receipts_beside(agreement, keys::receipts()).await
     }
 
-    async fn receipts_beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Receipt>, StoreError> {
+    async fn receipts_beside(&self, agreement: AgreementId, begin: String) -> Result<Vec<Receipt>, StoreError> {
         let items = self.beside(agreement, begin).await?;
         let mut receipts = items.into_iter().map(from_item).collect::<Result<Vec<Receipt>, _>>()?;
         // Their ids come from forms, which may have been open for a while.
@@ -171,22 +172,8 @@ impl OrgStore {
         Part { organization_id: self.org, agreement_id, participant_id }
     }
 
-    pub(super) async fn beside(&self, agreement: AgreementId, begin: &str) -> Result<Vec<Item>, StoreError> {
-        self.beginning(&keys::acts(self.org, agreement), begin).await
-    }
-
-    pub(super) async fn beginning(&self, partition: &str, begin: &str) -> Result<Vec<Item>, StoreError> {
-        let last = format!("{begin}~");
-        let (mut found, mut start) = (Vec::new(), None);
-        loop {
-            let query = PartitionQuery { partition, from: begin, to: &last, start, ..PartitionQuery::default() };
-            let (items, more) = self.store.items_between(query).await?;
-            found.extend(items);
-            if more.is_none() {
-                return Ok(found);
-            }
-            start = more;
-        }
+    pub(super) async fn beside(&self, agreement: AgreementId, begin: String) -> Result<Vec<Item>, StoreError> {
+        self.store.all(Query::of(keys::acts(self.org, agreement)).beginning(begin)).await
     }
 }
 

@@ -8,7 +8,9 @@ use super::change::{Change, Changes, Condition, Expiry};
 use super::item::{Item, compressed, decompressed, from_item, number, text};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, Order, RowFilter};
+use super::query::Query;
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, OrgId, ProposalId};
@@ -55,11 +57,7 @@ pub(super) const CLAIMED_UNTIL: &str = "until";
 
 impl Record for Proposal {
     type Id = ProposalId;
-    const ROWS: Rows = Rows::Proposals;
-
-    fn key(org: OrgId, id: ProposalId) -> Key {
-        keys::proposal(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Proposal;
 
     fn record_id(&self) -> ProposalId {
         self.id()
@@ -200,18 +198,18 @@ impl OrgStore {
     pub(crate) async fn all_pending_proposals(&self, now: Timestamp) -> Result<PendingProposals, StoreError> {
         let mut found = PendingProposals::default();
         let attributes = [keys::SORT, STATE.name, EXPIRES, AGREEMENT.name, ACTION.name];
-        let partition = keys::rows(self.org, Rows::Proposals);
         self.store
-            .scan_partition(&partition, Order::OldestFirst, &attributes, |row| match pending_proposal(&row, now) {
-                Some(pending) => found.pending.push(pending),
-                None => found.ended += 1,
+            .each(Query::of(keys::rows(self.org, Rows::Proposals)).only(&attributes), |row| {
+                match pending_proposal(&row, now) {
+                    Some(pending) => found.pending.push(pending),
+                    None => found.ended += 1,
+                }
             })
             .await?;
         Ok(found)
     }
 }
 
-/// None unless the row's proposal is pending at the moment.
 fn pending_proposal(row: &Item, now: Timestamp) -> Option<PendingProposal> {
     if state_of(row, now)? != ProposalState::Pending {
         return None;

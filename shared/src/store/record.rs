@@ -11,6 +11,7 @@ use super::item::{Item, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
 use super::list::{Attribute, Order, RowFilter, TEXT};
 use super::packed::Packer;
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, versions};
 use crate::domain::ids::OrgId;
 use crate::wire::page::{Page, PageRequest};
@@ -18,10 +19,18 @@ use crate::wire::text::Folded;
 
 /// A kind of record with a key of its own, a version, and a row in a list.
 pub(super) trait Record: Sized {
-    type Id: Copy + From<Uuid> + Into<Uuid>;
-    const ROWS: Rows;
+    type Id: Copy + Display + From<Uuid> + Into<Uuid>;
+    const KIND: RecordKind;
+    #[allow(clippy::panic, reason = "while compiling: the kind of a record is declared with its list")]
+    const ROWS: Rows = match Self::KIND.declared().rows {
+        Some(rows) => rows,
+        None => panic!("not in a list"),
+    };
 
-    fn key(org: OrgId, id: Self::Id) -> Key;
+    fn key(org: OrgId, id: Self::Id) -> Key {
+        Self::KIND.key(&[&org, &id])
+    }
+
     fn record_id(&self) -> Self::Id;
     fn row(&self) -> Row;
     /// Its attributes without key and version.
@@ -57,7 +66,6 @@ impl Row {
         self
     }
 
-    /// Adds a number for filters, if there is one.
     pub(super) fn with_number(mut self, name: &'static str, value: Option<i64>) -> Self {
         self.attributes.extend(value.map(|value| (name, AttributeValue::N(value.to_string()))));
         self

@@ -1,150 +1,324 @@
-//! Tells from its key what an item is. Only this module reads keys back; [`super::keys`] writes them.
+//! Declares each kind of item once: its key, whether it is exported, what of it is sealed, its list, and what it refers to.
+
+use std::fmt::{Display, Write};
 
 use uuid::Uuid;
 
-use super::due::DueEntry;
-use super::keys::{self, Key, Rows};
+use super::key::Key;
 use crate::domain::ids::OrgId;
 use crate::wire::enums::text_enum;
 
 text_enum! {
-    /// The kinds of items. The text names the kind to operators.
-    pub enum RecordKind {
-        /// A token, under its hash.
-        Token = "token",
-        /// A person's account.
-        Account = "account",
-        /// The second factor of an account.
-        SecondFactor = "second factor",
-        /// A member's session, under its hash.
-        Session = "session",
-        /// The pointer from an account to one of its sessions.
-        SessionPointer = "pointer to a session",
-        /// A participant's session, under its hash.
-        ParticipantSession = "session of a participant",
-        /// The pointer from the hash of an invitation's secret to its address.
-        InvitationPointer = "pointer to an invitation",
-        /// A link to set a new password.
-        PasswordLink = "password link",
-        /// A device that has signed in before.
-        KnownDevice = "known device",
-        /// The copy of a form that was used.
-        FormCopy = "used copy of a form",
-        /// A count of failed logins.
-        FailedLogins = "count of failed logins",
-        /// A row of the service-level trail.
-        Trail = "row of the service trail",
-        /// An entry of the due index.
-        Due = "due entry",
-        /// An organization.
-        Organization = "organization",
-        /// A member.
-        Member = "member",
-        /// The name of a removed member.
-        FormerMember = "name of a removed member",
-        /// What ties a member to another.
-        MemberTie = "tie between members",
-        /// That a member left.
-        Departure = "departure of a member",
-        /// An invitation.
-        Invitation = "invitation",
-        /// The pointer from a token's id to its hash.
-        TokenPointer = "pointer to a token",
-        /// An audit row.
-        Audit = "audit row",
-        /// The first response to an idempotency key.
-        FirstResponse = "response to an idempotency key",
-        /// A counter.
-        Counter = "counter",
-        /// An event.
-        Event = "event",
-        /// The set of an organization's endpoints.
-        EndpointIds = "set of endpoints",
-        /// An endpoint.
-        Endpoint = "endpoint",
-        /// The health of an endpoint.
-        EndpointHealth = "health of an endpoint",
-        /// A requested replay.
-        EndpointReplay = "replay of an endpoint",
-        /// A delivery in quarantine.
-        Quarantined = "quarantined delivery",
-        /// A delivery.
-        Delivery = "delivery",
-        /// The row of an undelivered delivery.
-        Undelivered = "row of an undelivered delivery",
-        /// A contact.
-        Contact = "contact",
-        /// The contact of an external reference.
-        ContactReference = "reference of a contact",
-        /// A workspace.
-        Workspace = "workspace",
-        /// One of the people of a workspace.
-        Person = "person of a workspace",
-        /// An agreement.
-        Agreement = "agreement",
-        /// A call that changed an agreement.
-        Act = "act of an agreement",
-        /// A recorded verification of a participant's identity.
-        Verification = "verification",
-        /// A recorded signature on paper.
-        PaperSignature = "signature on paper",
-        /// How a participant gets to their pages.
-        Access = "access of a participant",
-        /// The code of a participant's link.
-        LinkCode = "code of a link",
-        /// What a participant did.
-        Receipt = "receipt",
-        /// The draft of a participant's answers.
-        AnswerDraft = "draft of answers",
-        /// Answers that a participant sent.
-        Submission = "submission",
-        /// A movement.
-        Movement = "movement",
-        /// Evidence of a movement.
-        Evidence = "evidence",
-        /// Sealed instructions of a movement.
-        Instructions = "instructions",
-        /// The movement for which a document counts.
-        EvidenceKey = "unique item of evidence",
-        /// Evidence that was accepted, by its amount or a reference, and its day.
-        Arrival = "accepted arrival",
-        /// A bank statement.
-        Statement = "statement",
-        /// An entry of a statement that is filed.
-        FiledEntry = "filed entry of a statement",
-        /// The statement with a file.
-        StatementFile = "unique item of a statement's file",
-        /// Who uploaded a file, and whether a record names it.
-        StoredFile = "stored file",
-        /// Which column is which in files with a header.
-        StatementColumns = "columns of statements",
-        /// A proposal.
-        Proposal = "proposal",
-        /// The snapshot of what was proposed.
-        ProposalSnapshot = "snapshot of a proposal",
-        /// The claim of the one pending proposal.
-        ProposalClaim = "claim of a pending proposal",
-        /// An obligation.
-        Obligation = "obligation",
-        /// A confirmed occurrence that left its obligation's record.
-        OlderOccurrence = "older occurrence of an obligation",
-        /// A funding item.
-        FundingItem = "funding item",
-        /// The pointer from a funding item's id to its place.
-        FundingItemPointer = "pointer to a funding item",
-        /// The funding item of an external reference.
-        FundingItemReference = "reference of a funding item",
-        /// The row of a funding item with proof that waits for a decision.
-        FundingItemToReview = "row of a funding item with proof to review",
-        /// A trust.
-        Trust = "trust",
-        /// The pointer from a trust's id to its workspace.
-        TrustPointer = "pointer to a trust",
-        /// The trust of an external reference.
-        TrustReference = "reference of a trust",
-        /// A row of a list.
-        Row = "row of a list",
+    /// The kinds of list rows. Each has a partition of compact rows per organization, sorted by id, named by this text.
+    pub enum Rows {
+        /// Rows of contacts.
+        Contacts = "CONTACTS",
+        /// Rows of workspaces.
+        Workspaces = "WORKSPACES",
+        /// The people of each workspace, which only the page of a contact looks through.
+        WorkspacePeople = "WORKSPACEPEOPLE",
+        /// Rows of agreements.
+        Agreements = "AGREEMENTS",
+        /// The names of each agreement's documents, which only the search looks through.
+        AgreementDocuments = "AGREEMENTDOCUMENTS",
+        /// Rows of proposals.
+        Proposals = "PROPOSALS",
+        /// Rows of movements.
+        Movements = "MOVEMENTS",
+        /// Rows of obligations.
+        Obligations = "OBLIGATIONS",
+        /// Rows of bank statements.
+        Statements = "STATEMENTS",
     }
+}
+
+/// The part of the inspection that knows what a kind refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chapter {
+    /// Nothing but its organization, or without one, as people's accounts are.
+    Alone,
+    OfOrganization,
+    Records,
+    Agreements,
+    BesideAgreements,
+    Funding,
+    Deliveries,
+    Due,
+}
+
+/// What is declared of a kind.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Declared {
+    /// The forms of the partition key and the sort key: names, and for what differs `o` an organization, `i` an id, `n` a
+    /// number, `t` a text without `#`, `r` a list, and `*` all that follows.
+    partition: &'static str,
+    sort: &'static str,
+    /// Whether an organization's export has it: neither if it is secret, nor if it derives from other records.
+    pub is_exported: bool,
+    /// The attributes that a key of the keyring seals. No export has them.
+    pub sealed: &'static [&'static str],
+    /// Other attributes that no export has.
+    pub secret: &'static [&'static str],
+    /// The list, if it has a row with its id in one. Only such records change their layout by steps.
+    pub rows: Option<Rows>,
+    pub refers: Chapter,
+}
+
+const fn at(partition: &'static str, sort: &'static str) -> Declared {
+    Declared { partition, sort, is_exported: false, sealed: &[], secret: &[], rows: None, refers: Chapter::Alone }
+}
+
+impl Declared {
+    const fn exported(self) -> Self {
+        Self { is_exported: true, ..self }
+    }
+
+    const fn sealed(self, attributes: &'static [&'static str]) -> Self {
+        Self { sealed: attributes, ..self }
+    }
+
+    const fn without(self, attributes: &'static [&'static str]) -> Self {
+        Self { secret: attributes, ..self }
+    }
+
+    const fn listed(self, rows: Rows) -> Self {
+        Self { rows: Some(rows), ..self }
+    }
+
+    const fn refers(self, chapter: Chapter) -> Self {
+        Self { refers: chapter, ..self }
+    }
+}
+
+macro_rules! records {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal: $declared:expr;)+) => {
+        text_enum! {
+            /// The kinds of items. The text names the kind to operators.
+            pub enum RecordKind {
+                $($(#[$doc])* $kind = $name,)+
+            }
+        }
+
+        impl RecordKind {
+            pub(super) const fn declared(self) -> Declared {
+                match self {
+                    $(Self::$kind => $declared,)+
+                }
+            }
+        }
+    };
+}
+
+records! {
+    /// A token, under its hash.
+    Token = "token": at("TOKEN#*", ".").exported();
+    /// A person's account.
+    Account = "account": at("ACCOUNT#*", ".");
+    /// The second factor of an account.
+    SecondFactor = "second factor": at("SECONDFACTOR#*", ".").sealed(&["secret"]);
+    /// A member's session, under its hash.
+    Session = "session": at("SESSION#*", ".");
+    /// The pointer from an account to one of its sessions.
+    SessionPointer = "pointer to a session": at("SESSIONS#*", "i");
+    /// A participant's session, under its hash.
+    ParticipantSession = "session of a participant": at("PARTICIPANTSESSION#*", ".");
+    /// The pointer from the hash of an invitation's secret to its address.
+    InvitationPointer = "pointer to an invitation": at("INVITATION#*", ".");
+    /// A link to set a new password.
+    PasswordLink = "password link": at("PASSWORDLINK#*", ".");
+    /// A device that has signed in before.
+    KnownDevice = "known device": at("BROWSER#t#n", ".");
+    /// The copy of a form that was used.
+    FormCopy = "used copy of a form": at("FORMCOPY#i", ".");
+    /// A count of failed logins.
+    FailedLogins = "count of failed logins": at("GUESSES#t", ".");
+    /// A row of the service-level trail.
+    Trail = "row of the service trail": at("TRAIL#t#n", "i");
+    /// An entry of the due index.
+    Due = "due entry": at("DUE#n", "t#n#o#*").refers(Chapter::Due);
+    /// An organization.
+    Organization = "organization": at("ORG#o#ORGANIZATION", ".").exported().refers(Chapter::OfOrganization);
+    /// A member.
+    Member = "member": at("ORG#o#MEMBERS", "i").exported().refers(Chapter::OfOrganization);
+    /// The name of a removed member.
+    FormerMember = "name of a removed member": at("ORG#o#FORMERMEMBERS", "i").exported();
+    /// What ties a member to another.
+    MemberTie = "tie between members": at("ORG#o#MEMBERTIES", "i#i#t").exported();
+    /// That a member left.
+    Departure = "departure of a member": at("ORG#o#MEMBERTIES", "i").exported();
+    /// An invitation.
+    Invitation = "invitation":
+        at("ORG#o#INVITATIONS", "*").exported().without(&["secret_hash"]).refers(Chapter::OfOrganization);
+    /// The pointer from a token's id to its hash.
+    TokenPointer = "pointer to a token": at("ORG#o#TOKENS", "i").refers(Chapter::OfOrganization);
+    /// An audit row.
+    Audit = "audit row": at("ORG#o#AUDIT#1", "i").exported();
+    /// The first response to an idempotency key.
+    FirstResponse = "response to an idempotency key": at("ORG#o#KEY#*", ".");
+    /// The counter of workspaces.
+    WorkspaceCounter = "counter of workspaces": at("ORG#o#COUNTER#WORKSPACES", ".");
+    /// The counter of places of funding items in a workspace.
+    FundingPlaceCounter = "counter of places of funding items": at("ORG#o#COUNTER#FUNDINGITEMS#i", ".");
+    /// An event.
+    Event = "event": at("ORG#o#EVENT#i", ".").exported().refers(Chapter::Deliveries);
+    /// The set of an organization's endpoints.
+    EndpointIds = "set of endpoints": at("ORG#o#ENDPOINTIDS", ".").refers(Chapter::Deliveries);
+    /// An endpoint.
+    Endpoint = "endpoint":
+        at("ORG#o#ENDPOINTS", "i").exported().sealed(&["secret", "previous_secrets"]).refers(Chapter::Deliveries);
+    /// The health of an endpoint.
+    EndpointHealth = "health of an endpoint": at("ORG#o#ENDPOINTS", "i#HEALTH").exported();
+    /// A requested replay.
+    EndpointReplay = "replay of an endpoint": at("ORG#o#ENDPOINTS", "i#REPLAY").refers(Chapter::Deliveries);
+    /// A delivery in quarantine.
+    Quarantined = "quarantined delivery": at("ORG#o#ENDPOINTS", "i#STUCK#i").refers(Chapter::Deliveries);
+    /// A delivery.
+    Delivery = "delivery": at("ORG#o#DELIVERIES#i", "i").exported().refers(Chapter::Deliveries);
+    /// The row of an undelivered delivery.
+    Undelivered = "row of an undelivered delivery": at("ORG#o#UNDELIVERED#i", "i").refers(Chapter::Deliveries);
+    /// A contact.
+    Contact = "contact": at("ORG#o#CONTACT#i", ".").exported().listed(Rows::Contacts).refers(Chapter::Records);
+    /// The contact of an external reference.
+    ContactReference = "reference of a contact": at("ORG#o#CONTACTREF#*", ".").refers(Chapter::Records);
+    /// A workspace.
+    Workspace = "workspace": at("ORG#o#WORKSPACE#i", ".").exported().listed(Rows::Workspaces).refers(Chapter::Records);
+    /// One of the people of a workspace.
+    Person = "person of a workspace": at("ORG#o#WORKSPACE#i", "PERSON#i").exported().refers(Chapter::Records);
+    /// An agreement.
+    Agreement = "agreement":
+        at("ORG#o#AGREEMENT#i", ".").exported().listed(Rows::Agreements).refers(Chapter::Agreements);
+    /// A call that changed an agreement.
+    Act = "act of an agreement": at("ORG#o#AGREEMENT#i", "ACT#i").exported().refers(Chapter::BesideAgreements);
+    /// A recorded verification of a participant's identity.
+    Verification = "verification":
+        at("ORG#o#AGREEMENT#i", "VERIFICATION#i").exported().refers(Chapter::BesideAgreements);
+    /// A recorded signature on paper.
+    PaperSignature = "signature on paper":
+        at("ORG#o#AGREEMENT#i", "PAPERSIGNATURE#i#i").exported().refers(Chapter::BesideAgreements);
+    /// How a participant gets to their pages.
+    Access = "access of a participant":
+        at("ORG#o#AGREEMENT#i", "ACCESS#i").exported().refers(Chapter::BesideAgreements);
+    /// The code of a participant's link.
+    LinkCode = "code of a link": at("ORG#o#AGREEMENT#i", "LINKCODE#i").refers(Chapter::BesideAgreements);
+    /// What a participant did.
+    Receipt = "receipt": at("ORG#o#AGREEMENT#i", "RECEIPT#i#i").exported().refers(Chapter::BesideAgreements);
+    /// The draft of a participant's answers.
+    AnswerDraft = "draft of answers":
+        at("ORG#o#AGREEMENT#i", "ANSWERDRAFT#i#i").sealed(&["sealed"]).refers(Chapter::BesideAgreements);
+    /// Answers that a participant sent.
+    Submission = "submission":
+        at("ORG#o#AGREEMENT#i", "SUBMISSION#i#i#n").exported().sealed(&["resealed"]).refers(Chapter::BesideAgreements);
+    /// A movement.
+    Movement = "movement": at("ORG#o#MOVEMENT#i", ".").exported().listed(Rows::Movements).refers(Chapter::Agreements);
+    /// Evidence of a movement.
+    Evidence = "evidence": at("ORG#o#MOVEMENT#i", "EVIDENCE#i").exported().refers(Chapter::BesideAgreements);
+    /// Sealed instructions of a movement.
+    Instructions = "instructions":
+        at("ORG#o#MOVEMENT#i", "INSTRUCTIONS#n").exported().sealed(&["sealed"]).refers(Chapter::BesideAgreements);
+    /// The movement for which a document counts.
+    EvidenceKey = "unique item of evidence": at("ORG#o#EVIDENCEKEY#t", ".").refers(Chapter::Agreements);
+    /// Evidence that was accepted, by its amount and day.
+    ArrivalByAmount = "accepted arrival by amount": at("ORG#o#ARRIVALS#t#n", "t#i").refers(Chapter::BesideAgreements);
+    /// Evidence that was accepted, by a reference and its day.
+    ArrivalByReference = "accepted arrival by reference":
+        at("ORG#o#ARRIVALREFERENCES#t", "t#i").refers(Chapter::BesideAgreements);
+    /// A bank statement.
+    Statement = "statement": at("ORG#o#STATEMENT#i", ".").exported().listed(Rows::Statements).refers(Chapter::Records);
+    /// An entry of a statement that is filed.
+    FiledEntry = "filed entry of a statement":
+        at("ORG#o#STATEMENT#i", "FILED#n").exported().refers(Chapter::BesideAgreements);
+    /// The statement with a file.
+    StatementFile = "unique item of a statement's file": at("ORG#o#STATEMENTFILE#t", ".").refers(Chapter::Records);
+    /// Who uploaded a file, and whether a record names it.
+    StoredFile = "stored file": at("ORG#o#STOREDFILE#t", ".");
+    /// Which column is which in files with a header.
+    StatementColumns = "columns of statements": at("ORG#o#STATEMENTCOLUMNS#*", ".").exported();
+    /// A proposal.
+    Proposal = "proposal": at("ORG#o#PROPOSAL#i", ".").exported().listed(Rows::Proposals).refers(Chapter::Records);
+    /// The snapshot of what was proposed.
+    ProposalSnapshot = "snapshot of a proposal": at("ORG#o#PROPOSED#i", ".").exported().refers(Chapter::Records);
+    /// The claim of the one pending proposal.
+    ProposalClaim = "claim of a pending proposal": at("ORG#o#PENDING#i#t", ".").refers(Chapter::Records);
+    /// An obligation.
+    Obligation = "obligation":
+        at("ORG#o#OBLIGATION#i", ".").exported().listed(Rows::Obligations).refers(Chapter::Records);
+    /// A confirmed occurrence that left its obligation's record.
+    OlderOccurrence = "older occurrence of an obligation":
+        at("ORG#o#OBLIGATION#i", "OCCURRENCE#n").exported().refers(Chapter::BesideAgreements);
+    /// A funding item.
+    FundingItem = "funding item": at("ORG#o#FUNDINGITEMS", "i#n").exported().refers(Chapter::Funding);
+    /// The pointer from a funding item's id to its place.
+    FundingItemPointer = "pointer to a funding item": at("ORG#o#FUNDINGITEM#i", ".").refers(Chapter::Funding);
+    /// The funding item of an external reference.
+    FundingItemReference = "reference of a funding item": at("ORG#o#FUNDINGITEMREF#*", ".").refers(Chapter::Funding);
+    /// The row of a funding item with proof that waits for a decision.
+    FundingItemToReview = "row of a funding item with proof to review":
+        at("ORG#o#FUNDINGTOREVIEW", "i").refers(Chapter::Funding);
+    /// A trust.
+    Trust = "trust": at("ORG#o#TRUSTS", "i#i").exported().refers(Chapter::Funding);
+    /// The pointer from a trust's id to its workspace.
+    TrustPointer = "pointer to a trust": at("ORG#o#TRUST#i", ".").refers(Chapter::Funding);
+    /// The trust of an external reference.
+    TrustReference = "reference of a trust": at("ORG#o#TRUSTREF#*", ".").refers(Chapter::Funding);
+    /// A row of a list.
+    Row = "row of a list": at("ORG#o#r", "i").refers(Chapter::Records);
+}
+
+impl RecordKind {
+    /// The key of an item, from what differs in the forms of its kind, in their order.
+    pub(super) fn key(self, parts: &[&dyn Display]) -> Key {
+        let Declared { partition, sort, .. } = self.declared();
+        let mut parts = parts.iter().copied();
+        Key::new(filled(partition, &mut parts), filled(sort, &mut parts))
+    }
+
+    pub(super) fn partition(self, parts: &[&dyn Display]) -> String {
+        filled(self.declared().partition, &mut parts.iter().copied())
+    }
+
+    /// How the sort keys of items begin that have these parts.
+    pub(super) fn prefix(self, parts: &[&dyn Display]) -> String {
+        filled(self.declared().sort, &mut parts.iter().copied())
+    }
+
+    /// The kind of a record that has a row with its id in a list. None for other items.
+    pub(super) fn of_listed(key: &Key) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.declared().rows.is_some() && kind.is_of(key))
+    }
+
+    /// Whether a key is that of an item of this kind.
+    pub(super) fn is_of(self, key: &Key) -> bool {
+        self.place(key).is_some()
+    }
+
+    fn place(self, key: &Key) -> Option<Place> {
+        let Declared { partition, sort, .. } = self.declared();
+        let mut place = Place { kind: self, org: None, rows: None, ids: Vec::new() };
+        (place.reads(partition, key.partition()) && place.reads(sort, key.sort())).then_some(place)
+    }
+}
+
+/// A form with its parts, up to the first that is not given.
+fn filled<'a>(form: &str, parts: &mut impl Iterator<Item = &'a dyn Display>) -> String {
+    let mut text = String::new();
+    for (at, segment) in form.split('#').enumerate() {
+        if at > 0 {
+            text.push('#');
+        }
+        if !is_part(segment) {
+            text.push_str(segment);
+        } else if let Some(part) = parts.next() {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{part}");
+        } else {
+            break;
+        }
+    }
+    text
+}
+
+fn is_part(segment: &str) -> bool {
+    matches!(segment, "o" | "i" | "n" | "t" | "r" | "*")
 }
 
 /// What a key says of its item.
@@ -164,11 +338,7 @@ impl Place {
     /// Reads a key. None if nothing in this release of the service writes such a key.
     #[must_use]
     pub fn of(key: &Key) -> Option<Self> {
-        let Some(of_organization) = key.partition().strip_prefix("ORG#") else { return without_organization(key) };
-        let (org, partition) = of_organization.split_once('#')?;
-        let (name, tail) = split(partition);
-        let (kind, rows) = kind_in_organization(name, tail, key.sort())?;
-        Some(Self { kind, rows, ids: ids_of(tail).chain(ids_of(key.sort())).collect(), org: Some(org.parse().ok()?) })
+        RecordKind::ALL.into_iter().find_map(|kind| kind.place(key))
     }
 
     /// The first id of the key: that of the record, or of the record beside which it is.
@@ -176,168 +346,48 @@ impl Place {
     pub fn first_id(&self) -> Option<Uuid> {
         self.ids.first().copied()
     }
-}
 
-fn split(text: &str) -> (&str, &str) {
-    text.split_once('#').unwrap_or((text, ""))
-}
-
-fn ids_of(text: &str) -> impl Iterator<Item = Uuid> {
-    text.split('#').filter_map(|part| part.parse().ok())
-}
-
-fn without_organization(key: &Key) -> Option<Place> {
-    use RecordKind as Kind;
-    let (name, tail) = split(key.partition());
-    let kind = match name {
-        "SESSIONS" | "TRAIL" => {
-            is_form("i", key.sort()).then_some(if name == "TRAIL" { Kind::Trail } else { Kind::SessionPointer })?
+    fn reads(&mut self, form: &str, text: &str) -> bool {
+        let mut rest = Some(text);
+        for segment in form.split('#') {
+            let Some(left) = rest else { return false };
+            if segment == "*" {
+                return !left.is_empty();
+            }
+            let (part, behind) = left.split_once('#').map_or((left, None), |(part, behind)| (part, Some(behind)));
+            if !self.reads_part(segment, part) {
+                return false;
+            }
+            rest = behind;
         }
-        "DUE" => {
-            let org = DueEntry::of(key.clone())?.org;
-            return Some(Place { kind: Kind::Due, org: Some(org), rows: None, ids: Vec::new() });
-        }
-        _ if !key.is_alone() || tail.is_empty() => return None,
-        "TOKEN" => Kind::Token,
-        "ACCOUNT" => Kind::Account,
-        "SECONDFACTOR" => Kind::SecondFactor,
-        "SESSION" => Kind::Session,
-        "PARTICIPANTSESSION" => Kind::ParticipantSession,
-        "INVITATION" => Kind::InvitationPointer,
-        "PASSWORDLINK" => Kind::PasswordLink,
-        "BROWSER" => Kind::KnownDevice,
-        "FORMCOPY" => Kind::FormCopy,
-        "GUESSES" => Kind::FailedLogins,
-        _ => return None,
-    };
-    Some(Place { kind, org: None, rows: None, ids: ids_of(key.sort()).collect() })
-}
-
-/// What an item of an organization is, by its partition's name, the rest of the partition key, and its sort key.
-fn kind_in_organization(name: &str, tail: &str, sort: &str) -> Option<(RecordKind, Option<Rows>)> {
-    use RecordKind as Kind;
-    if let Some(rows) = Rows::parse(name) {
-        return (tail.is_empty() && is_form("i", sort)).then_some((Kind::Row, Some(rows)));
+        rest.is_none()
     }
-    let alone = |kind, form| (keys::is_alone(sort) && is_form(form, tail)).then_some(kind);
-    let sorted = |kind, form| (tail.is_empty() && is_form(form, sort)).then_some(kind);
-    let kind = match name {
-        "ORGANIZATION" => alone(Kind::Organization, ""),
-        "ENDPOINTIDS" => alone(Kind::EndpointIds, ""),
-        "EVENT" => alone(Kind::Event, "i"),
-        "PROPOSAL" => alone(Kind::Proposal, "i"),
-        "PROPOSED" => alone(Kind::ProposalSnapshot, "i"),
-        "PENDING" => alone(Kind::ProposalClaim, "i#t"),
-        "OBLIGATION" => alone(Kind::Obligation, "i").or_else(|| beside(tail, sort, beside_obligation)),
-        "CONTACT" => alone(Kind::Contact, "i"),
-        "WORKSPACE" => alone(Kind::Workspace, "i").or_else(|| beside(tail, sort, beside_workspace)),
-        "FUNDINGITEM" => alone(Kind::FundingItemPointer, "i"),
-        "TRUST" => alone(Kind::TrustPointer, "i"),
-        "KEY" => alone(Kind::FirstResponse, "*"),
-        "CONTACTREF" => alone(Kind::ContactReference, "*"),
-        "FUNDINGITEMREF" => alone(Kind::FundingItemReference, "*"),
-        "TRUSTREF" => alone(Kind::TrustReference, "*"),
-        "EVIDENCEKEY" => alone(Kind::EvidenceKey, "t"),
-        "ARRIVALS" => (is_form("t#n", tail) && is_form("t#i", sort)).then_some(Kind::Arrival),
-        "ARRIVALREFERENCES" => (is_form("t", tail) && is_form("t#i", sort)).then_some(Kind::Arrival),
-        "STATEMENTFILE" => alone(Kind::StatementFile, "t"),
-        "STOREDFILE" => alone(Kind::StoredFile, "t"),
-        "STATEMENTCOLUMNS" => alone(Kind::StatementColumns, "*"),
-        "COUNTER" => alone(Kind::Counter, "t").or_else(|| alone(Kind::Counter, "t#i")),
-        "MEMBERS" => sorted(Kind::Member, "i"),
-        "FORMERMEMBERS" => sorted(Kind::FormerMember, "i"),
-        "MEMBERTIES" => sorted(Kind::MemberTie, "i#i#t").or_else(|| sorted(Kind::Departure, "i")),
-        "INVITATIONS" => sorted(Kind::Invitation, "*"),
-        "TOKENS" => sorted(Kind::TokenPointer, "i"),
-        "FUNDINGTOREVIEW" => sorted(Kind::FundingItemToReview, "i"),
-        "FUNDINGITEMS" => sorted(Kind::FundingItem, "i#n"),
-        "TRUSTS" => sorted(Kind::Trust, "i#i"),
-        "ENDPOINTS" => sorted(Kind::Endpoint, "i").or_else(|| beside_endpoint(tail, sort)),
-        "AUDIT" => (tail == "1" && is_form("i", sort)).then_some(Kind::Audit),
-        "DELIVERIES" => (is_form("i", tail) && is_form("i", sort)).then_some(Kind::Delivery),
-        "UNDELIVERED" => (is_form("i", tail) && is_form("i", sort)).then_some(Kind::Undelivered),
-        "AGREEMENT" => alone(Kind::Agreement, "i").or_else(|| beside(tail, sort, beside_agreement)),
-        "MOVEMENT" => alone(Kind::Movement, "i").or_else(|| beside(tail, sort, beside_movement)),
-        "STATEMENT" => alone(Kind::Statement, "i").or_else(|| beside(tail, sort, beside_statement)),
-        _ => None,
-    };
-    kind.map(|kind| (kind, None))
-}
 
-fn beside(tail: &str, sort: &str, kind: fn(&str) -> Option<(RecordKind, &'static str)>) -> Option<RecordKind> {
-    let (name, behind) = split(sort);
-    let (kind, form) = kind(name)?;
-    (is_form("i", tail) && is_form(form, behind)).then_some(kind)
-}
-
-fn beside_endpoint(tail: &str, sort: &str) -> Option<RecordKind> {
-    let (id, behind) = sort.split_at_checked(sort.find('#')?)?;
-    let is_of_endpoint = tail.is_empty() && is_form("i", id);
-    let kind = match behind {
-        keys::HEALTH => RecordKind::EndpointHealth,
-        keys::REPLAY => RecordKind::EndpointReplay,
-        behind => is_form("i", behind.strip_prefix(keys::QUARANTINED)?).then_some(RecordKind::Quarantined)?,
-    };
-    is_of_endpoint.then_some(kind)
-}
-
-fn beside_agreement(name: &str) -> Option<(RecordKind, &'static str)> {
-    Some(match name {
-        "ACT" => (RecordKind::Act, "i"),
-        "VERIFICATION" => (RecordKind::Verification, "i"),
-        "PAPERSIGNATURE" => (RecordKind::PaperSignature, "i#i"),
-        "ACCESS" => (RecordKind::Access, "i"),
-        "LINKCODE" => (RecordKind::LinkCode, "i"),
-        "RECEIPT" => (RecordKind::Receipt, "i#i"),
-        "ANSWERDRAFT" => (RecordKind::AnswerDraft, "i#i"),
-        "SUBMISSION" => (RecordKind::Submission, "i#i#n"),
-        _ => return None,
-    })
-}
-
-fn beside_workspace(name: &str) -> Option<(RecordKind, &'static str)> {
-    (name == "PERSON").then_some((RecordKind::Person, "i"))
-}
-
-fn beside_movement(name: &str) -> Option<(RecordKind, &'static str)> {
-    Some(match name {
-        "EVIDENCE" => (RecordKind::Evidence, "i"),
-        "INSTRUCTIONS" => (RecordKind::Instructions, "n"),
-        _ => return None,
-    })
-}
-
-fn beside_obligation(name: &str) -> Option<(RecordKind, &'static str)> {
-    (name == "OCCURRENCE").then_some((RecordKind::OlderOccurrence, "n"))
-}
-
-fn beside_statement(name: &str) -> Option<(RecordKind, &'static str)> {
-    (name == "FILED").then_some((RecordKind::FiledEntry, "n"))
-}
-
-/// Whether a text has a form: `i` an id, `n` a number, `t` a text without `#`, separated by `#`; or `*`, any text.
-fn is_form(form: &str, text: &str) -> bool {
-    match form {
-        "*" => !text.is_empty(),
-        "" => text.is_empty(),
-        _ => {
-            let (forms, parts) = (form.split('#'), text.split('#'));
-            forms.clone().count() == parts.clone().count() && forms.zip(parts).all(|(form, part)| is_part(form, part))
+    fn reads_part(&mut self, segment: &str, part: &str) -> bool {
+        match segment {
+            "o" => {
+                self.org = part.parse().ok();
+                self.org.is_some()
+            }
+            "i" => {
+                // An id has one spelling: another would be another key.
+                let id = part.parse::<Uuid>().ok().filter(|id| id.to_string() == part);
+                self.ids.extend(id);
+                id.is_some()
+            }
+            "n" => !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()),
+            "t" => !part.is_empty(),
+            "r" => {
+                self.rows = Rows::parse(part);
+                self.rows.is_some()
+            }
+            name => name == part,
         }
-    }
-}
-
-fn is_part(form: &str, part: &str) -> bool {
-    match form {
-        // An id has one spelling: another would be another key.
-        "i" => part.parse::<Uuid>().is_ok_and(|id| id.to_string() == part),
-        "n" => !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()),
-        _ => !part.is_empty(),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
@@ -349,10 +399,10 @@ mod tests {
     use crate::domain::participant::session::Part;
     use crate::domain::proposal::ProposalAction;
     use crate::domain::time::Timestamp;
-    use crate::store::keys::Due;
+    use crate::store::keys::{self, Due};
     use RecordKind as Kind;
 
-    fn written(org: OrgId) -> Vec<(Kind, Key)> {
+    pub(in crate::store) fn written(org: OrgId) -> Vec<(Kind, Key)> {
         [of_accounts(), of_organization(org), of_agreements(org), of_payments(org), of_funding(org)].concat()
     }
 
@@ -404,8 +454,8 @@ mod tests {
             (Kind::TokenPointer, keys::token(org, id().into())),
             (Kind::Audit, keys::audit(org, id().into())),
             (Kind::FirstResponse, keys::idempotency(org, "a key # with all")),
-            (Kind::Counter, keys::workspace_counter(org)),
-            (Kind::Counter, keys::funding_place_counter(org, id().into())),
+            (Kind::WorkspaceCounter, keys::workspace_counter(org)),
+            (Kind::FundingPlaceCounter, keys::funding_place_counter(org, id().into())),
             (Kind::Event, keys::event(org, event)),
             (Kind::EndpointIds, keys::endpoint_ids(org)),
             (Kind::Endpoint, keys::endpoint(org, endpoint)),
@@ -456,8 +506,8 @@ mod tests {
             (Kind::Evidence, keys::evidence(org, movement, id().into())),
             (Kind::Instructions, keys::instructions(org, movement, 3)),
             (Kind::EvidenceKey, keys::evidence_key(org, &evidence_key)),
-            (Kind::Arrival, keys::arrival(org, &evidence)),
-            (Kind::Arrival, keys::arrival_with(org, &evidence_key, &evidence)),
+            (Kind::ArrivalByAmount, keys::arrival(org, &evidence)),
+            (Kind::ArrivalByReference, keys::arrival_with(org, &evidence_key, &evidence)),
             (Kind::Statement, keys::statement(org, id().into())),
             (Kind::FiledEntry, keys::filed_entry(org, id().into(), 3)),
             (Kind::StatementFile, keys::statement_file(org, &"5f".repeat(32))),

@@ -3,7 +3,6 @@
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
 use super::item::Item;
-use super::list::Order;
 use super::whole_table::Position;
 use super::{Store, StoreError};
 
@@ -27,11 +26,5 @@ impl Store {
     pub async fn approximate_items(&self) -> Option<u64> {
         let described = self.client.describe_table().table_name(&*self.table).send().await.ok()?;
         u64::try_from(described.table?.item_count?).ok().filter(|count| *count > 0)
-    }
-
-    pub(super) async fn partition_items(&self, partition: &str) -> Result<Vec<Item>, StoreError> {
-        let mut items = Vec::new();
-        self.scan_partition(partition, Order::OldestFirst, &[], |item| items.push(item)).await?;
-        Ok(items)
     }
 }

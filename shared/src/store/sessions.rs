@@ -11,7 +11,8 @@ use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
 use super::item::{VERSION, from_item, from_versioned_item, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, Key, PARTITION};
-use super::table::{PartitionQuery, PutIf};
+use super::query::Query;
+use super::table::PutIf;
 use super::{Item, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::account::Account;
@@ -61,15 +62,8 @@ impl Store {
         &self,
         account: &Email,
     ) -> Result<(Vec<Session>, Option<Versioned<SecondFactor>>), StoreError> {
-        let query = PartitionQuery {
-            partition: &keys::sessions_of_account(account),
-            from: "0",
-            to: "g",
-            backward: true,
-            limit: Some(limits::SESSIONS_READ_MAX),
-            ..PartitionQuery::default()
-        };
-        let (pointers, _) = self.items_between(query).await?;
+        let query = Query::of(keys::sessions_of_account(account)).backward().limit(limits::SESSIONS_READ_MAX);
+        let pointers = self.page_of(&query, None).await?.items;
         let at = keys::second_factor(account);
         let keys = pointers.iter().map(pointed_key).chain([Ok(at.clone())]).collect::<Result<Vec<_>, _>>()?;
         let mut items = self.get_all(&keys).await?;
@@ -78,7 +72,6 @@ impl Store {
         Ok((sessions, factor.map(from_versioned_item).transpose()?))
     }
 
-    /// The key of an account's session, which may have ended.
     pub(crate) async fn session_key(&self, account: &Email, id: SessionId) -> Result<Option<Key>, StoreError> {
         self.get(keys::session_of_account(account, id)).await?.as_ref().map(pointed_key).transpose()
     }

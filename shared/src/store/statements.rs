@@ -9,9 +9,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Update};
 use super::item::{Item, VERSION, from_item, text, to_item};
-use super::keys::{self, FILED, Key, Rows};
+use super::keys::{self, Key};
 use super::list::{Order, RowFilter};
+use super::query::Query;
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{OrgId, StatementId};
@@ -26,11 +28,7 @@ const WAS_FILED: &str = "was_filed";
 
 impl Record for Statement {
     type Id = StatementId;
-    const ROWS: Rows = Rows::Statements;
-
-    fn key(org: OrgId, id: StatementId) -> Key {
-        keys::statement(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Statement;
 
     fn record_id(&self) -> StatementId {
         self.id
@@ -72,7 +70,10 @@ impl OrgStore {
     }
 
     pub(crate) async fn filed_entries(&self, statement: StatementId) -> Result<Vec<FiledEntry>, StoreError> {
-        let items = self.beginning(&keys::statement_items(self.org, statement), FILED).await?;
+        let items = self
+            .store
+            .all(Query::of(keys::statement_items(self.org, statement)).beginning(keys::filed_entries()))
+            .await?;
         items.into_iter().map(from_item).collect()
     }
 

@@ -18,8 +18,7 @@ use super::change::{Change, Update, owned_names, owned_values};
 use super::due::DueEntry;
 use super::failure::{TransactionOutcome, outcome_of_canceled};
 use super::item::{Item, number};
-use super::keys::{Key, PARTITION, SORT};
-use super::list::Order;
+use super::keys::{Key, PARTITION};
 use super::usage::{Usage, UsageMeter};
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
@@ -31,7 +30,7 @@ const NUMBER: &str = "n";
 pub struct Store {
     pub(super) client: Client,
     pub(super) table: Arc<str>,
-    meter: UsageMeter,
+    pub(super) meter: UsageMeter,
     due_listener: Option<DueListener>,
 }
 
@@ -42,26 +41,6 @@ impl std::fmt::Debug for DueListener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("DueListener")
     }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct PartitionQuery<'a> {
-    pub partition: &'a str,
-    pub from: &'a str,
-    pub to: &'a str,
-    pub backward: bool,
-    pub condition: Option<OneOf<'a>>,
-    pub attributes: &'a [&'a str],
-    pub start: Option<Item>,
-    /// How many items to read, before the condition.
-    pub limit: Option<i32>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OneOf<'a> {
-    pub name: &'a str,
-    /// At most 100.
-    pub values: &'a [&'a str],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,132 +152,6 @@ impl Store {
         let items = output.responses.unwrap_or_default().remove(&*self.table).unwrap_or_default();
         let unprocessed = output.unprocessed_keys.unwrap_or_default().remove(&*self.table);
         Ok((items, unprocessed.map(|keys| keys.keys).unwrap_or_default()))
-    }
-
-    /// Calls `visit` with the given attributes of each item, or all if none is given, in the order of sort keys.
-    pub(super) async fn scan_partition(
-        &self,
-        partition: &str,
-        order: Order,
-        attributes: &[&str],
-        visit: impl FnMut(Item),
-    ) -> Result<(), StoreError> {
-        self.scan_prefix(partition, "", order, attributes, visit).await
-    }
-
-    /// Like [`Store::scan_partition`], for the sort keys with a prefix.
-    pub(super) async fn scan_prefix(
-        &self,
-        partition: &str,
-        prefix: &str,
-        order: Order,
-        attributes: &[&str],
-        mut visit: impl FnMut(Item),
-    ) -> Result<(), StoreError> {
-        let mut start: Option<Item> = None;
-        loop {
-            let meter = self.meter.count_call();
-            let mut request = self
-                .client
-                .query()
-                .table_name(&*self.table)
-                .key_condition_expression("#pk = :pk")
-                .expression_attribute_names("#pk", PARTITION)
-                .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
-                .set_projection_expression(Some(attributes.join(", ")).filter(|names| !names.is_empty()))
-                .scan_index_forward(order == Order::OldestFirst)
-                .consistent_read(true)
-                .set_exclusive_start_key(start)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            if !prefix.is_empty() {
-                request = request
-                    .key_condition_expression("#pk = :pk AND begins_with(#sk, :prefix)")
-                    .expression_attribute_names("#sk", SORT)
-                    .expression_attribute_values(":prefix", AttributeValue::S(prefix.to_owned()));
-            }
-            let output = request.customize().interceptor(meter).send().await?;
-            self.meter.add_read(output.consumed_capacity());
-            output.items.unwrap_or_default().into_iter().for_each(&mut visit);
-            match output.last_evaluated_key {
-                Some(key) if !key.is_empty() => start = Some(key),
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    /// The first keys of a partition between two sort keys, inclusive.
-    pub(super) async fn keys_between(
-        &self,
-        partition: &str,
-        from: &str,
-        to: &str,
-        limit: i32,
-    ) -> Result<Vec<Key>, StoreError> {
-        let meter = self.meter.count_call();
-        let output = self
-            .client
-            .query()
-            .table_name(&*self.table)
-            .key_condition_expression("#pk = :pk AND #sk BETWEEN :from AND :to")
-            .expression_attribute_names("#pk", PARTITION)
-            .expression_attribute_names("#sk", SORT)
-            .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
-            .expression_attribute_values(":from", AttributeValue::S(from.to_owned()))
-            .expression_attribute_values(":to", AttributeValue::S(to.to_owned()))
-            .projection_expression("#pk, #sk")
-            .limit(limit)
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .customize()
-            .interceptor(meter)
-            .send()
-            .await?;
-        self.meter.add_read(output.consumed_capacity());
-        Ok(output.items.unwrap_or_default().iter().filter_map(Key::of).collect())
-    }
-
-    /// One response's items between two sort keys, inclusive, that meet the condition; and the key to continue after.
-    pub(super) async fn items_between(
-        &self,
-        query: PartitionQuery<'_>,
-    ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
-        let PartitionQuery { partition, from, to, backward, condition, attributes, start, limit } = query;
-        let meter = self.meter.count_call();
-        let mut request = self
-            .client
-            .query()
-            .table_name(&*self.table)
-            .key_condition_expression("#pk = :pk AND #sk BETWEEN :from AND :to")
-            .expression_attribute_names("#pk", PARTITION)
-            .expression_attribute_names("#sk", SORT)
-            .expression_attribute_values(":pk", AttributeValue::S(partition.to_owned()))
-            .expression_attribute_values(":from", AttributeValue::S(from.to_owned()))
-            .expression_attribute_values(":to", AttributeValue::S(to.to_owned()))
-            .scan_index_forward(!backward)
-            .set_limit(limit)
-            .consistent_read(true)
-            .set_exclusive_start_key(start)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        if let Some(OneOf { name, values }) = condition {
-            let names: Vec<String> = (0..values.len()).map(|at| format!(":value{at}")).collect();
-            request = request
-                .filter_expression(format!("#filter IN ({})", names.join(", ")))
-                .expression_attribute_names("#filter", name);
-            for (name, value) in names.into_iter().zip(values) {
-                request = request.expression_attribute_values(name, AttributeValue::S((*value).to_owned()));
-            }
-        }
-        if !attributes.is_empty() {
-            // Some of the names are reserved words of the expression language.
-            let names: Vec<String> = (0..attributes.len()).map(|at| format!("#attribute{at}")).collect();
-            request = request.projection_expression(names.join(", "));
-            for (name, attribute) in names.into_iter().zip(attributes) {
-                request = request.expression_attribute_names(name, *attribute);
-            }
-        }
-        let output = request.customize().interceptor(meter).send().await?;
-        self.meter.add_read(output.consumed_capacity());
-        Ok((output.items.unwrap_or_default(), output.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
     /// Changes one item, outside of a transaction, and returns it. None if its condition did not hold.

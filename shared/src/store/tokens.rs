@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes, Update};
 use super::item::{Item, bytes, from_item, text, to_item};
 use super::keys::{self, PARTITION, SORT};
-use super::table::PartitionQuery;
+use super::query::{Query, QueryPage};
 use super::{OrgStore, Store, StoreError, organizations};
 use crate::crypto::TokenHash;
 use crate::domain::call_context::CallContext;
@@ -34,7 +34,6 @@ impl Store {
         self.update(used).await.map(|_| ())
     }
 
-    /// The token with a hash, valid or not.
     pub(crate) async fn token(&self, hash: TokenHash) -> Result<Option<Token>, StoreError> {
         self.get(keys::token_by_hash(hash)).await?.map(from_item).transpose()
     }
@@ -43,27 +42,18 @@ impl Store {
 impl OrgStore {
     /// The organization's tokens, newest first: all created since a moment, and some older ones.
     pub(crate) async fn tokens_since(&self, moment: Timestamp) -> Result<Vec<Token>, StoreError> {
-        let partition = keys::tokens(self.org);
+        let query = Query::of(keys::tokens(self.org)).backward().limit(limits::TOKENS_READ_AT_ONCE);
         let mut pointers: Vec<Item> = Vec::new();
         let mut start = None;
         loop {
-            let query = PartitionQuery {
-                partition: &partition,
-                from: "0",
-                to: "g",
-                backward: true,
-                start,
-                limit: Some(limits::TOKENS_READ_AT_ONCE),
-                ..PartitionQuery::default()
-            };
-            let (items, more) = self.store.items_between(query).await?;
+            let QueryPage { items, next } = self.store.page_of(&query, start).await?;
             pointers.extend(items);
             let oldest = pointers.last().and_then(|pointer| text(pointer, SORT)).and_then(|id| id.parse().ok());
             let is_far_enough = oldest.and_then(created_at).is_some_and(|created_at| created_at < moment);
-            if more.is_none() || is_far_enough {
+            if next.is_none() || is_far_enough {
                 break;
             }
-            start = more;
+            start = next;
         }
         let hashes = pointers.iter().map(pointed_hash).collect::<Result<Vec<_>, _>>()?;
         let keys: Vec<_> = hashes.into_iter().map(keys::token_by_hash).collect();

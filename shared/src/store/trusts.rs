@@ -5,7 +5,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes};
 use super::item::{Item, from_versioned_item, text, to_versioned_item};
 use super::keys::{self, Key};
-use super::list::{Order, RowFilter, TEXT};
+use super::list::{RowFilter, TEXT};
+use super::query::Query;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::ExternalReference;
@@ -105,11 +106,8 @@ impl OrgStore {
         &self,
         workspace: WorkspaceId,
     ) -> Result<Vec<Versioned<Trust>>, StoreError> {
-        let mut found = Vec::new();
-        let (partition, prefix) = (keys::trusts(self.org), keys::funding_of(workspace));
-        let visit = |item: Item| found.push(from_versioned_item(item));
-        self.store.scan_prefix(&partition, &prefix, Order::OldestFirst, &[], visit).await?;
-        found.into_iter().collect()
+        let query = Query::of(keys::trusts(self.org)).beginning(keys::funding_of(workspace));
+        self.store.all(query).await?.into_iter().map(from_versioned_item).collect()
     }
 }
 

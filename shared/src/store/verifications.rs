@@ -3,7 +3,7 @@
 use super::agreements;
 use super::change::{Change, Changes};
 use super::item::{from_item, to_item};
-use super::keys::{self, VERIFICATION};
+use super::keys;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::verification::Verification;
@@ -14,7 +14,7 @@ use crate::domain::member::Verified;
 impl OrgStore {
     /// Oldest first.
     pub(crate) async fn verifications(&self, agreement: AgreementId) -> Result<Vec<Verification>, StoreError> {
-        self.beside(agreement, VERIFICATION).await?.into_iter().map(from_item).collect()
+        self.beside(agreement, keys::verifications()).await?.into_iter().map(from_item).collect()
     }
 }
 

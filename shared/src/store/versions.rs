@@ -12,40 +12,13 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::StoreError;
-use super::keys::{Item, Key, RecordKey};
-use crate::wire::enums::text_enum;
+use super::keys::{Item, Key};
+use super::record_kind::RecordKind as Kind;
 
 pub(super) const SCHEMA: &str = "sv";
 
 /// The first version of all kinds, also of records without one because they only change in place.
 const FIRST: u32 = 1;
-
-text_enum! {
-    /// The kinds of records that a step can change: those with a row in a list. The text is part of their keys.
-    pub enum Kind {
-        /// Agreements.
-        Agreement = "AGREEMENT",
-        /// Contacts.
-        Contact = "CONTACT",
-        /// Movements.
-        Movement = "MOVEMENT",
-        /// Obligations.
-        Obligation = "OBLIGATION",
-        /// Proposals.
-        Proposal = "PROPOSAL",
-        /// Bank statements.
-        Statement = "STATEMENT",
-        /// Workspaces.
-        Workspace = "WORKSPACE",
-    }
-}
-
-impl Kind {
-    /// None for other items, and for records that no step can change.
-    pub(super) fn of(key: &Key) -> Option<Self> {
-        Self::parse(RecordKey::of(key)?.what)
-    }
-}
 
 struct Step {
     to: u32,
@@ -68,7 +41,7 @@ pub(super) fn version_of(item: &Item) -> u32 {
 
 /// Adds the version in which records with a key are written.
 pub(super) fn stamp(item: &mut Item, key: &Key) {
-    set(item, STEPS.newest(Kind::of(key)));
+    set(item, STEPS.newest(Kind::of_listed(key)));
 }
 
 fn set(item: &mut Item, version: u32) {
@@ -100,7 +73,7 @@ impl Steps {
 
     fn older(&self, item: &Item) -> Result<Option<Kind>, StoreError> {
         let (version, key) = (version_of(item), Key::of(item));
-        let kind = key.as_ref().and_then(Kind::of);
+        let kind = key.as_ref().and_then(Kind::of_listed);
         // Without its key, it is a part of an item, read for some attributes.
         let known = if key.is_some() { self.newest(kind) } else { self.newest_of_all() };
         if version > known {
@@ -164,12 +137,12 @@ mod tests {
     #[test]
     fn only_records_alone_with_their_key_have_a_kind() {
         let (org, agreement) = (OrgId::new(), AgreementId::new());
-        assert_eq!(Kind::of(&keys::agreement(org, agreement)), Some(Kind::Agreement));
-        assert_eq!(Kind::of(&keys::workspace(org, agreement.uuid().into())), Some(Kind::Workspace));
-        assert_eq!(Kind::of(&keys::event(org, agreement.uuid().into())), None, "no list has it");
-        assert_eq!(Kind::of(&keys::act(org, agreement, RequestId::new())), None, "an act beside the agreement");
-        assert_eq!(Kind::of(&keys::row(org, keys::Rows::Agreements, agreement.uuid())), None, "its row");
-        assert_eq!(Kind::of(&Key::from_parts("ORG#not-an-id#AGREEMENT#x", ".")), None);
+        assert_eq!(Kind::of_listed(&keys::agreement(org, agreement)), Some(Kind::Agreement));
+        assert_eq!(Kind::of_listed(&keys::workspace(org, agreement.uuid().into())), Some(Kind::Workspace));
+        assert_eq!(Kind::of_listed(&keys::event(org, agreement.uuid().into())), None, "no list has it");
+        assert_eq!(Kind::of_listed(&keys::act(org, agreement, RequestId::new())), None, "an act beside the agreement");
+        assert_eq!(Kind::of_listed(&keys::row(org, keys::Rows::Agreements, agreement.uuid())), None, "its row");
+        assert_eq!(Kind::of_listed(&Key::from_parts("ORG#not-an-id#AGREEMENT#x", ".")), None);
     }
 
     #[test]

@@ -10,7 +10,9 @@ use super::change::{Change, Changes, Moving, Step, Update};
 use super::item::{Item, VERSION, from_item, number, text};
 use super::keys::{self, Due, Key, Rows, SORT};
 use super::list::{Order, RowFilter};
+use super::query::Query;
 use super::record::{self, Record, Row};
+use super::record_kind::RecordKind;
 use super::table::PutIf;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
@@ -63,11 +65,7 @@ const PEOPLE: &str = "p";
 
 impl Record for Workspace {
     type Id = WorkspaceId;
-    const ROWS: Rows = Rows::Workspaces;
-
-    fn key(org: OrgId, id: WorkspaceId) -> Key {
-        keys::workspace(org, id)
-    }
+    const KIND: RecordKind = RecordKind::Workspace;
 
     fn record_id(&self) -> WorkspaceId {
         self.id()
@@ -130,7 +128,7 @@ impl OrgStore {
 
     /// A workspace with its people.
     pub async fn workspace_with_people(&self, id: WorkspaceId) -> Result<Option<PeopledWorkspace>, StoreError> {
-        peopled(self.store.partition_items(&keys::workspace_items(self.org, id)).await?)
+        peopled(self.store.all(Query::of(keys::workspace_items(self.org, id))).await?)
     }
 
     /// None if the contact is not one of the workspace's people.
@@ -273,7 +271,7 @@ fn count_update(org: OrgId, workspace: WorkspaceId, joined: usize, left: usize, 
 impl Store {
     /// Counts a workspace's people for lists. A concurrent change makes it wrong, but has a due entry of its own.
     pub async fn count_people(&self, org: OrgId, id: WorkspaceId, changed_at: Timestamp) -> Result<(), StoreError> {
-        let Some(found) = peopled(self.partition_items(&keys::workspace_items(org, id)).await?)? else { return Ok(()) };
+        let Some(found) = peopled(self.all(Query::of(keys::workspace_items(org, id))).await?)? else { return Ok(()) };
         let at = found.updated_at.max(changed_at).to_string();
         let count = AttributeValue::N(found.people().len().to_string());
         let counted = self.update(Update {
@@ -296,13 +294,13 @@ impl Store {
 
 fn peopled(items: Vec<Item>) -> Result<Option<PeopledWorkspace>, StoreError> {
     let mut items = items.into_iter();
-    let is_record = |item: &Item| text(item, SORT).is_some_and(keys::is_alone);
+    let is_record = |item: &Item| text(item, SORT) == Some(keys::ALONE);
     // It sorts before its people.
     let Some(record) = items.next().filter(is_record) else { return Ok(None) };
     let mut people = BTreeSet::new();
     let mut workspace = record::decode::<Workspace>(record)?.into_inner();
     for item in items {
-        let person = text(&item, SORT).and_then(|sort| sort.strip_prefix(keys::PERSON)?.parse().ok());
+        let person = text(&item, SORT).and_then(|sort| sort.strip_prefix(&keys::people())?.parse().ok());
         let joined_at = text(&item, JOINED_AT).and_then(|at| at.parse().ok());
         let (Some(person), Some(joined_at)) = (person, joined_at) else { return Err(unreadable_person()) };
         people.insert(person);

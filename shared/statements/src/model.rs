@@ -152,7 +152,6 @@ impl Entry {
         }
     }
 
-    /// Adds a reference, unless it is a duplicate or one too many.
     pub(crate) fn refer(&mut self, reference: Reference) {
         if self.references.len() < limits::REFERENCES_PER_ENTRY_MAX && !self.references.contains(&reference) {
             self.references.push(reference);

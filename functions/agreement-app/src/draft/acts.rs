@@ -1,6 +1,6 @@
 //! Acts on a draft or agreement as a whole: publish or discard in one act, propose either, copy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use http::StatusCode;
@@ -26,7 +26,7 @@ use shared::error::Error;
 use shared::platform::endings::end_at_once;
 use shared::service::agreements::{self, AgreementInFull};
 use shared::service::drafts;
-use shared::service::proposals::{self, ActRefused, ActReview, ReviewFingerprint};
+use shared::service::proposals::{self, ActRefused, ActReview, Shown};
 use shared::web::Request;
 
 form! {
@@ -64,7 +64,7 @@ struct PublishPage {
     pending: Option<String>,
     agreement_summary: AgreementSummary,
     payments: PaymentList,
-    fingerprint: String,
+    shown: String,
 }
 
 pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error> {
@@ -73,14 +73,14 @@ pub(crate) async fn review(request: &mut Request) -> Result<PageResponse, Error>
 
 async fn publish_page(
     request: &Request,
-    ticked: Option<&[WarningKind]>,
+    ticked: Option<&BTreeSet<WarningKind>>,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
     let review = proposals::review_act(scope, id, ProposalAction::PublishAgreement).await?;
     let ActReview { agreement, contacts, payments, workspace, pending, is_possible, .. } = review;
-    let ActReview { effects, blockers, warnings, fingerprint, .. } = review;
+    let ActReview { effects, blockers, warnings, shown, .. } = review;
     if !is_possible {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
@@ -90,11 +90,12 @@ async fn publish_page(
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for };
     let view = AgreementView::of(&in_full, &request.app().base_url);
     let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
-    let title = ("Review before publication", format!("Publish “{}”?", in_full.agreement.name.as_str()));
+    let title = format!("Publish “{}”?", in_full.agreement.name.as_str());
     let badge = lifecycle_badge(in_full.agreement.lifecycle());
     let page = PublishPage {
         payments: PaymentList::new(&payments, &in_full.agreement, &in_full.contacts),
-        deal: Deal::new(title, badge, &workspace, &in_full.agreement, &summary).with_payments(&payments),
+        deal: Deal::new("Review before publication", title, badge, &workspace, &in_full.agreement, &summary)
+            .with_payments(&payments),
         layout: Layout::new(request),
         notice,
         agreement: crate::draft::agreement_link(&in_full.agreement),
@@ -104,7 +105,7 @@ async fn publish_page(
         warnings,
         pending: pending.map(|proposal| proposal_url(proposal.id())),
         agreement_summary: summary,
-        fingerprint: fingerprint.to_string(),
+        shown: shown.to_string(),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
@@ -125,10 +126,10 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
         ProposalAction::PublishAgreement => publish_page(request, Some(&meant), Some(notice)).await,
         ProposalAction::CancelAgreement => crate::agreement::page(request, id, Fields::default(), Some(notice)).await,
     };
-    let Some(shown) = ReviewFingerprint::parse(submitted.form().get("version")) else {
+    let shown = Shown::from_form(submitted.form().get("version"));
+    if !shown.is_readable() {
         return Ok(again(Notice::bad("Nothing was done", "Read the page, then choose again.")).await?.unprocessable());
-    };
-    let shown = shown.with_meant(meant.iter().copied());
+    }
     let (title, line) = match action {
         ProposalAction::PublishAgreement => ("Published", ""),
         ProposalAction::CancelAgreement => ("The draft was discarded", "Nothing was sent to anyone."),
@@ -136,7 +137,7 @@ async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, 
     let redirect = redirect_with_notice(&submitted, agreement_url(id), title, line).await;
     let new = NewProposal { action, agreement_id: id, note: None };
     let (scope, member) = (submitted.scope(), submitted.submitter());
-    match submitted.run(|| proposals::propose_and_confirm(scope, member, new.clone(), &shown)).await? {
+    match submitted.run(|| proposals::propose_and_confirm(scope, member, new.clone(), &shown, &meant)).await? {
         Ok(()) => {
             if action == ProposalAction::CancelAgreement {
                 end_at_once(submitted.app(), scope.org(), id).await;

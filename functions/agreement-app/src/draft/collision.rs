@@ -25,7 +25,7 @@ use shared::service::audit;
 use shared::text;
 use shared::web::Request;
 
-use crate::draft::condition::CONDITION;
+use crate::draft::condition_form::{self, CONDITION};
 use crate::draft::details::DETAILS;
 use crate::draft::documents::{DOCUMENT, NEW_DOCUMENT};
 use crate::draft::participants::PARTICIPANT;
@@ -52,7 +52,6 @@ fn forms(subject: Option<Subject>) -> Vec<&'static dyn FormFields> {
     }
 }
 
-/// The declared fields by their names.
 fn fields_of_forms(subject: Option<Subject>) -> Vec<Field<'static>> {
     let mut known = BTreeSet::new();
     let fields = forms(subject).into_iter().flat_map(FormFields::all);
@@ -112,8 +111,8 @@ fn fields_of(agreement: &Agreement, part: Part, zone: &TimeZone) -> Option<Field
         Part::Participant(id) => agreement.participant(id).map(|found| participants::fields_of(&found.roles)),
         Part::Document(id) => agreement.document(id).map(documents::fields_of),
         Part::Stage(id) => agreement.stage(id).map(step::fields_of),
-        Part::Gate(id) => agreement.gate(id).map(|found| condition::fields_of(&found.rule, zone)),
-        Part::Question(gate, id) => agreement.question(gate, id).map(condition::question_fields),
+        Part::Gate(id) => agreement.gate(id).map(|found| condition_form::fields_of(&found.rule, zone)),
+        Part::Question(gate, id) => agreement.question(gate, id).map(condition_form::question_fields),
         Part::Promise(id) => agreement.promise(id).map(promises::fields_of),
         Part::PromiseOrder
         | Part::SignatureBlock(_)
@@ -172,7 +171,7 @@ impl Meaning<'_> {
             }
             "participant_id" => value.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
             "wait" => Some(format!("{value} {}", fields.value("unit"))),
-            "answer" => FieldType::parse(value).map(|kind| condition::field_type_label(kind).to_owned()),
+            "answer" => FieldType::parse(value).map(|kind| condition_form::field_type_label(kind).to_owned()),
             "options" => Some(value.lines().map(str::trim).collect::<Vec<_>>().join(", ")),
             _ => None,
         };

@@ -1,13 +1,10 @@
 //! The conditions of a step: adding one, settings by type, and the questions of an information request.
 
-use std::collections::BTreeSet;
-
 use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::blockers::lacking;
 use pages::done::notice_of_act;
 use pages::fields::{Choice, Fields};
-use pages::form;
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -16,7 +13,7 @@ use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField};
 use shared::domain::agreement::{Agreement, Document, SignatureBlock};
 use shared::domain::contact::Contact;
-use shared::domain::ids::{AgreementId, DocumentId, FieldId, GateId, ParticipantId, SignatureBlockId, StageId};
+use shared::domain::ids::{AgreementId, FieldId, GateId, StageId};
 use shared::domain::movement::Movement;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
@@ -28,26 +25,10 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::draft::{Edit, Problem, editable, label, moved, payments, place, seen, submit};
-
-form! {
-    /// A condition’s settings, and a question of it.
-    pub(crate) CONDITION: ConditionForm {
-        participants: Field::choice("participant.", "Who must act"),
-        blocks: Field::choice("block.", "Signature blocks"),
-        document: Field::choice("document_id", "Document"),
-        payment: Field::choice("movement_id", "Payment"),
-        wait: Field::line("wait", "Duration", 6).hint("From the moment the step opens."),
-        unit: Field::choice("unit", "Unit"),
-        until: Field::day("until", "Until"),
-        question: Field::line("question", "Question", 200).called("The question"),
-        answer: Field::choice("answer", "Answer").called("The answer"),
-        options: Field::lines("options", "Choices", 10_000, 3)
-            .called("Choices:")
-            .hint("One per line, for “One choice” and “Several choices”."),
-        required: Field::tick("required", "Required"),
-    }
-}
+use crate::draft::condition_form::{
+    CONDITION, at_the_form, field_type_label, fields_of, question_fields, read_question, read_rule,
+};
+use crate::draft::{Edit, Problem, editable, moved, payments, place, seen, submit};
 
 fn type_hint(gate_type: GateType) -> &'static str {
     match gate_type {
@@ -65,21 +46,6 @@ fn type_hint(gate_type: GateType) -> &'static str {
     }
 }
 
-pub(super) fn field_type_label(field_type: FieldType) -> &'static str {
-    match field_type {
-        FieldType::Text => "Short text",
-        FieldType::LongText => "Long text",
-        FieldType::Number => "Number",
-        FieldType::Date => "Date",
-        FieldType::Boolean => "Yes or no",
-        FieldType::Choice => "One choice",
-        FieldType::MultiChoice => "Several choices",
-        FieldType::File => "File",
-        FieldType::Address => "Postal address",
-        FieldType::BankDetails => "Bank details",
-    }
-}
-
 struct Settings {
     participants: Option<Vec<Choice>>,
     blocks: Option<Vec<Choice>>,
@@ -93,7 +59,7 @@ fn waits_for_payment(gate_type: GateType) -> bool {
 }
 
 impl Settings {
-    fn new(gate_type: GateType, agreement: &Agreement, (contacts, payments): (&[Contact], &[Movement])) -> Self {
+    fn new(gate_type: GateType, agreement: &Agreement, contacts: &[Contact], payments: &[Movement]) -> Self {
         let names_people = matches!(
             gate_type,
             GateType::ParticipantApproval
@@ -139,93 +105,6 @@ pub(super) fn block_text(
 
 pub(super) fn condition_name(agreement: &Agreement, gate: GateId) -> &'static str {
     agreement.gate(gate).map_or("", |gate| text::condition(gate.rule.gate_type()))
-}
-
-pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
-    let on = |name: String| (name, "on".to_owned());
-    let people = |ids: &BTreeSet<ParticipantId>| ids.iter().map(|id| on(format!("participant.{id}"))).collect();
-    let values: Vec<(String, String)> = match rule {
-        GateRule::SignatureBlocks { block_ids } => block_ids.iter().map(|id| on(format!("block.{id}"))).collect(),
-        GateRule::DocumentSigned { document_id } => {
-            document_id.iter().map(|id| (CONDITION.document.name.to_owned(), id.to_string())).collect()
-        }
-        GateRule::ParticipantApproval { participant_ids }
-        | GateRule::FileUpload { participant_ids }
-        | GateRule::InformationRequest { participant_ids, .. }
-        | GateRule::IdentityVerified { participant_ids } => people(participant_ids),
-        GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
-            const DAY: u32 = 24;
-            let (count, unit) = if hours % DAY == 0 { (hours / DAY, "days") } else { (*hours, "hours") };
-            vec![(CONDITION.wait.name.to_owned(), count.to_string()), (CONDITION.unit.name.to_owned(), unit.to_owned())]
-        }
-        GateRule::Countdown { until: Some(Countdown::At(at)) } => {
-            vec![(CONDITION.until.name.to_owned(), zone.write_local(*at))]
-        }
-        GateRule::Countdown { until: None } => Vec::new(),
-        GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => {
-            movement_id.iter().map(|id| (CONDITION.payment.name.to_owned(), id.to_string())).collect()
-        }
-    };
-    Fields::of(values)
-}
-
-fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Result<GateRule, FieldErrors> {
-    let participant_ids =
-        || -> BTreeSet<ParticipantId> { form.checked("participant.").filter_map(|id| id.parse().ok()).collect() };
-    Ok(match gate_type {
-        GateType::SignatureBlocks => {
-            let block_ids: BTreeSet<SignatureBlockId> =
-                form.checked("block.").filter_map(|id| id.parse().ok()).collect();
-            GateRule::SignatureBlocks { block_ids }
-        }
-        GateType::DocumentSigned => {
-            let document_id: Option<DocumentId> = form.get(CONDITION.document).parse().ok();
-            GateRule::DocumentSigned { document_id }
-        }
-        GateType::ParticipantApproval => GateRule::ParticipantApproval { participant_ids: participant_ids() },
-        GateType::FileUpload => GateRule::FileUpload { participant_ids: participant_ids() },
-        GateType::IdentityVerified => GateRule::IdentityVerified { participant_ids: participant_ids() },
-        GateType::InformationRequest => {
-            GateRule::InformationRequest { participant_ids: participant_ids(), fields: Vec::new() }
-        }
-        GateType::Countdown => GateRule::Countdown { until: read_countdown(form, zone)? },
-        GateType::MovementAuthorized => {
-            GateRule::MovementAuthorized { movement_id: form.get(CONDITION.payment).parse().ok() }
-        }
-        GateType::MovementReconciled => {
-            GateRule::MovementReconciled { movement_id: form.get(CONDITION.payment).parse().ok() }
-        }
-    })
-}
-
-fn read_countdown(form: &Form, zone: &TimeZone) -> Result<Option<Countdown>, FieldErrors> {
-    let (wait, until) = (form.get(CONDITION.wait).trim(), form.get(CONDITION.until).trim());
-    match (wait, until) {
-        ("", "") => Ok(None),
-        ("", until) => {
-            let at = zone.read_local(until);
-            let at =
-                at.map_err(|error| FieldErrors::one(CONDITION.until, FieldCode::InvalidFormat, error.to_string()))?;
-            Ok(Some(Countdown::At(at)))
-        }
-        (wait, "") => {
-            let hours_each = if form.get(CONDITION.unit) == "hours" { 1 } else { 24 };
-            let hours = wait.parse::<u32>().ok().and_then(|count| count.checked_mul(hours_each));
-            let hours = hours.filter(|hours| (1..=limits::COUNTDOWN_HOURS_MAX).contains(hours)).ok_or_else(|| {
-                FieldErrors::one(
-                    CONDITION.wait.name,
-                    FieldCode::OutOfRange,
-                    "must be a whole number, at least 1 hour and at most 10 years",
-                )
-            })?;
-            Ok(Some(Countdown::AfterHours(hours)))
-        }
-        _ => Err(FieldErrors::one(
-            CONDITION.until.name,
-            FieldCode::InvalidValue,
-            "can’t be combined with a duration: fill in one of the two",
-        )),
-    }
 }
 
 #[derive(Template)]
@@ -287,39 +166,6 @@ impl QuestionForm {
     }
 }
 
-pub(super) fn question_fields(question: &InformationField) -> Fields {
-    let texts = [
-        (CONDITION.question.name, question.label.as_str().to_owned()),
-        (CONDITION.answer.name, question.field_type.as_str().to_owned()),
-        (CONDITION.options.name, question.options.join("\n")),
-    ];
-    let required = question.required.then(|| (CONDITION.required.name, "on".to_owned()));
-    Fields::of(texts.into_iter().chain(required))
-}
-
-fn read_question(id: FieldId, form: &Form) -> Result<InformationField, FieldErrors> {
-    let mut errors = FieldErrors::default();
-    let text = label(form.get(CONDITION.question), CONDITION.question.name).map_err(|error| errors.extend(error)).ok();
-    let field_type = FieldType::parse(form.get(CONDITION.answer));
-    if field_type.is_none() {
-        errors.extend(FieldErrors::one(
-            CONDITION.answer,
-            FieldCode::InvalidValue,
-            "must be one of the kinds in the list",
-        ));
-    }
-    let takes_options = matches!(field_type, Some(FieldType::Choice | FieldType::MultiChoice));
-    let options = form.get(CONDITION.options).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
-    // Other types have no options; the form keeps them while a member tries types.
-    let options: Vec<String> = if takes_options { options.collect() } else { Vec::new() };
-    match (text, field_type) {
-        (Some(label), Some(field_type)) if errors.is_empty() => {
-            Ok(InformationField { id, label, field_type, required: !form.get(CONDITION.required).is_empty(), options })
-        }
-        _ => Err(errors),
-    }
-}
-
 #[derive(Debug, Clone, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct NewQuery {
@@ -357,7 +203,7 @@ async fn new_page(
         hint: type_hint(gate_type),
         gate_type,
         seen: None,
-        settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
+        settings: Settings::new(gate_type, &agreement, &contacts, &payments),
         units: units(),
         until_hint: until_hint(&signed_in.organization().time_zone),
         fields,
@@ -450,7 +296,7 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         hint: type_hint(gate_type),
         gate_type,
         seen: Some(seen(&agreement, Part::Gate(gate))),
-        settings: Settings::new(gate_type, &agreement, (&contacts, &payments)),
+        settings: Settings::new(gate_type, &agreement, &contacts, &payments),
         units: units(),
         until_hint: until_hint(zone),
         fields: settings_fields.unwrap_or_else(|| fields_of(&found.rule, zone)),
@@ -607,13 +453,4 @@ fn settings_edit<'a>(url: String, gate: GateId, form: &'a Form, zone: &'a TimeZo
         draft.change_gate(gate, rule, now)
     })
     .of(Part::Gate(gate))
-}
-
-fn at_the_form(errors: FieldErrors) -> FieldErrors {
-    let mut at_the_form = FieldErrors::default();
-    for error in errors.into_list() {
-        let field = if error.field.ends_with(".options") { CONDITION.options.name.to_owned() } else { error.field };
-        at_the_form.extend(FieldErrors::one(field, error.code, error.message));
-    }
-    at_the_form
 }

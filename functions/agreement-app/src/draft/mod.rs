@@ -7,6 +7,7 @@ pub(crate) mod acts;
 pub(crate) mod begin;
 mod collision;
 pub(crate) mod condition;
+pub(crate) mod condition_form;
 pub(crate) mod details;
 pub(crate) mod documents;
 pub(crate) mod overview;

@@ -61,7 +61,7 @@ struct DraftPage {
     activates: bool,
     proposals: Vec<PendingProposal>,
     is_proposed: bool,
-    fingerprint: String,
+    shown: String,
     fields: Fields,
     acts: Acts,
 }
@@ -101,7 +101,7 @@ pub(crate) fn of_review(
 }
 
 fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notice: Option<Notice>) -> DraftPage {
-    let AgreementReview { in_full, payments, workspace, pending, fingerprint, .. } = review;
+    let AgreementReview { in_full, payments, workspace, pending, shown, .. } = review;
     let (agreement, contacts) = (&in_full.agreement, &in_full.contacts);
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
@@ -110,8 +110,8 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
     let is_of_section = |notice: &Notice| !shows_notice(Some(notice), &SECTIONS, "");
     let (section_notice, notice) =
         if notice.as_ref().is_some_and(is_of_section) { (notice, None) } else { (None, notice) };
-    let title = (kind_label(agreement.kind), agreement.name.as_str().to_owned());
-    let deal = Deal::new(title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary)
+    let (over, title) = (kind_label(agreement.kind), agreement.name.as_str().to_owned());
+    let deal = Deal::new(over, title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary)
         .with_payments(payments);
     let edit = Link { url: format!("{path}/details"), text: "Edit name, kind and expiry".to_owned() };
     DraftPage {
@@ -138,7 +138,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         blockers,
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
-        fingerprint: fingerprint.to_string(),
+        shown: shown.to_string(),
         acts: Acts::new(review),
         fields,
         path,

@@ -94,7 +94,6 @@ pub(super) fn fields_of(terms: &SafeTerms) -> Fields {
     Fields::of(texts.into_iter().chain(boxes))
 }
 
-/// Parses the terms. Missing terms are blockers, not errors.
 fn read_terms(form: &Form) -> Result<SafeTerms, FieldErrors> {
     let mut errors = FieldErrors::default();
     let currency = form.get(TERMS.currency).trim().to_ascii_uppercase();

@@ -252,7 +252,7 @@ pub(crate) async fn enter(request: &mut Request) -> Result<PageResponse, Error> 
     let (scope, by) = (submitted.scope(), submitted.submitter());
     // A form without a revision matches none.
     let shown: u32 = form.get("revision").parse().unwrap_or(u32::MAX);
-    let run = || movements::enter_instructions(scope, by, &keys, id, (shown, &instructions));
+    let run = || movements::enter_instructions(scope, by, &keys, id, shown, &instructions);
     match submitted.run(run).await? {
         Ok(()) => Ok(redirect.into()),
         Err(refused) => Ok(again(FieldErrors::default(), refusal(refused)).await?.conflicting()),
@@ -317,11 +317,12 @@ async fn of_answer(
 ) -> Result<Option<BankInstructions>, Error> {
     let (scope, keys) = (request.signed_in()?.scope(), &request.app().webhooks()?.keys);
     let keyring = keys.keyring().await?;
-    match movements::instructions_of_answer(scope, &keyring, movement.agreement_id(), answer).await {
+    let (gate, participant, field) = answer;
+    match movements::instructions_of_answer(scope, &keyring, movement.agreement_id(), gate, participant, field).await {
         // Another instance may have sealed it with a key newer than this one's cache.
         Err(_) => {
             let newest = keys.newest().await?;
-            movements::instructions_of_answer(scope, &newest, movement.agreement_id(), answer).await
+            movements::instructions_of_answer(scope, &newest, movement.agreement_id(), gate, participant, field).await
         }
         found => found,
     }

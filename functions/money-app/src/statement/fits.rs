@@ -136,8 +136,10 @@ impl Offer {
 /// unreferenced payments, and those instructed to another account.
 pub(super) fn find(
     read: &[Read],
-    (open, accounts): (Vec<Open<MovementId>>, &Accounts),
-    (statement, filed): (StatementId, &BTreeSet<u32>),
+    open: Vec<Open<MovementId>>,
+    accounts: &Accounts,
+    statement: StatementId,
+    filed: &BTreeSet<u32>,
     wanted: Wanted,
 ) -> Found {
     let (all, digests) = (numbered(read), accounts.digests(read));
@@ -320,7 +322,7 @@ mod tests {
         let filed = filed.iter().copied().collect();
         let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
         let wanted = Wanted { fits: page, others: page, only };
-        find(&statement(lines), (open, &accounts(&[])), (StatementId::new(), &filed), wanted)
+        find(&statement(lines), open, &accounts(&[]), StatementId::new(), &filed, wanted)
     }
 
     fn accounts(instructed: &[(MovementId, &str)]) -> Accounts {
@@ -338,7 +340,7 @@ mod tests {
             let page = PageRequest::new(limits::STATEMENT_ENTRIES_SHOWN, 0);
             let wanted = Wanted { fits: page, others: page, only };
             let open = vec![own.clone(), other.clone()];
-            find(&statement(&lines), (open, &accounts(instructed)), (StatementId::new(), &BTreeSet::new()), wanted)
+            find(&statement(&lines), open, &accounts(instructed), StatementId::new(), &BTreeSet::new(), wanted)
         };
         let own_and_other = [(own.id, "0532013000"), (other.id, "GB33BUKB20201555555555")];
         let [fit] = &found(&own_and_other, None).fits.data[..] else { panic!("one entry") };

@@ -202,7 +202,7 @@ async fn found(request: &Request, review: &StatementReview, wanted: Wanted) -> R
     let statement = review.statement.clone();
     read::apart(move || {
         let read = read::entries_again(&statement, &file)?;
-        Ok(fits::find(&read, (open, &accounts), (statement.id, &filed), wanted))
+        Ok(fits::find(&read, open, &accounts, statement.id, &filed, wanted))
     })
     .await?
 }

@@ -110,7 +110,6 @@ impl DataDir {
         private_file::write(&self.file("dynamodb-url"), url.as_bytes()).map_err(cannot_write(&self.path))
     }
 
-    /// Removes the store's address. If that fails, the next start overwrites it.
     pub(crate) fn remove_store_url(&self) {
         let _ = private_file::remove(&self.file("dynamodb-url"));
     }
@@ -188,7 +187,6 @@ fn ready_file(data_dir: &Path) -> PathBuf {
     data_dir.join("ready.json")
 }
 
-/// Creates the directory for its owner only.
 fn create(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

@@ -32,7 +32,6 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes renames and removals in the folder durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     // Only Unix opens a folder as a file.
     if cfg!(unix) {

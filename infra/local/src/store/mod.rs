@@ -68,7 +68,6 @@ impl OpenStore {
         Ok(Self { store, url, table, embedded, due_entries, stream })
     }
 
-    /// Takes the task that reads the table's stream, if any.
     pub(crate) fn take_stream_task(&mut self) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.stream.take().map(StreamReader::run)
     }

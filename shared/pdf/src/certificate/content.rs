@@ -124,7 +124,7 @@ fn put_signer(sheet: &mut Sheet<'_>, signer: &Signer) {
 /// Rows of labels and values, skipping empty values. A continued table repeats what it is about.
 fn facts(sheet: &mut Sheet<'_>, about: &str, facts: &[(&str, &str, Look)]) {
     let table = sheet.node(Role::Table, 0);
-    let about = cell(Role::Paragraph, (LEFT, RIGHT - LEFT), &format!("{about} (continued)"), LABEL);
+    let about = cell(Role::Paragraph, LEFT, RIGHT - LEFT, &format!("{about} (continued)"), LABEL);
     let again = |sheet: &mut Sheet<'_>| {
         sheet.repeat(std::slice::from_ref(&about), PADDING);
         sheet.rule(RULE, 0.5);
@@ -132,15 +132,15 @@ fn facts(sheet: &mut Sheet<'_>, about: &str, facts: &[(&str, &str, Look)]) {
     for (label, value, look) in facts.iter().filter(|(_, value, _)| !value.is_empty()) {
         let at = LEFT + LABEL_WIDTH;
         let cells = [
-            cell(Role::RowHead, (LEFT, LABEL_WIDTH - 8.0), label, LABEL),
-            cell(Role::Cell, (at, RIGHT - at), value, *look),
+            cell(Role::RowHead, LEFT, LABEL_WIDTH - 8.0, label, LABEL),
+            cell(Role::Cell, at, RIGHT - at, value, *look),
         ];
         sheet.row(table, &cells, PADDING, Some(&again));
         sheet.rule(RULE, 0.5);
     }
 }
 
-fn cell(role: Role, (x, width): (f32, f32), text: &str, look: Look) -> Cell {
+fn cell(role: Role, x: f32, width: f32, text: &str, look: Look) -> Cell {
     Cell { role, x, width, text: text.to_owned(), look }
 }
 
@@ -179,7 +179,7 @@ fn table<'a>(
 ) {
     let cells = |texts: [(&str, Look); 3], role: Role| {
         let texts = columns.into_iter().zip(texts);
-        texts.map(|(place, (text, look))| cell(role.clone(), place, text, look)).collect::<Vec<_>>()
+        texts.map(|(place, (text, look))| cell(role.clone(), place.0, place.1, text, look)).collect::<Vec<_>>()
     };
     let head = cells(heads.map(|head| (head, HEAD)), Role::ColumnHead);
     let again = |sheet: &mut Sheet<'_>| {

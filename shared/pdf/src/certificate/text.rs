@@ -79,7 +79,6 @@ impl<'a> Faces<'a> {
         Font::new(file.into(), 0)
     }
 
-    /// The run's glyphs, from left to right.
     pub(super) fn glyphs(&self, run: &Run) -> Vec<KrillaGlyph> {
         self.shape(run.face, &run.text, Some(run.to_left))
     }
@@ -137,7 +136,6 @@ struct Part {
     code: bool,
 }
 
-/// Text as shown, in reading order.
 struct Shown {
     text: String,
     parts: Vec<Part>,

@@ -41,7 +41,7 @@ pub(super) struct Content {
 }
 
 /// Estimates a page at this size. Unwinds the thread if the page asks for too much: `hayro` has no other way out.
-pub(super) fn of(page: &Page<'_>, (width_px, height_px): (u16, u16), slowest: f64) -> Content {
+pub(super) fn of(page: &Page<'_>, width_px: u16, height_px: u16, slowest: f64) -> Content {
     let area = Rect::new(0.0, 0.0, f64::from(width_px), f64::from(height_px));
     let mut meter = Meter {
         started: Instant::now(),

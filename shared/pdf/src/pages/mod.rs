@@ -82,8 +82,8 @@ impl Pages {
             let slowest = streams::slowest(page)?;
             let mut width_px = width_px.clamp(*WIDTHS_PX.start(), *WIDTHS_PX.end());
             loop {
-                let (width, height) = pixels(size, width_px);
-                let content = effort::of(page, (width, height), slowest);
+                let (width, height) = pixels(size.0, size.1, width_px);
+                let content = effort::of(page, width, height, slowest);
                 let picture = picture::of(&draw(page, width, height), content)?;
                 if picture.len() <= BYTES_MAX {
                     return Some(picture);
@@ -102,7 +102,7 @@ fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     })
 }
 
-fn pixels((width, height): (f32, f32), width_px: u16) -> (u16, u16) {
+fn pixels(width: f32, height: f32, width_px: u16) -> (u16, u16) {
     let (width, height) = (f64::from(width), f64::from(height));
     let scale = (f64::from(width_px) / width).min(HEIGHT_MAX / height).min((PIXELS_MAX / (width * height)).sqrt());
     let in_pixels = |points: f64| whole((points * scale).round().max(1.0));

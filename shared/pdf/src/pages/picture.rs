@@ -24,7 +24,11 @@ const PALETTE_SMALL: usize = 16;
 const OWN_COLOR: usize = 200;
 
 type Pixel = [u8; 4];
-type Palette = (HashMap<Pixel, u8>, Vec<Pixel>);
+struct Palette {
+    /// The place of each color.
+    places: HashMap<Pixel, u8>,
+    colors: Vec<Pixel>,
+}
 
 /// Encodes as PNG or JPEG. Without images and gradients, keeps the document's own colors but coarsens letters' edges.
 pub(super) fn of(page: &Pixmap, content: Content) -> Option<Vec<u8>> {
@@ -39,7 +43,7 @@ pub(super) fn of(page: &Pixmap, content: Content) -> Option<Vec<u8>> {
 
 fn png(page: &Pixmap, pixels: &[Pixel], content: Content) -> Option<Vec<u8>> {
     let coded = match palette(pixels, content) {
-        Some(palette) => indexed(pixels, page.width().into(), palette),
+        Some(palette) => indexed(pixels, page.width().into(), &palette),
         None if pixels.iter().copied().all(is_gray) => gray(pixels),
         None => full(pixels),
     };
@@ -80,7 +84,7 @@ fn palette(pixels: &[Pixel], content: Content) -> Option<Palette> {
         *place = index;
     }
     let places = counts.iter().map(|(pixel, count)| (*pixel, colors[&kept(pixel, *count)])).collect();
-    Some((places, colors.into_keys().collect()))
+    Some(Palette { places, colors: colors.into_keys().collect() })
 }
 
 /// Rounds to one of sixteen steps, including black and white.
@@ -98,18 +102,18 @@ struct Coded {
     filter: Filter,
 }
 
-fn indexed(pixels: &[Pixel], width: usize, (places, palette): Palette) -> Coded {
+fn indexed(pixels: &[Pixel], width: usize, palette: &Palette) -> Coded {
     let mut at: Vec<u8> = Vec::with_capacity(pixels.len());
     for run in pixels.chunk_by(|a, b| a == b) {
-        at.resize(at.len() + run.len(), places[&run[0]]);
+        at.resize(at.len() + run.len(), palette.places[&run[0]]);
     }
-    let (depth, data) = if palette.len() > PALETTE_SMALL {
+    let (depth, data) = if palette.colors.len() > PALETTE_SMALL {
         (BitDepth::Eight, at)
     } else {
         let pair = |pair: &[u8]| pair[0] << 4 | pair.get(1).copied().unwrap_or_default();
         (BitDepth::Four, at.chunks(width.max(1)).flat_map(|row| row.chunks(2).map(pair)).collect())
     };
-    let palette = palette.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
+    let palette = palette.colors.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
     Coded { color: ColorType::Indexed, depth, palette, data, filter: Filter::NoFilter }
 }
 

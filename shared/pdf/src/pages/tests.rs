@@ -164,8 +164,7 @@ fn noise() -> impl Iterator<Item = u8> {
     })
 }
 
-/// A letter-size page with an image of this size, in three bytes per pixel or one.
-fn page_of_image((width, height): (usize, usize), color: &str, pixels: &[u8]) -> Vec<u8> {
+fn page_of_image([width, height]: [usize; 2], color: &str, pixels: &[u8]) -> Vec<u8> {
     let keys = format!(
         "/Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /{color} /BitsPerComponent 8"
     );
@@ -176,16 +175,16 @@ fn page_of_image((width, height): (usize, usize), color: &str, pixels: &[u8]) ->
 #[test]
 fn noise_shrinks_until_it_can_be_sent() {
     let pixels: Vec<u8> = noise().take(1600 * 2071 * 3).collect();
-    let picture = rendered(page_of_image((1600, 2071), "DeviceRGB", &pixels), 1600).unwrap();
+    let picture = rendered(page_of_image([1600, 2071], "DeviceRGB", &pixels), 1600).unwrap();
     assert!(picture.len() <= BYTES_MAX && picture.len() > BYTES_MAX / 4, "{} bytes", picture.len());
 }
 
-const SCAN: (usize, usize) = (1275, 1650);
+const SCAN: [usize; 2] = [1275, 1650];
 
 /// A scan: grainy paper, lighter in the middle, with lines of letter-like strokes in this ink.
 fn scan(ink: [u8; 3]) -> Vec<u8> {
     let mut noise = noise();
-    let (width, height) = SCAN;
+    let [width, height] = SCAN;
     let mut pixels = Vec::with_capacity(width * height * 3);
     for y in 0..height {
         for x in 0..width {

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::{GatewayError, header_reference};
+use super::GatewayError;
+use super::headers::header_reference;
 use crate::domain::ids::RequestId;
 use crate::error::{Envelope, Error};
 use crate::wire::fields::{FieldCode, FieldErrors};

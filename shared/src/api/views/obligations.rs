@@ -160,7 +160,6 @@ pub struct StandingView {
 }
 
 impl ObligationView {
-    /// An obligation in a list.
     fn in_list(obligation: &Obligation, now: Timestamp) -> Self {
         let parties = obligation.parties();
         Self {

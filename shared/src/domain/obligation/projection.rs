@@ -57,7 +57,7 @@ pub fn id_of(agreement: &Agreement, promise: PromiseId) -> Option<ObligationId> 
 pub(crate) fn project(agreement: &Agreement) -> Vec<Obligation> {
     let Some(at) = projected_at(agreement) else { return Vec::new() };
     let zone = agreement.zone.clone().unwrap_or_default();
-    numbered(agreement).map(|numbered| projected(agreement, numbered, &zone, at)).collect()
+    numbered(agreement).map(|(number, promise)| projected(agreement, number, promise, &zone, at)).collect()
 }
 
 fn numbered(agreement: &Agreement) -> impl Iterator<Item = (u32, &Promise)> {
@@ -68,7 +68,7 @@ fn derived(agreement: &Agreement, number: u32, promise: PromiseId, at: Timestamp
     ObligationId::from(derived_id(at, number, "obligation", &[agreement.id().uuid(), promise.uuid()]))
 }
 
-fn projected(agreement: &Agreement, (number, promise): (u32, &Promise), zone: &TimeZone, at: Timestamp) -> Obligation {
+fn projected(agreement: &Agreement, number: u32, promise: &Promise, zone: &TimeZone, at: Timestamp) -> Obligation {
     Obligation {
         id: derived(agreement, number, promise.id, at),
         agreement_id: agreement.id(),

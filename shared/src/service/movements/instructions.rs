@@ -21,7 +21,8 @@ pub async fn enter_instructions(
     by: &Member,
     keys: &Keyring,
     id: MovementId,
-    (shown, instructions): (u32, &BankInstructions),
+    shown: u32,
+    instructions: &BankInstructions,
 ) -> Result<Plan<Result<(), NotMoved>>, Error> {
     let records = Records::load(scope, id).await?;
     let movement = &records.movement;
@@ -167,7 +168,9 @@ pub async fn instructions_of_answer(
     scope: &Scope,
     keys: &Keyring,
     agreement: AgreementId,
-    (gate, participant, field): (GateId, ParticipantId, FieldId),
+    gate: GateId,
+    participant: ParticipantId,
+    field: FieldId,
 ) -> Result<Option<BankInstructions>, Error> {
     let submissions = scope.store().submissions_of(agreement, gate, participant).await?;
     let accepted = submissions.iter().rev().find(|sent| matches!(sent.verdict, Verdict::Accepted { .. }));

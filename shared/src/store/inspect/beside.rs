@@ -23,7 +23,7 @@ use crate::domain::participant::receipt::Receipt;
 use crate::domain::statement::FiledEntry;
 
 pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
-    if place.kind == RecordKind::Arrival {
+    if matches!(place.kind, RecordKind::ArrivalByAmount | RecordKind::ArrivalByReference) {
         return arrival(sight, org);
     }
     let Some(id) = place.first_id() else { return sight.unreadable() };

@@ -30,7 +30,8 @@ use super::due::DueEntry;
 use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, from_versioned_item, number};
 use super::keys::{self, DROP_AT, Due, Key};
-use super::record_kind::{Place, RecordKind};
+use super::query::Query;
+use super::record_kind::{Chapter, Place, RecordKind};
 use super::{Store, StoreError, Versioned};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::ids::OrgId;
@@ -376,7 +377,7 @@ impl<'a> Inspector<'a> {
         let mut endpoints = Endpoints::new();
         for org in orgs.into_iter().filter(|org| self.only.is_none_or(|only| only == *org)) {
             // Its own inspection reports an unreadable endpoint.
-            let items = self.store.partition_items(&keys::endpoints(org)).await?;
+            let items = self.store.all(Query::of(keys::endpoints(org))).await?;
             let read = items.into_iter().filter_map(|item| from_versioned_item::<Endpoint>(item).ok());
             endpoints.insert(org, Arc::new(read.map(Versioned::into_inner).collect()));
         }
@@ -409,29 +410,12 @@ pub(super) fn organization_of(item: &Item, place: Option<&Place>) -> Option<OrgI
     people::organization_of(item, place)
 }
 
-/// Which module knows what a kind of record refers to.
-#[derive(Clone, Copy)]
-enum Chapter {
-    /// Without an organization in their keys.
-    People,
-    OfOrganization,
-    Records,
-    Agreements,
-    BesideAgreements,
-    Funding,
-    Deliveries,
-    Due,
-    /// They refer to nothing but their organization.
-    Alone,
-}
-
 fn look_at(sight: &mut Sight<'_>, place: &Place) {
     let Some(org) = place.org else { return people::look(sight, place.kind) };
     if !matches!(place.kind, RecordKind::Organization | RecordKind::Due) {
         sight.refers(keys::organization(org), Problem::NoOrganization, "its organization");
     }
-    match chapter(place.kind) {
-        Chapter::People => people::look(sight, place.kind),
+    match place.kind.declared().refers {
         Chapter::OfOrganization => people::look_in_organization(sight, org, place),
         Chapter::Records => records::look(sight, org, place),
         Chapter::Agreements => agreements::look(sight, org, place),
@@ -440,74 +424,6 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         Chapter::Deliveries => deliveries::look(sight, org, place),
         Chapter::Due => due::look(sight),
         Chapter::Alone => {}
-    }
-}
-
-fn chapter(kind: RecordKind) -> Chapter {
-    use RecordKind as Kind;
-    match kind {
-        Kind::Contact
-        | Kind::ContactReference
-        | Kind::Workspace
-        | Kind::Person
-        | Kind::Proposal
-        | Kind::ProposalSnapshot
-        | Kind::ProposalClaim
-        | Kind::Obligation
-        | Kind::Statement
-        | Kind::StatementFile
-        | Kind::Row => Chapter::Records,
-        Kind::Agreement | Kind::Movement | Kind::EvidenceKey => Chapter::Agreements,
-        Kind::FundingItem
-        | Kind::FundingItemPointer
-        | Kind::FundingItemToReview
-        | Kind::FundingItemReference
-        | Kind::Trust
-        | Kind::TrustPointer
-        | Kind::TrustReference => Chapter::Funding,
-        Kind::Event
-        | Kind::Delivery
-        | Kind::Undelivered
-        | Kind::Endpoint
-        | Kind::EndpointIds
-        | Kind::EndpointReplay
-        | Kind::Quarantined => Chapter::Deliveries,
-        Kind::Act
-        | Kind::Verification
-        | Kind::PaperSignature
-        | Kind::Access
-        | Kind::LinkCode
-        | Kind::Receipt
-        | Kind::AnswerDraft
-        | Kind::Submission
-        | Kind::Evidence
-        | Kind::Arrival
-        | Kind::Instructions
-        | Kind::OlderOccurrence
-        | Kind::FiledEntry => Chapter::BesideAgreements,
-        Kind::Due => Chapter::Due,
-        Kind::Organization | Kind::Member | Kind::Invitation | Kind::TokenPointer => Chapter::OfOrganization,
-        Kind::Audit
-        | Kind::FirstResponse
-        | Kind::Counter
-        | Kind::FormerMember
-        | Kind::MemberTie
-        | Kind::Departure
-        | Kind::EndpointHealth
-        | Kind::StatementColumns
-        | Kind::StoredFile => Chapter::Alone,
-        Kind::Token
-        | Kind::Account
-        | Kind::SecondFactor
-        | Kind::Session
-        | Kind::SessionPointer
-        | Kind::ParticipantSession
-        | Kind::InvitationPointer
-        | Kind::PasswordLink
-        | Kind::KnownDevice
-        | Kind::FailedLogins
-        | Kind::FormCopy
-        | Kind::Trail => Chapter::People,
     }
 }
 
@@ -520,12 +436,11 @@ async fn underway(store: &Store) -> Result<Underway, StoreError> {
             (Due::Endpoint, &mut underway.endpoints),
             (Due::People, &mut underway.people),
         ] {
-            let (partition, prefix) = (keys::due_shard(shard), keys::due_of_kind(what));
-            let order = super::list::Order::OldestFirst;
+            let query = Query::of(keys::due_shard(shard)).beginning(keys::due_of_kind(what));
             let visit = |item: Item| {
                 into.extend(Key::of(&item).and_then(DueEntry::of).map(|entry| (entry.org, entry.id)));
             };
-            store.scan_prefix(&partition, &prefix, order, &[keys::PARTITION, keys::SORT], visit).await?;
+            store.each(query.only(&[keys::PARTITION, keys::SORT]), visit).await?;
         }
     }
     Ok(underway)

@@ -74,7 +74,6 @@ fn organization(sight: &mut Sight<'_>, org: OrgId) {
     super::records::refers_to_contacts(sight, org, organization.own_contact_ids);
 }
 
-/// A member's account must name the member.
 fn member(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     let Ok(member) = from_item::<MemberRecord>(sight.item.clone()) else { return sight.unreadable() };
     if place.first_id() != Some(member.id.uuid()) {

@@ -1,6 +1,8 @@
 //! Keys without an organization: look-ups before one is known, and the due index.
 
-use super::Key;
+use std::fmt::Display;
+
+use super::{Key, Kind};
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::Email;
 use crate::domain::ids::{EndpointId, EventId, OrgId, RequestId, SessionId};
@@ -11,23 +13,23 @@ use crate::wire::text::Folded;
 /// The token with this hash.
 #[must_use]
 pub fn token_by_hash(hash: TokenHash) -> Key {
-    Key::alone(format!("TOKEN#{hash}"))
+    Kind::Token.key(&[&hash])
 }
 
 /// The account that signs in with this email address, whatever its case.
 #[must_use]
 pub fn account(email: &Email) -> Key {
-    Key::alone(format!("ACCOUNT#{}", Folded::new(email.as_str()).as_str()))
+    Kind::Account.key(&[&Folded::new(email.as_str()).as_str()])
 }
 
 /// The second factor of the account with this email address.
 #[must_use]
 pub fn second_factor(email: &Email) -> Key {
-    Key::alone(format!("SECONDFACTOR#{}", Folded::new(email.as_str()).as_str()))
+    Kind::SecondFactor.key(&[&Folded::new(email.as_str()).as_str()])
 }
 
 pub(in crate::store) fn account_of_second_factor(key: &Key) -> Option<Key> {
-    key.partition.strip_prefix("SECONDFACTOR#").map(|email| Key::alone(format!("ACCOUNT#{email}")))
+    key.partition().strip_prefix(&Kind::SecondFactor.partition(&[])).map(|email| Kind::Account.key(&[&email]))
 }
 
 /// The session whose secret has this hash.
@@ -38,21 +40,21 @@ pub fn session(hash: SecretHash) -> Key {
 
 /// Outlives an ended session until the session would have expired.
 pub(in crate::store) fn session_of_account(account: &Email, session: SessionId) -> Key {
-    Key::new(sessions_of_account(account), session)
+    Kind::SessionPointer.key(&[&Folded::new(account.as_str()).as_str(), &session])
 }
 
 pub(in crate::store) fn sessions_of_account(account: &Email) -> String {
-    format!("SESSIONS#{}", Folded::new(account.as_str()).as_str())
+    Kind::SessionPointer.partition(&[&Folded::new(account.as_str()).as_str()])
 }
 
 pub(in crate::store) fn session_by_stored_hash(hash: &str) -> Key {
-    Key::alone(format!("SESSION#{hash}"))
+    Kind::Session.key(&[&hash])
 }
 
 /// The session of a participant whose secret has this hash.
 #[must_use]
 pub fn participant_session(hash: SecretHash) -> Key {
-    Key::alone(format!("PARTICIPANTSESSION#{hash}"))
+    Kind::ParticipantSession.key(&[&hash])
 }
 
 pub(in crate::store) fn invitation_by_hash(hash: SecretHash) -> Key {
@@ -60,15 +62,15 @@ pub(in crate::store) fn invitation_by_hash(hash: SecretHash) -> Key {
 }
 
 pub(in crate::store) fn invitation_by_stored_hash(hash: &str) -> Key {
-    Key::alone(format!("INVITATION#{hash}"))
+    Kind::InvitationPointer.key(&[&hash])
 }
 
 pub(in crate::store) fn password_link(hash: SecretHash) -> Key {
-    Key::alone(format!("PASSWORDLINK#{hash}"))
+    Kind::PasswordLink.key(&[&hash])
 }
 
 pub(crate) fn known_device(secret: SecretHash, email: &str, epoch: u64) -> Key {
-    Key::alone(format!("BROWSER#{}#{epoch}", device_hash(secret, email)))
+    Kind::KnownDevice.key(&[&device_hash(secret, email), &epoch])
 }
 
 /// The failed logins to an account on a device that has signed in to it before.
@@ -85,43 +87,44 @@ fn device_hash(secret: SecretHash, email: &str) -> String {
 #[must_use]
 pub fn failed_logins(kind: &str, name: &str) -> Key {
     let hash = crate::crypto::hex(&crate::crypto::fingerprint(&[kind.as_bytes(), name.as_bytes()]));
-    Key::alone(format!("GUESSES#{hash}"))
+    Kind::FailedLogins.key(&[&hash])
 }
 
 /// A call with an unknown token, in the sharded service-level trail.
 pub(in crate::store) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key {
-    Key::new(format!("TRAIL#{}#{shard}", at.day()), call)
+    Kind::Trail.key(&[&at.day(), &shard, &call])
 }
 
 /// A due entry. Shards spread what is due at once; the kind comes first, so that no backlog delays another kind.
 #[must_use]
 pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
     let shard = id.as_u128() % u128::from(DUE_SHARDS);
-    let shard = due_shard(u8::try_from(shard).unwrap_or_default());
-    Key::new(shard, format_args!("{}{:015}#{org}#{id}", due_of_kind(what), at.unix_ms()))
+    Kind::Due.key(&[&shard, &what.as_str(), &format_args!("{:015}", at.unix_ms()), &org, &id])
 }
 
 /// The entry of a delivery, which two ids name.
 #[must_use]
 pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
-    let key = due(at, Due::Delivery, org, event.uuid());
-    Key::new(key.partition, format_args!("{}#{endpoint}", key.sort))
+    due_with(due(at, Due::Delivery, org, event.uuid()), endpoint)
 }
 
 /// An entry with its own suffix, for work that can be requested twice at the same moment.
 pub(in crate::store) fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
-    let key = due(at, what, org, id);
-    Key::new(key.partition, format_args!("{}#{}", key.sort, uuid::Uuid::now_v7()))
+    due_with(due(at, what, org, id), uuid::Uuid::now_v7())
+}
+
+fn due_with(entry: Key, id: impl Display) -> Key {
+    Key::new(entry.partition().to_owned(), format_args!("{}#{id}", entry.sort()))
 }
 
 /// The prefix of the sort keys of one kind, which sorts before all of them.
 #[must_use]
 pub fn due_of_kind(what: Due) -> String {
-    format!("{}#", what.as_str())
+    Kind::Due.prefix(&[&what.as_str()])
 }
 
 pub(in crate::store) fn due_shard(shard: u8) -> String {
-    format!("DUE#{shard}")
+    Kind::Due.partition(&[&shard])
 }
 
 /// The smallest sort key of a kind that is due later than a moment.

@@ -30,7 +30,6 @@ const REFERENCES: [(&str, ReferenceKind); 12] = [
     ("MktInfrstrctrTxId", ReferenceKind::Other),
 ];
 
-/// A transaction; its amount has its own side if the file gives one.
 struct Transaction<'a> {
     element: &'a Element,
     amount: Option<(i64, Side)>,

@@ -9,7 +9,6 @@ const FIELDS: [&str; 19] = [
     "13", "13D", "20", "21", "25", "25P", "28", "28C", "34F", "60F", "60M", "61", "62F", "62M", "64", "65", "86",
     "90C", "90D",
 ];
-/// Most lines before a message: block, network and program headers.
 const HEADER_LINES_MAX: usize = 10;
 
 #[derive(Debug)]

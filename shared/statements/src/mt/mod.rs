@@ -116,7 +116,6 @@ fn one<'a>(message: &'a Message<'a>, tags: &[&str], name: &'static str) -> Resul
     }
 }
 
-/// A balance: `C260131EUR1250,50`.
 fn balance_of(field: &Field<'_>, name: &'static str) -> Result<Balance, Refusal> {
     let read = || {
         let value = field.value();
@@ -139,7 +138,6 @@ fn balance_of(field: &Field<'_>, name: &'static str) -> Result<Balance, Refusal>
     read().map_err(|problem| Refusal::Field { line: field.line, field: name, problem })
 }
 
-/// The currency of a floor limit: `EUR0,` or `EURD0,`.
 fn currency_of(floor: &Field<'_>) -> Result<Currency, Refusal> {
     let code = floor.value().get(..3).unwrap_or_default();
     let problem = Problem::NotACurrency { value: quoted(code) };

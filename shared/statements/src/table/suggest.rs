@@ -118,7 +118,6 @@ pub(crate) fn suggest(text: &str) -> Result<Suggestion, Refusal> {
     Ok(Suggestion { delimiter, has_header: header.is_some(), headers, columns, sample_rows, mapping })
 }
 
-/// Each column by its name, if unique.
 fn columns(names: &[String]) -> Vec<Column> {
     let compared: Vec<String> = names.iter().map(|name| normalized(name)).collect();
     let is_alone = |name: &String| compared.iter().filter(|other| *other == name).count() == 1;

@@ -30,7 +30,7 @@ const SHORT_LIST: usize = 100;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let full = std::env::var("FULL").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+    let full = tests::is_full();
     let sizes: &[usize] = if full { &[100, 10_000, 100_000] } else { &[100, 10_000] };
 
     let stack = Stack::with(Needs::SHARED);

@@ -105,7 +105,7 @@ async fn second_factors_and_payment_instructions_outlive_the_key_that_sealed_the
     // Entering the same instructions again changes nothing, which requires opening the existing ones.
     let again = async |keys: &Keyring| {
         org.as_member(payer, "enter_instructions", async |call| {
-            movements::enter_instructions(call.scope(), call.member(), keys, paying.id, (0, &instructions())).await
+            movements::enter_instructions(call.scope(), call.member(), keys, paying.id, 0, &instructions()).await
         })
         .await
     };

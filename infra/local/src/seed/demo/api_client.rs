@@ -20,7 +20,6 @@ impl ApiClient<'_> {
         record["id"].as_str().map(str::to_owned).ok_or_else(|| format!("a record without an id: {record}"))
     }
 
-    /// Sends a `POST` that must answer 201.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
         self.expect(StatusCode::CREATED, "POST", path, body).await
     }

@@ -233,7 +233,6 @@ const fn payment(
     NewPayment { purpose, reference, amount_minor, parties, due_in_days, state }
 }
 
-/// Payments in every state. `drafts::purchase` waits for the first two.
 const PURCHASE_PAYMENTS: &[NewPayment] = {
     use MovementState as State;
     const TO_ESCROW: Parties = Parties { direction: Direction::Incoming, payer: 0, payee: 2 };

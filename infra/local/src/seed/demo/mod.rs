@@ -38,7 +38,6 @@ use crate::seed::demo::context::ContactIds;
 pub(crate) use crate::seed::demo::context::Demo;
 use crate::seed::demo::deals::{CONTACTS, NewAgreement, NewWorkspace, OWN_CONTACT, WORKSPACES};
 
-/// Most proposals to publish one agreement.
 const PROPOSALS_MAX: usize = 10;
 
 impl Demo<'_> {
@@ -182,6 +181,8 @@ async fn confirm_proposal(demo: &Demo<'_>, proposal_id: &str, note: &str) -> Res
 async fn decide(demo: &Demo<'_>, member: &Member, id: ProposalId, note: Note) -> Result<Result<(), Refusal>, Error> {
     let call = demo.call(member, "confirm_proposal").await?;
     let review = proposals::review(call.scope(), id).await?;
-    let shown = review.fingerprint.with_meant(to_tick(&review.warnings));
-    call.commit(proposals::decide(call.scope(), call.member(), id, Choice::Confirm, Some(note), &shown).await?).await
+    let (note, ticked) = (Some(note), to_tick(&review.warnings));
+    let plan =
+        proposals::decide(call.scope(), call.member(), id, Choice::Confirm, note, &review.shown, &ticked).await?;
+    call.commit(plan).await
 }

@@ -147,7 +147,6 @@ pub(crate) async fn bring_to_state(
 /// The instructions' revision: nobody changes them.
 const REVISION: u32 = 1;
 
-/// The payee's account and its bank's routing number.
 const ACCOUNT: (&str, &str) = ("000123456789", "021000021");
 
 struct Case<'a> {
@@ -183,8 +182,9 @@ impl Case<'_> {
         };
         let instructions = BankInstructions::read(InstructionsKind::Aba, typed).map_err(Error::Invalid)?;
         let call = self.demo.call(member, "enter_instructions").await?;
-        let entered = (0, &instructions);
-        let plan = movements::enter_instructions(call.scope(), call.member(), &keys, self.ids.1, entered).await?;
+        let movement = self.ids.1;
+        let plan =
+            movements::enter_instructions(call.scope(), call.member(), &keys, movement, 0, &instructions).await?;
         done(call.commit(plan).await?)
     }
 

@@ -29,7 +29,6 @@ pub(crate) enum PartAct {
     Answer,
 }
 
-/// A participant who has consented to electronic records.
 pub(crate) struct ConsentedParticipant<'a> {
     functions: &'a Functions,
     agreement: Agreement,
@@ -140,7 +139,6 @@ fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Opti
     Some(AnswerForm { gate, version: 0, typed })
 }
 
-/// The signatory for a participant that isn't a person.
 fn signatory(agreement: &Agreement, by: &ActingParticipant) -> Option<Signatory> {
     let (name, title) = (DisplayName::parse("Alex Morgan").ok()?, Label::parse("Managing Member").ok()?);
     (!by.is_person(agreement)).then_some(Signatory { name, title })

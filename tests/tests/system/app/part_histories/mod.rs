@@ -30,7 +30,7 @@ use super::evidence::{lines, unzipped};
 
 const STEPS: usize = 45;
 const STEPS_AFTER: usize = 6;
-/// Fixed seeds of each run, besides a new one.
+/// The seeds of a full run, besides the new one of each. Together they have conditions of all types.
 const SEEDS: [u64; 2] = [7, 78];
 const ALL_TYPES_EVERY: u64 = 7;
 
@@ -241,7 +241,8 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 #[tokio::test]
 async fn whatever_participants_and_members_do_the_rules_hold() {
     let repeated = std::env::var("COUNTERSIGN_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = repeated.map_or_else(|| [&SEEDS[..], &[fastrand::u64(..)]].concat(), |seed| vec![seed]);
+    let fixed = if tests::is_full() { &SEEDS[..] } else { &[] };
+    let seeds = repeated.map_or_else(|| [fixed, &[fastrand::u64(..)]].concat(), |seed| vec![seed]);
     let mut types: BTreeSet<GateType> = BTreeSet::new();
     for seed in seeds {
         eprintln!("COUNTERSIGN_TEST_SEED={seed}");
@@ -256,5 +257,6 @@ async fn whatever_participants_and_members_do_the_rules_hold() {
         }
         history.check_evidence().await;
     }
-    assert!(repeated.is_some() || types.len() == TYPES, "conditions of all types: {types:?}");
+    let has_fixed = repeated.is_none() && tests::is_full();
+    assert!(!has_fixed || types.len() == TYPES, "conditions of all types: {types:?}");
 }

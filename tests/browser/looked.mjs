@@ -1,0 +1,34 @@
+// Which views a page is looked at in: all of them once something of what draws it has changed, and otherwise a desktop and
+// a phone, for what the code wrote into it. `looked-at.txt` has the hash of what was looked at in all views last, and a run
+// that does so without a finding writes it anew; whoever changes a template or a style sheet commits it with the change.
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { VIEWS } from './browser.mjs';
+
+const root = path.join(import.meta.dirname, '..', '..');
+const record = path.join(import.meta.dirname, 'looked-at.txt');
+const drawn = /^(functions\/[^/]+\/templates|shared\/pages\/(templates|assets))\//;
+
+function hash() {
+  const hash = createHash('sha256');
+  for (const folder of ['functions', 'shared/pages']) {
+    const files = fs.readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true });
+    const names = files.filter((file) => file.isFile()).map((file) => path.relative(root, path.join(file.parentPath, file.name)));
+    for (const name of names.filter((name) => drawn.test(name)).sort()) {
+      hash.update(`${name}\0`).update(fs.readFileSync(path.join(root, name))).update('\0');
+    }
+  }
+  return hash.digest('hex');
+}
+
+const looksLikeBefore = () => fs.existsSync(record) && fs.readFileSync(record, 'utf8').trim() === hash();
+
+// FULL=1 looks at all.
+export const LOOKED = !looksLikeBefore() || (process.env.FULL ?? '0') !== '0'
+  ? VIEWS
+  : VIEWS.filter(({ name }) => name === '1280 light' || name === '390 light');
+
+export function note() {
+  if (LOOKED === VIEWS) fs.writeFileSync(record, `${hash()}\n`);
+}
