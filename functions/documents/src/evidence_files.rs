@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use ::evidence::{Audience, EvidenceError, Files, SigningKey};
 use askama::Template;
 use axum::body::Bytes;
+use bundle::SigningKey;
+use bundle::agreement::{self, Audience, EvidenceError, Files};
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use pages::agreement_summary::size;
@@ -55,7 +56,7 @@ pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, E
     let later = evidence::later_acts(scope, id, number.get()).await?;
     let (organization, service, key) = signing(request).await?;
     let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
-    let write = move || ::evidence::bundle_of_acts(&later, &organization, &service, &key);
+    let write = move || agreement::bundle_of_acts(&later, &organization, &service, &key);
     let bundle = apart(write).await?;
     let org = request.signed_in()?.scope().org();
     let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
@@ -94,7 +95,7 @@ fn kind(part: Option<HistoryPart>) -> String {
 
 async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
     let keyring = request.app().webhooks()?.keys.keyring().await?;
-    let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
+    let key = bundle::keyring::signing_key(&keyring).map_err(|error| failed(&error))?;
     Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
 }
 
@@ -111,7 +112,7 @@ async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<P
     };
     let (organization, service, key) = signing(request).await?;
     let (name, kind) = (found.record.agreement.name.clone(), kind(found.record.part));
-    let write = move || ::evidence::bundle(&found, &extracts, &organization, &service, &files, &key);
+    let write = move || agreement::bundle(&found, &extracts, &organization, &service, &files, &key);
     let bundle = apart(write).await?;
     let response = hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, &kind, "zip"));
     Ok(response.await?.showing([id.uuid()]))
@@ -151,7 +152,7 @@ async fn certificate(
     };
     let org = organization.id;
     let name = found.record().agreement.name.clone();
-    let file = apart(move || ::evidence::certificate(&found, &organization, audience)).await?;
+    let file = apart(move || agreement::certificate(&found, &organization, audience)).await?;
     hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
 }
 

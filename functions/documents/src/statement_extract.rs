@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ::evidence::{ExtractReference, StatementExtract};
+use bundle::agreement::{ExtractReference, StatementExtract};
 use pages::masked::masked;
 use pages::statement_file as read;
 use shared::domain::evidence::{AgreementRecord, Evidence};

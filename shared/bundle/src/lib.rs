@@ -10,8 +10,12 @@
 //!   compressors change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
 //! - Decision: the zip is read and written by hand: the crate `zip` reads all variants, which a verifier must refuse.
 
+#[cfg(feature = "agreements")]
+pub mod agreement;
 mod container;
 mod hex;
+#[cfg(feature = "agreements")]
+pub mod keyring;
 mod keys;
 mod manifest;
 mod path;

@@ -29,7 +29,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::text;
 
-use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
+use super::satisfactions::{ObligationActLine, SatisfactionPaths};
 
 #[derive(Serialize)]
 pub(crate) struct AgreementFile<'a> {

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use bundle::{About, File, SigningKey};
+use crate::{About, File, SigningKey};
 use bytes::Bytes;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::DocumentContent;
@@ -14,13 +14,13 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::service::agreements::AgreementInFull;
 
-use crate::files::{Files, file};
-use crate::lines::{
+use super::files::{Files, file};
+use super::lines::{
     ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, Former, Named, PaperLine, ReceiptLine,
     VerificationLine, lines, object,
 };
-use crate::satisfactions::satisfaction_paths;
-use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
+use super::satisfactions::satisfaction_paths;
+use super::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
 /// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. All must exist.
 pub fn bundle(
@@ -107,7 +107,7 @@ fn written(
         created_at: &as_of.to_string(),
     };
     let files: Vec<File<'_>> = contents.iter().map(|(path, content)| File { path, content }).collect();
-    Ok(bundle::write(&about, &files, key)?)
+    Ok(crate::write(&about, &files, key)?)
 }
 
 fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentContent)> {
@@ -184,7 +184,7 @@ fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{consented, record};
+    use crate::agreement::tests::{consented, record};
 
     #[test]
     fn every_text_that_a_receipt_names_is_there() {

@@ -25,7 +25,7 @@ use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::text;
 
-use crate::EvidenceError;
+use super::EvidenceError;
 
 #[cfg(test)]
 mod tests;

@@ -14,10 +14,10 @@ use shared::domain::obligation::{Obligation, ObligationState, Occurrence, Occurr
 use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
-use crate::EvidenceError;
-use crate::files::{Files, file};
-use crate::lines::lines;
-use crate::satisfactions::{HowLine, SatisfactionPaths};
+use super::EvidenceError;
+use super::files::{Files, file};
+use super::lines::lines;
+use super::satisfactions::{HowLine, SatisfactionPaths};
 
 /// The bundle's files about obligations, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(

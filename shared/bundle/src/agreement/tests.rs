@@ -1,6 +1,6 @@
 //! Certificates and bundles of one record, made without a service.
 
-use bundle::{KeyDocument, verify};
+use crate::{KeyDocument, verify};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use shared::crypto;
@@ -20,9 +20,8 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::wire::input::OrDefault;
 
-use crate::{
-    Audience, EvidenceError, Files, bundle, bundle_of_acts, certificate, key_document, public_key, signing_key,
-};
+use super::{Audience, EvidenceError, Files, bundle, bundle_of_acts, certificate};
+use crate::keyring::{key_document, public_key, signing_key};
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// Names in ten scripts, and one that would reverse a line.
@@ -225,7 +224,7 @@ fn a_later_part_has_its_acts_alone_and_verifies() {
     assert_eq!(manifest.created_at, at(15).to_string());
     let paths: Vec<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["README.txt", "audit.jsonl", "timeline.jsonl"]);
-    let text = crate::guide::of_acts(&later, &organization, &service);
+    let text = super::guide::of_acts(&later, &organization, &service);
     assert!(text.contains("2 of 3, with acts 10001 to 20000 of the history"), "{text}");
 }
 
@@ -241,6 +240,6 @@ fn a_bundle_has_a_size() {
 #[test]
 fn a_drawing_is_drawn_line_by_line_in_the_middle_of_its_field() {
     let drawing = Drawing::parse("M0 0L1000 300M5 5L6 6").unwrap();
-    let lines = crate::certifying::strokes(&drawing);
+    let lines = super::certifying::strokes(&drawing);
     assert_eq!(lines, [vec![(0.0, 50.0), (1000.0, 350.0)], vec![(5.0, 55.0), (6.0, 56.0)]]);
 }

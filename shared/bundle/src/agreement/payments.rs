@@ -30,9 +30,9 @@ use shared::domain::movement::{Movement, Release, ReleaseBasis, Status};
 use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
-use crate::files::{Files, file};
-use crate::lines::lines;
-use crate::{EvidenceError, paths};
+use super::files::{Files, file};
+use super::lines::lines;
+use super::{EvidenceError, paths};
 
 /// The bundle's files about payments, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
@@ -316,7 +316,7 @@ mod tests {
     use shared::domain::evidence::RecordedPayment;
 
     use super::*;
-    use crate::tests::{PAPER, at, record};
+    use crate::agreement::tests::{PAPER, at, record};
 
     const PAYMENT: &str = "019a0000-0000-7000-8000-111111111111";
 

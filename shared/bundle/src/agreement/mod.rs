@@ -10,7 +10,6 @@ mod certifying;
 mod extracts;
 mod files;
 mod guide;
-mod keys;
 mod lines;
 mod obligations;
 mod paths;
@@ -19,14 +18,12 @@ mod satisfactions;
 #[cfg(test)]
 mod tests;
 
-pub use ::bundle::SigningKey;
 use shared::crypto::keyring::SealError;
 
 pub use bundling::{bundle, bundle_of_acts};
 pub use certifying::{Audience, certificate};
 pub use extracts::{ExtractReference, StatementExtract};
 pub use files::Files;
-pub use keys::{key_document, public_key, signing_key};
 
 /// Why a file couldn't be written. The causes are for the log: none result from people's acts.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +33,7 @@ pub enum EvidenceError {
     Certificate(#[from] pdf::certificate::Unwritable),
     /// The bundle can't be written.
     #[error("bundle: {0}")]
-    Bundle(#[from] bundle::WriteError),
+    Bundle(#[from] crate::WriteError),
     /// A participant consented to a text that this release lacks.
     #[error("no text of a consent has the SHA-256 {0}")]
     NoConsentText(String),
@@ -51,5 +48,5 @@ pub enum EvidenceError {
     Keyring(#[from] SealError),
     /// A key can't be used.
     #[error("keys: {0}")]
-    Keys(#[from] bundle::KeyError),
+    Keys(#[from] crate::KeyError),
 }

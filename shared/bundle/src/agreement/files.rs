@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use shared::domain::agreement::DocumentContent;
 
-use crate::EvidenceError;
+use super::EvidenceError;
 
 /// File contents by SHA-256.
 pub type Files = BTreeMap<String, Bytes>;

@@ -16,9 +16,9 @@ use shared::domain::ids::{FieldId, GateId, ParticipantId, SubmissionId};
 use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission, Verdict};
 use shared::domain::time::Timestamp;
 
-use crate::files::{Files, file};
-use crate::lines::lines;
-use crate::{EvidenceError, paths};
+use super::files::{Files, file};
+use super::lines::lines;
+use super::{EvidenceError, paths};
 
 /// The bundle's files about answers, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
@@ -160,7 +160,7 @@ mod tests {
     use shared::limits;
 
     use super::*;
-    use crate::tests::{PAPER, at, record};
+    use crate::agreement::tests::{PAPER, at, record};
 
     const ID: &str = "019a0000-0000-7000-8000-111111111111";
 

@@ -11,7 +11,7 @@ use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::participant::receipt::ObligationAct;
 use shared::domain::satisfaction::{Satisfaction, SatisfactionNote};
 
-use crate::paths;
+use super::paths;
 
 pub(crate) type SatisfactionPaths = BTreeMap<String, String>;
 

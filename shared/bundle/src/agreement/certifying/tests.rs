@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{PAPER, at, entry, organization, record, renamed};
+use crate::agreement::tests::{PAPER, at, entry, organization, record, renamed};
 use shared::domain::event::EventType;
 use shared::domain::evidence::RecordedPayment;
 use shared::domain::participant::consent;

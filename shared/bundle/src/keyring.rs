@@ -2,11 +2,11 @@
 //!
 //! Decision: a key's id begins the SHA-256 of its public half, which reveals nothing about the keyring.
 
-use bundle::{CompromisedKey, KeyDocument, PublicKey, SigningKey};
+use crate::{CompromisedKey, KeyDocument, PublicKey, SigningKey};
 use shared::crypto;
 use shared::crypto::keyring::{Keyring, Retired};
 
-use crate::EvidenceError;
+use crate::agreement::EvidenceError;
 
 /// The purpose in the derivation of signing keys. Changing it would invalidate all earlier bundles.
 const PLACE: &str = "evidence bundles, ed25519";
