@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use askama::Template;
 use axum::body::Bytes;
 use bundle::SigningKey;
-use bundle::agreement::{self, Audience, EvidenceError, Files};
+use bundle::agreement::{self, Audience, ExportError, Files};
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use pages::agreement_summary::size;
@@ -95,7 +95,7 @@ fn kind(part: Option<HistoryPart>) -> String {
 
 async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
     let keyring = request.app().webhooks()?.keys.keyring().await?;
-    let key = bundle::keyring::signing_key(&keyring).map_err(|error| failed(&error))?;
+    let key = bundle::keyring::signing_key(&keyring).map_err(|error| Error::Internal(error.to_string()))?;
     Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
 }
 
@@ -157,13 +157,9 @@ async fn certificate(
 }
 
 /// Writes a file on a blocking thread, because it takes CPU time.
-async fn apart(write: impl FnOnce() -> Result<Vec<u8>, EvidenceError> + Send + 'static) -> Result<Bytes, Error> {
+async fn apart(write: impl FnOnce() -> Result<Vec<u8>, ExportError> + Send + 'static) -> Result<Bytes, Error> {
     let written = tokio::task::spawn_blocking(write).await.map_err(|error| Error::Internal(error.to_string()))?;
-    written.map(Bytes::from).map_err(|error| failed(&error))
-}
-
-fn failed(error: &EvidenceError) -> Error {
-    Error::Internal(error.to_string())
+    written.map(Bytes::from).map_err(|error| Error::Internal(error.to_string()))
 }
 
 async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> Result<Files, ReadError> {

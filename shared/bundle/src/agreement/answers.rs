@@ -18,10 +18,10 @@ use shared::domain::time::Timestamp;
 
 use super::files::{Files, file};
 use super::lines::lines;
-use super::{EvidenceError, paths};
+use super::{ExportError, paths};
 
 /// The bundle's files about answers, by path. Fails if a file is missing from `files`.
-pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let mut contents = BTreeMap::new();
     let kept = record.answer_files();
     for (n, kept) in kept.iter().enumerate() {

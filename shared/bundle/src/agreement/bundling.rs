@@ -20,7 +20,7 @@ use super::lines::{
     VerificationLine, lines, object,
 };
 use super::satisfactions::satisfaction_paths;
-use super::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
+use super::{Audience, ExportError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
 /// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. All must exist.
 pub fn bundle(
@@ -30,7 +30,7 @@ pub fn bundle(
     service: &BaseUrl,
     files: &Files,
     key: &SigningKey,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let record = &evidence.record;
     let documents = documents(record);
     let uploads = uploads(record);
@@ -82,7 +82,7 @@ pub fn bundle_of_acts(
     organization: &Organization,
     service: &BaseUrl,
     key: &SigningKey,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let contents: BTreeMap<String, Bytes> = [
         ("README.txt".to_owned(), guide::of_acts(later, organization, service).into_bytes().into()),
         ("timeline.jsonl".to_owned(), lines(later.timeline.iter().map(ActLine::from))?.into()),
@@ -99,7 +99,7 @@ fn written(
     organization: &Organization,
     service: &BaseUrl,
     key: &SigningKey,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let about = About {
         service: &service.to_string(),
         organization_id: &organization.id.to_string(),
@@ -168,14 +168,14 @@ fn agreement_file<'a>(
 /// The texts that participants consented to, matched to receipts by SHA-256.
 ///
 /// Decision: a missing text is an error. Nobody could say what was consented to; the release must restore it.
-fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let given = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Consented { sha256, .. } => Some(sha256),
         _ => None,
     });
     let file = |sha256: &String| {
         let found = texts.iter().find(|text| text.sha256() == *sha256);
-        let text = found.ok_or_else(|| EvidenceError::NoConsentText(sha256.clone()))?;
+        let text = found.ok_or_else(|| ExportError::NoConsentText(sha256.clone()))?;
         Ok((format!("consent/{}.txt", text.version), text.text().into()))
     };
     given.collect::<BTreeSet<_>>().into_iter().map(file).collect()
@@ -207,6 +207,6 @@ mod tests {
         ];
         assert_eq!(found, expected.into());
         let lost = consents(&record, &texts[1..]);
-        assert!(matches!(lost, Err(EvidenceError::NoConsentText(sha256)) if sha256 == texts[0].sha256()));
+        assert!(matches!(lost, Err(ExportError::NoConsentText(sha256)) if sha256 == texts[0].sha256()));
     }
 }

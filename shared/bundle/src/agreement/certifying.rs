@@ -25,7 +25,7 @@ use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::text;
 
-use super::EvidenceError;
+use super::ExportError;
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +48,7 @@ pub fn certificate(
     completed: &CompletedRecord,
     organization: &Organization,
     audience: Audience,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let mut certificate = content(completed, organization, audience);
     // A hash of the whole content: equal ids mean equal certificates.
     certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());

@@ -1,4 +1,4 @@
-//! The evidence of an agreement as files: the certificate of a completed one, and the signed bundle with everything.
+//! An agreement as files: the certificate of a completed one, and the signed bundle with everything.
 //!
 //! The same record gives the same bytes, without a clock or randomness. A bundle changes with new acts on its
 //! agreement, changed contacts of participants, a new name or URL of the organization or service, a new key, or a
@@ -18,16 +18,14 @@ mod satisfactions;
 #[cfg(test)]
 mod tests;
 
-use shared::crypto::keyring::SealError;
-
 pub use bundling::{bundle, bundle_of_acts};
 pub use certifying::{Audience, certificate};
 pub use extracts::{ExtractReference, StatementExtract};
 pub use files::Files;
 
-/// Why a file couldn't be written. The causes are for the log: none result from people's acts.
+/// Why a bundle or certificate couldn't be written. The causes are for the log: none result from people's acts.
 #[derive(Debug, thiserror::Error)]
-pub enum EvidenceError {
+pub enum ExportError {
     /// The certificate can't be written.
     #[error("certificate: {0}")]
     Certificate(#[from] pdf::certificate::Unwritable),
@@ -43,10 +41,4 @@ pub enum EvidenceError {
     /// A record can't be encoded as JSON.
     #[error("json: {0}")]
     Json(#[from] serde_json::Error),
-    /// The keyring has no current key.
-    #[error("keyring: {0}")]
-    Keyring(#[from] SealError),
-    /// A key can't be used.
-    #[error("keys: {0}")]
-    Keys(#[from] crate::KeyError),
 }

@@ -14,7 +14,7 @@ use shared::domain::obligation::{Obligation, ObligationState, Occurrence, Occurr
 use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
-use super::EvidenceError;
+use super::ExportError;
 use super::files::{Files, file};
 use super::lines::lines;
 use super::satisfactions::{HowLine, SatisfactionPaths};
@@ -24,7 +24,7 @@ pub(crate) fn contents(
     record: &AgreementRecord,
     paths: &SatisfactionPaths,
     files: &Files,
-) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let mut contents = BTreeMap::new();
     let of = |obligation| ObligationLine::new(obligation, record.as_of(), paths);
     contents.insert("obligations.jsonl".to_owned(), lines(record.obligations.iter().map(of))?.into());

@@ -32,10 +32,10 @@ use shared::domain::time::Timestamp;
 
 use super::files::{Files, file};
 use super::lines::lines;
-use super::{EvidenceError, paths};
+use super::{ExportError, paths};
 
 /// The bundle's files about payments, by path. Fails if a file is missing from `files`.
-pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let movements = || record.payments.iter().map(|payment| &payment.movement);
     let mut contents = BTreeMap::new();
     contents.insert("movements.jsonl".to_owned(), lines(movements().map(MovementLine::from))?.into());
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn a_document_of_evidence_counts_and_is_never_left_out() {
         let record = with_payment();
-        assert!(matches!(contents(&record, &Files::new()), Err(EvidenceError::NoFile(_))));
+        assert!(matches!(contents(&record, &Files::new()), Err(ExportError::NoFile(_))));
         let wanted = record.files();
         assert_eq!(wanted.len(), 1, "one content, however often it was filed");
         let mut large = with_payment();

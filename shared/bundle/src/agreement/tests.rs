@@ -20,7 +20,7 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::wire::input::OrDefault;
 
-use super::{Audience, EvidenceError, Files, bundle, bundle_of_acts, certificate};
+use super::{Audience, ExportError, Files, bundle, bundle_of_acts, certificate};
 use crate::keyring::{key_document, public_key, signing_key};
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
@@ -205,9 +205,9 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
     unknown.receipts[0] = receipt(1, 3, &json!({"act": "consented", "version": "2020-01", "sha256": "ab".repeat(32)}));
     let unknown = Evidence { record: unknown, completed: None, audit_rows: Vec::new(), statements: Vec::new() };
     let lost = bundle(&unknown, &[], &organization, &service, &files(), &key);
-    assert!(matches!(lost, Err(EvidenceError::NoConsentText(_))), "nothing is left out silently");
+    assert!(matches!(lost, Err(ExportError::NoConsentText(_))), "nothing is left out silently");
     assert!(!verify(&first, &KeyDocument::new(Vec::new()).unwrap()).is_verified());
-    assert!(matches!(write(&Files::new()), Err(EvidenceError::NoFile(_))));
+    assert!(matches!(write(&Files::new()), Err(ExportError::NoFile(_))));
 }
 
 #[test]
