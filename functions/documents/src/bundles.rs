@@ -1,4 +1,4 @@
-//! The evidence of an agreement as files: the bundle, for members; a completed agreement's certificate, for all.
+//! An agreement's files: the bundle, for members; a completed agreement's certificate, for all.
 //!
 //! - Decision: they are links, not forms. An export changes nothing, is audited like every call, and yields the same
 //!   bytes twice. And the pages' policy (`form-action 'self'`) would block a form's redirect to the file store.
