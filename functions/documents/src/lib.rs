@@ -42,10 +42,7 @@ pub fn routes() -> Pages {
         .route("/app/papers/{id}/schedule.pdf", get("print_funding_schedule", papering::print))
         .route("/app/evidence/agreements/{id}/bundle", get("export_evidence", bundles::export_bundle))
         .route("/app/evidence/agreements/{id}/bundle/{part}", get("export_evidence", bundles::export_part))
-        .route(
-            "/app/evidence/agreements/{id}/certificate",
-            get("download_certificate", bundles::show_certificate),
-        )
+        .route("/app/evidence/agreements/{id}/certificate", get("download_certificate", bundles::show_certificate))
         .route(
             "/app/evidence/parts/{participant}/certificate",
             get("download_own_certificate", bundles::own_certificate),
