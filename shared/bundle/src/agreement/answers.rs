@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use shared::domain::actor::Actor;
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, Label};
-use shared::domain::evidence::AgreementRecord;
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::ids::{FieldId, GateId, ParticipantId, SubmissionId};
 use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission, Verdict};
 use shared::domain::time::Timestamp;
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn a_file_for_which_there_is_no_room_is_named() {
         let mut large = record();
-        let huge = usize::try_from(limits::EVIDENCE_FILE_BYTES_MAX).unwrap();
+        let huge = usize::try_from(limits::BUNDLE_FILE_BYTES_MAX).unwrap();
         large.submissions.push(submission(&json!({ID: file_of(huge)})));
         let found = contents(&large, &Files::new()).unwrap();
         assert_eq!(found.len(), 1);

@@ -4,8 +4,8 @@ use crate::{About, File, SigningKey};
 use bytes::Bytes;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::DocumentContent;
+use shared::domain::bundle::{AgreementRecord, BundleContents, LaterActs};
 use shared::domain::contact::Email as ContactEmail;
-use shared::domain::evidence::{AgreementRecord, Evidence, LaterActs};
 use shared::domain::ids::{AgreementId, DocumentId, ReceiptId};
 use shared::domain::organization::Organization;
 use shared::domain::participant::consent::{self, ConsentText};
@@ -22,16 +22,16 @@ use super::lines::{
 use super::satisfactions::satisfaction_paths;
 use super::{Audience, ExportError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
-/// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. All must exist.
+/// Bundles what was recorded about an agreement, its files and the statement entries that prove payments. All must exist.
 pub fn bundle(
-    evidence: &Evidence,
+    gathered: &BundleContents,
     extracts: &[StatementExtract],
     organization: &Organization,
     service: &BaseUrl,
     files: &Files,
     key: &SigningKey,
 ) -> Result<Vec<u8>, ExportError> {
-    let record = &evidence.record;
+    let record = &gathered.record;
     let documents = documents(record);
     let uploads = uploads(record);
     let mut contents: BTreeMap<String, Bytes> = BTreeMap::new();
@@ -57,13 +57,13 @@ pub fn bundle(
     contents.insert("verifications.jsonl".to_owned(), verifications.into());
     let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
-    contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
+    contents.insert("audit.jsonl".to_owned(), lines(gathered.audit_rows.iter().map(AuditLine::from))?.into());
     contents.extend(payments::contents(record, files)?);
     contents.extend(obligations::contents(record, &satisfactions, files)?);
     contents.insert("statement_extracts.jsonl".to_owned(), lines(extracts.iter())?.into());
     contents.extend(answers::contents(record, files)?);
     contents.extend(consents(record, &consent::TEXTS)?);
-    let completed = evidence.completed.as_ref();
+    let completed = gathered.completed.as_ref();
     if let Some(completed) = completed {
         contents.insert(
             "certificate.pdf".to_owned(),
@@ -76,7 +76,7 @@ pub fn bundle(
     written(&contents, record.agreement.id(), record.as_of(), organization, service, key)
 }
 
-/// Makes the bundle of a later part of an agreement's evidence: acts and their calls' audit rows.
+/// Makes the bundle of a later part of an agreement: acts and their calls' audit rows.
 pub fn bundle_of_acts(
     later: &LaterActs,
     organization: &Organization,

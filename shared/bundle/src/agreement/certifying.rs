@@ -15,7 +15,7 @@ use pdf::fonts;
 use shared::crypto;
 use shared::domain::agreement::Document;
 use shared::domain::agreement::promise::Promise;
-use shared::domain::evidence::{AgreementRecord, CompletedRecord, TimelineEntry};
+use shared::domain::bundle::{AgreementRecord, CompletedRecord, TimelineEntry};
 use shared::domain::ids::{MovementId, ParticipantId, ReceiptId};
 use shared::domain::money::Money;
 use shared::domain::organization::Organization;
@@ -81,7 +81,7 @@ fn statement(completed: &CompletedRecord) -> String {
     if !completed.has_more_acts() {
         return what.to_owned();
     }
-    let most = limits::EVIDENCE_ACTS_MAX;
+    let most = limits::BUNDLE_ACTS_MAX;
     format!(
         "{what} Its history lists the first {most} acts up to the completion; the evidence bundles have all of them."
     )

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use shared::domain::actor::Actor;
 use shared::domain::agreement::promise::PromiseKind;
-use shared::domain::evidence::AgreementRecord;
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId};
 use shared::domain::obligation::{Obligation, ObligationState, Occurrence, OccurrenceState, Word};
 use shared::domain::participant::session::InPerson;

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::Serialize;
 use shared::domain::actor::Actor;
+use shared::domain::bundle::{AgreementRecord, document_of};
 use shared::domain::day::Day;
-use shared::domain::evidence::{AgreementRecord, document_of};
 use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::money::Money;
 use shared::domain::movement::claim::{Claim, TransferReference};
@@ -313,7 +313,7 @@ impl<'a> EvidenceLine<'a> {
 mod tests {
     use serde_json::{Value, json};
     use shared::crypto;
-    use shared::domain::evidence::RecordedPayment;
+    use shared::domain::bundle::RecordedPayment;
 
     use super::*;
     use crate::agreement::tests::{PAPER, at, record};

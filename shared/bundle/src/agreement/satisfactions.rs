@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::day::Day;
-use shared::domain::evidence::AgreementRecord;
 use shared::domain::file_type::FileType;
 use shared::domain::ids::{OccurrenceId, TriggerId};
 use shared::domain::movement::evidence::EvidenceFile;
