@@ -314,7 +314,7 @@ fn refusal(refused: NotRecorded) -> Notice {
             "This participant has the most paper signatures that can be recorded, rejected ones included. They can still sign on screen."
         }
         NotRecorded::NoRoom => {
-            let most = size(limits::EVIDENCE_FILE_BYTES_MAX);
+            let most = size(limits::BUNDLE_FILE_BYTES_MAX);
             let line = format!(
                 "The files of this agreement would have more than {most} together, which its evidence can’t hold. Make the scan smaller."
             );

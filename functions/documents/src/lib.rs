@@ -1,7 +1,8 @@
 //! Everything that writes PDFs, and the keys that verify bundles. One function, since fonts are most of its size.
 
-mod evidence_files;
-mod evidence_keys;
+mod bundle_keys;
+mod bundles;
+mod letters;
 mod paper_funding_items;
 mod papering;
 mod print;
@@ -31,7 +32,7 @@ pub fn operations(to: &mut impl Register) {
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()
-        .file("/app/evidence-keys.json", evidence_keys::route())
+        .file("/app/evidence-keys.json", bundle_keys::route())
         .route(
             "/app/papers/{id}",
             get("view_papering", papering::show)
@@ -39,14 +40,11 @@ pub fn routes() -> Pages {
                 .fields(&papering::DRAFT),
         )
         .route("/app/papers/{id}/schedule.pdf", get("print_funding_schedule", papering::print))
-        .route("/app/evidence/agreements/{id}/bundle", get("export_evidence", evidence_files::export_bundle))
-        .route("/app/evidence/agreements/{id}/bundle/{part}", get("export_evidence", evidence_files::export_part))
-        .route(
-            "/app/evidence/agreements/{id}/certificate",
-            get("download_certificate", evidence_files::show_certificate),
-        )
+        .route("/app/evidence/agreements/{id}/bundle", get("export_evidence", bundles::export_bundle))
+        .route("/app/evidence/agreements/{id}/bundle/{part}", get("export_evidence", bundles::export_part))
+        .route("/app/evidence/agreements/{id}/certificate", get("download_certificate", bundles::show_certificate))
         .route(
             "/app/evidence/parts/{participant}/certificate",
-            get("download_own_certificate", evidence_files::own_certificate),
+            get("download_own_certificate", bundles::own_certificate),
         )
 }

@@ -11,6 +11,8 @@ use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
 use uuid::Uuid;
 
+use crate::letters;
+
 /// Papers funding items.
 pub struct PaperFundingItems;
 
@@ -46,7 +48,7 @@ impl WriteOperation for PaperFundingItems {
 
     async fn run(caller: &WriteCaller, _: Empty, new: NewPapering) -> Result<Committed<AgreementView>, Error> {
         let prepared = papering::prepare(caller, &new).await?;
-        let files = ::papering::write(caller, &prepared, caller.files()?).await?;
+        let files = letters::write(caller, &prepared, caller.files()?).await?;
         let plan = papering::paper(caller, prepared, files)?;
         caller.respond(plan, |agreement| Response::created(AgreementView::of(agreement, caller.base_url()))).await
     }

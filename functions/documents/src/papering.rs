@@ -22,6 +22,8 @@ use shared::service::shown::Shown;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
+use crate::letters;
+
 form! {
     /// The draft that papers items.
     pub(crate) DRAFT: DraftForm {
@@ -216,7 +218,7 @@ pub(crate) async fn draft_from_items(request: &mut Request) -> Result<PageRespon
     let run = || async move {
         let prepared = papering::prepare(submitted_ref.scope(), new).await?.with_id(id);
         check_shown(shown, &prepared)?;
-        let written = ::papering::write(submitted_ref.scope(), &prepared, files).await?;
+        let written = letters::write(submitted_ref.scope(), &prepared, files).await?;
         papering::paper(submitted_ref, prepared, written)
     };
     match submitted.run(run).await {
@@ -275,8 +277,8 @@ pub(crate) async fn print(request: &mut Request) -> Result<PageResponse, Error> 
     let review = funding_review::of_workspace(signed_in.scope(), id).await?;
     let organization = signed_in.organization();
     let day = organization.time_zone.day_of(request.now());
-    let schedule = crate::print::schedule(&review, organization.name.as_str(), day);
-    let file = ::papering::print(schedule).await?;
+    let letter = crate::print::schedule(&review, organization.name.as_str(), day);
+    let file = letters::print(letter).await?;
     let name = format!("funding-schedule-{day}.pdf");
     Ok(PageResponse::file(file.into(), "application/pdf", "attachment", &name).showing([id.uuid()]))
 }

@@ -1,14 +1,16 @@
 //! A workspace's printed schedule by phase. Separate, labeled rows tell claims from proof without color.
 
 use pages::labels::{actor_label, names};
-use papering::{Part, Schedule};
+use pdf::certificate::letter::{Letter, Part};
 use shared::domain::day::Day;
 use shared::domain::funding::proof::ProofState;
 use shared::domain::funding::{FundingItem, Phase};
 use shared::service::funding_review::WorkspaceFundingReview;
 use shared::text::{self, funding_words as words};
 
-pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Schedule {
+use crate::letters;
+
+pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day: Day) -> Letter {
     let summary = review.schedule.summary;
     let counted = format!(
         "{} of {} done as of {}: {} funded on accepted proof, {} closed as unfunded. {} only claimed, which is not counted as done. {} on hold.",
@@ -29,12 +31,12 @@ pub(super) fn schedule(review: &WorkspaceFundingReview, organization: &str, day:
         parts.push(Part::Paragraph(phase_heading(phase, items.len())));
         parts.push(Part::Facts(items.iter().flat_map(|item| rows(review, item)).collect()));
     }
-    Schedule {
+    Letter {
         id: review.workspace.id().to_string(),
         organization: organization.to_owned(),
         title: "Funding schedule".to_owned(),
         about: review.workspace.name.as_str().to_owned(),
-        day,
+        date: letters::date(day),
         parts,
     }
 }

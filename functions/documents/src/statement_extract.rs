@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use ::evidence::{ExtractReference, StatementExtract};
+use bundle::agreement::{ExtractReference, StatementExtract};
 use pages::masked::masked;
 use pages::statement_file as read;
-use shared::domain::evidence::{AgreementRecord, Evidence};
+use shared::domain::bundle::{AgreementRecord, BundleContents};
 use shared::domain::ids::{EvidenceId, MovementId, OrgId};
 use shared::domain::money::Money;
 use shared::domain::statement::Statement;
@@ -29,7 +29,11 @@ struct Wanted {
 }
 
 /// Ordered by payment. Statements may be large, so they are read one by one.
-pub(crate) async fn extracts(request: &Request, org: OrgId, found: &Evidence) -> Result<Vec<StatementExtract>, Unread> {
+pub(crate) async fn extracts(
+    request: &Request,
+    org: OrgId,
+    found: &BundleContents,
+) -> Result<Vec<StatementExtract>, Unread> {
     let store = request.app().files().map_err(Unread::Other)?;
     let mut extracts = HashMap::new();
     for statement in &found.statements {

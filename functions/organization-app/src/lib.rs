@@ -13,7 +13,6 @@ mod organization;
 mod own_account_rows;
 mod own_accounts;
 mod own_contacts;
-mod reference;
 mod tokens;
 
 use std::sync::Arc;
@@ -79,8 +78,6 @@ pub fn routes() -> Pages {
             get("view_tokens", tokens::show).form("create_token", tokens::create).fields(&tokens::TOKEN),
         )
         .route("/app/developers/tokens/{id}/revoke", post("revoke_token", tokens::revoke))
-        .route(reference::PATH, get("view_api_reference", reference::list))
-        .route("/app/developers/reference/{name}", get("view_api_operation", reference::show))
         .route(
             "/app/developers/endpoints/{id}",
             get("view_endpoint", endpoint::show)

@@ -4,7 +4,8 @@
 
 use std::fmt::Write;
 
-use pages::api_description::Operation;
+use crate::api_description::Operation;
+
 use serde_json::{Map, Value};
 
 /// The variable with the API's address, without a final slash.

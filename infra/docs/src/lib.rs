@@ -1,22 +1,27 @@
 //! The documentation for people at `/docs`: one page, made from the API document, with guides, examples and a search.
 //!
-//! Decision: `make generate` writes the page to a file: its function needs neither templates nor guides.
+//! - Decision: `make generate` writes the page to a file: its function needs neither templates nor guides.
+//! - Decision: our own page instead of one from npm: @scalar/api-reference 1.46 (989 KB compressed), redoc 2.5 (327 KB)
+//!   and rapidoc 9.3 (218 KB) write styles into the page, which its policy refuses, and show nothing without scripts;
+//!   this one has 64 KB with guides and examples.
 
+mod api_description;
 mod examples;
 mod guides;
+mod prose;
 
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use pages::api_description::{Answer, Description, Field, Operation, Part};
-use pages::prose::Prose;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use shared::api::openapi;
 use shared::error::Error;
 
+use api_description::{Answer, Description, Field, Operation, Part};
 use examples::Example;
 use guides::Guide;
+use prose::Prose;
 
 /// The script for search and copying. The page works without it.
 const SCRIPT: &str = include_str!("../assets/docs.js");

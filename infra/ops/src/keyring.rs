@@ -11,7 +11,7 @@
 //! Links of participants and signatures of bundles made with an old key stay valid until [`retire`] ends that.
 
 use bundle::PublicKey;
-use evidence::EvidenceError;
+use bundle::keyring::{self, KeyringError};
 use shared::crypto::keyring::{Keyring, NotRetired, Retired, SealError};
 use shared::domain::time::Timestamp;
 
@@ -35,9 +35,9 @@ pub enum RetireError {
         /// The existing names.
         known: String,
     },
-    /// The evidence key can't be derived.
+    /// The signing key can't be derived.
     #[error("{0}")]
-    Evidence(#[from] EvidenceError),
+    Key(#[from] KeyringError),
 }
 
 /// How to retire a key.
@@ -69,7 +69,7 @@ pub fn retire(value: &str, name: &str, how: Retirement) -> Result<RetiredKey, Re
         let known = keyring.names().into_iter().collect::<Vec<_>>().join(", ");
         return Err(RetireError::Unknown { name: name.to_owned(), known });
     }
-    let evidence_key = evidence::public_key(&keyring, name)?;
+    let evidence_key = keyring::public_key(&keyring, name)?;
     let known = keyring.retired(name).and_then(|retired| retired.compromised_since.clone());
     // Times compare as text. A key that leaked once stays leaked.
     let told = how.compromised_since.map(|since| since.to_string());
@@ -126,11 +126,11 @@ mod tests {
 
     fn signed(keyring: &Keyring) -> Vec<u8> {
         let about = bundle::About { service: "s", organization_id: "o", agreement_id: "a", created_at: "t" };
-        bundle::write(&about, &[], &evidence::signing_key(keyring).unwrap()).unwrap()
+        bundle::write(&about, &[], &bundle::keyring::signing_key(keyring).unwrap()).unwrap()
     }
 
     fn verdict(bundle: &[u8], keyring: &Keyring) -> String {
-        bundle::verify(bundle, &evidence::key_document(keyring).unwrap()).to_string()
+        bundle::verify(bundle, &bundle::keyring::key_document(keyring).unwrap()).to_string()
     }
 
     #[test]

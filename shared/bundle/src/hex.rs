@@ -1,28 +1,18 @@
+//! Hashes, keys and signatures in hexadecimal digits, which have one spelling.
+
+use data_encoding::HEXLOWER;
+
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    HEXLOWER.encode(bytes)
 }
 
 /// Decodes a text. None if its length is wrong, or it has anything but digits and lower-case letters.
 pub(crate) fn decode<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
-    let (pairs, rest) = text.as_chunks::<2>();
-    if pairs.len() != N || !rest.is_empty() {
+    let mut bytes = [0; N];
+    if text.len() != N * 2 {
         return None;
     }
-    let mut bytes = [0; N];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(bytes)
-}
-
-fn digit(letter: u8) -> Option<u8> {
-    match letter {
-        b'0'..=b'9' => Some(letter - b'0'),
-        b'a'..=b'f' => Some(letter - b'a' + 10),
-        _ => None,
-    }
+    HEXLOWER.decode_mut(text, &mut bytes).ok().map(|_| bytes)
 }
 
 #[cfg(test)]

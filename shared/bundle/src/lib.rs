@@ -8,10 +8,17 @@
 //!   the zip follows from names and contents. [`verify()`] rebuilds it and compares: each byte is signed, hashed or
 //!   compared, so every change is found. Compression would give this up, since content has many compressed forms and
 //!   compressors change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
+//! - Decision: one crate with features. Without any it is the verifier, with no service and no fonts; `keyring` brings
+//!   the service's keys, `agreements` the certificates and bundles that it writes. Two modules behind a feature are less
+//!   than a second crate.
 //! - Decision: the zip is read and written by hand: the crate `zip` reads all variants, which a verifier must refuse.
 
+#[cfg(feature = "agreements")]
+pub mod agreement;
 mod container;
 mod hex;
+#[cfg(feature = "keyring")]
+pub mod keyring;
 mod keys;
 mod manifest;
 mod path;

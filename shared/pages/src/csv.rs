@@ -1,6 +1,7 @@
 //! Writes CSV files (RFC 4180) that are safe to open in a spreadsheet.
 //!
-//! - Decision: no crate `csv`: fields with `;` or a tab must be quoted too, which it can't do.
+//! - Decision: no crate `csv`: of a file's fields it quotes all, or those that RFC 4180 says, but ones with `;` or a tab
+//!   must be quoted too.
 //! - Decision: a file begins with a byte order mark: without one, spreadsheets may show `ZoÃ«` for `Zoë`.
 //! - Decision: formulas are neutralized wherever a spreadsheet may begin a cell, also after separators in quotes.
 

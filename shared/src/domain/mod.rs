@@ -5,6 +5,7 @@ pub mod actor;
 pub mod agreement;
 pub mod audit;
 pub mod bank_account;
+pub mod bundle;
 pub mod call_context;
 pub mod contact;
 pub mod day;
@@ -13,7 +14,6 @@ pub mod device;
 pub mod endpoint;
 pub mod endpoint_url;
 pub mod event;
-pub mod evidence;
 pub mod file_type;
 pub mod funding;
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! Files: what is uploaded, read and drawn, and bundles of evidence.
+//! Files: what is uploaded, read and drawn, and bundles.
 
 use std::time::Duration;
 
-/// Acts of an agreement whose evidence is exported: read within seconds by some queries and a hundred batches.
-pub const EVIDENCE_ACTS_MAX: usize = 10_000;
-/// Bytes of the files of an agreement whose evidence is exported: all documents it can have (200 MiB), uploads, and the
+/// Acts in a bundle: read within seconds by some queries and a hundred batches.
+pub const BUNDLE_ACTS_MAX: usize = 10_000;
+/// Bytes of the files in a bundle: all documents it can have (200 MiB), uploads, and the
 /// evidence of payments. They are in memory twice while the bundle is made. A bundle has at most 300 MiB: the rest
-/// suffices for 200 drawn signatures of 12,000 points (22 MB) and [`EVIDENCE_ACTS_MAX`] acts (45 MB).
-pub const EVIDENCE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
-/// The part of [`EVIDENCE_FILE_BYTES_MAX`] that only members may fill: three files of [`FILE_BYTES_MAX`], half of what
+/// suffices for 200 drawn signatures of 12,000 points (22 MB) and [`BUNDLE_ACTS_MAX`] acts (45 MB).
+pub const BUNDLE_FILE_BYTES_MAX: u64 = 224 * 1024 * 1024;
+/// The part of [`BUNDLE_FILE_BYTES_MAX`] that only members may fill: three files of [`FILE_BYTES_MAX`], half of what
 /// an agreement with the most and largest documents leaves. So no participant can keep out the proof of a payment.
-pub const EVIDENCE_FILE_BYTES_OF_MEMBERS: u64 = 12 * 1024 * 1024;
+pub const BUNDLE_FILE_BYTES_OF_MEMBERS: u64 = 12 * 1024 * 1024;
 /// Files read from the file store together: enough to hide its latency.
-pub const EVIDENCE_FILES_AT_ONCE: usize = 8;
+pub const BUNDLE_FILES_AT_ONCE: usize = 8;
 /// Payments whose evidence is read together, a query each. Most agreements have fewer.
-pub const EVIDENCE_PAYMENTS_AT_ONCE: usize = 25;
-/// Attempts at reading the evidence of an agreement that changes meanwhile.
-pub const EVIDENCE_ATTEMPTS_MAX: u32 = 5;
+pub const BUNDLE_PAYMENTS_AT_ONCE: usize = 25;
+/// Attempts at reading the contents of a bundle while its agreement changes.
+pub const BUNDLE_ATTEMPTS_MAX: u32 = 5;
 /// Bytes to which a document's streams unpack, without pictures: ordinarily a third of this; a hostile file, 4 GB.
 pub const DOCUMENT_UNPACKED_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// Objects of a document, including those in object streams. The tags of a long text come to half.

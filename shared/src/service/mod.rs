@@ -18,6 +18,7 @@
 
 pub mod agreements;
 pub mod audit;
+pub mod bundle;
 pub mod contacts;
 pub mod deliveries;
 pub mod drafts;
@@ -25,7 +26,6 @@ pub mod due;
 pub mod due_obligations;
 pub mod endings;
 pub mod endpoints;
-pub mod evidence;
 pub mod funding_confirmations;
 pub mod funding_import;
 pub mod funding_items;

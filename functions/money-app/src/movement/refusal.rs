@@ -68,7 +68,7 @@ pub(crate) fn line(refused: NotMoved) -> String {
         NotMoved::NoRoom => {
             return format!(
                 "The files of this agreement would have more than {} together, which its evidence can’t hold. Make the file smaller.",
-                size(limits::EVIDENCE_FILE_BYTES_MAX)
+                size(limits::BUNDLE_FILE_BYTES_MAX)
             );
         }
         NotMoved::InPerson => {

@@ -42,8 +42,8 @@ impl Agreement {
     }
 
     pub(in crate::domain) fn has_room_for(&self, facts: &Facts, bytes: u64, filer: Filer) -> bool {
-        const FOR_ALL: u64 = limits::EVIDENCE_FILE_BYTES_MAX;
-        const FOR_PARTICIPANTS: u64 = FOR_ALL - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS;
+        const FOR_ALL: u64 = limits::BUNDLE_FILE_BYTES_MAX;
+        const FOR_PARTICIPANTS: u64 = FOR_ALL - limits::BUNDLE_FILE_BYTES_OF_MEMBERS;
         let after = self.file_bytes(facts).saturating_add(bytes);
         match filer {
             Filer::Member => after <= FOR_ALL,
@@ -63,7 +63,7 @@ mod tests {
         let agreement = published(&Deal::complete().draft);
         let documents = agreement.file_bytes(&Facts::none());
         assert!(documents > 0, "documents count");
-        let facts = Facts { file_bytes: limits::EVIDENCE_FILE_BYTES_MAX - documents - left, ..Facts::none() };
+        let facts = Facts { file_bytes: limits::BUNDLE_FILE_BYTES_MAX - documents - left, ..Facts::none() };
         (agreement, facts)
     }
 
@@ -77,15 +77,15 @@ mod tests {
 
     #[test]
     fn participants_leave_as_much_as_they_take_and_what_is_reserved_for_members() {
-        let (agreement, facts) = with_left(limits::EVIDENCE_FILE_BYTES_OF_MEMBERS + 10);
+        let (agreement, facts) = with_left(limits::BUNDLE_FILE_BYTES_OF_MEMBERS + 10);
         assert!(agreement.has_room_for(&facts, 5, Filer::Participant(0)), "half of what is left");
         assert!(!agreement.has_room_for(&facts, 6, Filer::Participant(0)));
         assert!(agreement.has_room_for(&facts, 1, Filer::Participant(8)), "with what they filed before");
         assert!(!agreement.has_room_for(&facts, 1, Filer::Participant(9)));
         assert!(!agreement.has_room_for(&facts, u64::MAX, Filer::Participant(0)));
-        let (agreement, facts) = with_left(limits::EVIDENCE_FILE_BYTES_OF_MEMBERS);
+        let (agreement, facts) = with_left(limits::BUNDLE_FILE_BYTES_OF_MEMBERS);
         assert!(!agreement.has_room_for(&facts, 1, Filer::Participant(0)));
-        assert!(agreement.has_room_for(&facts, limits::EVIDENCE_FILE_BYTES_OF_MEMBERS, Filer::Member));
+        assert!(agreement.has_room_for(&facts, limits::BUNDLE_FILE_BYTES_OF_MEMBERS, Filer::Member));
     }
 
     #[test]

@@ -388,9 +388,9 @@ mod tests {
             assert_eq!(shown.files_of_members().collect::<Vec<_>>(), [&file(9)]);
         }
         assert_eq!(confirmed.agreement, None);
-        let left = limits::EVIDENCE_FILE_BYTES_MAX - agreement.file_bytes(agreement.facts());
+        let left = limits::BUNDLE_FILE_BYTES_MAX - agreement.file_bytes(agreement.facts());
         let mut full = World::of(on(&["2026-06-30"]), &zone("UTC"));
-        full.agreement = full.agreement.with_file(limits::EVIDENCE_FILE_BYTES_MAX - left, now);
+        full.agreement = full.agreement.with_file(limits::BUNDLE_FILE_BYTES_MAX - left, now);
         let again = |bytes| {
             let done = Done { occurrence: occurrence(&full, 0), ..with_file(bytes) };
             check_satisfaction(
@@ -399,7 +399,7 @@ mod tests {
                 bytes,
             )
         };
-        let room = limits::EVIDENCE_FILE_BYTES_MAX - full.agreement.file_bytes(full.agreement.facts());
+        let room = limits::BUNDLE_FILE_BYTES_MAX - full.agreement.file_bytes(full.agreement.facts());
         assert_eq!((again(room), again(room + 1)), (Ok(()), Err(Refused::NoRoom)));
         assert_eq!(again(0), Ok(()), "without a file there is always room");
     }

@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn a_scan_that_no_bundle_could_hold_is_refused() {
         let (agreement, ada) = live();
-        let left = limits::EVIDENCE_FILE_BYTES_MAX - agreement.file_bytes(agreement.facts());
+        let left = limits::BUNDLE_FILE_BYTES_MAX - agreement.file_bytes(agreement.facts());
         let maren = member();
         for counting in [Counting::Confirmed, Counting::Alone] {
             let record = |filed: u64| {

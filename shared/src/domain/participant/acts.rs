@@ -528,7 +528,7 @@ mod tests {
         let (agreement, [ada, ..]) = live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft) }]);
         let ada = participant(&agreement, ada, Some(ReceiptId::new()));
         let gate = agreement.stages[0].gates[0].id;
-        let for_participants = limits::EVIDENCE_FILE_BYTES_MAX - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS;
+        let for_participants = limits::BUNDLE_FILE_BYTES_MAX - limits::BUNDLE_FILE_BYTES_OF_MEMBERS;
         let left = for_participants - agreement.file_bytes(&Facts::none());
         let upload = |filed: u64, earlier: &[Receipt], size_bytes: u64| {
             let facts = Facts { file_bytes: filed, ..agreement.facts().clone() };

@@ -239,7 +239,7 @@ async fn a_certificate_is_written_however_many_acts_follow_the_completion() {
     complete(&live).await;
     let before = live.member.get(&certificate_of(&live)).await;
     assert_eq!(before.status, 200, "{}", before.body);
-    drafts::add_acts(&live.org, live.agreement.id(), limits::EVIDENCE_ACTS_MAX + 1).await;
+    drafts::add_acts(&live.org, live.agreement.id(), limits::BUNDLE_ACTS_MAX + 1).await;
     let after = live.member.get(&certificate_of(&live)).await;
     assert!(after.status == 200 && after.bytes == before.bytes, "{}", after.body);
 }
@@ -250,7 +250,7 @@ async fn the_evidence_of_a_long_history_is_in_parts_that_have_every_act_once() {
     complete(&live).await;
     let certificate = live.member.get(&certificate_of(&live)).await;
     let whole = unzipped(&live.member.get(&bundle_of(&live)).await.bytes);
-    drafts::add_acts(&live.org, live.agreement.id(), limits::EVIDENCE_ACTS_MAX).await;
+    drafts::add_acts(&live.org, live.agreement.id(), limits::BUNDLE_ACTS_MAX).await;
     let parts = live.member.get(&bundle_of(&live)).await;
     assert!(parts.status == 200 && parts.says("The evidence is in 2 parts"), "{}", parts.body);
     let mut timeline = Vec::new();
@@ -269,7 +269,7 @@ async fn the_evidence_of_a_long_history_is_in_parts_that_have_every_act_once() {
         timeline.extend(calls(&acts));
         bundles.push(files);
     }
-    assert_eq!(timeline.len(), limits::EVIDENCE_ACTS_MAX + lines(&whole, "timeline.jsonl").len());
+    assert_eq!(timeline.len(), limits::BUNDLE_ACTS_MAX + lines(&whole, "timeline.jsonl").len());
     let mut once = timeline.iter().map(Value::to_string).collect::<Vec<_>>();
     once.sort();
     once.dedup();

@@ -32,7 +32,6 @@ mod proposals;
 mod queries;
 mod rare_states;
 mod reencryption;
-mod reference;
 mod same_record;
 mod search;
 mod second_factor;

@@ -276,7 +276,7 @@ async fn the_apps_functions_share_its_pages() {
         ("agreement-app", 200, ["/app/agreements", "/app/agreements/new"]),
         ("money-app", 200, ["/app/money", "/app/obligations"]),
         ("funding-app", 200, ["/app/funding", "/app/trusts"]),
-        ("organization-app", 200, ["/app/audit", "/app/developers/reference"]),
+        ("organization-app", 200, ["/app/audit", "/app/developers"]),
         ("participant-app", 401, [part.as_str(), &receipt]),
         ("pictures", 401, [picture.as_str(), &other_picture]),
         ("documents", 401, [own_certificate.as_str(), &other_certificate]),

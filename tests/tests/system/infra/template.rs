@@ -285,6 +285,7 @@ fn data_outlive_the_stack_and_stay_private() {
         ("Files", unless_it_fails_at_once),
         ("FilesPolicy", unless_it_fails_at_once),
         ("Keyring", unless_it_fails_at_once),
+        ("BackupVault", unless_it_fails_at_once),
     ] {
         assert_eq!((&all[id]["DeletionPolicy"], &all[id]["UpdateReplacePolicy"]), (&json!(policy), &json!("Retain")));
         // A fixed name would block a second deployment.
@@ -361,6 +362,24 @@ fn everything_follows_to_a_store_that_is_given() {
         let statements = role["Policies"][0]["PolicyDocument"]["Statement"].as_array().expect("statements");
         assert!(statements.iter().any(|it| it["Resource"] == json!({ "Fn::Sub": arn })), "{name}");
     }
+}
+
+#[test]
+fn copies_of_table_and_bucket_are_made_every_day_if_told() {
+    let all = template::template();
+    assert_eq!(all["Parameters"]["BackupDays"]["Default"], 0, "a copy of the table costs what the table does");
+    assert_eq!(all["Conditions"]["HasBackups"], json!({"Fn::Not": [{"Fn::Equals": [{"Ref": "BackupDays"}, 0]}]}));
+    for id in ["BackupRole", "BackupPlan", "BackupSelection"] {
+        assert_eq!(all["Resources"][id]["Condition"], "HasBackups", "{id}");
+    }
+    let rules = &properties("BackupPlan")["BackupPlan"]["BackupPlanRule"];
+    assert_eq!(rules.as_array().map(Vec::len), Some(1));
+    assert_eq!(rules[0]["Lifecycle"], json!({"DeleteAfterDays": {"Ref": "BackupDays"}}));
+    assert_eq!(rules[0]["TargetBackupVault"], json!({"Ref": "BackupVault"}));
+    assert_eq!(rules[0]["ScheduleExpression"], "cron(0 3 * * ? *)");
+    let copied = &properties("BackupSelection")["BackupSelection"]["Resources"];
+    let arn = |id: &str| json!({"Fn::GetAtt": [id, "Arn"]});
+    assert_eq!(template::with_conditions(copied, &[]), json!([arn("Table"), arn("Files")]));
 }
 
 #[test]

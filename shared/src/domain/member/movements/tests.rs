@@ -536,7 +536,7 @@ fn a_document_that_no_bundle_could_hold_is_refused() {
     let document = || evidence(EvidenceSource::Sender(SenderSource::SenderBankDocument), usd(AMOUNT));
     let size = document().facts().file.as_ref().unwrap().content.size_bytes;
     let mut world = World::in_state(SenderReported);
-    let left = limits::EVIDENCE_FILE_BYTES_MAX - world.agreement.file_bytes(world.agreement.facts());
+    let left = limits::BUNDLE_FILE_BYTES_MAX - world.agreement.file_bytes(world.agreement.facts());
     let fill = |world: &mut World, filed: u64| {
         world.agreement = world.context().recorded(|facts| facts.file_bytes = filed);
     };
@@ -547,10 +547,10 @@ fn a_document_that_no_bundle_could_hold_is_refused() {
     assert_eq!(world.file_as(&sender, document()), Err(NotMoved::NoRoom), "what is left is for members");
     world.file(document()).unwrap();
     assert_eq!(world.agreement.facts().file_bytes, left);
-    fill(&mut world, left - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS - 2 * size);
+    fill(&mut world, left - limits::BUNDLE_FILE_BYTES_OF_MEMBERS - 2 * size);
     world.file_as(&sender, document()).unwrap();
     let filed = world.agreement.facts().file_bytes;
-    assert_eq!(filed, left - limits::EVIDENCE_FILE_BYTES_OF_MEMBERS - size);
+    assert_eq!(filed, left - limits::BUNDLE_FILE_BYTES_OF_MEMBERS - size);
     world.file(evidence(EvidenceSource::Receiver(ReceiverSource::StatementEntry), usd(AMOUNT))).unwrap();
     assert_eq!(world.agreement.facts().file_bytes, filed, "a statement that was read is in no bundle");
 }

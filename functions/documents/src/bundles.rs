@@ -1,4 +1,4 @@
-//! The evidence of an agreement as files: the bundle, for members; a completed agreement's certificate, for all.
+//! An agreement's files: the bundle, for members; a completed agreement's certificate, for all.
 //!
 //! - Decision: they are links, not forms. An export changes nothing, is audited like every call, and yields the same
 //!   bytes twice. And the pages' policy (`form-action 'self'`) would block a form's redirect to the file store.
@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use ::evidence::{Audience, EvidenceError, Files, SigningKey};
 use askama::Template;
 use axum::body::Bytes;
+use bundle::SigningKey;
+use bundle::agreement::{self, Audience, ExportError, Files};
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use pages::agreement_summary::size;
@@ -18,14 +19,14 @@ use pages::layout::{Layout, Link};
 use pages::response::{MessagePage, PageResponse};
 use pages::urls::{agreement_url, part_url};
 use shared::domain::agreement::{AgreementName, DocumentContent};
-use shared::domain::evidence::{CompletedRecord, Evidence, HistoryPart, NoEvidence};
+use shared::domain::bundle::{BundleContents, CompletedRecord, HistoryPart, NoBundle};
 use shared::domain::ids::{AgreementId, OrgId};
 use shared::domain::organization::Organization;
 use shared::error::{Error, ErrorCode};
 use shared::limits;
 use shared::platform::config::BaseUrl;
 use shared::platform::files::FilesError;
-use shared::service::evidence;
+use shared::service::bundle as contents;
 use shared::web::Request;
 
 use crate::statement_extract::{self, Unread};
@@ -33,9 +34,9 @@ use crate::statement_extract::{self, Unread};
 pub(crate) async fn export_bundle(request: &mut Request) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
-    match evidence::of_agreement(signed_in.scope(), id).await? {
+    match contents::of_agreement(signed_in.scope(), id).await? {
         Ok(found) => export(request, id, found).await,
-        Err(NoEvidence::InParts(of)) => {
+        Err(NoBundle::InParts(of)) => {
             PageResponse::render(&PartsPage::new(request, id, u64::try_from(of).unwrap_or(u64::MAX)))
         }
         Err(none) => refused(request, agreement_link(id), none),
@@ -47,15 +48,15 @@ pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, E
     let number: NonZeroUsize = request.path_id("part")?;
     let scope = request.signed_in()?.scope();
     if number.get() == 1 {
-        return match evidence::first_part(scope, id).await? {
+        return match contents::first_part(scope, id).await? {
             Ok(found) => export(request, id, found).await,
             Err(none) => refused(request, agreement_link(id), none),
         };
     }
-    let later = evidence::later_acts(scope, id, number.get()).await?;
+    let later = contents::later_acts(scope, id, number.get()).await?;
     let (organization, service, key) = signing(request).await?;
     let (name, kind) = (later.agreement.name.clone(), kind(Some(later.part)));
-    let write = move || ::evidence::bundle_of_acts(&later, &organization, &service, &key);
+    let write = move || agreement::bundle_of_acts(&later, &organization, &service, &key);
     let bundle = apart(write).await?;
     let org = request.signed_in()?.scope().org();
     let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
@@ -73,7 +74,7 @@ struct PartsPage {
 
 impl PartsPage {
     fn new(request: &Request, id: AgreementId, of: u64) -> Self {
-        let most = u64::try_from(limits::EVIDENCE_ACTS_MAX).unwrap_or(u64::MAX);
+        let most = u64::try_from(limits::BUNDLE_ACTS_MAX).unwrap_or(u64::MAX);
         let link = |number: u64| {
             let (first, last) = (grouped((number - 1) * most + 1), grouped(number * most));
             let text = match number {
@@ -94,11 +95,11 @@ fn kind(part: Option<HistoryPart>) -> String {
 
 async fn signing(request: &Request) -> Result<(Organization, BaseUrl, SigningKey), Error> {
     let keyring = request.app().webhooks()?.keys.keyring().await?;
-    let key = ::evidence::signing_key(&keyring).map_err(|error| failed(&error))?;
+    let key = bundle::keyring::signing_key(&keyring).map_err(|error| Error::Internal(error.to_string()))?;
     Ok((request.signed_in()?.organization().clone(), request.app().base_url.clone(), key))
 }
 
-async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<PageResponse, Error> {
+async fn export(request: &Request, id: AgreementId, found: BundleContents) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let files = match read(request, signed_in.scope().org(), found.record.files()).await {
         Ok(files) => files,
@@ -111,7 +112,7 @@ async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<P
     };
     let (organization, service, key) = signing(request).await?;
     let (name, kind) = (found.record.agreement.name.clone(), kind(found.record.part));
-    let write = move || ::evidence::bundle(&found, &extracts, &organization, &service, &files, &key);
+    let write = move || agreement::bundle(&found, &extracts, &organization, &service, &files, &key);
     let bundle = apart(write).await?;
     let response = hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, &kind, "zip"));
     Ok(response.await?.showing([id.uuid()]))
@@ -120,7 +121,7 @@ async fn export(request: &Request, id: AgreementId, found: Evidence) -> Result<P
 pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
-    let found = evidence::completed(signed_in.scope(), id).await?;
+    let found = contents::completed(signed_in.scope(), id).await?;
     let (organization, link) = (signed_in.organization().clone(), agreement_link(id));
     Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
 }
@@ -128,7 +129,7 @@ pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageRespon
 pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageResponse, Error> {
     let session = request.participant_session()?;
     let by = session.participant();
-    let found = evidence::completed_of(session.scope(), by).await?;
+    let found = contents::completed_of(session.scope(), by).await?;
     let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
     let about = (session.organization().clone(), Audience::Participant(by.id()));
     let shown = [by.agreement_id().uuid(), by.id().uuid()];
@@ -141,7 +142,7 @@ fn agreement_link(id: AgreementId) -> Link {
 
 async fn certificate(
     request: &Request,
-    found: Result<CompletedRecord, NoEvidence>,
+    found: Result<CompletedRecord, NoBundle>,
     (organization, audience): (Organization, Audience),
     back: Link,
 ) -> Result<PageResponse, Error> {
@@ -151,24 +152,20 @@ async fn certificate(
     };
     let org = organization.id;
     let name = found.record().agreement.name.clone();
-    let file = apart(move || ::evidence::certificate(&found, &organization, audience)).await?;
+    let file = apart(move || agreement::certificate(&found, &organization, audience)).await?;
     hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
 }
 
 /// Writes a file on a blocking thread, because it takes CPU time.
-async fn apart(write: impl FnOnce() -> Result<Vec<u8>, EvidenceError> + Send + 'static) -> Result<Bytes, Error> {
+async fn apart(write: impl FnOnce() -> Result<Vec<u8>, ExportError> + Send + 'static) -> Result<Bytes, Error> {
     let written = tokio::task::spawn_blocking(write).await.map_err(|error| Error::Internal(error.to_string()))?;
-    written.map(Bytes::from).map_err(|error| failed(&error))
-}
-
-fn failed(error: &EvidenceError) -> Error {
-    Error::Internal(error.to_string())
+    written.map(Bytes::from).map_err(|error| Error::Internal(error.to_string()))
 }
 
 async fn read(request: &Request, org: OrgId, wanted: Vec<&DocumentContent>) -> Result<Files, ReadError> {
     let store = request.app().files().map_err(ReadError::Other)?;
     let mut files = Files::new();
-    for some in wanted.chunks(limits::EVIDENCE_FILES_AT_ONCE) {
+    for some in wanted.chunks(limits::BUNDLE_FILES_AT_ONCE) {
         let read = some.iter().map(|content| async move {
             let file = store.get(org, content).await.map_err(ReadError::File)?;
             Ok::<_, ReadError>((content.sha256.clone(), file))
@@ -198,20 +195,20 @@ async fn hand_out(
     Ok(PageResponse::file(file, media_type, "attachment", &name))
 }
 
-fn refused(request: &Request, back: Link, none: NoEvidence) -> Result<PageResponse, Error> {
+fn refused(request: &Request, back: Link, none: NoBundle) -> Result<PageResponse, Error> {
     let (title, text): (&'static str, Cow<'static, str>) = match none {
         // The full export lists the parts; nothing else asks for them.
-        NoEvidence::NotPublished | NoEvidence::InParts(_) => return Ok(PageResponse::see_other(back.url)),
-        NoEvidence::NotCompleted => (
+        NoBundle::NotPublished | NoBundle::InParts(_) => return Ok(PageResponse::see_other(back.url)),
+        NoBundle::NotCompleted => (
             "There is no certificate yet",
             "An agreement has a certificate once its completion is recorded, at most two minutes after its last step is done.".into(),
         ),
-        NoEvidence::TooLarge(bytes) => (
+        NoBundle::TooLarge(bytes) => (
             "This agreement has too many files to export",
             format!(
                 "Its files have {} in all, and a bundle holds at most {}. Nothing was exported. Download the documents and uploaded files one by one.",
                 size(bytes),
-                size(limits::EVIDENCE_FILE_BYTES_MAX)
+                size(limits::BUNDLE_FILE_BYTES_MAX)
             )
             .into(),
         ),

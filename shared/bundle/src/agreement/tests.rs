@@ -1,6 +1,6 @@
 //! Certificates and bundles of one record, made without a service.
 
-use bundle::{KeyDocument, verify};
+use crate::{KeyDocument, verify};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use shared::crypto;
@@ -8,11 +8,11 @@ use shared::crypto::keyring::{Keyring, Retired};
 use shared::domain::actor::Actor;
 use shared::domain::agreement::acts::Act;
 use shared::domain::agreement::{Agreement, AgreementKind, AgreementName, NewAgreement};
+use shared::domain::bundle::{
+    AgreementRecord, BundleContents, CompletedRecord, HistoryPart, LaterActs, NoBundle, TimelineEntry,
+};
 use shared::domain::contact::DisplayName;
 use shared::domain::event::EventType;
-use shared::domain::evidence::{
-    AgreementRecord, CompletedRecord, Evidence, HistoryPart, LaterActs, NoEvidence, TimelineEntry,
-};
 use shared::domain::organization::{EarlierName, Organization};
 use shared::domain::participant::consent::{self, ConsentText};
 use shared::domain::participant::receipt::{Drawing, Receipt};
@@ -20,9 +20,8 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::wire::input::OrDefault;
 
-use crate::{
-    Audience, EvidenceError, Files, bundle, bundle_of_acts, certificate, key_document, public_key, signing_key,
-};
+use super::{Audience, ExportError, Files, bundle, bundle_of_acts, certificate};
+use crate::keyring::{key_document, public_key, signing_key};
 
 pub(crate) const PAPER: &[u8] = b"%PDF-1.7 a deed";
 /// Names in ten scripts, and one that would reverse a line.
@@ -179,16 +178,20 @@ fn a_certificate_is_the_same_each_time_and_ends_with_the_completion() {
     let mut active = serde_json::to_value(&record().agreement).unwrap();
     active["life"] = json!({"state": "active", "published_at": at(2)});
     let active = AgreementRecord { agreement: serde_json::from_value(active).unwrap(), ..record() };
-    assert!(matches!(active.until_completion(), Err(NoEvidence::NotCompleted)));
+    assert!(matches!(active.until_completion(), Err(NoBundle::NotCompleted)));
 }
 
 #[test]
 fn a_bundle_is_the_same_each_time_and_verifies() {
     let (organization, service) = (organization(), service());
-    let evidence =
-        Evidence { record: record(), completed: Some(completed()), audit_rows: Vec::new(), statements: Vec::new() };
+    let gathered = BundleContents {
+        record: record(),
+        completed: Some(completed()),
+        audit_rows: Vec::new(),
+        statements: Vec::new(),
+    };
     let key = signing_key(&keyring("2026")).unwrap();
-    let write = |files: &Files| bundle(&evidence, &[], &organization, &service, files, &key);
+    let write = |files: &Files| bundle(&gathered, &[], &organization, &service, files, &key);
     let first = write(&files()).unwrap();
     assert!(write(&files()).unwrap() == first);
     let report = verify(&first, &key_document(&keyring("2027")).unwrap());
@@ -204,11 +207,11 @@ fn a_bundle_is_the_same_each_time_and_verifies() {
     assert_eq!(text.sha256, consent::TEXTS[0].sha256(), "the hash of its receipt");
     let mut unknown = record();
     unknown.receipts[0] = receipt(1, 3, &json!({"act": "consented", "version": "2020-01", "sha256": "ab".repeat(32)}));
-    let unknown = Evidence { record: unknown, completed: None, audit_rows: Vec::new(), statements: Vec::new() };
+    let unknown = BundleContents { record: unknown, completed: None, audit_rows: Vec::new(), statements: Vec::new() };
     let lost = bundle(&unknown, &[], &organization, &service, &files(), &key);
-    assert!(matches!(lost, Err(EvidenceError::NoConsentText(_))), "nothing is left out silently");
+    assert!(matches!(lost, Err(ExportError::NoConsentText(_))), "nothing is left out silently");
     assert!(!verify(&first, &KeyDocument::new(Vec::new()).unwrap()).is_verified());
-    assert!(matches!(write(&Files::new()), Err(EvidenceError::NoFile(_))));
+    assert!(matches!(write(&Files::new()), Err(ExportError::NoFile(_))));
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn a_later_part_has_its_acts_alone_and_verifies() {
     assert_eq!(manifest.created_at, at(15).to_string());
     let paths: Vec<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["README.txt", "audit.jsonl", "timeline.jsonl"]);
-    let text = crate::guide::of_acts(&later, &organization, &service);
+    let text = super::guide::of_acts(&later, &organization, &service);
     assert!(text.contains("2 of 3, with acts 10001 to 20000 of the history"), "{text}");
 }
 
@@ -235,12 +238,12 @@ fn a_bundle_has_a_size() {
     let mut stored = serde_json::to_value(&record().agreement).unwrap();
     stored["documents"][0]["content"]["size_bytes"] = json!(300_000_000);
     let large = AgreementRecord { agreement: serde_json::from_value(stored).unwrap(), ..record() };
-    assert_eq!(large.check_size(), Err(NoEvidence::TooLarge(300_000_000 + PAPER.len() as u64)));
+    assert_eq!(large.check_size(), Err(NoBundle::TooLarge(300_000_000 + PAPER.len() as u64)));
 }
 
 #[test]
 fn a_drawing_is_drawn_line_by_line_in_the_middle_of_its_field() {
     let drawing = Drawing::parse("M0 0L1000 300M5 5L6 6").unwrap();
-    let lines = crate::certifying::strokes(&drawing);
+    let lines = super::certifying::strokes(&drawing);
     assert_eq!(lines, [vec![(0.0, 50.0), (1000.0, 350.0)], vec![(5.0, 55.0), (6.0, 56.0)]]);
 }

@@ -1,4 +1,4 @@
-//! The evidence of an agreement, gathered for an export.
+//! The contents of an agreement's bundle, gathered for an export.
 //!
 //! - Decision: the audit rows of an agreement are those of the calls that changed it, which its history names: they are
 //!   read by their keys, a hundred per batch. Calls that only looked at it are in the export of the audit log.
@@ -13,12 +13,12 @@ use futures_util::future::try_join_all;
 use crate::domain::agreement::acts::Act;
 use crate::domain::agreement::{Agreement, Life};
 use crate::domain::audit::AuditRow;
-use crate::domain::evidence::{
-    AgreementRecord, CompletedRecord, Evidence, HistoryPart, LaterActs, NoEvidence, RecordedPayment, TimelineEntry,
+use crate::domain::bundle::{
+    AgreementRecord, BundleContents, CompletedRecord, HistoryPart, LaterActs, NoBundle, RecordedPayment, TimelineEntry,
     is_told,
 };
 use crate::domain::ids::{AgreementId, MovementId};
-use crate::domain::movement::evidence as filed;
+use crate::domain::movement::evidence::Evidence;
 use crate::domain::obligation::Obligation;
 use crate::domain::participant::ActingParticipant;
 use crate::domain::time::Timestamp;
@@ -31,28 +31,28 @@ use crate::service::scope::Scope;
 use crate::service::statements;
 use crate::store::acts::{Timeline, WantedActs};
 
-/// The evidence of an agreement; [`Error::Unavailable`] when it keeps changing.
-pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
+/// The contents of an agreement's bundle; [`Error::Unavailable`] when it keeps changing.
+pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<Result<BundleContents, NoBundle>, Error> {
     let gathered = gather(scope, id, Extent::Everything).await?;
-    Ok(gathered.and_then(|mut evidence| {
-        evidence.record.check_size()?;
-        evidence.completed = evidence.record.clone().until_completion().ok();
-        Ok(evidence)
+    Ok(gathered.and_then(|mut contents| {
+        contents.record.check_size()?;
+        contents.completed = contents.record.clone().until_completion().ok();
+        Ok(contents)
     }))
 }
 
-/// The first part of the evidence of an agreement with more acts than a bundle holds: all but the later acts.
-pub async fn first_part(scope: &Scope, id: AgreementId) -> Result<Result<Evidence, NoEvidence>, Error> {
-    let mut evidence = match gather(scope, id, Extent::FirstPart).await? {
-        Ok(evidence) => evidence,
+/// The first part of an agreement with more acts than a bundle holds: all but the later acts.
+pub async fn first_part(scope: &Scope, id: AgreementId) -> Result<Result<BundleContents, NoBundle>, Error> {
+    let mut contents = match gather(scope, id, Extent::FirstPart).await? {
+        Ok(contents) => contents,
         Err(none) => return Ok(Err(none)),
     };
     // The timeline may end before the completion.
-    evidence.completed = completed(scope, id).await?.ok();
-    Ok(evidence.record.check_size().map(|()| evidence))
+    contents.completed = completed(scope, id).await?.ok();
+    Ok(contents.record.check_size().map(|()| contents))
 }
 
-/// A later part of an agreement's evidence. What was recorded about an act doesn't change, so it is read once.
+/// A later part of an agreement. What was recorded about an act doesn't change, so it is read once.
 pub async fn later_acts(scope: &Scope, id: AgreementId, number: usize) -> Result<LaterActs, Error> {
     let agreement = found(scope, id).await?;
     let timeline = scope.store().timeline(id, WantedActs { skip: acts_before(number), ..every_act() }).await?.acts;
@@ -66,18 +66,18 @@ pub async fn later_acts(scope: &Scope, id: AgreementId, number: usize) -> Result
 }
 
 /// What the certificate of an agreement says.
-pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
+pub async fn completed(scope: &Scope, id: AgreementId) -> Result<Result<CompletedRecord, NoBundle>, Error> {
     let (published_at, completed_at) = match found(scope, id).await?.life() {
         Life::Completed { published_at, completed_at } => (published_at, completed_at),
-        Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoEvidence::NotPublished)),
-        _ => return Ok(Err(NoEvidence::NotCompleted)),
+        Life::Draft | Life::Cancelled { published_at: None, .. } => return Ok(Err(NoBundle::NotPublished)),
+        _ => return Ok(Err(NoBundle::NotCompleted)),
     };
     let gathered = gather(scope, id, Extent::UntilCompletion { published_at, completed_at }).await?;
-    Ok(gathered.and_then(|evidence| evidence.completed.ok_or(NoEvidence::NotCompleted)))
+    Ok(gathered.and_then(|contents| contents.completed.ok_or(NoBundle::NotCompleted)))
 }
 
 /// What the certificate of a participant's agreement says.
-pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Result<CompletedRecord, NoEvidence>, Error> {
+pub async fn completed_of(scope: &Scope, by: &ActingParticipant) -> Result<Result<CompletedRecord, NoBundle>, Error> {
     let completed = completed(scope, by.agreement_id()).await?;
     if let Ok(completed) = &completed {
         completed.record().agreement.participant(by.id()).ok_or_else(Error::not_found)?;
@@ -120,25 +120,25 @@ async fn history(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Histo
 }
 
 fn every_act() -> WantedActs<'static> {
-    WantedActs { until: None, is_told: &|_| true, skip: 0, most: limits::EVIDENCE_ACTS_MAX }
+    WantedActs { until: None, is_told: &|_| true, skip: 0, most: limits::BUNDLE_ACTS_MAX }
 }
 
 fn acts_before(number: usize) -> usize {
-    number.saturating_sub(1).saturating_mul(limits::EVIDENCE_ACTS_MAX)
+    number.saturating_sub(1).saturating_mul(limits::BUNDLE_ACTS_MAX)
 }
 
 async fn part_of(scope: &Scope, id: AgreementId, number: usize) -> Result<HistoryPart, Error> {
     let (count, newest) = tokio::try_join!(scope.store().count_acts(id), scope.store().acts(id, 1))?;
     let newest = newest.first().map(|act| act.at).ok_or_else(Error::not_found)?;
-    Ok(HistoryPart { number, of: count.div_ceil(limits::EVIDENCE_ACTS_MAX), newest })
+    Ok(HistoryPart { number, of: count.div_ceil(limits::BUNDLE_ACTS_MAX), newest })
 }
 
 /// Reads an agreement until nothing changed meanwhile.
-async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result<Evidence, NoEvidence>, Error> {
+async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result<BundleContents, NoBundle>, Error> {
     let store = scope.store();
     let with_rows = matches!(extent, Extent::Everything | Extent::FirstPart);
     let mut first = history(scope, id, extent).await?;
-    for _ in 0..limits::EVIDENCE_ATTEMPTS_MAX {
+    for _ in 0..limits::BUNDLE_ATTEMPTS_MAX {
         let beside = async {
             let papers = store.paper_signatures(id);
             let submissions = async { if with_rows { store.submissions(id).await } else { Ok(Vec::new()) } };
@@ -147,10 +147,10 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
         };
         let (agreement, (receipts, verifications, papers, submissions)) = tokio::try_join!(found(scope, id), beside)?;
         if !agreement.was_published() {
-            return Ok(Err(NoEvidence::NotPublished));
+            return Ok(Err(NoBundle::NotPublished));
         }
         if extent == Extent::Everything && first.has_more {
-            return Ok(Err(NoEvidence::InParts(part_of(scope, id, 1).await?.of)));
+            return Ok(Err(NoBundle::InParts(part_of(scope, id, 1).await?.of)));
         }
         let payments = payments_of(scope, &agreement, with_rows).await?;
         let obligations = if with_rows { told_obligations(scope, &agreement).await? } else { Vec::new() };
@@ -182,10 +182,10 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
         if !with_rows {
             let completed = record.clone().until_completion();
             let completed = completed.map(|found| if has_more { found.with_more_acts() } else { found }).ok();
-            return Ok(Ok(Evidence { record, completed, audit_rows, statements: Vec::new() }));
+            return Ok(Ok(BundleContents { record, completed, audit_rows, statements: Vec::new() }));
         }
         let statements = try_join_all(record.statement_ids().into_iter().map(|id| statements::get(scope, id))).await?;
-        return Ok(Ok(Evidence { record, completed: None, audit_rows, statements }));
+        return Ok(Ok(BundleContents { record, completed: None, audit_rows, statements }));
     }
     Err(Error::Unavailable(format!("evidence: {id} keeps changing")))
 }
@@ -206,14 +206,14 @@ fn check_rows(id: AgreementId, timeline: &[TimelineEntry], rows: &[AuditRow]) ->
 /// The payments of an agreement, with all evidence filed for each if wanted. Reads nothing without payments.
 async fn payments_of(scope: &Scope, agreement: &Agreement, with_evidence: bool) -> Result<Vec<RecordedPayment>, Error> {
     let ids: Vec<MovementId> = agreement.movements().keys().copied().collect();
-    let mut evidence: Vec<Vec<filed::Evidence>> = Vec::new();
+    let mut evidence: Vec<Vec<Evidence>> = Vec::new();
     let movements = async { scope.store().movements(ids.iter().copied()).await.map_err(Error::from) };
     let filed = async {
         if !with_evidence {
             evidence.resize(ids.len(), Vec::new());
             return Ok(());
         }
-        for some in ids.chunks(limits::EVIDENCE_PAYMENTS_AT_ONCE) {
+        for some in ids.chunks(limits::BUNDLE_PAYMENTS_AT_ONCE) {
             evidence.extend(try_join_all(some.iter().map(|id| scope.store().evidence_of(*id))).await?);
         }
         Ok(())

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::day::Day;
-use shared::domain::evidence::AgreementRecord;
 use shared::domain::file_type::FileType;
 use shared::domain::ids::{OccurrenceId, TriggerId};
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::participant::receipt::ObligationAct;
 use shared::domain::satisfaction::{Satisfaction, SatisfactionNote};
 
-use crate::paths;
+use super::paths;
 
 pub(crate) type SatisfactionPaths = BTreeMap<String, String>;
 

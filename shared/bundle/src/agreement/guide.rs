@@ -1,6 +1,6 @@
 //! The README of a bundle.
 
-use shared::domain::evidence::{AgreementRecord, HistoryPart, LaterActs};
+use shared::domain::bundle::{AgreementRecord, HistoryPart, LaterActs};
 use shared::domain::organization::Organization;
 use shared::limits;
 use shared::platform::config::BaseUrl;
@@ -115,7 +115,7 @@ The signature says that the service recorded this. No time stamp authority has c
 
 fn line(part: &HistoryPart) -> String {
     let HistoryPart { number, of, newest } = part;
-    let last = part.first_act() + limits::EVIDENCE_ACTS_MAX - 1;
+    let last = part.first_act() + limits::BUNDLE_ACTS_MAX - 1;
     let acts = if number < of {
         format!("acts {} to {last} of the history", part.first_act())
     } else {

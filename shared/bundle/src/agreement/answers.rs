@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use shared::domain::actor::Actor;
 use shared::domain::agreement::gate::GateRule;
 use shared::domain::agreement::{Agreement, Label};
-use shared::domain::evidence::AgreementRecord;
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::ids::{FieldId, GateId, ParticipantId, SubmissionId};
 use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission, Verdict};
 use shared::domain::time::Timestamp;
 
-use crate::files::{Files, file};
-use crate::lines::lines;
-use crate::{EvidenceError, paths};
+use super::files::{Files, file};
+use super::lines::lines;
+use super::{ExportError, paths};
 
 /// The bundle's files about answers, by path. Fails if a file is missing from `files`.
-pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let mut contents = BTreeMap::new();
     let kept = record.answer_files();
     for (n, kept) in kept.iter().enumerate() {
@@ -160,7 +160,7 @@ mod tests {
     use shared::limits;
 
     use super::*;
-    use crate::tests::{PAPER, at, record};
+    use crate::agreement::tests::{PAPER, at, record};
 
     const ID: &str = "019a0000-0000-7000-8000-111111111111";
 
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn a_file_for_which_there_is_no_room_is_named() {
         let mut large = record();
-        let huge = usize::try_from(limits::EVIDENCE_FILE_BYTES_MAX).unwrap();
+        let huge = usize::try_from(limits::BUNDLE_FILE_BYTES_MAX).unwrap();
         large.submissions.push(submission(&json!({ID: file_of(huge)})));
         let found = contents(&large, &Files::new()).unwrap();
         assert_eq!(found.len(), 1);

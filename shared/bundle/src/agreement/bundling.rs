@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use bundle::{About, File, SigningKey};
+use crate::{About, File, SigningKey};
 use bytes::Bytes;
 use shared::api::views::agreements::AgreementView;
 use shared::domain::agreement::DocumentContent;
+use shared::domain::bundle::{AgreementRecord, BundleContents, LaterActs};
 use shared::domain::contact::Email as ContactEmail;
-use shared::domain::evidence::{AgreementRecord, Evidence, LaterActs};
 use shared::domain::ids::{AgreementId, DocumentId, ReceiptId};
 use shared::domain::organization::Organization;
 use shared::domain::participant::consent::{self, ConsentText};
@@ -14,24 +14,24 @@ use shared::domain::time::Timestamp;
 use shared::platform::config::BaseUrl;
 use shared::service::agreements::AgreementInFull;
 
-use crate::files::{Files, file};
-use crate::lines::{
+use super::files::{Files, file};
+use super::lines::{
     ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, Former, Named, PaperLine, ReceiptLine,
     VerificationLine, lines, object,
 };
-use crate::satisfactions::satisfaction_paths;
-use crate::{Audience, EvidenceError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
+use super::satisfactions::satisfaction_paths;
+use super::{Audience, ExportError, StatementExtract, answers, certifying, guide, obligations, paths, payments};
 
-/// Bundles an agreement's evidence, its record's files and the statement entries that prove payments. All must exist.
+/// Bundles what was recorded about an agreement, its files and the statement entries that prove payments. All must exist.
 pub fn bundle(
-    evidence: &Evidence,
+    gathered: &BundleContents,
     extracts: &[StatementExtract],
     organization: &Organization,
     service: &BaseUrl,
     files: &Files,
     key: &SigningKey,
-) -> Result<Vec<u8>, EvidenceError> {
-    let record = &evidence.record;
+) -> Result<Vec<u8>, ExportError> {
+    let record = &gathered.record;
     let documents = documents(record);
     let uploads = uploads(record);
     let mut contents: BTreeMap<String, Bytes> = BTreeMap::new();
@@ -57,13 +57,13 @@ pub fn bundle(
     contents.insert("verifications.jsonl".to_owned(), verifications.into());
     let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
-    contents.insert("audit.jsonl".to_owned(), lines(evidence.audit_rows.iter().map(AuditLine::from))?.into());
+    contents.insert("audit.jsonl".to_owned(), lines(gathered.audit_rows.iter().map(AuditLine::from))?.into());
     contents.extend(payments::contents(record, files)?);
     contents.extend(obligations::contents(record, &satisfactions, files)?);
     contents.insert("statement_extracts.jsonl".to_owned(), lines(extracts.iter())?.into());
     contents.extend(answers::contents(record, files)?);
     contents.extend(consents(record, &consent::TEXTS)?);
-    let completed = evidence.completed.as_ref();
+    let completed = gathered.completed.as_ref();
     if let Some(completed) = completed {
         contents.insert(
             "certificate.pdf".to_owned(),
@@ -76,13 +76,13 @@ pub fn bundle(
     written(&contents, record.agreement.id(), record.as_of(), organization, service, key)
 }
 
-/// Makes the bundle of a later part of an agreement's evidence: acts and their calls' audit rows.
+/// Makes the bundle of a later part of an agreement: acts and their calls' audit rows.
 pub fn bundle_of_acts(
     later: &LaterActs,
     organization: &Organization,
     service: &BaseUrl,
     key: &SigningKey,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let contents: BTreeMap<String, Bytes> = [
         ("README.txt".to_owned(), guide::of_acts(later, organization, service).into_bytes().into()),
         ("timeline.jsonl".to_owned(), lines(later.timeline.iter().map(ActLine::from))?.into()),
@@ -99,7 +99,7 @@ fn written(
     organization: &Organization,
     service: &BaseUrl,
     key: &SigningKey,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let about = About {
         service: &service.to_string(),
         organization_id: &organization.id.to_string(),
@@ -107,7 +107,7 @@ fn written(
         created_at: &as_of.to_string(),
     };
     let files: Vec<File<'_>> = contents.iter().map(|(path, content)| File { path, content }).collect();
-    Ok(bundle::write(&about, &files, key)?)
+    Ok(crate::write(&about, &files, key)?)
 }
 
 fn documents(record: &AgreementRecord) -> Vec<(DocumentId, String, &DocumentContent)> {
@@ -168,14 +168,14 @@ fn agreement_file<'a>(
 /// The texts that participants consented to, matched to receipts by SHA-256.
 ///
 /// Decision: a missing text is an error. Nobody could say what was consented to; the release must restore it.
-fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let given = record.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Consented { sha256, .. } => Some(sha256),
         _ => None,
     });
     let file = |sha256: &String| {
         let found = texts.iter().find(|text| text.sha256() == *sha256);
-        let text = found.ok_or_else(|| EvidenceError::NoConsentText(sha256.clone()))?;
+        let text = found.ok_or_else(|| ExportError::NoConsentText(sha256.clone()))?;
         Ok((format!("consent/{}.txt", text.version), text.text().into()))
     };
     given.collect::<BTreeSet<_>>().into_iter().map(file).collect()
@@ -184,7 +184,7 @@ fn consents(record: &AgreementRecord, texts: &[ConsentText]) -> Result<BTreeMap<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{consented, record};
+    use crate::agreement::tests::{consented, record};
 
     #[test]
     fn every_text_that_a_receipt_names_is_there() {
@@ -207,6 +207,6 @@ mod tests {
         ];
         assert_eq!(found, expected.into());
         let lost = consents(&record, &texts[1..]);
-        assert!(matches!(lost, Err(EvidenceError::NoConsentText(sha256)) if sha256 == texts[0].sha256()));
+        assert!(matches!(lost, Err(ExportError::NoConsentText(sha256)) if sha256 == texts[0].sha256()));
     }
 }

@@ -11,10 +11,10 @@ use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::audit::{AuditRow, Via};
+use shared::domain::bundle::TimelineEntry;
 use shared::domain::contact::{ContactKind, Email as ContactEmail, FormerIdentity};
 use shared::domain::day::Day;
 use shared::domain::event::EventType;
-use shared::domain::evidence::TimelineEntry;
 use shared::domain::ids::{
     DocumentId, EvidenceId, GateId, MovementId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId,
     SignatureBlockId, SubmissionId, VerificationId,
@@ -29,7 +29,7 @@ use shared::domain::proposal::ProposalAction;
 use shared::domain::time::Timestamp;
 use shared::text;
 
-use crate::satisfactions::{ObligationActLine, SatisfactionPaths};
+use super::satisfactions::{ObligationActLine, SatisfactionPaths};
 
 #[derive(Serialize)]
 pub(crate) struct AgreementFile<'a> {

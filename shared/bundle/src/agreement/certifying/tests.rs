@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{PAPER, at, entry, organization, record, renamed};
+use crate::agreement::tests::{PAPER, at, entry, organization, record, renamed};
+use shared::domain::bundle::RecordedPayment;
 use shared::domain::event::EventType;
-use shared::domain::evidence::RecordedPayment;
 use shared::domain::participant::consent;
 
 const DOCUMENT: &str = "019a0000-0000-7000-8000-dddddddddddd";

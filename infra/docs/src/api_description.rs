@@ -1,16 +1,13 @@
-//! The OpenAPI document for people: in the app's reference, and at `/docs`.
+//! The OpenAPI document for people.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
-use shared::api::openapi;
 use shared::error::Error;
 
 use crate::prose::Prose;
 
 const TYPES: &str = "#/components/schemas/";
-const ENVELOPE: &str = "Envelope";
-const GATEWAY_ERROR: &str = "GatewayError";
 
 /// The document.
 #[derive(Debug)]
@@ -111,11 +108,6 @@ fn example_of(value: &Value) -> Option<&Value> {
 }
 
 impl Description {
-    /// The document that the API serves.
-    pub fn read() -> Result<Self, Error> {
-        Self::parse(&openapi::description()?)
-    }
-
     /// Parses a document.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
         serde_json::from_slice(document).map(Self).map_err(|error| Error::Internal(error.to_string()))
@@ -169,31 +161,9 @@ impl Description {
         members(&self.0["components"]["schemas"]).map(|(name, _)| self.part(name)).collect()
     }
 
-    /// The types in error bodies.
-    #[must_use]
-    pub fn types_of_errors(&self) -> Vec<Part> {
-        self.types([ENVELOPE, GATEWAY_ERROR].map(str::to_owned).into())
-    }
-
     fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.0.pointer(pointer)).unwrap_or(value)
-    }
-
-    /// The named types and all they refer to, in order of first reference.
-    fn types(&self, named: Vec<String>) -> Vec<Part> {
-        let mut known: BTreeSet<String> = BTreeSet::new();
-        let mut open = VecDeque::from(named);
-        let mut parts = Vec::new();
-        while let Some(name) = open.pop_front() {
-            if known.contains(&name) {
-                continue;
-            }
-            open.extend(names_in(&self.0["components"]["schemas"][&name]));
-            parts.push(self.part(&name));
-            known.insert(name);
-        }
-        parts
     }
 
     fn part(&self, name: &str) -> Part {
@@ -268,20 +238,6 @@ fn with_bounds(about: &str, schema: &Value) -> String {
         value => format!(" Default: `{value}`."),
     };
     format!("{about}{length}{default}")
-}
-
-fn names_in(value: &Value) -> Vec<String> {
-    match value {
-        Value::Object(members) => members
-            .iter()
-            .flat_map(|(key, value)| match value.as_str().and_then(|text| text.strip_prefix(TYPES)) {
-                Some(name) if key == "$ref" => vec![name.to_owned()],
-                _ => names_in(value),
-            })
-            .collect(),
-        Value::Array(items) => items.iter().flat_map(names_in).collect(),
-        _ => Vec::new(),
-    }
 }
 
 impl Part {
@@ -433,34 +389,6 @@ impl<'a> Operation<'a> {
         parts
     }
 
-    /// A shell command that uses the variable `TOKEN`.
-    #[must_use]
-    pub fn command(&self, base_url: &str) -> String {
-        let mut path = self.path.to_owned();
-        for parameter in self.parameters("path") {
-            let schema = self.description.resolved(&parameter["schema"]);
-            let example = example_of(schema).and_then(Value::as_str).unwrap_or_default();
-            path = path.replace(&format!("{{{}}}", text(parameter, "name")), example);
-        }
-        let method = if self.method == "patch" { " -X PATCH" } else { "" };
-        let mut command = format!("curl{method} \"{base_url}{path}\"");
-        if !self.is_public() {
-            command += " \\\n  -H \"Authorization: Bearer $TOKEN\"";
-        }
-        if let Some(example) = self.body_example() {
-            // Escapes quotes for the shell.
-            let example = example.to_string().replace('\'', "'\\''");
-            command.push_str(
-                " \
-  -H \"Content-Type: application/json\" \
-  -d '",
-            );
-            command.push_str(&example);
-            command.push('\'');
-        }
-        command
-    }
-
     /// The responses, successes first.
     #[must_use]
     pub fn answers(&self) -> Vec<Answer> {
@@ -486,17 +414,6 @@ impl<'a> Operation<'a> {
             example: example_of(content).map(indented),
             is_shared: false,
         }
-    }
-
-    /// The types that the request and its successful responses refer to, directly or not.
-    #[must_use]
-    pub fn types(&self) -> Vec<Part> {
-        let successes = members(&self.value["responses"]).filter(|(status, _)| status.starts_with('2'));
-        let mut names: Vec<String> = successes.flat_map(|(_, answer)| names_in(answer)).collect();
-        names.extend(names_in(&self.value["parameters"]));
-        // A body's own type is described where the body is.
-        names.extend(names_in(self.description.resolved(&self.body()["schema"])));
-        self.description.types(names)
     }
 }
 

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::Serialize;
 use shared::domain::actor::Actor;
+use shared::domain::bundle::{AgreementRecord, document_of};
 use shared::domain::day::Day;
-use shared::domain::evidence::{AgreementRecord, document_of};
 use shared::domain::ids::{EvidenceId, MovementId, ParticipantId};
 use shared::domain::money::Money;
 use shared::domain::movement::claim::{Claim, TransferReference};
@@ -30,12 +30,12 @@ use shared::domain::movement::{Movement, Release, ReleaseBasis, Status};
 use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
-use crate::files::{Files, file};
-use crate::lines::lines;
-use crate::{EvidenceError, paths};
+use super::files::{Files, file};
+use super::lines::lines;
+use super::{ExportError, paths};
 
 /// The bundle's files about payments, by path. Fails if a file is missing from `files`.
-pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+pub(crate) fn contents(record: &AgreementRecord, files: &Files) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let movements = || record.payments.iter().map(|payment| &payment.movement);
     let mut contents = BTreeMap::new();
     contents.insert("movements.jsonl".to_owned(), lines(movements().map(MovementLine::from))?.into());
@@ -313,10 +313,10 @@ impl<'a> EvidenceLine<'a> {
 mod tests {
     use serde_json::{Value, json};
     use shared::crypto;
-    use shared::domain::evidence::RecordedPayment;
+    use shared::domain::bundle::RecordedPayment;
 
     use super::*;
-    use crate::tests::{PAPER, at, record};
+    use crate::agreement::tests::{PAPER, at, record};
 
     const PAYMENT: &str = "019a0000-0000-7000-8000-111111111111";
 
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn a_document_of_evidence_counts_and_is_never_left_out() {
         let record = with_payment();
-        assert!(matches!(contents(&record, &Files::new()), Err(EvidenceError::NoFile(_))));
+        assert!(matches!(contents(&record, &Files::new()), Err(ExportError::NoFile(_))));
         let wanted = record.files();
         assert_eq!(wanted.len(), 1, "one content, however often it was filed");
         let mut large = with_payment();

@@ -44,7 +44,7 @@ async fn document(app: &AppState) -> Result<String, Error> {
         Ok(keyring) => keyring,
         Err(_) => keys.keyring().await?,
     };
-    let document = ::evidence::key_document(&keyring).map_err(|error| Error::Internal(error.to_string()))?;
+    let document = bundle::keyring::key_document(&keyring).map_err(|error| Error::Internal(error.to_string()))?;
     let json = serde_json::to_string(&document).map_err(|error| Error::Internal(error.to_string()))?;
     Ok(format!("{json}\n"))
 }

@@ -1,4 +1,4 @@
-//! The evidence of an agreement as files: the certificate of a completed one, and the signed bundle with everything.
+//! An agreement as files: the certificate of a completed one, and the signed bundle with everything.
 //!
 //! The same record gives the same bytes, without a clock or randomness. A bundle changes with new acts on its
 //! agreement, changed contacts of participants, a new name or URL of the organization or service, a new key, or a
@@ -10,7 +10,6 @@ mod certifying;
 mod extracts;
 mod files;
 mod guide;
-mod keys;
 mod lines;
 mod obligations;
 mod paths;
@@ -19,24 +18,20 @@ mod satisfactions;
 #[cfg(test)]
 mod tests;
 
-pub use ::bundle::SigningKey;
-use shared::crypto::keyring::SealError;
-
 pub use bundling::{bundle, bundle_of_acts};
 pub use certifying::{Audience, certificate};
 pub use extracts::{ExtractReference, StatementExtract};
 pub use files::Files;
-pub use keys::{key_document, public_key, signing_key};
 
-/// Why a file couldn't be written. The causes are for the log: none result from people's acts.
+/// Why a bundle or certificate couldn't be written. The causes are for the log: none result from people's acts.
 #[derive(Debug, thiserror::Error)]
-pub enum EvidenceError {
+pub enum ExportError {
     /// The certificate can't be written.
     #[error("certificate: {0}")]
     Certificate(#[from] pdf::certificate::Unwritable),
     /// The bundle can't be written.
     #[error("bundle: {0}")]
-    Bundle(#[from] bundle::WriteError),
+    Bundle(#[from] crate::WriteError),
     /// A participant consented to a text that this release lacks.
     #[error("no text of a consent has the SHA-256 {0}")]
     NoConsentText(String),
@@ -46,10 +41,4 @@ pub enum EvidenceError {
     /// A record can't be encoded as JSON.
     #[error("json: {0}")]
     Json(#[from] serde_json::Error),
-    /// The keyring has no current key.
-    #[error("keyring: {0}")]
-    Keyring(#[from] SealError),
-    /// A key can't be used.
-    #[error("keys: {0}")]
-    Keys(#[from] bundle::KeyError),
 }

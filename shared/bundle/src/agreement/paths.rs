@@ -14,7 +14,7 @@ pub(crate) fn numbered(folder: &str, place: usize, name: &str, ending: &str) -> 
 }
 
 fn is_kept(letter: char) -> bool {
-    letter != '/' && bundle::is_safe_path(&format!("a{letter}a"))
+    letter != '/' && crate::is_safe_path(&format!("a{letter}a"))
 }
 
 #[cfg(test)]
@@ -35,8 +35,8 @@ mod tests {
         ] {
             let found = numbered("documents", 1, name, "pdf");
             assert_eq!(found, path);
-            assert!(bundle::is_safe_path(&found), "{found}");
+            assert!(crate::is_safe_path(&found), "{found}");
         }
-        assert!(bundle::is_safe_path(&numbered("documents", 1, "", "pdf")));
+        assert!(crate::is_safe_path(&numbered("documents", 1, "", "pdf")));
     }
 }

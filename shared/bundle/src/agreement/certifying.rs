@@ -15,7 +15,7 @@ use pdf::fonts;
 use shared::crypto;
 use shared::domain::agreement::Document;
 use shared::domain::agreement::promise::Promise;
-use shared::domain::evidence::{AgreementRecord, CompletedRecord, TimelineEntry};
+use shared::domain::bundle::{AgreementRecord, CompletedRecord, TimelineEntry};
 use shared::domain::ids::{MovementId, ParticipantId, ReceiptId};
 use shared::domain::money::Money;
 use shared::domain::organization::Organization;
@@ -25,7 +25,7 @@ use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::text;
 
-use crate::EvidenceError;
+use super::ExportError;
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +48,7 @@ pub fn certificate(
     completed: &CompletedRecord,
     organization: &Organization,
     audience: Audience,
-) -> Result<Vec<u8>, EvidenceError> {
+) -> Result<Vec<u8>, ExportError> {
     let mut certificate = content(completed, organization, audience);
     // A hash of the whole content: equal ids mean equal certificates.
     certificate.id = crypto::sha256_hex(format!("{certificate:?}").as_bytes());
@@ -81,7 +81,7 @@ fn statement(completed: &CompletedRecord) -> String {
     if !completed.has_more_acts() {
         return what.to_owned();
     }
-    let most = limits::EVIDENCE_ACTS_MAX;
+    let most = limits::BUNDLE_ACTS_MAX;
     format!(
         "{what} Its history lists the first {most} acts up to the completion; the evidence bundles have all of them."
     )

@@ -1,7 +1,7 @@
-//! The evidence of an agreement: what the service recorded about it, for those who must prove it later.
+//! What a bundle holds: all that the service recorded about an agreement, for those who must prove it later.
 //!
-//! - Decision: evidence holds only what was recorded: an expiry appears at most a minute and a half later.
-//! - Decision: evidence is as of its newest act, so exporting it again gives the same until there is another.
+//! - Decision: a bundle holds only what was recorded: an expiry appears at most a minute and a half later.
+//! - Decision: a bundle is as of its newest act, so exporting it again gives the same until there is another.
 //! - Decision: it omits bank details, instructions and statement files, but has accepted entries and their file's hash.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,8 @@ use super::event::EventType;
 use super::file_type::FileType;
 use super::ids::{DocumentId, ReceiptId, RequestId, StatementId};
 use super::information::{Answer, AnswerFile, OpenAnswer, Submission};
-use super::movement::{Movement, evidence as filed};
+use super::movement::Movement;
+use super::movement::evidence::{Evidence, EvidenceFile, StatementEntry};
 use super::obligation::Obligation;
 use super::paper_signature::PaperSignature;
 use super::participant::receipt::{Receipt, ReceiptAct};
@@ -32,7 +33,7 @@ pub struct TimelineEntry {
     pub act: Act,
 }
 
-/// A part of a history with more than [`limits::EVIDENCE_ACTS_MAX`] acts. Each part but the last has that many.
+/// A part of a history with more than [`limits::BUNDLE_ACTS_MAX`] acts. Each part but the last has that many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPart {
     /// Its number, from 1.
@@ -47,7 +48,7 @@ impl HistoryPart {
     /// The position of its first act in the history, from 1.
     #[must_use]
     pub fn first_act(&self) -> usize {
-        self.number.saturating_sub(1).saturating_mul(limits::EVIDENCE_ACTS_MAX).saturating_add(1)
+        self.number.saturating_sub(1).saturating_mul(limits::BUNDLE_ACTS_MAX).saturating_add(1)
     }
 }
 
@@ -82,19 +83,19 @@ pub struct RecordedPayment {
     /// The payment.
     pub movement: Movement,
     /// All evidence filed for it, oldest first, accepted or not. None for a certificate.
-    pub evidence: Vec<filed::Evidence>,
+    pub evidence: Vec<Evidence>,
 }
 
 /// The document of evidence in a bundle: the filed file, not what was read from it.
 #[must_use]
-pub fn document_of(evidence: &filed::Evidence) -> Option<(&filed::EvidenceFile, FileType)> {
+pub fn document_of(evidence: &Evidence) -> Option<(&EvidenceFile, FileType)> {
     let file = evidence.facts().file.as_ref()?;
     Some((file, file.file_type?))
 }
 
-/// The evidence of an agreement.
+/// What the bundle of an agreement holds.
 #[derive(Debug, Clone)]
-pub struct Evidence {
+pub struct BundleContents {
     /// What was recorded about the agreement.
     pub record: AgreementRecord,
     /// What was recorded up to completion, for the certificate. None if the agreement isn't completed.
@@ -105,7 +106,7 @@ pub struct Evidence {
     pub statements: Vec<Statement>,
 }
 
-/// A later part of an agreement's evidence, which has only acts; the first part has everything else.
+/// What the bundle of a later part of an agreement holds: only acts; the first part has everything else.
 #[derive(Debug, Clone)]
 pub struct LaterActs {
     /// The agreement.
@@ -118,16 +119,16 @@ pub struct LaterActs {
     pub audit_rows: Vec<AuditRow>,
 }
 
-/// Why evidence isn't available.
+/// Why there is no bundle, or no certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoEvidence {
+pub enum NoBundle {
     /// The agreement was never published: a draft binds nobody.
     NotPublished,
     /// A certificate requires a completed agreement.
     NotCompleted,
-    /// The agreement has more than [`limits::EVIDENCE_ACTS_MAX`] acts, so its evidence has this many parts.
+    /// The agreement has more than [`limits::BUNDLE_ACTS_MAX`] acts, so it has a bundle for each of this many parts.
     InParts(usize),
-    /// The total bytes of its files, which exceed [`limits::EVIDENCE_FILE_BYTES_MAX`].
+    /// The total bytes of its files, which exceed [`limits::BUNDLE_FILE_BYTES_MAX`].
     TooLarge(u64),
 }
 
@@ -140,9 +141,9 @@ impl AgreementRecord {
     }
 
     /// What was recorded up to and including completion. Later acts, such as a reissued link, don't change it.
-    pub fn until_completion(mut self) -> Result<CompletedRecord, NoEvidence> {
+    pub fn until_completion(mut self) -> Result<CompletedRecord, NoBundle> {
         let Life::Completed { published_at, completed_at } = self.agreement.life() else {
-            return Err(NoEvidence::NotCompleted);
+            return Err(NoBundle::NotCompleted);
         };
         let completes = |entry: &TimelineEntry| entry.act.events.contains(&EventType::AgreementCompleted);
         if let Some(last) = self.timeline.iter().position(completes) {
@@ -156,7 +157,7 @@ impl AgreementRecord {
     }
 
     /// Files that show obligations were satisfied: participants' from receipts, members' from obligations.
-    pub fn satisfaction_files(&self) -> impl Iterator<Item = &filed::EvidenceFile> {
+    pub fn satisfaction_files(&self) -> impl Iterator<Item = &EvidenceFile> {
         let of_participants = self.receipts.iter().filter_map(|receipt| match &receipt.act {
             ReceiptAct::ActedOnObligation { did, .. } => did.file(),
             _ => None,
@@ -180,7 +181,7 @@ impl AgreementRecord {
     #[must_use]
     pub fn answer_files(&self) -> Vec<&AnswerFile> {
         let others = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
-        let mut left = limits::EVIDENCE_FILE_BYTES_MAX.saturating_sub(others);
+        let mut left = limits::BUNDLE_FILE_BYTES_MAX.saturating_sub(others);
         let answers = self.submissions.iter().flat_map(|submission| submission.answers.values());
         let files = answers.filter_map(|answer| match answer {
             Answer::Open(OpenAnswer::File(file)) => Some(file),
@@ -196,7 +197,7 @@ impl AgreementRecord {
     }
 
     /// Accepted evidence read from statement entries, with each entry.
-    pub fn proving_entries(&self) -> impl Iterator<Item = (&filed::Evidence, &filed::StatementEntry)> {
+    pub fn proving_entries(&self) -> impl Iterator<Item = (&Evidence, &StatementEntry)> {
         let evidence = self.payments.iter().flat_map(|payment| &payment.evidence).filter(|found| found.is_accepted());
         evidence.filter_map(|found| Some((found, found.entry()?)))
     }
@@ -218,9 +219,9 @@ impl AgreementRecord {
     }
 
     /// Checks that its files fit in a bundle, counting every occurrence.
-    pub fn check_size(&self) -> Result<(), NoEvidence> {
+    pub fn check_size(&self) -> Result<(), NoBundle> {
         let bytes = self.all_files().fold(0_u64, |bytes, file| bytes.saturating_add(file.size_bytes));
-        if bytes > limits::EVIDENCE_FILE_BYTES_MAX { Err(NoEvidence::TooLarge(bytes)) } else { Ok(()) }
+        if bytes > limits::BUNDLE_FILE_BYTES_MAX { Err(NoBundle::TooLarge(bytes)) } else { Ok(()) }
     }
 
     /// The paper signatures on a document that count.
@@ -253,7 +254,7 @@ pub struct CompletedRecord {
 }
 
 impl CompletedRecord {
-    /// Marks that only the first [`limits::EVIDENCE_ACTS_MAX`] acts were read.
+    /// Marks that only the first [`limits::BUNDLE_ACTS_MAX`] acts were read.
     #[must_use]
     pub fn with_more_acts(mut self) -> Self {
         self.has_more_acts = true;

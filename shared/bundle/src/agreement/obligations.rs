@@ -8,23 +8,23 @@ use bytes::Bytes;
 use serde::Serialize;
 use shared::domain::actor::Actor;
 use shared::domain::agreement::promise::PromiseKind;
-use shared::domain::evidence::AgreementRecord;
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::ids::{ObligationId, OccurrenceId, ParticipantId};
 use shared::domain::obligation::{Obligation, ObligationState, Occurrence, OccurrenceState, Word};
 use shared::domain::participant::session::InPerson;
 use shared::domain::time::Timestamp;
 
-use crate::EvidenceError;
-use crate::files::{Files, file};
-use crate::lines::lines;
-use crate::satisfactions::{HowLine, SatisfactionPaths};
+use super::ExportError;
+use super::files::{Files, file};
+use super::lines::lines;
+use super::satisfactions::{HowLine, SatisfactionPaths};
 
 /// The bundle's files about obligations, by path. Fails if a file is missing from `files`.
 pub(crate) fn contents(
     record: &AgreementRecord,
     paths: &SatisfactionPaths,
     files: &Files,
-) -> Result<BTreeMap<String, Bytes>, EvidenceError> {
+) -> Result<BTreeMap<String, Bytes>, ExportError> {
     let mut contents = BTreeMap::new();
     let of = |obligation| ObligationLine::new(obligation, record.as_of(), paths);
     contents.insert("obligations.jsonl".to_owned(), lines(record.obligations.iter().map(of))?.into());
