@@ -15,20 +15,21 @@ const LAYERS: [&str; 13] = [
     "retry",
 ];
 
-/// The functions that name use cases only; others move data between the table, its stream and the queues.
-const ENTRANCES: [&str; 12] = [
-    "functions/read-api",
-    "functions/write-api",
-    "functions/proposals",
-    "functions/member-app",
-    "functions/agreement-app",
-    "functions/money-app",
-    "functions/funding-app",
-    "functions/organization-app",
-    "functions/participant-app",
-    "functions/pictures",
-    "functions/documents",
-    "shared/pages",
+/// The sources that name use cases only; other functions move data between the table, its stream and the queues.
+const ENTRANCES: [&str; 13] = [
+    "functions/read-api/src",
+    "functions/write-api/src",
+    "functions/proposals/src",
+    "functions/member-app/src",
+    "functions/agreement-app/src",
+    "functions/money-app/src",
+    "functions/funding-app/src",
+    "functions/organization-app/src",
+    "functions/participant-app/src",
+    "functions/pictures/src",
+    "functions/documents/src",
+    "shared/pages/src",
+    "shared/src/web",
 ];
 
 /// What every layer may use.
@@ -140,7 +141,7 @@ fn circles(files: &BTreeMap<String, String>) -> Vec<String> {
     files.keys().filter(|module| reaches_itself(module)).cloned().collect()
 }
 
-/// The lines of code that name the store: its module, or a field or method that gives it.
+/// The lines of code that name the store: its module, a field or method that gives it, or a commit.
 fn lines_that_name_the_store(code: &str) -> Vec<&str> {
     let continues_a_name = |c: char| c.is_alphanumeric() || c == '_';
     let names_it = |line: &&str| {
@@ -151,7 +152,8 @@ fn lines_that_name_the_store(code: &str) -> Vec<&str> {
             is_whole && (is_module || before.ends_with('.'))
         })
     };
-    code.lines().filter(names_it).collect()
+    let commits = |line: &&str| line.contains("Commit::new") || line.contains("into_commit");
+    code.lines().filter(|line| names_it(line) || commits(line)).collect()
 }
 
 fn sources() -> BTreeMap<String, String> {
@@ -254,15 +256,15 @@ fn crates_that_write_lines_are_logged() {
 }
 
 #[test]
-fn operations_and_pages_do_not_name_the_store() {
-    for function in ENTRANCES {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(function).join("src");
+fn operations_pages_and_web_do_not_name_the_store() {
+    for entrance in ENTRANCES {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(entrance);
         let files = sources_below(&root);
-        assert!(files.len() > 1, "the sources of {function} are found");
+        assert!(files.len() > 1, "the sources of {entrance} are found");
         for (module, source) in files {
             let code = code(&source);
             let found = lines_that_name_the_store(&code);
-            assert!(found.is_empty(), "{function}, {module} names the store:\n{}", found.join("\n"));
+            assert!(found.is_empty(), "{entrance}, {module} names the store:\n{}", found.join("\n"));
         }
     }
 }
@@ -276,6 +278,8 @@ fn code_that_names_the_store_is_found() {
         "use shared::store as table;",
         "let page = caller.store().list_contacts(&query).await?;",
         "let table = request.app().store.clone();",
+        "Commit::new(table, call).with(changes)",
+        "let (commit, shown, output) = plan.into_commit(scope);",
     ] {
         assert_eq!(lines_that_name_the_store(line), [line]);
     }

@@ -1,10 +1,6 @@
 //! Promises and obligations: agreements with promises in force, and acts on them through use cases.
 
-use std::sync::Arc;
-
-use local::PublicOrLoopback;
 use serde_json::Value;
-use shared::AppState;
 use shared::domain::agreement::gate::{Countdown, GateRule, GateState};
 use shared::domain::agreement::promise::{Parties, Promise, PromiseTerms, Trigger, Triggers};
 use shared::domain::agreement::{
@@ -24,18 +20,14 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
-use shared::platform::app_state::Webhooks;
-use shared::platform::config::BaseUrl;
-use shared::platform::secrets::FixedKeys;
 use shared::retry::{Budget, retry_on_conflict};
 use shared::service::due::Settlement;
+use shared::service::identity::demo_call::MemberCall;
+use shared::service::identity::demo_call::ParticipantCall;
 use shared::service::obligations::{MemberAct, act, act_as_participant};
 use shared::service::{agreements, endings, participants};
 use shared::store::due::DueEntry;
 use shared::store::keys::{self, Due};
-use shared::web::member_call::MemberCall;
-use shared::web::participant_link::ParticipantCall;
-use shared::webhook::resolve::SystemResolver;
 
 use crate::app::Person;
 use crate::drafts::{self, Drafted};
@@ -184,18 +176,11 @@ pub fn ids(agreement: &Agreement) -> Vec<ObligationId> {
 }
 
 impl Org {
-    fn app(&self) -> AppState {
-        let stack = self.stack();
-        let base_url = BaseUrl::parse(&stack.base_url).expect("an origin");
-        let keys = FixedKeys::new(stack.keyring().clone());
-        let webhooks = Webhooks { keys, guard: Arc::new(PublicOrLoopback), resolver: Arc::new(SystemResolver::new()) };
-        AppState::new(self.store().clone(), base_url, TimeScale::default()).with_webhooks(webhooks)
-    }
-
     /// Runs a member's act on an obligation, with the retries of the app's forms.
     pub async fn act_on(&self, by: &Person, id: ObligationId, doing: MemberAct) -> Result<Result<(), Refused>, Error> {
         let email = Email::parse(&by.email).expect("an address");
-        let call = MemberCall::begin(&self.app(), "fixture", &email, &by.password).await?.expect("signed in");
+        let call = MemberCall::begin(self.store(), TimeScale::default(), "fixture", &email, &by.password).await?;
+        let call = call.expect("signed in");
         retry_on_conflict(Budget::attempts(10), || async {
             call.commit(act(call.scope(), call.member(), id, doing.clone()).await?).await
         })
@@ -230,8 +215,10 @@ impl Org {
 
     async fn participant_call(&self, agreement: &Agreement, participant: ParticipantId) -> ParticipantCall {
         let part = Part { organization_id: self.id, agreement_id: agreement.id(), participant_id: participant };
-        let link = ParticipantLink::new(self.stack().keyring(), part, 0).expect("a link");
-        ParticipantCall::begin(&self.app(), "fixture", &link).await.expect("the table answers").expect("the link opens")
+        let keys = self.stack().keyring();
+        let link = ParticipantLink::new(keys, part, 0).expect("a link");
+        let call = ParticipantCall::begin(self.store(), TimeScale::default(), "fixture", keys, &link).await;
+        call.expect("the table answers").expect("the link opens")
     }
 }
 

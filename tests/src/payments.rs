@@ -1,7 +1,6 @@
 //! Payments, and members' acts on them through use cases.
 
 use serde_json::Value;
-use shared::AppState;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::agreement::gate::GateRule;
@@ -20,11 +19,10 @@ use shared::domain::movement::source::ChosenSource;
 use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::{NewProposal, ProposalAction};
 use shared::domain::time_scale::TimeScale;
-use shared::platform::config::BaseUrl;
+use shared::service::identity::demo_call::MemberCall;
 use shared::service::movements::{self, EvidenceDecision, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::service::scope::Plan;
 use shared::service::{payments, proposals};
-use shared::web::member_call::MemberCall;
 
 use crate::app::{Browser, Person};
 use crate::attending::Live;
@@ -105,10 +103,8 @@ impl Org {
 
     /// Begins a member's call.
     pub async fn member_call(&self, person: &Person, operation: &'static str) -> MemberCall {
-        let base_url = BaseUrl::parse(self.base_url()).expect("a URL");
-        let app = AppState::without_https(self.store().clone(), base_url, TimeScale::default());
         let email = Email::parse(&person.email).expect("an address");
-        let call = MemberCall::begin(&app, operation, &email, &person.password).await;
+        let call = MemberCall::begin(self.store(), TimeScale::default(), operation, &email, &person.password).await;
         call.expect("the table answers").expect("a member")
     }
 

@@ -8,9 +8,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use local::{Options, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
+use shared::crypto::keys::Keys;
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::files::FileStore;
-use shared::platform::secrets::Keys;
 use shared::store::Store;
 use tempfile::TempDir;
 

@@ -20,7 +20,7 @@ use shared::domain::participant::receipt::{Receipt, ReceiptAct, Signature};
 use shared::domain::participant::session::Part;
 use shared::domain::participant::{LinkCode, ParticipantLink};
 use shared::error::Error;
-use shared::service::link_codes::{self, CodeMade};
+use shared::service::identity::link_codes::{self, CodeMade};
 use shared::service::participants::{self, LinkShown, ParticipantRecord};
 use shared::web::{Flash, Redirect, Request};
 use uuid::Uuid;

@@ -12,9 +12,9 @@ use shared::domain::ids::{OrgId, WorkspaceId};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
-use shared::platform::call_record::{log_failure, log_system_call};
 use shared::platform::endings::end_with_agreement;
 use shared::platform::files::{Removed, remove_unnamed};
+use shared::service::call_record::log_failure;
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
 use shared::service::{agreements, proposals};
@@ -302,8 +302,8 @@ impl TimedTransition {
         };
         match &result {
             Ok(Settlement::Stale | Settlement::Early) => {}
-            Ok(Settlement::Settled) => log_system_call(&system, Ok(())),
-            Err(error) => log_system_call(&system, Err(error)),
+            Ok(Settlement::Settled) => system.log(Ok(())),
+            Err(error) => system.log(Err(error)),
         }
         result.map_err(|_| ())
     }

@@ -10,10 +10,11 @@ use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use shared::domain::organization::{NewName, Organization};
 use shared::error::Error;
+use shared::service::identity::account::{self, NewOwnPassword, NotChanged, Overview, OwnSession};
+use shared::service::identity::{sessions, sign_in};
 use shared::service::members;
 use shared::web::cookies::Cookie;
-use shared::web::own_account::{self, Overview, OwnSession, PasswordChanged};
-use shared::web::{Request, login};
+use shared::web::{Redirect, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
@@ -91,7 +92,7 @@ struct Shown {
 async fn account_page(request: &Request, shown: Shown) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let current = signed_in.organization().id;
-    let Overview { organizations, sessions, second_factor } = own_account::overview(signed_in, request.now()).await?;
+    let Overview { organizations, sessions, second_factor } = account::overview(signed_in, request.now()).await?;
     let organization_row = |organization: &Organization| OrganizationRow {
         id: organization.id.to_string(),
         name: organization.name.as_str().to_owned(),
@@ -157,13 +158,20 @@ pub(crate) async fn change_password(request: &mut Request) -> Result<PageRespons
     let form = submitted.form();
     let (current, new) = (form.get(PASSWORD.current), form.get(PASSWORD.new));
     let location = format!("{PATH}?password=saved");
-    let (field, message) = match own_account::change_password(request, current, new, &location).await? {
-        PasswordChanged::Done(redirect) => return Ok(redirect.into()),
-        PasswordChanged::Wrong => {
+    let prepared = NewOwnPassword::prepare(request.browser_call(), request.signed_in()?, current, new).await?;
+    let (field, message) = match prepared {
+        Ok(new) => {
+            let redirect = Redirect { location, cookie: Cookie::Session.set(request.app(), Some(&new.secret)) };
+            submitted.redirect_if_committed(&redirect);
+            submitted.run(|| new.change()).await?;
+            new.succeeded().await;
+            return Ok(redirect.into());
+        }
+        Err(NotChanged::Wrong) => {
             (PASSWORD.current, "is incorrect. After several tries, wait a few minutes".to_owned())
         }
-        PasswordChanged::Same => (PASSWORD.new, "must differ from the current one".to_owned()),
-        PasswordChanged::Weak(weak) => (PASSWORD.new, weak.message()),
+        Err(NotChanged::Same) => (PASSWORD.new, "must differ from the current one".to_owned()),
+        Err(NotChanged::Weak(weak)) => (PASSWORD.new, weak.message()),
     };
     let errors = FieldErrors::one(field, FieldCode::InvalidValue, message);
     let shown = Shown { password: Fields::wrong(errors), ..Shown::default() };
@@ -172,20 +180,23 @@ pub(crate) async fn change_password(request: &mut Request) -> Result<PageRespons
 
 pub(crate) async fn end_session(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
+    let signed_in = request.signed_in()?;
     let id = submitted.form().get("session").parse().map_err(|_| Error::not_found())?;
     let line = "That browser is signed out.";
     let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Session ended", line).await;
-    own_account::end_session(&submitted, id).await?;
+    submitted.run(|| sessions::end(signed_in, id)).await?;
     Ok(redirect.into())
 }
 
 pub(crate) async fn sign_out(request: &mut Request) -> Result<PageResponse, Error> {
-    login::sign_out(&request.submitted_form()?).await?;
+    let (submitted, signed_in) = (request.submitted_form()?, request.signed_in()?);
+    submitted.run(|| std::future::ready(Ok(sessions::sign_out(signed_in)))).await?;
     Ok(signed_out(request, "session"))
 }
 
 pub(crate) async fn sign_out_everywhere(request: &mut Request) -> Result<PageResponse, Error> {
-    login::sign_out_everywhere(&request.submitted_form()?).await?;
+    let (submitted, signed_in) = (request.submitted_form()?, request.signed_in()?);
+    submitted.run(|| std::future::ready(Ok(sessions::sign_out_everywhere(signed_in)))).await?;
     Ok(signed_out(request, "everywhere"))
 }
 
@@ -196,7 +207,6 @@ fn signed_out(request: &Request, ended: &str) -> PageResponse {
 
 pub(crate) async fn switch_organization(request: &mut Request) -> Result<PageResponse, Error> {
     let to = request.submitted_form()?.form().get("organization").parse().map_err(|_| Error::not_found())?;
-    let secret = login::switch_organization(request, to).await?;
-    let session = Cookie::Session.set(request.app(), Some(&secret));
-    Ok(PageResponse::see_other(home::SWITCHED).with_cookie(session))
+    let switched = sign_in::switch_organization(&request.browser_call(), request.signed_in()?, to).await?;
+    Ok(PageResponse::see_other(home::SWITCHED).with_cookie(request.switch_session(switched)))
 }

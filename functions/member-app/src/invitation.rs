@@ -11,8 +11,8 @@ use pages::response::{MessagePage, PageResponse};
 use shared::crypto::LinkSecret;
 use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
+use shared::service::identity::invitations::{self, Acceptance, Accepted, Needs, OpenInvitation, Proof};
 use shared::web::cookies::Cookie;
-use shared::web::link_holder::{self, Acceptance, Accepted, Needs, OpenInvitation, Proof};
 use shared::web::{Form, Request};
 
 use crate::home;
@@ -71,11 +71,9 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 /// All invalid links look the same, so that only a valid one reveals the organization.
 async fn invitation_page(request: &Request, refused: Refused) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
-    let Some(OpenInvitation { organization, email, role, needs, is_code_next }) =
-        link_holder::open_invitation(request, &secret).await?
-    else {
-        return gone(request);
-    };
+    let opened = invitations::open(&request.browser_call(), &secret).await?;
+    let Some(OpenInvitation { organization, email, role, needs }) = opened else { return gone(request) };
+    let is_code_next = request.second_step().await?.is_some_and(|step| *step.email() == email);
     let asks = refused.asks.unwrap_or(match needs {
         Needs::NewAccount => Asks::NewPassword,
         _ if is_code_next => Asks::Code,
@@ -130,14 +128,19 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
         let refused = Refused { asks: Some(Asks::Code), ..wrong(JOIN.code, NO_CODE) };
         return refused_page(request, refused).await;
     }
-    let proof = typed.as_ref().map_or(Proof::Password(form.get(JOIN.password)), Proof::Code);
+    let step = request.second_step().await?;
+    let proof = match &typed {
+        Some(code) => Proof::Code(code, step.as_ref()),
+        None => Proof::Password(form.get(JOIN.password)),
+    };
     let acceptance = Acceptance { name: form.get(JOIN.name), proof };
-    let refused = match link_holder::accept(request, &secret, &acceptance).await? {
-        Accepted::SignedIn(cookies) => return Ok(signed_in(request, home::JOINED.to_owned(), &cookies)),
+    let refused = match invitations::accept(&request.browser_call(), &secret, &acceptance).await? {
+        Accepted::SignedIn(login) => return Ok(signed_in(request, home::JOINED.to_owned(), *login)),
         Accepted::Gone => return gone(request),
         Accepted::Name(error) => wrong(JOIN.name, &error),
         Accepted::Weak(weak) => wrong(JOIN.new_password, &weak.message()),
-        Accepted::CodeIsNext(cookie) => {
+        Accepted::CodeIsNext(step) => {
+            let cookie = request.keep_second_step(&step).await?;
             let refused = Refused { fields: typed_name(&form), asks: Some(Asks::Code), notice: None };
             let page = invitation_page(request, refused).await?;
             return Ok(page.with_cookie(cookie));

@@ -8,9 +8,9 @@ use pages::layout::{Layout, Link, Notice};
 use pages::response::{MessagePage, PageResponse};
 use shared::crypto::LinkSecret;
 use shared::error::Error;
+use shared::service::identity::password_links::{self, OpenPasswordLink, PasswordSet};
 use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::link_holder::{self, OpenPasswordLink, PasswordSet};
 
 const PATH: &str = pages::urls::PASSWORD_LINKS;
 
@@ -39,10 +39,8 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn password_link_page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let Ok(secret) = request.path_id::<LinkSecret>("secret") else { return gone(request) };
-    let Some(OpenPasswordLink { organization, email }) = link_holder::open_password_link(request, &secret).await?
-    else {
-        return gone(request);
-    };
+    let opened = password_links::open(&request.browser_call(), &secret).await?;
+    let Some(OpenPasswordLink { organization, email }) = opened else { return gone(request) };
     let form_secret = form_secret(request)?;
     let page = PasswordLinkPage {
         layout: Layout::signed_out(request),
@@ -79,7 +77,7 @@ pub(crate) async fn set(request: &mut Request) -> Result<PageResponse, Error> {
         }
         Some(Err(error)) => return Err(error),
     };
-    match link_holder::set_password(request, &secret, &password).await? {
+    match password_links::set_password(&request.browser_call(), &secret, &password).await? {
         PasswordSet::Done => {
             // The browser's own session may have ended too.
             let location = "/app/sign-in?password=saved";

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use askama::Template;
-use http::HeaderValue;
 use pages::done::{notice_of_act, redirect_with_notice, with_notice};
 use pages::fields::Fields;
 use pages::form;
@@ -13,11 +12,11 @@ use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use qrcodegen::{QrCode, QrCodeEcc};
 use shared::crypto::{TotpCode, TotpSecret};
-use shared::domain::second_factor::TypedCode;
+use shared::domain::second_factor::{RecoveryCodes, TypedCode};
 use shared::error::Error;
 use shared::limits;
-use shared::web::second_factor::{self, Done, Status};
-use shared::web::{Flash, Redirect, Request};
+use shared::service::identity::second_factors::{self, NotDone, OwnersCode, ProvenFactor, Status};
+use shared::web::{Flash, Redirect, Request, SubmittedForm};
 
 use crate::sign_in_code::{NO_CODE, WRONG_CODE};
 
@@ -135,9 +134,9 @@ impl SetUp {
 async fn second_factor_page(request: &Request, notice: Option<Notice>, fields: Fields) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
     let email = signed_in.email().as_str().to_owned();
-    let state = match second_factor::status(signed_in).await? {
+    let state = match second_factors::status(signed_in).await? {
         Some(status) => State::On(status.into()),
-        None => match second_factor::secret_to_set_up(request).await? {
+        None => match secret_to_set_up(request).await? {
             Some(secret) => State::BeingSetUp(SetUp::new(&secret, &email)),
             None => State::Off,
         },
@@ -161,15 +160,20 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(second_factor_page(request, notice, Fields::default()).await?.with_cookie(cookie))
 }
 
-async fn answer(request: &Request, done: Done, code: Field<'_>, wrong_code: &str) -> Result<PageResponse, Error> {
-    let (notice, fields) = match done {
-        Done::Done(redirect) => return Ok(redirect.into()),
-        Done::WrongPassword => {
+/// The secret being set up in this session, unless its time is over.
+async fn secret_to_set_up(request: &Request) -> Result<Option<TotpSecret>, Error> {
+    let found = Flash::SecondFactorSecret.read(request).await?;
+    Ok(found.and_then(|text| TotpSecret::parse(&text)))
+}
+
+async fn refused(request: &Request, why: NotDone, code: Field<'_>, wrong_code: &str) -> Result<PageResponse, Error> {
+    let (notice, fields) = match why {
+        NotDone::WrongPassword => {
             let wrong = "is incorrect. After several tries, wait a few minutes";
             (None, Fields::wrong_one(SET_UP.password, wrong))
         }
-        Done::WrongCode => (None, Fields::wrong_one(code, wrong_code)),
-        Done::Outdated => {
+        NotDone::WrongCode => (None, Fields::wrong_one(code, wrong_code)),
+        NotDone::Outdated => {
             let line = "Nothing was changed. The page shows your second factor as it is now.";
             (Some(Notice::warn("This page was out of date", line)), Fields::default())
         }
@@ -177,62 +181,103 @@ async fn answer(request: &Request, done: Done, code: Field<'_>, wrong_code: &str
     Ok(second_factor_page(request, notice, fields).await?.unprocessable())
 }
 
-async fn notice_beside_codes(request: &Request, title: &str, line: &str) -> Result<Option<HeaderValue>, Error> {
-    let submitted = request.submitted_form()?;
-    Ok(with_notice(&submitted, PATH.to_owned(), &Notice::good(title, line)).await.cookie)
+/// The redirect of an act to the page with its new recovery codes, sealed in a cookie.
+async fn redirect_with_codes(submitted: &SubmittedForm<'_>, codes: &RecoveryCodes) -> Result<Redirect, Error> {
+    let cookie = Flash::RecoveryCodes.set(submitted, &codes.reveal()).await?;
+    let redirect = Redirect { location: PATH.to_owned(), cookie };
+    submitted.redirect_if_committed(&redirect);
+    Ok(redirect)
+}
+
+/// The answer of an act with new recovery codes, and a notice beside them.
+async fn beside_codes(
+    submitted: &SubmittedForm<'_>,
+    redirect: Redirect,
+    title: &str,
+    line: &str,
+) -> Result<PageResponse, Error> {
+    let notice = with_notice(submitted, PATH.to_owned(), &Notice::good(title, line)).await.cookie;
+    Ok(PageResponse::from(redirect).with_cookie(notice))
 }
 
 pub(crate) async fn set_up_form(request: &mut Request) -> Result<PageResponse, Error> {
-    let password = request.submitted_form()?.form().get(SET_UP.password).to_owned();
-    let done = second_factor::begin_set_up(request, &password, PATH).await?;
-    answer(request, done, TURN_ON.code, WRONG_CODE).await
+    let submitted = request.submitted_form()?;
+    let password = submitted.form().get(SET_UP.password);
+    match second_factors::begin_set_up(&request.browser_call(), request.signed_in()?, password).await? {
+        Ok(secret) => {
+            let cookie = Flash::SecondFactorSecret.set(&submitted, &secret.expose()).await?;
+            Ok(Redirect { location: PATH.to_owned(), cookie }.into())
+        }
+        Err(why) => refused(request, why, TURN_ON.code, WRONG_CODE).await,
+    }
 }
 
 pub(crate) async fn turn_on(request: &mut Request) -> Result<PageResponse, Error> {
-    let Some(code) = TotpCode::parse(request.submitted_form()?.form().get(TURN_ON.code)) else {
+    let submitted = request.submitted_form()?;
+    let Some(code) = TotpCode::parse(submitted.form().get(TURN_ON.code)) else {
         let fields = Fields::wrong_one(TURN_ON.code, "must have 6 digits");
         return Ok(second_factor_page(request, None, fields).await?.unprocessable());
     };
-    let done = second_factor::turn_on(request, code, PATH).await?;
-    let is_on = matches!(done, Done::Done(_));
-    let page = answer(request, done, TURN_ON.code, WRONG_FIRST_CODE).await?;
-    if !is_on {
-        return Ok(page);
+    let not_done = |why| refused(request, why, TURN_ON.code, WRONG_FIRST_CODE);
+    let signed_in = request.signed_in()?;
+    let Some(secret) = secret_to_set_up(request).await? else { return not_done(NotDone::Outdated).await };
+    let Some(factor) = ProvenFactor::prove(&request.browser_call(), signed_in, &secret, code).await? else {
+        return not_done(NotDone::WrongCode).await;
+    };
+    let redirect = redirect_with_codes(&submitted, &factor.recovery_codes).await?;
+    if let Err(why) = submitted.run(|| factor.turn_on(signed_in)).await? {
+        return not_done(why).await;
     }
     let line = "From now on, signing in takes a code after your password. Save your recovery codes below.";
-    let notice = notice_beside_codes(request, "Second factor turned on", line).await?;
-    Ok(page.with_cookie(notice))
+    beside_codes(&submitted, redirect, "Second factor turned on", line).await
+}
+
+/// The code of a form, counted as an attempt after the password if the form has one, or the page that refuses it.
+async fn owners_code<'a>(
+    request: &'a Request,
+    field: Field<'_>,
+    password: Option<Field<'_>>,
+) -> Result<Result<OwnersCode<'a>, PageResponse>, Error> {
+    let form = request.submitted_form()?.form();
+    let Some(code) = TypedCode::parse(form.get(field)) else {
+        let fields = Fields::wrong_one(field, NO_CODE);
+        return Ok(Err(second_factor_page(request, None, fields).await?.unprocessable()));
+    };
+    let password = password.map(|password| form.get(password));
+    match OwnersCode::count(request.browser_call(), request.signed_in()?, password, code).await? {
+        Ok(code) => Ok(Ok(code)),
+        Err(why) => refused(request, why, field, WRONG_CODE).await.map(Err),
+    }
 }
 
 pub(crate) async fn renew_codes(request: &mut Request) -> Result<PageResponse, Error> {
-    let Some(code) = TypedCode::parse(request.submitted_form()?.form().get(NEW_CODES.code)) else {
-        return no_code(request, NEW_CODES.code).await;
+    let code = match owners_code(request, NEW_CODES.code, None).await? {
+        Ok(code) => code,
+        Err(page) => return Ok(page),
     };
-    let done = second_factor::renew_recovery_codes(request, &code, PATH).await?;
-    let is_renewed = matches!(done, Done::Done(_));
-    let page = answer(request, done, NEW_CODES.code, WRONG_CODE).await?;
-    if !is_renewed {
-        return Ok(page);
+    let (submitted, codes) = (request.submitted_form()?, second_factors::new_recovery_codes()?);
+    let redirect = redirect_with_codes(&submitted, &codes).await?;
+    if let Err(why) = submitted.run(|| code.renew_recovery_codes(&codes)).await? {
+        return refused(request, why, NEW_CODES.code, WRONG_CODE).await;
     }
+    code.succeeded().await;
     let line = "The old ones no longer work. Save the new ones below.";
-    Ok(page.with_cookie(notice_beside_codes(request, "New recovery codes created", line).await?))
-}
-
-async fn no_code(request: &Request, field: Field<'_>) -> Result<PageResponse, Error> {
-    let fields = Fields::wrong_one(field, NO_CODE);
-    Ok(second_factor_page(request, None, fields).await?.unprocessable())
+    beside_codes(&submitted, redirect, "New recovery codes created", line).await
 }
 
 pub(crate) async fn turn_off(request: &mut Request) -> Result<PageResponse, Error> {
-    let submitted = request.submitted_form()?;
-    let password = submitted.form().get(TURN_OFF.password).to_owned();
-    let Some(code) = TypedCode::parse(submitted.form().get(TURN_OFF.code)) else {
-        return no_code(request, TURN_OFF.code).await;
+    let code = match owners_code(request, TURN_OFF.code, Some(TURN_OFF.password)).await? {
+        Ok(code) => code,
+        Err(page) => return Ok(page),
     };
+    let submitted = request.submitted_form()?;
     let line = "Your password alone signs you in now.";
-    let redirect: Redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
-    let done = second_factor::turn_off(request, &password, &code, redirect).await?;
-    answer(request, done, TURN_OFF.code, WRONG_CODE).await
+    let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Second factor turned off", line).await;
+    if let Err(why) = submitted.run(|| code.turn_off()).await? {
+        return refused(request, why, TURN_OFF.code, WRONG_CODE).await;
+    }
+    code.succeeded().await;
+    Ok(redirect.into())
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::unsent;
 use shared::error::Error;
+use shared::service::identity::sign_in::{self, SignIn};
+use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::{Request, login};
 use shared::wire::fields::FieldErrors;
 
 use crate::sign_in_code;
@@ -95,15 +96,16 @@ pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error
         }
         Some(Err(error)) => return Err(error),
     };
-    let notice = match login::sign_in(request, &email, &password).await? {
-        login::SignIn::Done(cookies) => return Ok(signed_in(request, next, &cookies)),
-        login::SignIn::CodeIsNext(cookie) => {
+    let notice = match sign_in::sign_in(&request.browser_call(), &email, &password).await? {
+        SignIn::Done(login) => return Ok(signed_in(request, next, *login)),
+        SignIn::CodeIsNext(step) => {
+            let cookie = request.keep_second_step(&step).await?;
             let page = PageResponse::see_other(sign_in_code::url(&next)).with_cookie(cookie);
             return Ok(page.with_status(StatusCode::SEE_OTHER, "unauthenticated"));
         }
-        login::SignIn::Nowhere(nowhere) => no_session(nowhere),
+        SignIn::Nowhere(nowhere) => no_session(nowhere),
         // The same text for all reasons, so that it doesn't reveal whether the account exists.
-        login::SignIn::Refused => Notice::bad(
+        SignIn::Refused => Notice::bad(
             "Incorrect email or password",
             "Check the email address and the password. After several tries, wait a few minutes.",
         ),

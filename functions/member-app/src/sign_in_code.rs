@@ -11,8 +11,8 @@ use pages::urls::encode_query_value;
 use shared::crypto::{RecoveryCode, TotpCode};
 use shared::domain::second_factor::TypedCode;
 use shared::error::Error;
+use shared::service::identity::sign_in::{SignInWithCode, sign_in_with_code};
 use shared::web::cookies::Cookie;
-use shared::web::login::{self, SignInWithCode};
 use shared::web::{Flash, Form, Request};
 use shared::wire::fields::FieldErrors;
 
@@ -106,10 +106,9 @@ pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error
         Ok(code) => code,
         Err(fields) => return Ok(code_page(request, next, fields, None)?.unprocessable()),
     };
-    let notice = match login::sign_in_with_code(request, &code).await? {
-        SignInWithCode::Done(cookies) => {
-            return Ok(signed_in(request, next, &cookies));
-        }
+    let Some(step) = request.second_step().await? else { return Ok(password_is_next(request, &next)) };
+    let notice = match sign_in_with_code(&request.browser_call(), &step, &code).await? {
+        SignInWithCode::Done(login) => return Ok(signed_in(request, next, *login)),
         SignInWithCode::PasswordIsNext => return Ok(password_is_next(request, &next)),
         SignInWithCode::Nowhere(nowhere) => Some(no_session(nowhere)),
         SignInWithCode::Refused => None,

@@ -2,10 +2,9 @@
 
 use pages::layout::Notice;
 use pages::response::PageResponse;
-use shared::web::cookies::Cookie;
-use shared::web::login::{LoginCookies, Nowhere};
+use shared::service::identity::sign_in::{NewLogin, Nowhere};
+use shared::web::Request;
 use shared::web::next::safe_next;
-use shared::web::{Flash, Request};
 
 const HOME: &str = "/app";
 
@@ -22,14 +21,8 @@ pub(crate) fn no_session(nowhere: Nowhere) -> Notice {
     }
 }
 
-pub(crate) fn signed_in(request: &Request, location: String, cookies: &LoginCookies) -> PageResponse {
-    let cookies = [
-        Cookie::Session.set(request.app(), Some(&cookies.session)),
-        Cookie::Device.set(request.app(), Some(&cookies.device)),
-        Cookie::Form.set(request.app(), None),
-        Flash::SecondStep.removal(request),
-    ];
-    cookies.into_iter().fold(PageResponse::see_other(location), PageResponse::with_cookie)
+pub(crate) fn signed_in(request: &mut Request, location: String, login: NewLogin) -> PageResponse {
+    request.sign_in(login).into_iter().fold(PageResponse::see_other(location), PageResponse::with_cookie)
 }
 
 pub(crate) fn next_page(next: Option<&str>) -> String {

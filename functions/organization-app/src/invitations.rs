@@ -11,7 +11,7 @@ use shared::domain::invitation::{Invitation, NewInvitation};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
-use shared::service::invitations::{self, GeneratedInvitation, NotInvited};
+use shared::service::identity::invitations::{self, GeneratedInvitation, NotInvited};
 use shared::web::{Flash, Redirect, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 

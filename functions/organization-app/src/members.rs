@@ -13,8 +13,9 @@ use shared::domain::organization::NewRole;
 use shared::domain::password_link::NotLinked;
 use shared::domain::second_factor::NotReset;
 use shared::error::Error;
+use shared::service::identity::{password_links, second_factors};
+use shared::service::members;
 use shared::service::scope::Scope;
-use shared::service::{members, password_links, second_factors};
 use shared::web::{Flash, Redirect, Request};
 
 use crate::organization::{back_url, organization_page, own_password_error, refused_to_member};

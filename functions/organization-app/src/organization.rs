@@ -19,8 +19,9 @@ use shared::domain::organization::{MemberRecord, Organization, OrganizationSetti
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
-use shared::service::{invitations, members, organizations, second_factors};
-use shared::web::{Flash, Form, Request, own_account};
+use shared::service::identity::{account, invitations, second_factors};
+use shared::service::{members, organizations};
+use shared::web::{Flash, Form, Request};
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Offset, Page, Search};
 
@@ -49,7 +50,7 @@ pub(crate) async fn own_password_error(request: &Request, form: &Form) -> Result
     if typed.is_empty() {
         return Ok(Some("is required"));
     }
-    let is_right = own_account::knows_password(request, typed).await?;
+    let is_right = account::knows_password(&request.browser_call(), request.signed_in()?, typed).await?;
     Ok((!is_right).then_some("is incorrect. After several tries, wait a few minutes"))
 }
 

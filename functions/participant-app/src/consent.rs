@@ -8,10 +8,10 @@ use pages::urls::part_url;
 use shared::domain::ids::ReceiptId;
 use shared::domain::participant::{Occasion, consent};
 use shared::error::Error;
+use shared::service::identity::participant_sessions::{ParticipantSession, leave};
 use shared::service::participants::{self, ParticipantView};
 use shared::web::Request;
-use shared::web::participant_link::{leave, origin};
-use shared::web::participant_session::ParticipantSession;
+use shared::web::participant_link::origin;
 
 use crate::promises::{PromiseRow, promise_rows};
 use crate::refusal;
@@ -92,7 +92,9 @@ async fn change(request: &Request, gives: bool, title: &str, line: &str) -> Resu
 /// Ends this browser's session.
 pub(crate) async fn leave_pages(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.participant_form()?;
-    let cookie = leave(&submitted).await?;
+    let session = submitted.participant_session()?;
+    submitted.run(|| std::future::ready(Ok(leave(session)))).await?;
+    let cookie = request.participant_cookie_removal()?;
     let page = MessagePage {
         layout: Layout::signed_out(request),
         title: "You have left",

@@ -34,9 +34,9 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{ParticipantId, ReceiptId};
 use shared::domain::participant::{ActingParticipant, NotActed, Occasion};
 use shared::error::Error;
+use shared::service::identity::participant_sessions::ParticipantSession;
 use shared::service::participants::{self, ParticipantAct, ParticipantView};
 use shared::web::participant_link::origin;
-use shared::web::participant_session::ParticipantSession;
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::FieldErrors;
 

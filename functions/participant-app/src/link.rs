@@ -9,9 +9,9 @@ use pages::response::{MessagePage, PageResponse};
 use pages::urls::part_url;
 use shared::domain::participant::ParticipantLink;
 use shared::error::Error;
+use shared::service::identity::participant_links::{Followed, NotOpened, OpenLink};
 use shared::web::Request;
 use shared::web::cookies::Cookie;
-use shared::web::participant_link::{self, Followed, NotOpened, OpenLink, OpenedSession};
 
 form! {
     /// The code that a member reads out.
@@ -43,7 +43,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let link = request.path_id::<ParticipantLink>("secret").ok();
-    match participant_link::follow(request, link.as_ref()).await? {
+    match request.link_visit(link.as_ref()).follow().await? {
         Followed::Open(open) => open_page(request, &open, Fields::default(), notice),
         refused => refused_page(request, &refused),
     }
@@ -110,11 +110,16 @@ pub(crate) async fn open(request: &mut Request) -> Result<PageResponse, Error> {
     }
     let link = request.path_id::<ParticipantLink>("secret").ok();
     let typed = request.unverified_form().get(LINK_CODE.code).to_owned();
-    match participant_link::open(request, link.as_ref(), &typed).await? {
-        Ok(OpenedSession { agreement, participant, cookies }) => {
-            let to_pages = PageResponse::see_other(part_url(participant));
-            let to_pages = to_pages.showing([agreement.uuid(), participant.uuid()]);
-            Ok(cookies.into_iter().fold(to_pages, |page, cookie| page.with_cookie(Some(cookie))))
+    let opened = request.link_visit(link.as_ref()).open(&typed).await?;
+    if let Err(refused) = &opened {
+        request.note_refused(refused);
+    }
+    match opened {
+        Ok(opened) => {
+            let by = opened.session.participant();
+            let to_pages = PageResponse::see_other(part_url(by.id()));
+            let to_pages = to_pages.showing([by.agreement_id().uuid(), by.id().uuid()]);
+            Ok(request.enter(opened).into_iter().fold(to_pages, |page, cookie| page.with_cookie(Some(cookie))))
         }
         Err(NotOpened::Link(refused)) => refused_page(request, &refused),
         Err(NotOpened::NoCode(open)) => {

@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use shared::crypto::keyring::SealError;
+use shared::crypto::keys::{Keys, open_with};
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Attempt, Claim, Delivery, Outcome, Schedule};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
-use shared::platform::secrets::{Keys, open_with};
 use shared::retry::{Backoff, Budget, Obstacle, Transient};
 use shared::store::events::StoredEvent;
 use shared::store::{StoreError, Versioned};

@@ -20,10 +20,10 @@ use aws_smithy_runtime_api::client::interceptors::context::BeforeSerializationIn
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use shared::crypto::keyring::{Keyring, SealError};
+use shared::crypto::keys::Keys;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::platform::files::{FileStore, FilesError};
-use shared::platform::secrets::Keys;
 use shared::store::files::Upload;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 

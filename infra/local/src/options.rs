@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use shared::crypto::keyring::Keyring;
+use shared::crypto::keys::Keys;
 use shared::platform::files::FileStore;
-use shared::platform::secrets::Keys;
 
 use crate::calls::Calls;
 

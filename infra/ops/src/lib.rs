@@ -28,8 +28,9 @@ use shared::domain::time_scale::TimeScale;
 use shared::domain::token::Token;
 use shared::error::Error;
 use shared::limits;
+use shared::service::identity::{password_links, second_factors};
+use shared::service::members;
 use shared::service::system::SystemContext;
-use shared::service::{members, password_links, second_factors};
 use shared::store::operator::Operator;
 use shared::store::{Store, StoreError};
 

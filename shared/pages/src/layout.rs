@@ -61,7 +61,7 @@ impl Layout {
         let member = request.signed_in().ok().map(|signed_in| CurrentMember {
             name: signed_in.member().name().as_str().to_owned(),
             organization: signed_in.organization().name.as_str().to_owned(),
-            form_keys: signed_in.form_keys(),
+            form_keys: FormKeys::new(signed_in.secret()),
             is_admin: signed_in.member().is_admin(),
             has_more_organizations: signed_in.has_more_organizations(),
         });
@@ -90,7 +90,7 @@ impl Layout {
             name: session.participant().name().as_str().to_owned(),
             organization: session.organization().name.as_str().to_owned(),
             path: part_url(session.participant().id()),
-            form_keys: session.form_keys(),
+            form_keys: FormKeys::new(session.secret()),
         });
         Self { participant, ..Self::signed_out(request) }
     }

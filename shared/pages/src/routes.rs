@@ -12,7 +12,7 @@ use axum::routing::{MethodFilter, MethodRouter, any, on};
 use shared::AppState;
 use shared::domain::audit::{NO_ROUTE, WRONG_METHOD};
 use shared::error::Error;
-use shared::platform::call_record::catch_panic_and_overrun;
+use shared::service::call_record::catch_panic_and_overrun;
 use shared::web::Request;
 
 use crate::form::FormFields;

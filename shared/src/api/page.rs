@@ -12,7 +12,6 @@ use crate::api::response::REQUEST_ID;
 use crate::crypto;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
-use crate::platform::call_record::CallRecord;
 
 /// The documentation's path.
 pub const DOCS: &str = "/docs";
@@ -40,7 +39,7 @@ impl PublicPage {
 
 /// Answers a request for a page, ignoring query parameters like those of a browser's search. Writes no audit row.
 pub(super) fn show(page: &PublicPage, app: &AppState, request: &Request<Body>) -> Response {
-    let record = CallRecord::begin(app, page.operation);
+    let record = app.begin_call(page.operation);
     let (status, mut response) = match answer(page, request.headers()) {
         Ok(response) => (response.status(), response),
         Err(error) => {

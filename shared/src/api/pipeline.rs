@@ -28,8 +28,8 @@ use crate::domain::time::Timestamp;
 use crate::error::{Error, ErrorCode};
 use crate::limits;
 use crate::platform::app_state::AppState;
-use crate::platform::call_record::{CallRecord, catch_panic_and_overrun};
 use crate::retry::retry_on_conflict;
+use crate::service::call_record::{CallRecord, catch_panic_and_overrun};
 use crate::service::precondition::ExpectedVersion;
 use crate::store::commit::Attempts;
 use crate::store::idempotency::StoredResponse;
@@ -121,7 +121,7 @@ impl Exchange {
     /// Begins a call, possibly through an entrance other than HTTP.
     pub(super) fn begin(app: Arc<AppState>, operation: &'static str, via: Option<Via>) -> Self {
         Self {
-            record: CallRecord::begin(&app, operation).through(via),
+            record: app.begin_call(operation).through(via),
             app,
             caller: None,
             attempts: Attempts::default(),
@@ -142,7 +142,7 @@ impl Exchange {
             .use_to_record(self.record.now())
             .filter(|_| works && token.suspended_at.is_none())
             .map(|hour| (hash, hour));
-        let scope = self.record.scope(&self.app, token.organization_id, token.actor(), named);
+        let scope = self.record.scope(token.organization_id, token.actor(), named);
         let caller = Caller::new(scope, token, &self.app);
         self.caller = Some(caller.clone());
         match (works, caller.token().suspended_at) {
@@ -307,7 +307,7 @@ pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Resp
 
 /// Serves the API's description, which is public so that newcomers can read it without a token.
 fn describe(app: &AppState, request: &Request<Body>) -> Response {
-    let record = CallRecord::begin(app, openapi::OPERATION);
+    let record = app.begin_call(openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
         Ok(Empty {}) => openapi::document(accepts_gzip(request.headers())).map(|(body, headers)| {
             Answer::Read(StoredResponse { status: StatusCode::OK, body, headers, objects: Vec::new() })

@@ -4,6 +4,7 @@ mod base32;
 mod cookie_secret;
 mod hash;
 pub mod keyring;
+pub mod keys;
 mod link_secret;
 mod passwords;
 mod recovery_code;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::crypto::keys::Keys;
 use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, BaseUrl, ConfigError};
 use crate::platform::files::FileStore;
 use crate::platform::pdf_reader::PdfReader;
-use crate::platform::secrets::Keys;
 use crate::platform::telemetry;
+use crate::service::call_record::CallRecord;
 use crate::store::Store;
 use crate::webhook::guard::Guard;
 use crate::webhook::resolve::Resolve;
@@ -56,6 +57,11 @@ impl AppState {
     #[must_use]
     pub fn without_https(store: Store, base_url: BaseUrl, time_scale: TimeScale) -> Self {
         Self { insecure_cookies: true, ..Self::new(store, base_url, time_scale) }
+    }
+
+    /// Begins a call.
+    pub(crate) fn begin_call(&self, operation: &'static str) -> CallRecord {
+        CallRecord::begin(&self.store, self.time_scale, operation)
     }
 
     /// The dependencies of managing webhook endpoints.

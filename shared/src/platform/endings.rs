@@ -7,7 +7,7 @@ use crate::domain::ids::{AgreementId, OrgId};
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
-use crate::platform::call_record::{log_failure, log_system_call};
+use crate::service::call_record::log_failure;
 use crate::service::due::Settlement;
 use crate::service::endings;
 use crate::service::system::SystemContext;
@@ -46,12 +46,12 @@ pub async fn end_with_agreement(
         let result = system.run(limits::SWEEP_ATTEMPTS_MAX, || endings::end(&system, &agreement, one)).await;
         match result {
             Ok(Settlement::Settled) => {
-                log_system_call(&system, Ok(()));
+                system.log(Ok(()));
                 ended.records += 1;
             }
             Ok(Settlement::Stale | Settlement::Early) => {}
             Err(error) => {
-                log_system_call(&system, Err(&error));
+                system.log(Err(&error));
                 return Err(error);
             }
         }

@@ -7,12 +7,10 @@
 
 pub mod app_state;
 pub mod aws;
-pub mod call_record;
 pub mod config;
 pub mod endings;
 pub mod files;
 pub mod pdf_reader;
-pub mod secrets;
 #[cfg(feature = "lambda")]
 pub mod secrets_manager;
 #[cfg(feature = "lambda")]

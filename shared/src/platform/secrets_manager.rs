@@ -7,10 +7,10 @@ use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
 use futures_util::future::BoxFuture;
 
 use crate::crypto::keyring::{Keyring, SealError};
+use crate::crypto::keys::Keys;
 use crate::limits;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::config::{self, ConfigError};
-use crate::platform::secrets::Keys;
 
 /// Keys in Secrets Manager, looked up on first use and cached for some minutes.
 #[derive(Debug)]

@@ -11,11 +11,12 @@ use crate::domain::ids::{EndpointId, OrgId, RequestId};
 use crate::domain::moment::Moment;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
-use crate::error::ErrorCode;
+use crate::error::{Error, ErrorCode};
 use crate::limits;
 use crate::store::OrgStore;
 use crate::store::change::Changes;
 use crate::store::commit::Commit;
+use crate::store::form_copies::{CopyUse, FormCopy};
 
 /// A call's span in the log, whose fields are in each line of the call.
 pub(crate) fn call_span(request_id: RequestId, operation: &'static str) -> Span {
@@ -240,9 +241,13 @@ impl<T> Plan<T> {
         self.changes.is_empty() && self.events.is_empty() && self.test.is_none()
     }
 
+    /// Adds a check of the person who acts, unless nothing changes.
+    pub(crate) fn under(self, check: impl IntoIterator<Item = Changes>) -> Self {
+        if self.is_empty() { self } else { self.change(check) }
+    }
+
     pub(crate) fn with_output<U>(self, output: U) -> Plan<U> {
-        let Self { output: _, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished } = self;
-        Plan { output, now, changes, afterwards, checks, events, test, shown, refusal, is_unfinished }
+        self.map(|_| output)
     }
 
     pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Plan<U> {
@@ -258,6 +263,25 @@ impl<T> Plan<T> {
     #[must_use]
     pub fn output(&self) -> &T {
         &self.output
+    }
+
+    /// Commits the plan with the use of a form's copy, and returns its output. An empty plan is not committed, and leaves
+    /// no audit row. [`Error::Conflict`] if a record has changed since it was read: nothing took effect; decide again.
+    pub(crate) async fn commit(
+        self,
+        scope: &Scope,
+        status: StatusCode,
+        copy: Option<(FormCopy, CopyUse<'_>)>,
+    ) -> Result<T, Error> {
+        if self.is_empty() {
+            return Ok(self.output);
+        }
+        let (mut commit, shown, output) = self.into_commit(scope);
+        if let Some((copy, by)) = copy {
+            commit = commit.using(copy, by);
+        }
+        commit.done(status, &shown).await?;
+        Ok(output)
     }
 
     pub(crate) fn into_commit(self, scope: &Scope) -> (Commit<'_>, Vec<Uuid>, T) {

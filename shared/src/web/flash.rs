@@ -9,14 +9,15 @@ use http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::crypto::keyring::{Keyring, SealError, Sealed};
+use crate::crypto::keys::open_with;
 use crate::domain::ids::{EndpointId, InvitationId, MemberId, ParticipantId, ProposalId, TokenId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
-use crate::platform::secrets::open_with;
+use crate::service::submitter::Submitter;
 use crate::web::request::Request;
-use crate::web::submitted_form::{SubmittedForm, Submitter};
+use crate::web::submitted_form::SubmittedForm;
 
 /// The kinds of flashes. Each, and each endpoint's secret, has its own cookie: none overwrites an unread text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::crypto::CookieSecret;
 use crate::error::Error;
 use crate::limits;
 use crate::platform::app_state::AppState;
-use crate::store::form_copies::FormCopy;
+use crate::service::form_copies::FormCopy;
 use crate::wire::body::{self, NotReceived};
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};
 use crate::wire::input;
@@ -28,7 +28,9 @@ pub const COPY: &str = "copy";
 pub struct FormKeys(CookieSecret);
 
 impl FormKeys {
-    pub(super) fn new(secret: &CookieSecret) -> Self {
+    /// Those of the session with this secret.
+    #[must_use]
+    pub fn new(secret: &CookieSecret) -> Self {
         Self(secret.clone())
     }
 

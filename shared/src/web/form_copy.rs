@@ -5,11 +5,11 @@
 use std::sync::atomic::Ordering;
 
 use crate::error::Error;
-use crate::store::form_copies::{FormAnswer, UsedCopy};
-use crate::web::participant_session::ParticipantSession;
+use crate::service::form_copies::{FormAnswer, UsedCopy};
+use crate::service::identity::participant_sessions::ParticipantSession;
+use crate::service::identity::sessions::SignedIn;
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
-use crate::web::session::SignedIn;
 
 /// A form whose copy was used before.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl Request {
     /// How the form's copy has been used by now: another request may have used it since this one began.
     pub async fn repeat_by_now(&self) -> Option<Repeat> {
         // If the copy's record can't be read, the request's own answer stands.
-        let used = self.store().used_copy(self.copy?.id, self.now()).await.ok()??;
+        let used = self.record().used_copy(self.copy?).await.ok()??;
         self.repeat_of(&used)
     }
 
@@ -67,15 +67,15 @@ impl Request {
 
     /// Notes that a part of the form has used its copy, in this request or before.
     pub(super) fn note_parts(&self) {
-        self.acts_in_parts.store(true, Ordering::Relaxed);
-        self.has_used_copy.store(true, Ordering::Relaxed);
+        self.acts_in_parts.fetch_or(true, Ordering::Relaxed);
+        self.has_used_copy.fetch_or(true, Ordering::Relaxed);
     }
 
     /// Goes on beside another request that has begun the parts of the same form with the same content. Fails with
     /// [`Error::FormUsed`] if the copy was used otherwise.
     pub(super) async fn check_copy_of_parts(&self) -> Result<(), Error> {
         let Some(copy) = self.copy.filter(|_| !self.has_used_copy()) else { return Ok(()) };
-        match self.store().used_copy(copy.id, self.now()).await? {
+        match self.record().used_copy(copy).await? {
             Some(used) if used.is_begun_by(copy) => self.note_parts(),
             Some(_) => return Err(Error::FormUsed),
             None => {}
@@ -86,7 +86,7 @@ impl Request {
     /// Fails with [`Error::FormUsed`] if another request has used the form's copy.
     pub(super) async fn check_copy(&self) -> Result<(), Error> {
         let Some(copy) = self.copy else { return Ok(()) };
-        let used = self.store().used_copy(copy.id, self.now()).await?;
+        let used = self.record().used_copy(copy).await?;
         if used.is_some() { Err(Error::FormUsed) } else { Ok(()) }
     }
 
@@ -96,7 +96,7 @@ impl Request {
         let is_known = || self.redirect_if_committed.get().is_some_and(|kept| FormAnswer::from(kept) == answer);
         let is_kept = !self.acts_in_parts.load(Ordering::Relaxed) && is_known();
         if let Some(copy) = self.copy.filter(|_| self.has_used_copy() && !is_kept) {
-            let _ = self.store().keep_answer(copy.id, &answer).await;
+            self.record().keep_answer(copy, &answer).await;
         }
     }
 }

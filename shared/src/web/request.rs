@@ -1,6 +1,6 @@
 //! A request to the app: authenticates the session, checks a form's CSRF token, and writes the audit row.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -18,18 +18,18 @@ use crate::domain::ids::{MemberId, RequestId};
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
-use crate::platform::call_record::CallRecord;
 use crate::retry::Budget;
+use crate::service::call_record::CallRecord;
+use crate::service::form_copies::{FormCopy, UsedCopy};
+use crate::service::identity::BrowserCall;
+use crate::service::identity::participant_sessions::{self, ParticipantSession};
+use crate::service::identity::sessions::{self, SignedIn};
 use crate::service::scope::Scope;
-use crate::store::Store;
-use crate::store::form_copies::{FormCopy, UsedCopy};
 use crate::web::client_address::ClientAddress;
 use crate::web::cookies::Cookie;
 use crate::web::form::{COPY, FORM_TOKEN, Form, is_own_origin, is_same_origin};
-use crate::web::owner_hint;
-use crate::web::participant_session::{self, ParticipantSession};
 use crate::web::redirect::Redirect;
-use crate::web::session::{self, SignedIn};
+use crate::web::{owner_hint, participant_cookies};
 use crate::wire::fields::FieldErrors;
 use crate::wire::input;
 
@@ -52,7 +52,6 @@ pub struct Request {
     pub(super) has_used_copy: AtomicBool,
     /// Whether the form acts in parts. Its copy is finished with its answer.
     pub(super) acts_in_parts: AtomicBool,
-    pub(super) is_audited: AtomicBool,
     /// The answer to the form if its commit takes effect although it seems to fail.
     pub(super) redirect_if_committed: OnceLock<Redirect>,
     /// What the act that led to the page did.
@@ -62,7 +61,7 @@ pub struct Request {
 impl Request {
     /// Receives a request with its body.
     pub async fn receive(app: Arc<AppState>, request: http::Request<Body>) -> Self {
-        let record = CallRecord::begin(&app, NO_ROUTE);
+        let record = app.begin_call(NO_ROUTE);
         let (mut parts, body) = request.into_parts();
         let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
         let path = path.iter().flatten().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -84,7 +83,6 @@ impl Request {
             used_copy: None,
             has_used_copy: AtomicBool::new(false),
             acts_in_parts: AtomicBool::new(false),
-            is_audited: AtomicBool::new(false),
             redirect_if_committed: OnceLock::new(),
             outcome: OnceLock::new(),
         }
@@ -94,8 +92,8 @@ impl Request {
     pub async fn authenticate(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
         self.copy = self.copy_of(self.cookie(Cookie::Session));
-        let authenticated = session::authenticate(&self.app, &self.record, &self.parts.headers, self.path_record_ids());
-        (self.signed_in, self.used_copy) = tokio::try_join!(authenticated, self.read_copy())?;
+        let signed_in = self.find_session(self.path_record_ids());
+        (self.signed_in, self.used_copy) = tokio::try_join!(signed_in, self.read_copy())?;
         // A page's session is refreshed beside the audit row; a form's before the act, which may end it.
         if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
             signed_in.refresh_session().await;
@@ -107,10 +105,10 @@ impl Request {
     pub async fn authenticate_participant(&mut self, operation: &'static str) -> Result<(), Error> {
         self.record.rename(operation);
         let Ok(participant) = self.path_id("participant") else { return Ok(()) };
-        self.copy = self.copy_of(participant_session::secret(&self.app, &self.parts.headers, participant));
-        let (headers, ids) = (&self.parts.headers, self.path_record_ids());
-        let member = session::authenticate(&self.app, &self.record, headers, Vec::new());
-        let session = participant_session::authenticate(&self.app, &self.record, headers, participant, ids);
+        let secret = participant_cookies::read(&self.app, &self.parts.headers, participant);
+        self.copy = self.copy_of(secret.clone());
+        let member = self.find_session(Vec::new());
+        let session = participant_sessions::find(&self.record, secret, participant, self.path_record_ids());
         let (session, member, used) = tokio::try_join!(session, member, self.read_copy())?;
         self.used_copy = used;
         self.participant_session = match (session, member) {
@@ -123,13 +121,32 @@ impl Request {
         Ok(())
     }
 
+    async fn find_session(&self, named: Vec<u8>) -> Result<Option<SignedIn>, Error> {
+        let hint = owner_hint::read(&self.app, &self.parts.headers);
+        sessions::find(&self.record, self.cookie(Cookie::Session), hint, named).await
+    }
+
+    /// What the use cases of identity need of the request.
+    #[must_use]
+    pub fn browser_call(&self) -> BrowserCall<'_> {
+        BrowserCall {
+            record: &self.record,
+            keys: self.app.webhooks.as_ref().map(|webhooks| &*webhooks.keys),
+            network: self.client_address().map_or_else(|| "unknown".to_owned(), ClientAddress::rate_limit_key),
+            user_agent: self.user_agent(),
+            session: self.cookie(Cookie::Session),
+            device: self.cookie(Cookie::Device),
+            named: self.path_record_ids(),
+        }
+    }
+
     fn copy_of(&self, secret: Option<CookieSecret>) -> Option<FormCopy> {
         self.form.as_ref().ok()?.copy(self.parts.uri.path(), &secret?)
     }
 
     async fn read_copy(&self) -> Result<Option<UsedCopy>, Error> {
         let Some(copy) = self.copy else { return Ok(None) };
-        let used = self.store().used_copy(copy.id, self.now()).await?;
+        let used = self.record.used_copy(copy).await?;
         if used.as_ref().is_some_and(|used| used.is_begun_by(copy)) {
             self.note_parts();
         }
@@ -193,7 +210,7 @@ impl Request {
         self.signed_in.as_ref().ok_or(Error::Unauthenticated)
     }
 
-    pub(super) fn sign_in(&mut self, signed_in: SignedIn) {
+    pub(super) fn set_signed_in(&mut self, signed_in: SignedIn) {
         self.signed_in = Some(signed_in);
     }
 
@@ -289,10 +306,6 @@ impl Request {
         &self.record
     }
 
-    pub(super) fn store(&self) -> &Store {
-        self.record.store()
-    }
-
     pub(super) fn write_budget(&self) -> Budget {
         self.record.write_budget()
     }
@@ -332,6 +345,11 @@ impl Request {
         owner_hint::update(&self.app, &self.parts.headers, owner.as_ref())
     }
 
+    /// The name of the browser's program, as it says.
+    pub(super) fn user_agent(&self) -> Option<&str> {
+        self.parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok())
+    }
+
     pub(super) fn client_address(&self) -> Option<ClientAddress> {
         self.parts.extensions.get().copied()
     }
@@ -351,7 +369,7 @@ impl Request {
     /// Writes the audit row. True if a commit took effect although it seemed to fail. On an error, give no answer.
     pub async fn audit(&self, status: StatusCode, code: &str, objects: &[Uuid]) -> Result<bool, Error> {
         // After a server error, `CallRecord::audit` finds the commit's row, and the response shows what the commit did.
-        if self.is_audited.load(Ordering::Relaxed) && !status.is_server_error() {
+        if self.record.is_committed() && !status.is_server_error() {
             return Ok(false);
         }
         let shown: Vec<u8> = objects.iter().flat_map(Uuid::as_bytes).copied().collect();

@@ -8,66 +8,25 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::crypto;
-use crate::domain::call_context::CallContext;
 use crate::domain::member::{Admin, Member};
 use crate::domain::participant::ActingParticipant;
 use crate::error::Error;
 use crate::platform::app_state::AppState;
-use crate::platform::call_record::CallRecord;
 use crate::retry::retry_on_conflict;
+use crate::service::call_record::CallRecord;
+use crate::service::form_copies::{CopyUse, FormAnswer};
+use crate::service::identity::participant_sessions::ParticipantSession;
+use crate::service::identity::sessions::SignedIn;
 use crate::service::scope::{Plan, Scope, Writer};
-use crate::store::change::Changes;
-use crate::store::form_copies::{CopyUse, FormAnswer};
-use crate::store::members;
+use crate::service::submitter::Submitter;
 use crate::web::form::Form;
-use crate::web::participant_session::ParticipantSession;
 use crate::web::redirect::Redirect;
 use crate::web::request::Request;
-use crate::web::session::SignedIn;
-
-/// The role in which a form was submitted. Its changes take effect only while the person still has that role.
-pub trait Submitter: Copy {
-    /// The check of the person's record in each transaction. None for participants, whose acts check it themselves.
-    fn role_check(self, call: &CallContext) -> Option<Changes>;
-
-    /// Checks the role again after the transaction's check may have failed.
-    fn check_role(self, current: &Member) -> Result<(), Error>;
-}
-
-impl Submitter for &ActingParticipant {
-    fn role_check(self, _: &CallContext) -> Option<Changes> {
-        None
-    }
-
-    fn check_role(self, _: &Member) -> Result<(), Error> {
-        Ok(())
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 enum FormSession<'a> {
     Member(&'a SignedIn),
     Participant(&'a ParticipantSession),
-}
-
-impl Submitter for &Member {
-    fn role_check(self, call: &CallContext) -> Option<Changes> {
-        Some(members::check_member(call, self.id()))
-    }
-
-    fn check_role(self, _: &Member) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-impl Submitter for Admin<'_> {
-    fn role_check(self, call: &CallContext) -> Option<Changes> {
-        Some(members::check_admin(call, self.member().id()))
-    }
-
-    fn check_role(self, current: &Member) -> Result<(), Error> {
-        if current.is_admin() { Ok(()) } else { Err(Error::AdminsOnly) }
-    }
 }
 
 /// A form that a member or a participant submitted from a page of their own session.
@@ -218,12 +177,9 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
         let scope = self.scope();
         let copy = self.request.copy.filter(|_| plan.is_act() && !self.request.has_used_copy());
         let answer = self.request.redirect_if_committed.get().map(FormAnswer::from);
-        let (mut commit, shown, output) = plan.into_commit(scope);
-        if let Some(copy) = copy {
-            commit = commit.using(copy, CopyUse::Act(answer.as_ref()));
-        }
-        commit.with(self.submitter.role_check(scope.call())).done(StatusCode::SEE_OTHER, &shown).await?;
-        self.request.is_audited.store(true, Ordering::Relaxed);
+        let using = copy.map(|copy| (copy, CopyUse::Act(answer.as_ref())));
+        let plan = plan.under(self.submitter.role_check(scope.call()));
+        let output = self.request.record().commit(scope, plan, using).await?;
         self.request.has_used_copy.fetch_or(copy.is_some(), Ordering::Relaxed);
         Ok(output)
     }
@@ -243,9 +199,9 @@ impl<'a> SubmittedForm<'a> {
     /// A part of the form that names these records. It never fails: a member submitted the form.
     pub fn part(&'a self, operation: &'static str, named: &[Uuid]) -> Result<FormPart<'a>, Error> {
         let signed_in = self.signed_in()?;
-        let record = CallRecord::begin(self.app(), operation);
+        let record = self.app().begin_call(operation);
         let named = named.iter().flat_map(Uuid::as_bytes).copied().collect();
-        let scope = record.scope(self.app(), signed_in.organization().id, signed_in.member().actor(), named);
+        let scope = record.scope(signed_in.organization().id, signed_in.member().actor(), named);
         Ok(FormPart { form: self, record, scope })
     }
 }
@@ -294,12 +250,9 @@ impl FormPart<'_> {
         }
         let request = self.form.request;
         let copy = request.copy.filter(|_| !request.has_used_copy());
-        let (mut commit, shown, output) = plan.into_commit(&self.scope);
-        if let Some(copy) = copy {
-            commit = commit.using(copy, CopyUse::FirstPart);
-        }
-        let role = self.form.submitter.role_check(self.scope.call());
-        commit.with(role).done(StatusCode::SEE_OTHER, &shown).await?;
+        let plan = plan.under(self.form.submitter.role_check(self.scope.call()));
+        let using = copy.map(|copy| (copy, CopyUse::FirstPart));
+        let output = self.record.commit(&self.scope, plan, using).await?;
         if copy.is_some() {
             request.note_parts();
         }

@@ -28,7 +28,7 @@ use shared::service::movement_review::{self, MovementReview};
 use shared::service::movements::{self, AcceptedElsewhere, EvidenceDecision, EvidenceHolder, NotAccepted, NotFiled};
 use shared::text;
 use shared::text::movements::{assurance, evidence_source};
-use shared::web::{Form, Request, SubmittedForm};
+use shared::web::{Form, FormKeys, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 use crate::movement::act_forms::{ACCEPTANCE, EVIDENCE};
@@ -267,7 +267,7 @@ async fn acceptance(request: &Request, notice: Option<Notice>, typed: Typed) -> 
     let elsewhere = movements::accepted_elsewhere(signed_in.scope(), id, evidence);
     let (review, elsewhere) = tokio::try_join!(movement_review::get(signed_in.scope(), id), elsewhere)?;
     let found = review.evidence.iter().find(|found| found.id() == evidence).ok_or_else(Error::not_found)?;
-    let (by, form_keys) = (signed_in.member(), signed_in.form_keys());
+    let (by, form_keys) = (signed_in.member(), FormKeys::new(signed_in.secret()));
     let zone = &signed_in.organization().time_zone;
     let shown = Shown { review: &review, to_type: None, zone, by, typed: &typed, form_keys, now: request.now() };
     let obstacle = obstacle(&review, found);

@@ -157,7 +157,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (MovementId, _) = (request.path_id("id")?, request.signed_in()?);
     let review = movement_review::get(signed_in.scope(), id).await?;
-    let (by, form_keys) = (signed_in.member(), signed_in.form_keys());
+    let (by, form_keys) = (signed_in.member(), FormKeys::new(signed_in.secret()));
     let to_type = to_type_again(request, &review.movement).await?;
     let zone = &signed_in.organization().time_zone;
     let shown = Shown { review: &review, to_type, zone, by, typed: &typed, form_keys, now: request.now() };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clock::Trigger;
 use shared::AppState;
-use shared::platform::secrets::Keys;
+use shared::crypto::keys::Keys;
 use shared::store::due::DueEntry;
 use shared::store::keys::Due;
 use shared::webhook::client::Client;

@@ -79,7 +79,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Only `web::session`, and `web::member_call` and `web::login` after a password check, call this.
+    /// Only `service::identity` calls this: for a session, or after a password check.
     pub(crate) fn of_session(org: OrgId, record: &MemberRecord) -> Self {
         Self { id: record.id, org, name: record.name.clone(), role: record.role }
     }

@@ -81,7 +81,7 @@ pub struct ActingParticipant {
 }
 
 impl ActingParticipant {
-    /// Only `web::participant_session` and `web::participant_link` call this.
+    /// Only `service::identity` calls this: for a session, or for a link that works.
     pub(crate) fn of_session(
         org: OrgId,
         agreement_id: AgreementId,

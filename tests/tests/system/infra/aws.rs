@@ -8,6 +8,7 @@ use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName
 use bytes::Bytes;
 use files::Files;
 use shared::crypto::keyring::{Keyring, SealError};
+use shared::crypto::keys::Keys;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::delivery::DeliveryState;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
@@ -15,7 +16,6 @@ use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::platform::aws;
 use shared::platform::files::FilesError;
-use shared::platform::secrets::Keys;
 use shared::platform::secrets_manager::SecretsManagerKeys;
 use shared::platform::sqs::SqsQueue;
 use shared::store::deliveries::DeliveryKey;

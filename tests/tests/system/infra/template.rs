@@ -136,7 +136,7 @@ fn every_function_is_deployed_and_watched() {
         let expected = (!is_background).then_some(&audit_failures);
         assert_eq!(filters.get(&(logs, "audit_failures")).copied(), expected, "{name}");
     }
-    let source = include_str!("../../../../shared/src/platform/call_record.rs");
+    let source = include_str!("../../../../shared/src/service/call_record.rs");
     for cause in ["no audit row", "no trail entry"] {
         assert!(source.contains(&format!("format!(\"{cause}: ")), "{cause}: what the filter looks for");
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use shared::crypto::keyring::{Keyring, SealError};
+use shared::crypto::keys::{Keys, open_with};
 use shared::domain::delivery::{DeliveryState, Outcome};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::platform::aws;
-use shared::platform::secrets::{Keys, open_with};
 use shared::platform::secrets_manager::SecretsManagerKeys;
 use shared::webhook::queue::DeliveryMessage;
 use shared::webhook::signature;

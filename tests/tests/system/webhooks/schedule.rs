@@ -248,7 +248,7 @@ async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     let queue = Arc::new(LocalQueue::default());
     let resolver = Arc::new(shared::webhook::resolve::SystemResolver::new());
     let client = shared::webhook::client::Client::new(Arc::new(PublicOrLoopback), resolver).expect("TLS");
-    let keys = shared::platform::secrets::FixedKeys::new(keyring);
+    let keys = shared::crypto::keys::FixedKeys::new(keyring);
     let time_scale = shared::domain::time_scale::TimeScale::default();
     let sender = webhook_sender::Sender::new(memory.clone(), queue.clone(), keys, client, time_scale);
     let worker = DeliveryWorker::start(queue.clone(), sender);

@@ -3,8 +3,8 @@ use std::collections::HashMap;
 use shared::domain::contact::Email;
 use shared::error::Error;
 use shared::platform::files::FileStore;
+use shared::service::identity::demo_call::MemberCall;
 use shared::store::Store;
-use shared::web::member_call::MemberCall;
 
 use crate::data::{Member, OrganizationCredentials};
 use crate::functions::Functions;
@@ -22,7 +22,8 @@ pub(crate) struct Demo<'a> {
 impl Demo<'_> {
     pub(crate) async fn call(&self, member: &Member, operation: &'static str) -> Result<MemberCall, Error> {
         let email = Email::parse(&member.email).map_err(|(_, why)| Error::Internal(why))?;
-        let call = MemberCall::begin(&self.functions.app, operation, &email, &member.password).await?;
+        let time_scale = self.functions.app.time_scale;
+        let call = MemberCall::begin(self.store, time_scale, operation, &email, &member.password).await?;
         call.ok_or(Error::Unauthenticated)
     }
 }

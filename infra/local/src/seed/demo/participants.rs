@@ -14,11 +14,11 @@ use shared::domain::participant::session::Part;
 use shared::domain::participant::{ActingParticipant, Occasion, Signing};
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
+use shared::service::identity::demo_call::ParticipantCall;
 use shared::service::information::{self, AnswerForm};
 use shared::service::participants::{self, ParticipantAct};
 use shared::service::system::SystemContext;
 use shared::text::statements;
-use shared::web::participant_link::ParticipantCall;
 
 use crate::functions::Functions;
 
@@ -56,7 +56,10 @@ impl<'a> ConsentedParticipant<'a> {
     }
 
     pub(crate) async fn call(&self, operation: &'static str) -> Result<ParticipantCall, Error> {
-        ParticipantCall::begin(&self.functions.app, operation, &self.link).await?.ok_or(Error::Unauthenticated)
+        let app = &self.functions.app;
+        let keys = app.webhooks()?.keys.keyring().await?;
+        let call = ParticipantCall::begin(&app.store, app.time_scale, operation, &keys, &self.link).await?;
+        call.ok_or(Error::Unauthenticated)
     }
 }
 

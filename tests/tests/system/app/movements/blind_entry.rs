@@ -5,7 +5,7 @@ use shared::domain::contact::Email;
 use shared::domain::invitation::NewInvitation;
 use shared::domain::money::{Currency, Money};
 use shared::domain::organization::Role;
-use shared::service::invitations::{GeneratedInvitation, invite};
+use shared::service::identity::invitations::{GeneratedInvitation, invite};
 use tests::Org;
 use tests::app::Browser;
 use tests::attending::{Attendee, link_of};

@@ -1,12 +1,10 @@
 //! Participants' sessions, which authenticate each request to their pages. Only this module and
-//! [`participant_link`](super::participant_link), which opens the sessions, make an [`ActingParticipant`].
+//! [`participant_links`](super::participant_links), which opens the sessions, make an [`ActingParticipant`].
 //!
 //! - Decision: the cookie is named after the participant, so a browser can take part in several agreements at once.
 //! - Decision: members can show every link, so whoever acts by one in a browser with a member's session, of whichever
 //!   organization, may be that member. The pages first ask whether the participant is there, and mark what follows as
 //!   done in person. The question stays open when the member signs out.
-
-use http::HeaderMap;
 
 use crate::crypto::CookieSecret;
 use crate::domain::ids::ParticipantId;
@@ -14,14 +12,11 @@ use crate::domain::organization::Organization;
 use crate::domain::participant::ActingParticipant;
 use crate::domain::participant::session::{InPerson, Part, StoredParticipantSession};
 use crate::error::Error;
-use crate::platform::app_state::AppState;
-use crate::platform::call_record::CallRecord;
-use crate::service::scope::Scope;
+use crate::service::call_record::CallRecord;
+use crate::service::identity::sessions::SignedIn;
+use crate::service::scope::{Plan, Scope};
 use crate::store::OrgStore;
-use crate::store::participants::Visitor;
-use crate::web::cookies;
-use crate::web::form::FormKeys;
-use crate::web::session::SignedIn;
+use crate::store::participants::{self, Visitor};
 
 /// The participant of a request, with their session.
 #[derive(Debug, Clone)]
@@ -35,7 +30,6 @@ pub struct ParticipantSession {
 
 impl ParticipantSession {
     pub(super) fn new(
-        app: &AppState,
         record: &CallRecord,
         visitor: Visitor,
         secret: CookieSecret,
@@ -46,7 +40,7 @@ impl ParticipantSession {
         let Part { organization_id, agreement_id, participant_id } = stored.part;
         let participant =
             ActingParticipant::of_session(organization_id, agreement_id, participant_id, &contact, access);
-        let scope = record.scope(app, organization_id, participant.actor(), path_record_ids);
+        let scope = record.scope(organization_id, participant.actor(), path_record_ids);
         Self { participant, organization, secret, stored, scope }
     }
 
@@ -81,7 +75,7 @@ impl ParticipantSession {
     }
 
     /// Marks a browser with a member's session. Stores the question first, so that signing out does not avoid it.
-    pub(super) async fn in_browser_of(mut self, signed_in: &SignedIn) -> Result<Self, Error> {
+    pub(crate) async fn in_browser_of(mut self, signed_in: &SignedIn) -> Result<Self, Error> {
         if let Some(member) = host(signed_in, &self.stored).await? {
             self.scope.store().table().ask_in_person(self.secret.hash(), &member).await?;
             self.stored.to_ask_about = Some(member);
@@ -95,13 +89,7 @@ impl ParticipantSession {
         self.secret.form_token()
     }
 
-    /// The hidden fields of the session's forms.
-    #[must_use]
-    pub fn form_keys(&self) -> FormKeys {
-        FormKeys::new(&self.secret)
-    }
-
-    pub(super) fn rename(&mut self, operation: &'static str) {
+    pub(crate) fn rename(&mut self, operation: &'static str) {
         self.scope.call_mut().rename(operation);
     }
 
@@ -109,11 +97,13 @@ impl ParticipantSession {
         &self.stored
     }
 
-    pub(super) fn secret(&self) -> &CookieSecret {
+    /// The secret of the session.
+    #[must_use]
+    pub fn secret(&self) -> &CookieSecret {
         &self.secret
     }
 
-    pub(super) async fn refresh_session(&self) {
+    pub(crate) async fn refresh_session(&self) {
         let now = self.scope.now();
         if self.stored.is_to_be_refreshed(now) {
             self.scope.store().table().refresh_participant_session(self.secret.hash(), &self.stored, now).await;
@@ -121,7 +111,7 @@ impl ParticipantSession {
     }
 
     /// Fails with [`Error::Unauthenticated`] if the session has ended since the request began.
-    pub(super) async fn check_session(&self) -> Result<(), Error> {
+    pub(crate) async fn check_session(&self) -> Result<(), Error> {
         let part = self.stored.part;
         let session = self.scope.store().table().participant_session(self.secret.hash()).await?;
         let access = self.scope.store().access(part.agreement_id, part.participant_id).await?;
@@ -144,28 +134,15 @@ pub(super) async fn host(signed_in: &SignedIn, session: &StoredParticipantSessio
     Ok(store.member(member_id).await?.map(|record| InPerson { member_id, member: record.name }))
 }
 
-/// Over https the name begins with `__Host-`, so browsers accept the cookie from this host only.
-pub(super) fn cookie_name(app: &AppState, participant: ParticipantId) -> String {
-    format!("{}{participant}", cookie_prefix(app))
-}
-
-pub(super) fn cookie_prefix(app: &AppState) -> &'static str {
-    if app.insecure_cookies { "part-" } else { "__Host-part-" }
-}
-
-pub(super) fn secret(app: &AppState, headers: &HeaderMap, participant: ParticipantId) -> Option<CookieSecret> {
-    cookies::value(headers, &cookie_name(app, participant)).and_then(CookieSecret::parse)
-}
-
-/// Authenticates a request to a participant's pages. `None` without a session, or if it has ended.
-pub(super) async fn authenticate(
-    app: &AppState,
+/// Authenticates a request to a participant's pages by its session's secret. `None` without a session, or if it has
+/// ended.
+pub(crate) async fn find(
     record: &CallRecord,
-    headers: &HeaderMap,
+    secret: Option<CookieSecret>,
     participant: ParticipantId,
     path_record_ids: Vec<u8>,
 ) -> Result<Option<ParticipantSession>, Error> {
-    let Some(secret) = secret(app, headers, participant) else { return Ok(None) };
+    let Some(secret) = secret else { return Ok(None) };
     let store = record.store();
     let session = store.participant_session(secret.hash()).await?;
     let is_own = |session: &StoredParticipantSession| {
@@ -176,5 +153,21 @@ pub(super) async fn authenticate(
     if visitor.access.generation != session.generation {
         return Ok(None);
     }
-    Ok(Some(ParticipantSession::new(app, record, visitor, secret, session, path_record_ids)))
+    Ok(Some(ParticipantSession::new(record, visitor, secret, session, path_record_ids)))
+}
+
+/// Records that the participant is present in the member's browser. What the session does from then on says so.
+pub fn act_in_person(session: &ParticipantSession) -> Result<Plan<()>, Error> {
+    let (scope, participant) = (session.scope(), session.participant());
+    // Pressed twice.
+    let Some(member) = session.to_ask_about() else { return Ok(Plan::new(scope, ())) };
+    let marked = participants::act_in_person(scope.call(), session.secret().hash(), member)?;
+    let shown = [participant.agreement_id().uuid(), participant.id().uuid()];
+    Ok(Plan::new(scope, ()).change([marked]).showing(shown))
+}
+
+/// Ends the session, in this browser alone.
+pub fn leave(session: &ParticipantSession) -> Plan<()> {
+    let scope = session.scope();
+    Plan::new(scope, ()).change([participants::end_session(scope.call(), session.secret().hash())])
 }

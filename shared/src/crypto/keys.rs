@@ -1,4 +1,4 @@
-//! Sources of encryption keys: Secrets Manager in the cloud (`secrets_manager`), a file on the local stack.
+//! Sources of encryption keys: Secrets Manager in the cloud (`platform::secrets_manager`), a file on the local stack.
 
 use std::fmt;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use futures_util::FutureExt;
@@ -14,17 +15,18 @@ use crate::domain::audit::Via;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{OrgId, RequestId};
 use crate::domain::time::Timestamp;
+use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::limits;
-use crate::platform::app_state::AppState;
 use crate::retry::{Budget, retry_on_conflict};
-use crate::service::scope::{Scope, call_span};
-use crate::service::system::SystemContext;
+use crate::service::scope::{Plan, Scope, call_span};
 use crate::store::audit::Outcome;
+use crate::store::form_copies::{CopyUse, FormCopy};
 use crate::store::{OrgStore, Store, StoreError, Usage};
 
+/// A call at any entrance. It begins before it is known who calls.
 #[derive(Debug)]
-pub(crate) struct CallRecord {
+pub struct CallRecord {
     span: Span,
     request_id: RequestId,
     operation: &'static str,
@@ -33,12 +35,15 @@ pub(crate) struct CallRecord {
     started: Instant,
     /// The table; counts this call's usage.
     store: Store,
+    time_scale: TimeScale,
+    /// Whether a commit has written the audit row.
+    is_committed: AtomicBool,
     /// Why an unknown caller has no entry in the trail, if writing it failed.
     no_trail: OnceLock<String>,
 }
 
 impl CallRecord {
-    pub(crate) fn begin(app: &AppState, operation: &'static str) -> Self {
+    pub(crate) fn begin(store: &Store, time_scale: TimeScale, operation: &'static str) -> Self {
         let request_id = RequestId::new();
         Self {
             span: call_span(request_id, operation),
@@ -47,7 +52,9 @@ impl CallRecord {
             via: None,
             now: Timestamp::now(),
             started: Instant::now(),
-            store: app.store.metered(),
+            store: store.metered(),
+            time_scale,
+            is_committed: AtomicBool::new(false),
             no_trail: OnceLock::new(),
         }
     }
@@ -86,9 +93,32 @@ impl CallRecord {
         Budget::until(self.started + limits::WRITE_DEADLINE).of_call(self.started)
     }
 
-    pub(crate) fn scope(&self, app: &AppState, org: OrgId, actor: Actor, named: Vec<u8>) -> Scope {
+    pub(crate) fn scope(&self, org: OrgId, actor: Actor, named: Vec<u8>) -> Scope {
         let call = CallContext::new(self.request_id, self.operation, self.now, actor, org, named);
-        Scope::new(call.through(self.via), OrgStore::new(self.store.clone(), org), app.time_scale)
+        Scope::new(call.through(self.via), OrgStore::new(self.store.clone(), org), self.time_scale)
+    }
+
+    /// Commits a plan of the call's form as [`Plan::commit`] does, and returns its output.
+    pub(crate) async fn commit<T>(
+        &self,
+        scope: &Scope,
+        plan: Plan<T>,
+        copy: Option<(FormCopy, CopyUse<'_>)>,
+    ) -> Result<T, Error> {
+        let changes = !plan.is_empty();
+        let output = plan.commit(scope, StatusCode::SEE_OTHER, copy).await?;
+        self.is_committed.fetch_or(changes, Ordering::Relaxed);
+        Ok(output)
+    }
+
+    /// Notes that a commit of the call took effect although its response was lost.
+    pub(crate) fn note_commit(&self) {
+        self.is_committed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a commit has written the audit row.
+    pub(crate) fn is_committed(&self) -> bool {
+        self.is_committed.load(Ordering::Relaxed)
     }
 
     /// Writes the audit row of a call that changed nothing: in the caller's organization, or best effort in the
@@ -135,17 +165,6 @@ impl CallRecord {
         let end = CallEnd { status, code, cause, started: self.started, usage: self.store.usage() };
         end.log(&self.span, caller.map(Scope::call));
     }
-}
-
-/// Logs the end of a call by the service itself.
-pub fn log_system_call(context: &SystemContext, ended: Result<(), &Error>) {
-    let (status, code) = match ended {
-        Ok(()) => (StatusCode::OK, "ok"),
-        Err(error) => (error.status().0, error.status().1.as_str()),
-    };
-    let cause = ended.err().and_then(Error::cause);
-    let end = CallEnd { status, code, cause, started: context.started(), usage: context.usage() };
-    end.log(context.span(), Some(context.call()));
 }
 
 /// Logs a failure of the service that belongs to no call, with the organization if it is about one.
