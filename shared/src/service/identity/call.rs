@@ -31,6 +31,7 @@ pub struct BrowserCall<'a> {
 
 /// What an attempt at a use case decided.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, for the time of an attempt")]
 pub(crate) enum Decided<T> {
     /// To commit a plan in its scope.
     Act(Scope, Plan<T>),

@@ -268,7 +268,7 @@ pub async fn accept(
             }
         }
     };
-    let Joined { signed_in, proven } = match call.run(accept).await? {
+    let Joined { signed_in, proven } = match Box::pin(call.run(accept)).await? {
         Ok(joined) => joined,
         Err(refused) => return Ok(refused),
     };
@@ -328,7 +328,9 @@ fn accept_with_account(
         (Some((organization, member)), _) => {
             begin_session_of_member(call, &proven, secrets, organization.clone(), member.clone())?
         }
-        (None, Some(invitation)) => join(call, secrets, found, invitation, member_of(invitation, name, call), &proven)?,
+        (None, Some(invitation)) => {
+            join(call, secrets, found, invitation, &member_of(invitation, name, call), &proven)?
+        }
         (None, None) => return Ok(Decided::Nothing(Err(Accepted::Gone))),
     };
     Ok(begun.map(|signed_in| Ok(Joined { signed_in, proven: Some(proven) })))
@@ -362,7 +364,7 @@ async fn accept_with_new_account(
         created_at: call.now(),
         epoch: 0,
     });
-    let begun = join(call, secrets, found, invitation, member, &proven)?;
+    let begun = join(call, secrets, found, invitation, &member, &proven)?;
     Ok(begun.map(|signed_in| Ok(Joined { signed_in, proven: Some(proven) })))
 }
 
@@ -372,15 +374,15 @@ fn join(
     secrets: &Secrets,
     found: &Found,
     invitation: &Versioned<StoredInvitation>,
-    member: MemberRecord,
+    member: &MemberRecord,
     proven: &Proven,
 ) -> Result<Decided<SignedIn>, Error> {
     let (scope, plan) = begin_session(call, proven, secrets, found.organization.clone(), member.clone())?;
     let created = match &found.account {
-        Some(_) => members::create_for_account(scope.call(), &member, &proven.account)?,
-        None => members::create_with_account(scope.call(), &member, &proven.account)?,
+        Some(_) => members::create_for_account(scope.call(), member, &proven.account)?,
+        None => members::create_with_account(scope.call(), member, &proven.account)?,
     };
-    let tie = tie_to_inviter(scope.call(), &member, invitation)?;
+    let tie = tie_to_inviter(scope.call(), member, invitation)?;
     let plan = plan.change([created, stored::accept(scope.call(), invitation)]).change(tie);
     Ok(Decided::Act(scope, plan))
 }

@@ -178,7 +178,7 @@ impl LinkVisit<'_> {
     /// Opens a session, with the typed code if the organization asks for one.
     pub async fn open(&self, typed: &str) -> Result<Result<OpenedSession, NotOpened>, Error> {
         let (secret, tried) = (CookieSecret::new()?, OnceCell::new());
-        self.call.run(|| self.try_to_open(typed, &secret, &tried)).await
+        Box::pin(self.call.run(|| self.try_to_open(typed, &secret, &tried))).await
     }
 
     /// One attempt. `tried` keeps the code's result.
