@@ -27,6 +27,8 @@
 //! - Decision: an agreement has one due entry, for its earliest moment; each change moves it in the same transaction.
 
 mod of_service;
+#[cfg(test)]
+pub(super) mod tests;
 
 use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::funding::Place;

@@ -1,5 +1,7 @@
 //! Queries of one partition, strongly consistent: a response at a time, or all there is.
 
+use std::fmt::Display;
+
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 
 use super::item::Item;
@@ -43,8 +45,8 @@ impl<'a> Query<'a> {
     }
 
     /// Only items between two sort keys, inclusive.
-    pub(super) fn between(self, from: impl ToString, to: impl ToString) -> Self {
-        Self { sort: SortKeys::Between { from: from.to_string(), to: to.to_string() }, ..self }
+    pub(super) fn between(self, from: impl Display, to: impl Display) -> Self {
+        Self { sort: SortKeys::Between { from: format!("{from}"), to: format!("{to}") }, ..self }
     }
 
     pub(super) fn only(self, attributes: &'a [&'a str]) -> Self {

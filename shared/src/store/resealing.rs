@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn every_kind_with_sealed_attributes_is_resealed() {
         let keys = Keyring::new("one").unwrap();
-        let written = crate::store::record_kind::tests::written(OrgId::new());
+        let written = crate::store::keys::tests::written(OrgId::new());
         for (kind, key) in written {
             let looked_at = change_of(&key.into_item(), &keys);
             // Only those have to be read, and this item has nothing but its key.

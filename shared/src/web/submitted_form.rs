@@ -152,7 +152,7 @@ impl<'a, S: Submitter> SubmittedForm<'a, S> {
             let plan = decide();
             async {
                 let result = match plan.await {
-                    Ok(plan) => self.commit(plan).await,
+                    Ok(plan) => Box::pin(self.commit(plan)).await,
                     Err(error) => Err(error),
                 };
                 if matches!(result, Err(Error::Conflict)) {
@@ -222,7 +222,7 @@ impl FormPart<'_> {
             let plan = decide();
             async {
                 let result = match plan.await {
-                    Ok(plan) => self.commit(plan).await,
+                    Ok(plan) => Box::pin(self.commit(plan)).await,
                     Err(error) => Err(error),
                 };
                 if matches!(result, Err(Error::Conflict)) {

@@ -105,15 +105,15 @@ pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
 /// The entry of a delivery, which two ids name.
 #[must_use]
 pub fn due_delivery(at: Timestamp, org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
-    due_with(due(at, Due::Delivery, org, event.uuid()), endpoint)
+    due_with(&due(at, Due::Delivery, org, event.uuid()), endpoint)
 }
 
 /// An entry with its own suffix, for work that can be requested twice at the same moment.
 pub(in crate::store) fn due_unique(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
-    due_with(due(at, what, org, id), uuid::Uuid::now_v7())
+    due_with(&due(at, what, org, id), uuid::Uuid::now_v7())
 }
 
-fn due_with(entry: Key, id: impl Display) -> Key {
+fn due_with(entry: &Key, id: impl Display) -> Key {
     Key::new(entry.partition().to_owned(), format_args!("{}#{id}", entry.sort()))
 }
 

@@ -31,6 +31,17 @@ const LISTS: [&str; 8] = [
     "WORKSPACES",
 ];
 
+/// The kinds of the records that are listed: those whose layout steps can change.
+const LISTED: [Kind; 7] = [
+    Kind::Agreement,
+    Kind::Contact,
+    Kind::Movement,
+    Kind::Obligation,
+    Kind::Proposal,
+    Kind::Statement,
+    Kind::Workspace,
+];
+
 pub(super) async fn items(table: &Table) -> Vec<Item> {
     let client = table.client();
     let (mut items, mut start) = (Vec::new(), None);
@@ -58,7 +69,7 @@ fn text<'a>(item: &'a Item, name: &str) -> &'a str {
 
 fn kind_of(item: &Item) -> Option<Kind> {
     let [_, _, what, _] = text(item, "pk").split('#').collect::<Vec<_>>()[..] else { return None };
-    Kind::parse(what).filter(|_| text(item, "sk") == ".")
+    Kind::parse(&what.to_lowercase()).filter(|kind| LISTED.contains(kind) && text(item, "sk") == ".")
 }
 
 fn is_row(item: &Item) -> bool {
@@ -93,7 +104,7 @@ async fn older_records_are_read_as_they_are_and_migrated_while_the_service_runs(
     let counted = rewrite(&store, true, None).await.expect("a count");
     let kinds: BTreeSet<Kind> = written.iter().filter_map(kind_of).collect();
     assert!(counted.older.keys().eq(&kinds) && counted.rewritten == 0, "{counted:?}");
-    assert!(kinds.len() >= Kind::ALL.len() - 1, "the demo has no statement: {kinds:?}");
+    assert!(kinds.len() >= LISTED.len() - 1, "the demo has no statement: {kinds:?}");
     let client = Client::new(&stack.base_url).with_token(&organization.read_write_token);
     let contact =
         written.iter().find(|item| kind_of(item) == Some(Kind::Contact) && text(item, "pk").contains(&organization.id));
