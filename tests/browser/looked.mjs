@@ -8,11 +8,11 @@ import { VIEWS } from './browser.mjs';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const record = path.join(import.meta.dirname, 'looked-at.txt');
-const drawn = /^(functions\/[^/]+\/templates|shared\/pages\/(templates|assets))\//;
+const drawn = /^(functions\/[^/]+\/templates|(shared\/pages|infra\/docs)\/(templates|assets))\//;
 
 function hash() {
   const hash = createHash('sha256');
-  for (const folder of ['functions', 'shared/pages']) {
+  for (const folder of ['functions', 'infra/docs', 'shared/pages']) {
     const files = fs.readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true });
     const names = files.filter((file) => file.isFile()).map((file) => path.relative(root, path.join(file.parentPath, file.name)));
     for (const name of names.filter((name) => drawn.test(name)).sort()) {

@@ -179,7 +179,7 @@ async function main(stacks, receiver) {
   made.statements = await statements(admin);
   made.funding = await trustOf(stack);
   // Few recovery codes are left, with those of all views.
-  while (made.guarded.recoveryCodes.length > 3 + VIEWS.length) {
+  while (made.guarded.recoveryCodes.length > 3 + LOOKED.length) {
     const { page, context } = await open(chrome);
     await signIn({ page }, stack.base, made.guarded);
     await context.close();

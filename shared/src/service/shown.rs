@@ -49,6 +49,9 @@ impl<P: ShownPart> Shown<P> {
     /// What has changed between the page and now, in the order of the parts.
     #[must_use]
     pub fn changed_to(&self, now: &Self) -> Vec<P> {
+        if !self.is_readable() {
+            return P::ALL.to_vec();
+        }
         let changed = |(at, part): (usize, &P)| (self.digests.get(at) != now.digests.get(at)).then_some(*part);
         P::ALL.iter().enumerate().filter_map(changed).collect()
     }

@@ -47,7 +47,7 @@ use crate::wire::text::Folded;
 
 pub use super::key::{Item, Key, PARTITION, SORT};
 use super::record_kind::RecordKind as Kind;
-pub use super::record_kind::Rows;
+pub use super::record_kind::{Due, Rows};
 pub use of_service::*;
 
 /// The movement for which a document counts.

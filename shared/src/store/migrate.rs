@@ -114,8 +114,7 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
         Kind::Proposal => rows::<Proposal, _>(org, &item, |_, _| [])?,
         Kind::Statement => rows::<Statement, _>(org, &item, |_, _| [])?,
         Kind::Workspace => rows::<Workspace, _>(org, &item, |_, _| [])?,
-        // No step changes them.
-        _ => Vec::new(),
+        _ => return Err(unreadable("kind with a row")),
     };
     Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
 }

@@ -32,6 +32,28 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// The kinds of due entries. The text begins the sort keys of a kind.
+    pub enum Due {
+        /// An event that is to be relayed.
+        Event = "EVENT",
+        /// A proposal that expires.
+        Proposal = "PROPOSAL",
+        /// An agreement whose countdown or term ends.
+        Agreement = "AGREEMENT",
+        /// A delivery that is to be attempted.
+        Delivery = "DELIVERY",
+        /// An endpoint whose deliveries are to be updated after a change of the endpoint.
+        Endpoint = "ENDPOINT",
+        /// An agreement that was cancelled or has expired, with records that are still to end with it.
+        Ending = "ENDING",
+        /// A workspace whose people are to be counted after a change.
+        People = "PEOPLE",
+        /// Files that a call uploaded, each to be removed if nothing names it.
+        Upload = "UPLOAD",
+    }
+}
+
 /// The part of the inspection that knows what a kind refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chapter {
@@ -50,7 +72,7 @@ pub(super) enum Chapter {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Declared {
     /// The forms of the partition key and the sort key: names, and for what differs `o` an organization, `i` an id, `n` a
-    /// number, `t` a text without `#`, `r` a list, and `*` all that follows.
+    /// number, `t` a text without `#`, `r` a list, `d` a kind of due entry, `+` ids, and `*` all that follows.
     partition: &'static str,
     sort: &'static str,
     /// Whether an organization's export has it: neither if it is secret, nor if it derives from other records.
@@ -135,7 +157,7 @@ records! {
     /// A row of the service-level trail.
     Trail = "row of the service trail": at("TRAIL#t#n", "i");
     /// An entry of the due index.
-    Due = "due entry": at("DUE#n", "t#n#o#*").refers(Chapter::Due);
+    Due = "due entry": at("DUE#n", "d#n#o#+").refers(Chapter::Due);
     /// An organization.
     Organization = "organization": at("ORG#o#ORGANIZATION", ".").exported().refers(Chapter::OfOrganization);
     /// A member.
@@ -318,7 +340,7 @@ fn filled<'a>(form: &str, parts: &mut impl Iterator<Item = &'a dyn Display>) -> 
 }
 
 fn is_part(segment: &str) -> bool {
-    matches!(segment, "o" | "i" | "n" | "t" | "r" | "*")
+    matches!(segment, "o" | "i" | "n" | "t" | "r" | "d" | "+" | "*")
 }
 
 /// What a key says of its item.
@@ -351,8 +373,10 @@ impl Place {
         let mut rest = Some(text);
         for segment in form.split('#') {
             let Some(left) = rest else { return false };
-            if segment == "*" {
-                return !left.is_empty();
+            match segment {
+                "*" => return !left.is_empty(),
+                "+" => return left.split('#').all(|id| id_of(id).is_some()),
+                _ => {}
             }
             let (part, behind) = left.split_once('#').map_or((left, None), |(part, behind)| (part, Some(behind)));
             if !self.reads_part(segment, part) {
@@ -370,13 +394,13 @@ impl Place {
                 self.org.is_some()
             }
             "i" => {
-                // An id has one spelling: another would be another key.
-                let id = part.parse::<Uuid>().ok().filter(|id| id.to_string() == part);
+                let id = id_of(part);
                 self.ids.extend(id);
                 id.is_some()
             }
             "n" => !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()),
             "t" => !part.is_empty(),
+            "d" => Due::parse(part).is_some(),
             "r" => {
                 self.rows = Rows::parse(part);
                 self.rows.is_some()
@@ -384,4 +408,9 @@ impl Place {
             name => name == part,
         }
     }
+}
+
+/// An id has one spelling: another would be another key.
+fn id_of(part: &str) -> Option<Uuid> {
+    part.parse::<Uuid>().ok().filter(|id| id.to_string() == part)
 }

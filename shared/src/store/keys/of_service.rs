@@ -2,12 +2,11 @@
 
 use std::fmt::Display;
 
-use super::{Key, Kind};
+use super::{Due, Key, Kind};
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::Email;
 use crate::domain::ids::{EndpointId, EventId, OrgId, RequestId, SessionId};
 use crate::domain::time::Timestamp;
-use crate::wire::enums::text_enum;
 use crate::wire::text::Folded;
 
 /// The token with this hash.
@@ -134,25 +133,3 @@ pub(in crate::store) fn due_after(at: Timestamp, what: Due) -> String {
 
 /// The number of partitions of the due index.
 pub const DUE_SHARDS: u8 = 8;
-
-text_enum! {
-    /// The kinds of due entries. The text begins the sort keys of a kind.
-    pub enum Due {
-        /// An event that is to be relayed.
-        Event = "EVENT",
-        /// A proposal that expires.
-        Proposal = "PROPOSAL",
-        /// An agreement whose countdown or term ends.
-        Agreement = "AGREEMENT",
-        /// A delivery that is to be attempted.
-        Delivery = "DELIVERY",
-        /// An endpoint whose deliveries are to be updated after a change of the endpoint.
-        Endpoint = "ENDPOINT",
-        /// An agreement that was cancelled or has expired, with records that are still to end with it.
-        Ending = "ENDING",
-        /// A workspace whose people are to be counted after a change.
-        People = "PEOPLE",
-        /// Files that a call uploaded, each to be removed if nothing names it.
-        Upload = "UPLOAD",
-    }
-}

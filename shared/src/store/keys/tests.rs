@@ -168,7 +168,8 @@ fn a_key_that_nothing_writes_is_none() {
         (format!("ORG#{org}#AGREEMENT#{id}"), "ACT#1"),
         (format!("ORG#{org}#MOVEMENT#{id}"), "ACT#1"),
         (format!("ORG#somewhere#CONTACT#{id}"), "."),
-        ("DUE#3".to_owned(), "WORKSPACE#000000000000001#a#b"),
+        ("DUE#3".to_owned(), "EVENT#000000000000001#a#b"),
+        ("DUE#3".to_owned(), &format!("WORKSPACE#000000000000001#{org}#{id}")),
     ] {
         assert_eq!(ItemPlace::of(&Key::from_parts(&partition, sort)), None, "{partition} {sort}");
     }
