@@ -1,4 +1,4 @@
-//! How copies of forms were used, for the entrance that shows forms ([`crate::store::form_copies`] has the records).
+//! How copies of forms were used, for the entrance that shows forms (`store::form_copies` has the records).
 
 use crate::error::Error;
 use crate::service::call_record::CallRecord;
