@@ -59,7 +59,7 @@ pub(crate) async fn export_part(request: &mut Request) -> Result<PageResponse, E
     let write = move || agreement::bundle_of_acts(&later, &organization, &service, &key);
     let bundle = apart(write).await?;
     let org = request.signed_in()?.scope().org();
-    let response = hand_out(request, org, bundle, ("application/zip", &name, &kind, "zip"));
+    let response = hand_out(request, org, bundle, "application/zip", &name, &kind, "zip");
     Ok(response.await?.showing([id.uuid()]))
 }
 
@@ -114,7 +114,7 @@ async fn export(request: &Request, id: AgreementId, found: BundleContents) -> Re
     let (name, kind) = (found.record.agreement.name.clone(), kind(found.record.part));
     let write = move || agreement::bundle(&found, &extracts, &organization, &service, &files, &key);
     let bundle = apart(write).await?;
-    let response = hand_out(request, signed_in.scope().org(), bundle, ("application/zip", &name, &kind, "zip"));
+    let response = hand_out(request, signed_in.scope().org(), bundle, "application/zip", &name, &kind, "zip");
     Ok(response.await?.showing([id.uuid()]))
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn show_certificate(request: &mut Request) -> Result<PageRespon
     let signed_in = request.signed_in()?;
     let found = contents::completed(signed_in.scope(), id).await?;
     let (organization, link) = (signed_in.organization().clone(), agreement_link(id));
-    Ok(certificate(request, found, (organization, Audience::Members), link).await?.showing([id.uuid()]))
+    Ok(certificate(request, found, organization, Audience::Members, link).await?.showing([id.uuid()]))
 }
 
 pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageResponse, Error> {
@@ -131,9 +131,9 @@ pub(crate) async fn own_certificate(request: &mut Request) -> Result<PageRespons
     let by = session.participant();
     let found = contents::completed_of(session.scope(), by).await?;
     let back = Link { url: part_url(by.id()), text: "Go to your agreement".to_owned() };
-    let about = (session.organization().clone(), Audience::Participant(by.id()));
+    let (organization, audience) = (session.organization().clone(), Audience::Participant(by.id()));
     let shown = [by.agreement_id().uuid(), by.id().uuid()];
-    Ok(certificate(request, found, about, back).await?.showing(shown))
+    Ok(certificate(request, found, organization, audience, back).await?.showing(shown))
 }
 
 fn agreement_link(id: AgreementId) -> Link {
@@ -143,7 +143,8 @@ fn agreement_link(id: AgreementId) -> Link {
 async fn certificate(
     request: &Request,
     found: Result<CompletedRecord, NoBundle>,
-    (organization, audience): (Organization, Audience),
+    organization: Organization,
+    audience: Audience,
     back: Link,
 ) -> Result<PageResponse, Error> {
     let found = match found {
@@ -153,7 +154,7 @@ async fn certificate(
     let org = organization.id;
     let name = found.record().agreement.name.clone();
     let file = apart(move || agreement::certificate(&found, &organization, audience)).await?;
-    hand_out(request, org, file, ("application/pdf", &name, "certificate", "pdf")).await
+    hand_out(request, org, file, "application/pdf", &name, "certificate", "pdf").await
 }
 
 /// Writes a file on a blocking thread, because it takes CPU time.
@@ -184,7 +185,10 @@ async fn hand_out(
     request: &Request,
     org: OrgId,
     file: Bytes,
-    (media_type, agreement, kind, ending): (&'static str, &AgreementName, &str, &str),
+    media_type: &'static str,
+    agreement: &AgreementName,
+    kind: &str,
+    ending: &str,
 ) -> Result<PageResponse, Error> {
     let name = format!("{} {kind}.{ending}", agreement.as_str());
     if file.len() > limits::FILE_BYTES_MAX

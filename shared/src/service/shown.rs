@@ -1,4 +1,4 @@
-//! What a page showed when somebody decided, by what people tell apart: a refusal says what has changed since.
+//! Digests of what a page showed, part by part: a refused decision says which parts have changed since.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -11,7 +11,7 @@ use crate::retry::retry_on_conflict;
 use crate::service::call_record::CallRecord;
 use crate::service::scope::{Plan, Scope};
 
-/// A call from a browser, whoever may be there.
+/// A call from a browser, signed in or not.
 #[derive(Debug)]
 pub struct BrowserCall<'a> {
     pub(crate) record: &'a CallRecord,
