@@ -14,7 +14,8 @@ use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
 use shared::domain::time::Timestamp;
 use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use shared::store::due::DueEntry;
-use shared::store::keys::{self, Due, Key, Rows};
+use shared::store::keys::{self, Due, Key};
+use shared::store::operator::Operator;
 use shared::store::{agreements, proposals, workspaces};
 use shared::wire::input::OrDefault;
 
@@ -184,10 +185,19 @@ pub async fn expire_proposal(org: &Org, proposal: &Value) -> Timestamp {
         _ => ProposalAction::CancelAgreement,
     };
     let (before, now): (Timestamp, _) = (text("expires_at").parse().expect("a moment"), Timestamp::now());
-    let ms = AttributeValue::N(now.unix_ms().to_string());
+    let number = |number: i64| AttributeValue::N(number.to_string());
     set_at(org, keys::proposal(org.id, id), "expires_at", AttributeValue::S(now.to_string())).await;
-    set_at(org, keys::row(org.id, Rows::Proposals, id.uuid()), "x", ms.clone()).await;
-    set_at(org, keys::pending(org.id, agreement, action), "until", ms).await;
+    // As if an older release had written it: migrating it writes its row, and tells the lists in memory.
+    set_at(org, keys::proposal(org.id, id), "sv", number(0)).await;
+    let mut behind = None;
+    loop {
+        let page = Operator::new(&org.store()).migrate_page(behind.as_ref(), 1_000, false).await.expect("a migration");
+        behind = page.1;
+        if behind.is_none() {
+            break;
+        }
+    }
+    set_at(org, keys::pending(org.id, agreement, action), "until", number(now.unix_ms())).await;
     move_due(org, Due::Proposal, id.uuid(), [before, now]).await;
     now
 }

@@ -12,6 +12,7 @@ use shared::domain::time_scale::TimeScale;
 use shared::service::system::SystemContext;
 use shared::store::Store;
 use shared::store::change::Changes;
+use shared::store::keys::Rows;
 use shared::store::operator::Operator;
 
 use crate::client::Client;
@@ -169,9 +170,18 @@ impl Org {
 
     /// Deletes the records of who knew whom and who left, as the table does when they expire.
     pub async fn a_week_passes_for_members(&self) {
-        let of_members = format!("ORG#{}#MEMBERTIES", self.id);
+        self.delete_all_under(&format!("ORG#{}#MEMBERTIES", self.id)).await;
+    }
+
+    /// Deletes what was logged for lists of a kind, as the table does when it expires. A stack that holds the rows in
+    /// memory may lack the last of them.
+    pub async fn a_day_passes_for_lists_of(&self, rows: Rows) {
+        self.delete_all_under(&format!("ORG#{}#{rows}#LOG", self.id)).await;
+    }
+
+    async fn delete_all_under(&self, partition: &str) {
         let table = self.stack.table();
-        for row in self.state().await.into_iter().filter(|row| row["pk"] == of_members.as_str()) {
+        for row in rows::partition(&table.client(), table, partition).await {
             let part = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
             let delete = table.client().delete_item().table_name(&table.name);
             delete.key("pk", part("pk")).key("sk", part("sk")).send().await.expect("it goes");

@@ -47,11 +47,12 @@ impl Snapshot {
         keys
     }
 
-    /// All rows in an organization's partitions except audit rows and notes of uploads, in a stable order.
+    /// All rows in an organization's partitions except audit rows, notes of uploads and logs of lists, in a stable order.
     #[must_use]
     pub fn of_organization(&self, org: OrgId) -> Vec<&Value> {
         let mut rows = self.under(&format!("ORG#{org}"));
-        rows.retain(|row| row["pk"].as_str().is_some_and(|pk| !pk.contains("#AUDIT#") && !pk.contains("#STOREDFILE#")));
+        let is_left_out = |pk: &str| pk.contains("#AUDIT#") || pk.contains("#STOREDFILE#") || pk.ends_with("#LOG");
+        rows.retain(|row| row["pk"].as_str().is_some_and(|pk| !is_left_out(pk)));
         rows.sort_by_key(|row| (row["pk"].to_string(), row["sk"].to_string()));
         rows
     }
@@ -73,7 +74,7 @@ pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
     partition(&table.client(), table, &format!("ORG#{org}#AUDIT#1")).await
 }
 
-async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
+pub(crate) async fn partition(client: &Client, table: &Table, key: &str) -> Vec<Value> {
     let pages = client
         .query()
         .table_name(&table.name)
@@ -265,7 +266,7 @@ fn account_key(email: &str) -> std::collections::HashMap<String, AttributeValue>
     shared::store::keys::account(&Email::parse(email).expect("an address")).into_item()
 }
 
-/// All rows in an organization's own partitions except audit rows, in a stable order.
+/// All rows in an organization's own partitions except audit rows, notes of uploads and logs, in a stable order.
 pub async fn of_organization(table: &Table, org: OrgId) -> Vec<Value> {
     Snapshot::of(table).await.of_organization(org).into_iter().cloned().collect()
 }

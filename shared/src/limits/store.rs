@@ -44,8 +44,9 @@ pub const TABLE_CREATION_WAIT: Duration = Duration::from_mins(1);
 pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
-/// Of these, a call's own: audit row, entry in an agreement's history, idempotency key, check of its member.
-pub const CALL_ITEMS_MAX: usize = 4;
+/// Of these, a call's own: audit row, entry in an agreement's history, idempotency key, check of its member, and the
+/// entries in the logs of five lists (agreements, their documents, proposals, movements, obligations).
+pub const CALL_ITEMS_MAX: usize = 9;
 /// Items of one event: the event, and its entry on the due index.
 pub const EVENT_ITEMS: usize = 2;
 /// Keys in one `BatchGetItem` (the service's own limit).
@@ -62,3 +63,24 @@ pub const INSPECTED_AT_ONCE: usize = 200;
 pub const SUSPENDED_AT_ONCE: usize = 40;
 /// Attempts at an operator's act while other calls change the same records.
 pub const OPERATOR_ATTEMPTS_MAX: u32 = 5;
+/// How long a write of a listed record may take from its stamp to its effect: [`AWS_CALL_TIMEOUT`] with all attempts, and
+/// 10 s for a last attempt that was given up and takes effect after all.
+pub const COMMIT_MAX: Duration = Duration::from_secs(18);
+/// How far the clock of a function may be from the true time, in either direction.
+pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5);
+/// How much of a list's log each list reads again. A write that took effect after the last reading began has a stamp of
+/// at most [`COMMIT_MAX`] before that, by a clock that may be [`CLOCK_SKEW_MAX`] behind the reader's own, which may be as
+/// much ahead.
+pub const LOG_WINDOW: Duration = COMMIT_MAX.saturating_add(CLOCK_SKEW_MAX).saturating_add(CLOCK_SKEW_MAX);
+/// How much of the log a list reads again once in [`LATE_WRITES_INTERVAL`], for writes that hung in the network for
+/// longer than [`COMMIT_MAX`] and were answered as failed: AWS refuses a request whose signature is 5 min old.
+pub const LATE_WRITES_WINDOW: Duration = Duration::from_mins(10);
+/// See [`LATE_WRITES_WINDOW`].
+pub const LATE_WRITES_INTERVAL: Duration = Duration::from_mins(1);
+/// Entries of the log are kept this long, and rows in memory are read anew well before.
+pub const LOG_KEPT: Duration = Duration::from_hours(24);
+/// See [`LOG_KEPT`].
+pub const LISTED_ROWS_AGE_MAX: Duration = Duration::from_hours(20);
+/// Rows of lists that one process keeps in memory, in bytes; those that were listed longest ago go first. A row takes
+/// about 150 bytes. The smallest function that lists has 256 MB.
+pub const LISTED_ROWS_BYTES_MAX: usize = 64 << 20;

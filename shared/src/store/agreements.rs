@@ -3,10 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::change::{Change, Changes};
-use super::item::{Item, from_item, ids, number, text};
+use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Attribute, Order, RowFilter, TEXT};
-use super::query::Query;
+use super::list::{Attribute, HeldRow, Order, RowFilter, RowWrite};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
@@ -137,31 +136,26 @@ pub(super) struct KnownAgreements {
 }
 
 impl OrgStore {
-    /// Finds agreements by the folded needle and those that have ended, in one pass over the rows, if needed.
+    /// Finds agreements by the folded needle and those that have ended, from the rows, if needed.
     pub(super) async fn known_agreements(
         &self,
         needle: Option<&str>,
         asks_for_ended: bool,
     ) -> Result<KnownAgreements, StoreError> {
         let mut known = KnownAgreements::default();
-        let mut attributes = vec![keys::SORT];
-        attributes.extend(needle.map(|_| TEXT));
-        attributes.extend(asks_for_ended.then_some(LIFECYCLE.name));
-        if attributes.len() == 1 {
+        if needle.is_none() && !asks_for_ended {
             return Ok(known);
         }
-        self.store
-            .each(Query::of(keys::rows(self.org, Rows::Agreements)).only(&attributes), |row| {
-                let id = || text(&row, keys::SORT).and_then(|id| id.parse::<AgreementId>().ok());
-                if needle.is_some_and(|needle| text(&row, TEXT).is_some_and(|name| name.contains(needle))) {
-                    known.named.extend(id());
-                }
-                let lifecycle = text(&row, LIFECYCLE.name).and_then(Lifecycle::parse);
-                if lifecycle.is_some_and(Lifecycle::has_ended_early) {
-                    known.ended.extend(id());
-                }
-            })
-            .await?;
+        self.each_row(Rows::Agreements, |row| {
+            if needle.is_some_and(|needle| row.searched().contains(needle)) {
+                known.named.insert(row.id());
+            }
+            let lifecycle = row.text(LIFECYCLE.name).and_then(Lifecycle::parse);
+            if asks_for_ended && lifecycle.is_some_and(Lifecycle::has_ended_early) {
+                known.ended.insert(row.id());
+            }
+        })
+        .await?;
         Ok(known)
     }
 }
@@ -181,8 +175,8 @@ impl OrgStore {
         page: PageRequest,
     ) -> Result<Page<Agreement>, StoreError> {
         let takes_part =
-            move |row: &Item| ids(row, CONTACTS).is_some_and(|contacts| contacts.contains(&contact.uuid()));
-        self.list(Order::OldestFirst, &RowFilter::default().matching(&[CONTACTS], takes_part), page).await
+            move |row: HeldRow<'_>| row.ids(CONTACTS).is_some_and(|contacts| contacts.contains(&contact.uuid()));
+        self.list(Order::OldestFirst, &RowFilter::default().matching(takes_part), page).await
     }
 
     pub(crate) async fn agreements_of_workspace(
@@ -190,22 +184,19 @@ impl OrgStore {
         workspace: WorkspaceId,
     ) -> Result<Vec<AgreementOfWorkspace>, StoreError> {
         let (mut found, workspace) = (Vec::new(), workspace.to_string());
-        let attributes = [keys::SORT, WORKSPACE.name, LIFECYCLE.name, CONTACTS];
-        let partition = keys::rows(self.org, Rows::Agreements);
-        let agreement = |row: &Item| {
+        let agreement = |row: HeldRow<'_>| {
             Some(AgreementOfWorkspace {
-                id: text(row, keys::SORT)?.parse().ok()?,
-                is_cancelled: text(row, LIFECYCLE.name) == Some(Lifecycle::Cancelled.as_str()),
-                contacts: ids(row, CONTACTS)?.into_iter().map(Into::into).collect(),
+                id: row.id(),
+                is_cancelled: row.text(LIFECYCLE.name) == Some(Lifecycle::Cancelled.as_str()),
+                contacts: row.ids(CONTACTS)?.into_iter().map(Into::into).collect(),
             })
         };
-        self.store
-            .each(Query::of(partition).only(&attributes), |row| {
-                if text(&row, WORKSPACE.name) == Some(&workspace) {
-                    found.push(agreement(&row));
-                }
-            })
-            .await?;
+        self.each_row(Rows::Agreements, |row| {
+            if row.text(WORKSPACE.name) == Some(&workspace) {
+                found.push(agreement(row));
+            }
+        })
+        .await?;
         let found: Option<Vec<_>> = found.into_iter().collect();
         found.ok_or_else(|| StoreError::Unreadable("decoding a row of an agreement".to_owned()))
     }
@@ -238,27 +229,11 @@ pub(crate) struct OpenAgreements {
 impl OrgStore {
     pub(crate) async fn open_agreements(&self) -> Result<OpenAgreements, StoreError> {
         let mut found = OpenAgreements::default();
-        let attributes = [
-            keys::SORT,
-            LIFECYCLE.name,
-            CONTACTS,
-            WAITED_FOR,
-            DECLINED,
-            ANSWERS,
-            AUTHORIZES,
-            TO_AUTHORIZE,
-            PAPERS,
-            SINCE,
-            EXPIRES,
-        ];
-        self.store
-            .each(Query::of(keys::rows(self.org, Rows::Agreements)).only(&attributes), |row| {
-                match open_agreement(&row) {
-                    Some(open) => found.open.push(open),
-                    None => found.ended += 1,
-                }
-            })
-            .await?;
+        self.each_row(Rows::Agreements, |row| match open_agreement(row) {
+            Some(open) => found.open.push(open),
+            None => found.ended += 1,
+        })
+        .await?;
         Ok(found)
     }
 
@@ -270,31 +245,34 @@ impl OrgStore {
     }
 }
 
-fn open_agreement(row: &Item) -> Option<OpenAgreement> {
-    let is_active = match Lifecycle::parse(text(row, LIFECYCLE.name)?)? {
+fn open_agreement(row: HeldRow<'_>) -> Option<OpenAgreement> {
+    let ids = |name| row.ids(name).unwrap_or_default();
+    let is_active = match Lifecycle::parse(row.text(LIFECYCLE.name)?)? {
         Lifecycle::Draft => false,
         Lifecycle::Active => true,
         Lifecycle::Completed | Lifecycle::Cancelled | Lifecycle::Expired => return None,
     };
     Some(OpenAgreement {
-        id: text(row, keys::SORT)?.parse().ok()?,
+        id: row.id(),
         is_active,
-        contacts: ids(row, CONTACTS).unwrap_or_default().into_iter().map(Into::into).collect(),
-        waited_for: ids(row, WAITED_FOR).unwrap_or_default().into_iter().map(Into::into).collect(),
-        is_declined: number::<i64>(row, DECLINED).is_some(),
-        has_answers: number::<i64>(row, ANSWERS).is_some(),
-        authorizations: number(row, AUTHORIZES).unwrap_or_default(),
-        to_authorize: ids(row, TO_AUTHORIZE).unwrap_or_default().into_iter().map(Into::into).collect(),
-        papers: ids(row, PAPERS).unwrap_or_default().into_iter().map(Into::into).collect(),
-        since_ms: number(row, SINCE).unwrap_or_default(),
-        expires_ms: number(row, EXPIRES),
+        contacts: ids(CONTACTS).into_iter().map(Into::into).collect(),
+        waited_for: ids(WAITED_FOR).into_iter().map(Into::into).collect(),
+        is_declined: row.number::<i64>(DECLINED).is_some(),
+        has_answers: row.number::<i64>(ANSWERS).is_some(),
+        authorizations: row.number(AUTHORIZES).unwrap_or_default(),
+        to_authorize: ids(TO_AUTHORIZE).into_iter().map(Into::into).collect(),
+        papers: ids(PAPERS).into_iter().map(Into::into).collect(),
+        since_ms: row.number(SINCE).unwrap_or_default(),
+        expires_ms: row.number(EXPIRES),
     })
 }
 
 /// The changes that create an agreement.
 pub fn create(call: &CallContext, draft: &Draft) -> Result<Changes, StoreError> {
     let mut created = record::create::<Agreement>(call.org(), draft)?;
-    created.extend(change_documents_row(call.org(), None, draft));
+    if !draft.documents.is_empty() {
+        created.push(write_documents_row(call.org(), draft, 1, None));
+    }
     Ok(Changes::of(call, created).about(draft.id(), None))
 }
 
@@ -364,7 +342,9 @@ fn next_version(
 ) -> Result<Vec<Change>, StoreError> {
     let org = call.org();
     let mut changes = record::replace(org, before, after)?;
-    changes.extend(change_documents_row(org, Some(before), after));
+    if names_of_documents(before) != names_of_documents(after) {
+        changes.push(write_documents_row(org, after, before.version() + 1, before.stamp()));
+    }
     for obligation in obligation::begun(before, after) {
         changes.extend(record::create(org, &obligation)?);
     }
@@ -399,22 +379,33 @@ pub fn leave_items(call: &CallContext, published: &ByMember<Agreement>) -> Chang
     Changes::decided_by_member(call, published, [leave_rest(call, published)])
 }
 
-pub(super) fn rows_beside(org: OrgId, agreement: &Agreement) -> Option<Change> {
-    change_documents_row(org, None, agreement)
+/// The row with the names of an agreement's documents, if it has any, to be written together with that version.
+pub(super) fn documents_row(org: OrgId, agreement: &Agreement, version: u64) -> Option<Item> {
+    let names = names_of_documents(agreement);
+    let key = keys::row(org, Rows::AgreementDocuments, agreement.id().uuid());
+    (!names.is_empty()).then(|| record::row_item(key, &names, version))
 }
 
-pub(super) fn documents_row(org: OrgId, agreement: &Agreement) -> Option<Item> {
-    let change = change_documents_row(org, None, agreement);
-    change.and_then(|change| if let Change::Put(row) = change { Some(row) } else { None })
+pub(super) fn write_documents_row(
+    org: OrgId,
+    agreement: &Agreement,
+    version: u64,
+    stamp_before: Option<i64>,
+) -> Change {
+    let id = agreement.id();
+    Change::Row(RowWrite {
+        org,
+        rows: Rows::AgreementDocuments,
+        id: id.uuid(),
+        record: keys::agreement(org, id),
+        version,
+        stamp_before,
+        row: documents_row(org, agreement, version),
+    })
 }
 
-fn change_documents_row(org: OrgId, before: Option<&Agreement>, after: &Agreement) -> Option<Change> {
-    let names = |agreement: &Agreement| {
-        Folded::join(agreement.documents.iter().map(|document| document.name.as_str())).as_str().to_owned()
-    };
-    let (was, is) = (before.map(names).unwrap_or_default(), names(after));
-    let key = keys::row(org, Rows::AgreementDocuments, after.id().uuid());
-    (was != is).then(|| if is.is_empty() { Change::Delete(key) } else { Change::Put(record::row_item(key, &is)) })
+fn names_of_documents(agreement: &Agreement) -> String {
+    Folded::join(agreement.documents.iter().map(|document| document.name.as_str())).as_str().to_owned()
 }
 
 fn due(org: OrgId, id: AgreementId, at: Timestamp) -> Key {

@@ -9,7 +9,8 @@ use aws_sdk_dynamodb::types::{self as sdk, AttributeValue, ConditionCheck, Delet
 
 use super::StoreError;
 use super::item::{Item, VERSION};
-use super::keys::{Key, PARTITION};
+use super::keys::{self, Key, PARTITION};
+use super::list::RowWrite;
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
@@ -28,6 +29,8 @@ pub(super) enum Change {
     /// Puts an item without a condition: its record's condition in the same transaction guards it too.
     Put(Item),
     PutIfExpired(Item, Expiry),
+    /// Puts or deletes a row, beside its record's change. The transaction also logs it.
+    Row(RowWrite),
     CheckVersion(Key, u64),
     Check(Condition),
     DeleteVersion(Key, u64),
@@ -229,6 +232,10 @@ impl Change {
             Self::Create(item) => write.put(put(table, item, Expression::absent())?),
             Self::Replace(item, version) => write.put(put(table, item, Expression::version(version))?),
             Self::Put(item) => write.put(put(table, item, Expression::none())?),
+            Self::Row(RowWrite { row: Some(item), .. }) => write.put(put(table, item, Expression::none())?),
+            Self::Row(RowWrite { org, rows, id, row: None, .. }) => {
+                write.delete(delete(table, keys::row(org, rows, id), Expression::none())?)
+            }
             Self::PutIfExpired(item, expiry) => write.put(put(table, item, Expression::expired(expiry))?),
             Self::Update(update) => write.update(update.into_sdk(table)?),
             Self::CheckVersion(key, version) => write.condition_check(check(table, key, Expression::version(version))?),

@@ -13,7 +13,7 @@ use super::change::{Change, Changes, Moving};
 use super::failure::TransactionOutcome;
 use super::form_copies::{self, CopyUse, FormCopy};
 use super::idempotency::{self, IdempotencyKey, StoredResponse};
-use super::{Item, OrgStore, StoreError, acts, audit, events};
+use super::{Item, OrgStore, StoreError, acts, audit, events, list};
 use crate::domain::call_context::CallContext;
 use crate::domain::event::{Event, EventKind};
 use crate::domain::ids::EndpointId;
@@ -197,11 +197,11 @@ impl<'a> Commit<'a> {
         for check in self.checks {
             checks.extend(check.for_call(call)?);
         }
-        let room = limits::TRANSACTION_ITEMS_MAX.saturating_sub(transaction.len());
-        transaction.extend(checks.into_iter().take(room));
-        if transaction.len() > limits::TRANSACTION_ITEMS_MAX {
-            return Err(Error::Internal(format!("a commit of {} items", transaction.len())));
+        let items = transaction.len() + list::count_of_entries(&transaction);
+        if items > limits::TRANSACTION_ITEMS_MAX {
+            return Err(Error::Internal(format!("a commit of {items} items")));
         }
+        transaction.extend(checks.into_iter().take(limits::TRANSACTION_ITEMS_MAX - items));
         Ok(transaction)
     }
 }

@@ -373,7 +373,7 @@ mod tests {
         let org = OrgId::new();
         let call = CallContext::new(RequestId::new(), "test", Timestamp::now(), Actor::system(), org, Vec::new());
         let (one, other) = (added(WorkspaceId::new()), added(WorkspaceId::new()));
-        let before = Versioned::read(FundingItem::clone(&one), 1);
+        let before = Versioned::read(FundingItem::clone(&one), 1, None);
         assert!(change(&call, &before, &one).is_ok() && change(&call, &before, &other).is_err());
         assert_eq!(create(&call, &one).unwrap().into_list().len(), 2, "the record and its pointer");
     }

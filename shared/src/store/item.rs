@@ -13,6 +13,8 @@ use crate::domain::delivery::Delivery;
 use crate::domain::endpoint::Endpoint;
 
 pub(super) const VERSION: &str = "v";
+/// When the last write of a listed record was sent, in milliseconds since 1970 (see `list::log`).
+pub(super) const STAMP: &str = "stamp";
 
 /// A record as read, with the version that its next change must name. Only the store makes one of a protected record.
 ///
@@ -37,6 +39,8 @@ pub(super) const VERSION: &str = "v";
 pub struct Versioned<T> {
     value: T,
     version: u64,
+    /// Of listed records.
+    stamp: Option<i64>,
 }
 
 impl<T> Versioned<T> {
@@ -52,8 +56,12 @@ impl<T> Versioned<T> {
         self.value
     }
 
-    pub(super) fn read(value: T, version: u64) -> Self {
-        Self { value, version }
+    pub(super) fn read(value: T, version: u64, stamp: Option<i64>) -> Self {
+        Self { value, version, stamp }
+    }
+
+    pub(super) fn stamp(&self) -> Option<i64> {
+        self.stamp
     }
 }
 
@@ -75,7 +83,7 @@ impl<T: Unprotected> Versioned<T> {
     /// A record at a version, for test doubles of the store.
     #[must_use]
     pub fn new(value: T, version: u64) -> Self {
-        Self { value, version }
+        Self { value, version, stamp: None }
     }
 }
 
@@ -108,7 +116,8 @@ pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError
 pub(super) fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
-    Ok(Versioned { value: from_item(item)?, version })
+    let stamp = number(&item, STAMP);
+    Ok(Versioned { value: from_item(item)?, version, stamp })
 }
 
 pub(super) fn text<'a>(item: &'a Item, name: &str) -> Option<&'a str> {

@@ -57,6 +57,13 @@ impl Key {
         Self { partition: partition.to_owned(), sort: sort.to_owned() }
     }
 
+    /// Whether an item has this key.
+    pub(super) fn is_of(&self, item: &Item) -> bool {
+        let is =
+            |name, part: &str| item.get(name).and_then(|found| found.as_s().ok()).is_some_and(|found| found == part);
+        is(SORT, &self.sort) && is(PARTITION, &self.partition)
+    }
+
     /// The key of an item. None if its attributes are missing.
     #[must_use]
     pub fn of(item: &Item) -> Option<Self> {

@@ -486,3 +486,19 @@ pub(super) fn rows(org: OrgId, rows: Rows) -> String {
 pub fn row(org: OrgId, kind: Rows, id: uuid::Uuid) -> Key {
     Kind::Row.key(&[&org, &kind, &id])
 }
+
+/// The log of a list, in the order of stamps.
+pub(super) fn log(org: OrgId, rows: Rows) -> String {
+    Kind::RowsWritten.partition(&[&org, &rows])
+}
+
+/// An entry in the log of a list.
+#[must_use]
+pub fn log_entry(org: OrgId, rows: Rows, stamp_ms: i64, id: uuid::Uuid) -> Key {
+    Kind::RowsWritten.key(&[&org, &rows, &format_args!("{stamp_ms:015}"), &id])
+}
+
+/// How the sort keys of entries begin that have a stamp: all later ones sort behind it.
+pub(super) fn logged_from(stamp_ms: i64) -> String {
+    Kind::RowsWritten.prefix(&[&format_args!("{:015}", stamp_ms.max(0))])
+}

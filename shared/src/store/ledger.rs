@@ -1,22 +1,20 @@
-//! The ledger has no rows of its own: one pass reads those of agreements, movements and obligations side by side.
+//! The ledger has no rows of its own: it reads those of agreements, movements and obligations side by side.
 //!
 //! - Decision: the ledger derives from the lists' rows. Its own would cost two more write units per change, and copies
 //!   of the agreement's kind and participants in each payment and obligation.
 //! - Decision: rows name participants, and the agreement's row their contacts, so a search finds a new name at once.
 //! - Decision: what ends with an agreement is shown as ended as soon as the agreement's row says so.
-//! - Decision: the three passes are not one moment, but each has what was acknowledged before the call began.
+//! - Decision: the three lists are not read at one moment, but each has what was acknowledged before the call began.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::item::{Item, ids, number, text};
-use super::keys::{self, Rows, SORT};
-use super::list::TEXT;
+use super::keys::Rows;
+use super::list::HeldRow;
 use super::movement_row::MovementRow;
 use super::obligation_row::ObligationRow;
 use super::packed::ShortId;
-use super::query::Query;
 use super::{OrgStore, StoreError, agreements};
 use crate::domain::agreement::{AgreementKind, Lifecycle};
 use crate::domain::day::Day;
@@ -44,7 +42,7 @@ list_query! {
     }
 }
 
-/// How much a pass reads of each row.
+/// How much is read of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LedgerDetail {
     Filtered,
@@ -133,25 +131,16 @@ struct AgreementFacts {
 }
 
 impl AgreementFacts {
-    const ATTRIBUTES: [&'static str; 6] = [
-        SORT,
-        agreements::WORKSPACE.name,
-        agreements::KIND.name,
-        agreements::LIFECYCLE.name,
-        agreements::CONTACTS,
-        agreements::PARTICIPANTS,
-    ];
-
-    fn of(row: &Item) -> Option<Self> {
-        let kind = text(row, agreements::KIND.name).and_then(AgreementKind::parse)?;
-        let lifecycle = text(row, agreements::LIFECYCLE.name).and_then(Lifecycle::parse)?;
+    fn of(row: HeldRow<'_>) -> Option<Self> {
+        let kind = row.text(agreements::KIND.name).and_then(AgreementKind::parse)?;
+        let lifecycle = row.text(agreements::LIFECYCLE.name).and_then(Lifecycle::parse)?;
         Some(Self {
-            workspace: text(row, agreements::WORKSPACE.name)?.parse().ok()?,
+            workspace: row.text(agreements::WORKSPACE.name)?.parse().ok()?,
             product: kind.into(),
             is_agreed: is_agreed(lifecycle),
             has_ended_early: lifecycle.has_ended_early(),
-            contacts: ids(row, agreements::CONTACTS)?.into_iter().map(Into::into).collect(),
-            participants: ids(row, agreements::PARTICIPANTS).unwrap_or_default().into_iter().map(ShortId::of).collect(),
+            contacts: row.ids(agreements::CONTACTS)?.into_iter().map(Into::into).collect(),
+            participants: row.ids(agreements::PARTICIPANTS).unwrap_or_default().into_iter().map(ShortId::of).collect(),
         })
     }
 
@@ -179,10 +168,6 @@ impl<'a> Wanted<'a> {
         let needs_agreements = detail == LedgerDetail::Full || is_filtered || needle.is_some();
         Self { needle, detail, needs_agreements }
     }
-
-    fn attributes(&self, attributes: &[&'static str]) -> Vec<&'static str> {
-        attributes.iter().copied().chain(self.needle.map(|_| TEXT)).collect()
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,19 +184,16 @@ impl OrgStore {
     /// Movements to the receiving side that may take evidence of an arrival, also late. Their records decide.
     pub(crate) async fn awaited_movements(&self) -> Result<Vec<AwaitedMovement>, StoreError> {
         let (mut found, mut facts) = (Vec::new(), HashMap::new());
-        let of_movements = Query::of(keys::rows(self.org, Rows::Movements)).only(&MovementRow::ATTRIBUTES);
-        let of_agreements = Query::of(keys::rows(self.org, Rows::Agreements)).only(&AgreementFacts::ATTRIBUTES);
         tokio::try_join!(
-            self.store.each(of_movements, |row| {
+            self.each_row(Rows::Movements, |row| {
                 let may_arrive = |state: MovementState| {
                     let may_be_told = matches!(state, MovementState::Exception | MovementState::Cancelled);
                     may_be_told || state.takes_evidence_of(Side::Receiver)
                 };
-                found.extend(MovementRow::read(&row).filter(|row| may_arrive(row.state)));
+                found.extend(MovementRow::read(row).filter(|row| may_arrive(row.state)));
             }),
-            self.store.each(of_agreements, |row| {
-                let id = text(&row, SORT).and_then(|id| id.parse::<AgreementId>().ok());
-                facts.extend(id.zip(AgreementFacts::of(&row)));
+            self.each_row(Rows::Agreements, |row| {
+                facts.extend(AgreementFacts::of(row).map(|facts| (row.id::<AgreementId>(), facts)));
             }),
         )?;
         let awaited = |row: MovementRow| {
@@ -249,29 +231,25 @@ impl OrgStore {
         &self,
         wanted: Wanted<'_>,
     ) -> Result<(Vec<ReadRow>, HashMap<AgreementId, AgreementFacts>), StoreError> {
-        let attributes: &[&str] = if wanted.needs_agreements { &AgreementFacts::ATTRIBUTES } else { &[SORT] };
-        let mut attributes = wanted.attributes(attributes);
-        attributes.extend((wanted.detail == LedgerDetail::Full).then_some(agreements::EXPIRES));
         let mut facts = HashMap::new();
-        let read = |item: &Item| {
-            let id: AgreementId = text(item, SORT)?.parse().ok()?;
+        let read = |held: HeldRow<'_>| {
+            let id: AgreementId = held.id();
             if wanted.needs_agreements {
-                facts.insert(id, AgreementFacts::of(item)?);
+                facts.insert(id, AgreementFacts::of(held)?);
             }
             let mut row = ReadRow::of(id.uuid(), LedgerRowType::Agreement, id);
-            row.entry.state = text(item, agreements::LIFECYCLE.name).and_then(LedgerState::parse);
-            let expires_ms = number(item, agreements::EXPIRES);
+            row.entry.state = held.text(agreements::LIFECYCLE.name).and_then(LedgerState::parse);
+            let expires_ms = held.number(agreements::EXPIRES).filter(|_| wanted.detail == LedgerDetail::Full);
             row.entry.due = expires_ms.and_then(|ms| Timestamp::from_unix_ms(ms).ok()).map(LedgerDue::At);
             Some(row)
         };
-        let rows = self.read_rows(Rows::Agreements, LedgerRowType::Agreement, &attributes, wanted, read).await?;
+        let rows = self.read_rows(Rows::Agreements, LedgerRowType::Agreement, wanted, read).await?;
         Ok((rows, facts))
     }
 
     async fn movement_rows(&self, wanted: Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
-        let attributes = wanted.attributes(&MovementRow::ATTRIBUTES);
-        let read = |item: &Item| {
-            let found = MovementRow::read(item)?;
+        let read = |held: HeldRow<'_>| {
+            let found = MovementRow::read(held)?;
             let mut row = ReadRow::of(found.id.uuid(), LedgerRowType::Movement, found.agreement_id);
             row.entry.state = Some(found.state.into());
             row.entry.due = found.due_on.map(LedgerDue::By);
@@ -282,13 +260,12 @@ impl OrgStore {
             }
             Some(row)
         };
-        self.read_rows(Rows::Movements, LedgerRowType::Movement, &attributes, wanted, read).await
+        self.read_rows(Rows::Movements, LedgerRowType::Movement, wanted, read).await
     }
 
     async fn obligation_rows(&self, wanted: Wanted<'_>) -> Result<Vec<ReadRow>, StoreError> {
-        let attributes = wanted.attributes(&ObligationRow::ATTRIBUTES);
-        let read = |item: &Item| {
-            let found = ObligationRow::read(item)?;
+        let read = |held: HeldRow<'_>| {
+            let found = ObligationRow::read(held)?;
             let mut row = ReadRow::of(found.id.uuid(), LedgerRowType::Obligation, found.agreement_id);
             row.entry.state = Some(found.state.into());
             let due_ms = found.next_due_ms;
@@ -297,27 +274,25 @@ impl OrgStore {
             (row.by, row.to) = (found.promisors, found.promisees);
             Some(row)
         };
-        self.read_rows(Rows::Obligations, LedgerRowType::Obligation, &attributes, wanted, read).await
+        self.read_rows(Rows::Obligations, LedgerRowType::Obligation, wanted, read).await
     }
 
     async fn read_rows(
         &self,
         list: Rows,
         row_type: LedgerRowType,
-        attributes: &[&str],
         wanted: Wanted<'_>,
-        mut read: impl FnMut(&Item) -> Option<ReadRow>,
+        mut read: impl FnMut(HeldRow<'_>) -> Option<ReadRow>,
     ) -> Result<Vec<ReadRow>, StoreError> {
         let (mut rows, mut unreadable) = (Vec::new(), 0_u64);
-        self.store
-            .each(Query::of(keys::rows(self.org, list)).only(attributes), |item| match read(&item) {
-                Some(mut row) => {
-                    row.is_titled = wanted.needle.is_some_and(|needle| has_title(&item, row_type, needle));
-                    rows.push(row);
-                }
-                None => unreadable += 1,
-            })
-            .await?;
+        self.each_row(list, |held| match read(held) {
+            Some(mut row) => {
+                row.is_titled = wanted.needle.is_some_and(|needle| has_title(held, row_type, needle));
+                rows.push(row);
+            }
+            None => unreadable += 1,
+        })
+        .await?;
         if unreadable > 0 {
             return Err(StoreError::Failed(format!("{unreadable} rows of {row_type}s that can't be read")));
         }
@@ -327,23 +302,22 @@ impl OrgStore {
     async fn contacts_named(&self, needle: Option<&str>) -> Result<Option<HashSet<ContactId>>, StoreError> {
         let Some(needle) = needle else { return Ok(None) };
         let mut found = HashSet::new();
-        self.store
-            .each(Query::of(keys::rows(self.org, Rows::Contacts)).only(&[SORT, TEXT]), |row| {
-                if first_line(&row).contains(needle) {
-                    found.extend(text(&row, SORT).and_then(|id| id.parse::<ContactId>().ok()));
-                }
-            })
-            .await?;
+        self.each_row(Rows::Contacts, |row| {
+            if first_line(row).contains(needle) {
+                found.insert(row.id());
+            }
+        })
+        .await?;
         Ok(Some(found))
     }
 }
 
 /// A contact's name without its email address, or a payment's purpose without its reference.
-fn first_line(row: &Item) -> &str {
-    text(row, TEXT).and_then(|text| text.split('\n').next()).unwrap_or_default()
+fn first_line(row: HeldRow<'_>) -> &str {
+    row.searched().split('\n').next().unwrap_or_default()
 }
 
-fn has_title(row: &Item, row_type: LedgerRowType, needle: &str) -> bool {
+fn has_title(row: HeldRow<'_>, row_type: LedgerRowType, needle: &str) -> bool {
     let title = first_line(row);
     if row_type == LedgerRowType::Movement && title.is_empty() {
         return Folded::new(UNTITLED).as_str().contains(needle);

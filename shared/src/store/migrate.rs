@@ -1,10 +1,11 @@
 //! Rewrites records of older schema versions, for `ops migrate`.
 //!
-//! Decision: a rewritten record keeps its version, so calls that have read it can still commit. The same transaction
-//! rewrites its rows; if a call changes the record at that moment, one of the two is decided again.
+//! Decision: a rewritten record has a version of its own, as after any change, so that lists in memory take its new row.
+//! The same transaction rewrites its rows; a call that has read the record before is decided again.
 
 use std::collections::BTreeMap;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ use super::record::{self, Record};
 use super::record_kind::{Place, RecordKind as Kind};
 use super::versions::{self, NEWEST};
 use super::whole_table::{PageOfTable, Position};
-use super::{Store, StoreError, agreements};
+use super::{Store, StoreError, Versioned, agreements};
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
 use crate::domain::ids::OrgId;
@@ -105,25 +106,26 @@ fn rewritten(key: &Key, kind: Kind, item: Item) -> Result<Vec<Change>, StoreErro
     let unreadable = |what: &str| StoreError::Unreadable(format!("a record to migrate has no {what}"));
     let version: u64 = number(&item, VERSION).ok_or_else(|| unreadable("version"))?;
     let org = Place::of(key).and_then(|place| place.org).ok_or_else(|| unreadable("key of a record"))?;
-    let item = versions::upgraded(item)?;
-    let rows = match kind {
-        Kind::Agreement => rows::<Agreement, _>(org, &item, agreements::rows_beside)?,
-        Kind::Contact => rows::<Contact, _>(org, &item, |_, _| [])?,
-        Kind::Movement => rows::<Movement, _>(org, &item, |_, _| [])?,
-        Kind::Obligation => rows::<Obligation, _>(org, &item, |_, _| [])?,
-        Kind::Proposal => rows::<Proposal, _>(org, &item, |_, _| [])?,
-        Kind::Statement => rows::<Statement, _>(org, &item, |_, _| [])?,
-        Kind::Workspace => rows::<Workspace, _>(org, &item, |_, _| [])?,
+    let mut item = versions::upgraded(item)?;
+    item.insert(VERSION.to_owned(), AttributeValue::N((version + 1).to_string()));
+    let mut changes = match kind {
+        Kind::Agreement => {
+            let agreement = record::decode::<Agreement>(item.clone())?;
+            let documents = agreements::write_documents_row(org, &agreement, agreement.version(), agreement.stamp());
+            vec![row_of(org, &agreement), documents]
+        }
+        Kind::Contact => vec![row_of(org, &record::decode::<Contact>(item.clone())?)],
+        Kind::Movement => vec![row_of(org, &record::decode::<Movement>(item.clone())?)],
+        Kind::Obligation => vec![row_of(org, &record::decode::<Obligation>(item.clone())?)],
+        Kind::Proposal => vec![row_of(org, &record::decode::<Proposal>(item.clone())?)],
+        Kind::Statement => vec![row_of(org, &record::decode::<Statement>(item.clone())?)],
+        Kind::Workspace => vec![row_of(org, &record::decode::<Workspace>(item.clone())?)],
         _ => return Err(unreadable("kind with a row")),
     };
-    Ok(std::iter::once(Change::Replace(item, version)).chain(rows).collect())
+    changes.push(Change::Replace(item, version));
+    Ok(changes)
 }
 
-fn rows<R: Record, B: IntoIterator<Item = Change>>(
-    org: OrgId,
-    item: &Item,
-    beside: impl Fn(OrgId, &R) -> B,
-) -> Result<Vec<Change>, StoreError> {
-    let record = R::decode(item.clone())?;
-    Ok(std::iter::once(record::row_of(org, &record)).chain(beside(org, &record)).collect())
+fn row_of<R: Record>(org: OrgId, record: &Versioned<R>) -> Change {
+    record::row_of(org, &**record, record.version(), record.stamp())
 }

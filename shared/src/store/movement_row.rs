@@ -2,9 +2,8 @@
 //!
 //! The workspace is not in it: its agreement's row has it, and a filter by workspace reads that row too.
 
-use super::item::{Item, text};
-use super::keys::SORT;
-use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
+use super::list::HeldRow;
+use super::packed::{Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, MemberId, MovementId, ParticipantId};
@@ -63,8 +62,6 @@ pub(super) struct MovementRow {
 }
 
 impl MovementRow {
-    pub(super) const ATTRIBUTES: [&'static str; 2] = [SORT, PACKED];
-
     pub(super) fn of(movement: &Movement) -> Self {
         let (terms, state) = (movement.terms(), movement.state());
         let instructions = movement.instructions().filter(|_| !state.is_done());
@@ -124,9 +121,8 @@ impl MovementRow {
             .with(self.since_ms, |packer, since| packer.number(packed_number(since)))
     }
 
-    pub(super) fn read(item: &Item) -> Option<Self> {
-        let id = text(item, SORT)?.parse().ok()?;
-        Self::unpacked(id, Unpacker::of(item, LAYOUT)?)
+    pub(super) fn read(row: HeldRow<'_>) -> Option<Self> {
+        Self::unpacked(row.id(), Unpacker::of(row, LAYOUT)?)
     }
 
     fn unpacked(id: MovementId, mut packed: Unpacker<'_>) -> Option<Self> {
@@ -190,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
     use uuid::Uuid;
 
-    use super::super::packed::packed_item;
+    use super::super::packed::packed_row;
     use super::*;
 
     #[test]
@@ -235,7 +231,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_row_is_read_as_it_was_written(row in rows()) {
-            prop_assert_eq!(MovementRow::read(&packed_item(row.id.uuid(), row.packed())), Some(row));
+            prop_assert_eq!(MovementRow::read(packed_row(row.packed()).with_id(row.id.uuid())), Some(row));
         }
     }
 
@@ -256,7 +252,6 @@ mod tests {
             unverified: None,
             since_ms: None,
         };
-        let item = packed_item(row.id.uuid(), row.packed());
-        assert_eq!(super::super::item::bytes(&item, PACKED).map(<[u8]>::len), Some(46));
+        assert_eq!(row.packed().into_bytes().len(), 46);
     }
 }

@@ -16,7 +16,7 @@ use super::agreements::KnownAgreements;
 use super::change::{Change, Changes, Update};
 use super::item::{Item, from_item, text, to_item};
 use super::keys::{self, HELD_BY, Key, Rows};
-use super::list::{Order, RowFilter, TEXT};
+use super::list::{HeldRow, Order, RowFilter};
 use super::movement_row::MovementRow;
 use super::query::Query;
 use super::record::{self, Record, Row};
@@ -87,7 +87,7 @@ pub(crate) struct WaitingMovement {
     pub since_ms: Option<i64>,
 }
 
-fn waiting_movement(row: &Item) -> Option<WaitingMovement> {
+fn waiting_movement(row: HeldRow<'_>) -> Option<WaitingMovement> {
     let MovementRow { id, agreement_id, state, due_on, unverified, since_ms, .. } = MovementRow::read(row)?;
     (!state.is_done()).then_some(WaitingMovement { id, agreement_id, state, unverified, due_on, since_ms })
 }
@@ -121,27 +121,22 @@ impl OrgStore {
         let asks_for_ended =
             state.is_some_and(|state| state.ends_with_agreement() || state == MovementState::Cancelled);
         let KnownAgreements { named, ended } = self.known_agreements(needle, asks_for_ended).await?;
-        let is_found = |row: &Item| {
+        let is_found = |row: HeldRow<'_>| {
             let Some(found) = MovementRow::read(row) else { return false };
             let told = if ended.contains(&found.agreement_id) { found.state.told_at_end() } else { found.state };
             query.agreement_id.is_none_or(|wanted| found.agreement_id == wanted)
                 && state.is_none_or(|wanted| told == wanted)
-                && needle.is_none_or(|needle| {
-                    named.contains(&found.agreement_id) || text(row, TEXT).is_some_and(|own| own.contains(needle))
-                })
+                && needle.is_none_or(|needle| named.contains(&found.agreement_id) || row.searched().contains(needle))
         };
-        let mut attributes = MovementRow::ATTRIBUTES.to_vec();
-        attributes.extend(needle.map(|_| TEXT));
         let is_filtered = needle.is_some() || state.is_some() || query.agreement_id.is_some();
         let rows = RowFilter::default();
-        let rows = if is_filtered { rows.matching(&attributes, is_found) } else { rows };
+        let rows = if is_filtered { rows.matching(is_found) } else { rows };
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
-        let query = Query::of(keys::rows(self.org, Rows::Movements)).only(&MovementRow::ATTRIBUTES);
-        self.store.each(query, |row| found.extend(waiting_movement(&row))).await?;
+        self.each_row(Rows::Movements, |row| found.extend(waiting_movement(row))).await?;
         Ok(found)
     }
 
@@ -405,6 +400,7 @@ mod tests {
     use crate::domain::day::Day;
     use crate::domain::ids::{RequestId, WorkspaceId};
     use crate::domain::time::Timestamp;
+    use crate::store::list::{OwnedRow, RowWrite};
 
     fn evidence(source: &str, amount_minor: i64) -> Evidence {
         let actor = Actor::system();
@@ -471,9 +467,10 @@ mod tests {
         let (org, call) = (OrgId::new(), RequestId::new());
         let call = CallContext::new(call, "test", Timestamp::now(), Actor::system(), org, Vec::new());
         let created = Changes::of(&call, record::create(org, &movement).unwrap()).into_list();
-        let [_, Change::Put(row)] = &created[..] else { panic!("{created:?}") };
-        assert_eq!(text(row, TEXT), Some("strasse\ninv-7"));
-        let row = MovementRow::read(row).unwrap();
+        let [_, Change::Row(RowWrite { row: Some(row), .. })] = &created[..] else { panic!("{created:?}") };
+        let row = OwnedRow::of(row);
+        assert_eq!(row.text, "strasse\ninv-7");
+        let row = MovementRow::read(row.with_id(movement.id().uuid())).unwrap();
         assert_eq!(row, MovementRow::of(&movement));
         assert_eq!((row.id, row.agreement_id), (movement.id(), movement.agreement_id()));
         assert_eq!(row.due_on, Day::parse("2026-03-20"));

@@ -1,8 +1,7 @@
 //! The list row of an obligation: its name, which the ledger searches, and everything else packed.
 
-use super::item::{Item, text};
-use super::keys::SORT;
-use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
+use super::list::HeldRow;
+use super::packed::{Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, ParticipantId, WorkspaceId};
 use crate::domain::obligation::{Obligation, ObligationState, Word};
@@ -41,8 +40,6 @@ pub(super) struct ObligationRow {
 }
 
 impl ObligationRow {
-    pub(super) const ATTRIBUTES: [&'static str; 2] = [SORT, PACKED];
-
     pub(super) fn of(obligation: &Obligation) -> Self {
         let short = |id: &ParticipantId| ShortId::of(id.uuid());
         Self {
@@ -82,9 +79,8 @@ impl ObligationRow {
         packer.number(self.claims).each(&self.claimed_by, |packer, by| packer.id(by.uuid()))
     }
 
-    pub(super) fn read(item: &Item) -> Option<Self> {
-        let id = text(item, SORT)?.parse().ok()?;
-        Self::unpacked(id, Unpacker::of(item, LAYOUT)?)
+    pub(super) fn read(row: HeldRow<'_>) -> Option<Self> {
+        Self::unpacked(row.id(), Unpacker::of(row, LAYOUT)?)
     }
 
     fn unpacked(id: ObligationId, mut packed: Unpacker<'_>) -> Option<Self> {
@@ -123,7 +119,7 @@ mod tests {
     use proptest::prelude::*;
     use uuid::Uuid;
 
-    use super::super::packed::packed_item;
+    use super::super::packed::packed_row;
     use super::*;
 
     #[test]
@@ -161,7 +157,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_row_is_read_as_it_was_written(row in rows()) {
-            prop_assert_eq!(ObligationRow::read(&packed_item(row.id.uuid(), row.packed())), Some(row));
+            prop_assert_eq!(ObligationRow::read(packed_row(row.packed()).with_id(row.id.uuid())), Some(row));
         }
     }
 }

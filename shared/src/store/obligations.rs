@@ -10,7 +10,7 @@ use super::agreements::KnownAgreements;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, to_item};
 use super::keys::{self, Rows};
-use super::list::{Order, RowFilter};
+use super::list::{HeldRow, Order, RowFilter};
 use super::obligation_row::ObligationRow;
 use super::participants::{part_of, stands};
 use super::query::Query;
@@ -86,10 +86,11 @@ impl OrgStore {
     /// A page of the obligations that a query asks for.
     pub async fn list_obligations(&self, query: &ObligationQuery) -> Result<Page<Obligation>, StoreError> {
         let KnownAgreements { ended, .. } = self.known_agreements(None, query.asks_for_ended()).await?;
-        let is_wanted = |row: &Item| ObligationRow::read(row).is_some_and(|row| query.lets_through(&told(row, &ended)));
+        let is_wanted =
+            |row: HeldRow<'_>| ObligationRow::read(row).is_some_and(|row| query.lets_through(&told(row, &ended)));
         let is_filtered = query.workspace_id.is_some() || query.agreement_id.is_some() || query.state.get().is_some();
         let rows = RowFilter::default();
-        let rows = if is_filtered { rows.matching(&ObligationRow::ATTRIBUTES, is_wanted) } else { rows };
+        let rows = if is_filtered { rows.matching(is_wanted) } else { rows };
         self.list(Order::OldestFirst, &rows, query.page()).await
     }
 
@@ -109,10 +110,9 @@ impl OrgStore {
         query: &ObligationQuery,
     ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
         let mut rows = Vec::new();
-        let all = Query::of(keys::rows(self.org, Rows::Obligations)).only(&ObligationRow::ATTRIBUTES);
         let (known, ()) = tokio::try_join!(
             self.known_agreements(None, true),
-            self.store.each(all, |row| rows.push(ObligationRow::read(&row))),
+            self.each_row(Rows::Obligations, |row| rows.push(ObligationRow::read(row))),
         )?;
         let rows: Option<Vec<ObligationRow>> = rows.into_iter().collect();
         let rows = rows.ok_or_else(|| StoreError::Unreadable("decoding a row of an obligation".to_owned()))?;
@@ -128,11 +128,10 @@ impl OrgStore {
         Ok((Page { data, pagination }, agreements))
     }
 
-    /// Obligations with something due or waiting for confirmation, from one pass over the rows, oldest first.
+    /// Obligations with something due or waiting for confirmation, from their rows, oldest first.
     pub(crate) async fn open_obligations(&self) -> Result<Vec<OpenObligation>, StoreError> {
         let mut found = Vec::new();
-        let query = Query::of(keys::rows(self.org, Rows::Obligations)).only(&ObligationRow::ATTRIBUTES);
-        self.store.each(query, |row| found.extend(open_obligation(&row))).await?;
+        self.each_row(Rows::Obligations, |row| found.extend(open_obligation(row))).await?;
         Ok(found)
     }
 }
@@ -178,7 +177,7 @@ pub(crate) struct OpenObligation {
 }
 
 /// None if nothing is due and no claim waits.
-fn open_obligation(row: &Item) -> Option<OpenObligation> {
+fn open_obligation(row: HeldRow<'_>) -> Option<OpenObligation> {
     let ObligationRow { id, agreement_id: agreement, next_due_ms, claims, claimed_by, .. } = ObligationRow::read(row)?;
     let claims = usize::try_from(claims).unwrap_or(usize::MAX);
     let found = OpenObligation { id, agreement, next_due_ms, claims, claimed_by };

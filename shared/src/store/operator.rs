@@ -117,7 +117,7 @@ impl<'a> Operator<'a> {
     /// Makes many changes in few transactions, for unused organizations: an error leaves earlier ones in effect.
     pub async fn load(self, changes: impl IntoIterator<Item = Changes>) -> Result<(), StoreError> {
         let changes: Vec<Change> = changes.into_iter().flat_map(Changes::into_list).collect();
-        for changes in changes.chunks(limits::TRANSACTION_ITEMS_MAX) {
+        for changes in changes.chunks(limits::TRANSACTION_ITEMS_MAX - keys::Rows::ALL.len()) {
             if self.0.transact(changes.to_vec()).await? != TransactionOutcome::Committed {
                 return Err(StoreError::Conflict);
             }

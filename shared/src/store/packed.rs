@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
-use super::item::{Item, bytes};
+use super::list::HeldRow;
 
 pub(super) const PACKED: &str = "z";
 
@@ -21,7 +21,7 @@ impl ShortId {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Packer(Vec<u8>);
 
 impl Packer {
@@ -70,6 +70,15 @@ impl Packer {
         all.iter().fold(self.number(u64::try_from(all.len()).unwrap_or_default()), add)
     }
 
+    /// Adds bytes behind their number.
+    pub(super) fn sized(self, bytes: &[u8]) -> Self {
+        self.number(u64::try_from(bytes.len()).unwrap_or_default()).bytes(bytes)
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     pub(super) fn into_attribute(self) -> (&'static str, AttributeValue) {
         (PACKED, AttributeValue::B(Blob::new(self.0)))
     }
@@ -81,9 +90,26 @@ pub(super) struct Unpacker<'a>(&'a [u8]);
 
 impl<'a> Unpacker<'a> {
     /// None for a row without packed values or of another layout.
-    pub(super) fn of(row: &'a Item, layout: u8) -> Option<Self> {
-        let mut packed = Self(bytes(row, PACKED)?);
+    pub(super) fn of(row: HeldRow<'a>, layout: u8) -> Option<Self> {
+        Self::of_layout(row.bytes(PACKED)?, layout)
+    }
+
+    /// None for bytes of another layout.
+    pub(super) fn of_layout(bytes: &'a [u8], layout: u8) -> Option<Self> {
+        let mut packed = Self(bytes);
         (packed.byte()? == layout).then_some(packed)
+    }
+
+    pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads bytes behind their number.
+    pub(super) fn sized(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
     }
 
     pub(super) fn byte(&mut self) -> Option<u8> {
@@ -135,9 +161,9 @@ pub(super) fn packed_number(number: i64) -> u64 {
 }
 
 #[cfg(test)]
-pub(super) fn packed_item(id: Uuid, packer: Packer) -> Item {
+pub(super) fn packed_row(packer: Packer) -> super::list::OwnedRow {
     let (name, value) = packer.into_attribute();
-    Item::from([(super::keys::SORT.to_owned(), AttributeValue::S(id.to_string())), (name.to_owned(), value)])
+    super::list::OwnedRow::of(&super::Item::from([(name.to_owned(), value)]))
 }
 
 #[cfg(test)]
@@ -152,9 +178,9 @@ mod tests {
             let (id, ids) = (Uuid::from_u128(id), ids.into_iter().map(Uuid::from_u128).collect::<Vec<_>>());
             let packer = Packer::of_layout(7).byte(byte).number(number).id(id).with(some, Packer::number);
             let packer = packer.each(&ids, |packer, id| packer.short_id(ShortId::of(*id))).number(u64::MAX);
-            let row = packed_item(id, packer);
-            prop_assert!(Unpacker::of(&row, 8).is_none());
-            let mut packed = Unpacker::of(&row, 7).unwrap();
+            let row = packed_row(packer);
+            prop_assert!(Unpacker::of(row.with_id(id), 8).is_none());
+            let mut packed = Unpacker::of(row.with_id(id), 7).unwrap();
             prop_assert_eq!(packed.byte(), Some(byte));
             prop_assert_eq!(packed.number(), Some(number));
             prop_assert_eq!(packed.id(), Some(id));
@@ -167,9 +193,8 @@ mod tests {
 
         #[test]
         fn bytes_that_nothing_packed_are_refused_and_never_too_many(bytes: Vec<u8>) {
-            let row = Item::from([(PACKED.to_owned(), AttributeValue::B(Blob::new(bytes)))]);
-            if let Some(packed) = Unpacker::of(&row, 1) {
-                let _ = ({ packed }.number(), { packed }.each(Unpacker::id), { packed }.bytes::<3>());
+            if let Some(packed) = Unpacker::of_layout(&bytes, 1) {
+                let _ = ({ packed }.number(), { packed }.each(Unpacker::id), { packed }.bytes::<3>(), { packed }.sized());
             }
         }
     }

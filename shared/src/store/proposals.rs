@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes, Condition, Expiry};
-use super::item::{Item, compressed, decompressed, from_item, number, text};
+use super::item::{Item, compressed, decompressed, from_item, number};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Attribute, Order, RowFilter};
-use super::query::Query;
+use super::list::{Attribute, HeldRow, Order, RowFilter};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
@@ -127,7 +126,7 @@ impl OrgStore {
             .equal(&AGREEMENT, query.agreement_id)
             .equal(&ACTION, filter.action);
         if let Some(state) = query.state.get() {
-            rows = rows.matching(&[STATE.name, EXPIRES], move |row| state_of(row, now) == Some(state));
+            rows = rows.matching(move |row| state_of(row, now) == Some(state));
         }
         self.list(order, &rows, query.page()).await
     }
@@ -197,34 +196,30 @@ pub(crate) struct PendingProposals {
 impl OrgStore {
     pub(crate) async fn all_pending_proposals(&self, now: Timestamp) -> Result<PendingProposals, StoreError> {
         let mut found = PendingProposals::default();
-        let attributes = [keys::SORT, STATE.name, EXPIRES, AGREEMENT.name, ACTION.name];
-        self.store
-            .each(Query::of(keys::rows(self.org, Rows::Proposals)).only(&attributes), |row| {
-                match pending_proposal(&row, now) {
-                    Some(pending) => found.pending.push(pending),
-                    None => found.ended += 1,
-                }
-            })
-            .await?;
+        self.each_row(Rows::Proposals, |row| match pending_proposal(row, now) {
+            Some(pending) => found.pending.push(pending),
+            None => found.ended += 1,
+        })
+        .await?;
         Ok(found)
     }
 }
 
-fn pending_proposal(row: &Item, now: Timestamp) -> Option<PendingProposal> {
+fn pending_proposal(row: HeldRow<'_>, now: Timestamp) -> Option<PendingProposal> {
     if state_of(row, now)? != ProposalState::Pending {
         return None;
     }
     Some(PendingProposal {
-        id: text(row, keys::SORT)?.parse().ok()?,
-        agreement: text(row, AGREEMENT.name)?.parse().ok()?,
-        action: ProposalAction::parse(text(row, ACTION.name)?)?,
-        expires_ms: number(row, EXPIRES)?,
+        id: row.id(),
+        agreement: row.text(AGREEMENT.name)?.parse().ok()?,
+        action: ProposalAction::parse(row.text(ACTION.name)?)?,
+        expires_ms: row.number(EXPIRES)?,
     })
 }
 
-fn state_of(row: &Item, now: Timestamp) -> Option<ProposalState> {
-    let written = ProposalState::parse(text(row, STATE.name)?)?;
-    let is_over = number::<i64>(row, EXPIRES)? <= now.unix_ms();
+fn state_of(row: HeldRow<'_>, now: Timestamp) -> Option<ProposalState> {
+    let written = ProposalState::parse(row.text(STATE.name)?)?;
+    let is_over = row.number::<i64>(EXPIRES)? <= now.unix_ms();
     Some(if written == ProposalState::Pending && is_over { ProposalState::Expired } else { written })
 }
 

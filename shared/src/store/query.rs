@@ -24,6 +24,7 @@ enum SortKeys {
     All,
     Beginning(String),
     Between { from: String, to: String },
+    From(String),
 }
 
 /// The items of one response.
@@ -47,6 +48,11 @@ impl<'a> Query<'a> {
     /// Only items between two sort keys, inclusive.
     pub(super) fn between(self, from: impl Display, to: impl Display) -> Self {
         Self { sort: SortKeys::Between { from: format!("{from}"), to: format!("{to}") }, ..self }
+    }
+
+    /// Only items from a sort key on.
+    pub(super) fn from(self, from: String) -> Self {
+        Self { sort: SortKeys::From(from), ..self }
     }
 
     pub(super) fn only(self, attributes: &'a [&'a str]) -> Self {
@@ -89,6 +95,10 @@ impl Store {
                 .key_condition_expression("#pk = :pk AND begins_with(#sk, :prefix)")
                 .expression_attribute_names("#sk", SORT)
                 .expression_attribute_values(":prefix", text(prefix)),
+            SortKeys::From(from) => request
+                .key_condition_expression("#pk = :pk AND #sk >= :from")
+                .expression_attribute_names("#sk", SORT)
+                .expression_attribute_values(":from", text(from)),
             SortKeys::Between { from, to } => request
                 .key_condition_expression("#pk = :pk AND #sk BETWEEN :from AND :to")
                 .expression_attribute_names("#sk", SORT)

@@ -7,9 +7,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
 use super::change::Change;
-use super::item::{Item, VERSION, Versioned, number};
+use super::item::{Item, STAMP, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
-use super::list::{Attribute, Order, RowFilter, TEXT};
+use super::list::{Attribute, Order, RowFilter, RowWrite, TEXT};
 use super::packed::Packer;
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, versions};
@@ -105,7 +105,8 @@ impl OrgStore {
 pub(super) fn decode<R: Record>(item: Item) -> Result<Versioned<R>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;
-    Ok(Versioned::read(R::decode(item)?, version))
+    let stamp = number(&item, STAMP);
+    Ok(Versioned::read(R::decode(item)?, version, stamp))
 }
 
 fn item_of<R: Record>(org: OrgId, record: &R, version: u64) -> Result<Item, StoreError> {
@@ -117,39 +118,60 @@ fn item_of<R: Record>(org: OrgId, record: &R, version: u64) -> Result<Item, Stor
 }
 
 pub(super) fn create<R: Record>(org: OrgId, record: &R) -> Result<Vec<Change>, StoreError> {
-    Ok(vec![Change::Create(item_of(org, record, 1)?), row_of(org, record)])
+    Ok(vec![Change::Create(item_of(org, record, 1)?), row_of(org, record, 1, None)])
 }
 
 pub(super) fn replace<R: Record>(org: OrgId, before: &Versioned<R>, after: &R) -> Result<Vec<Change>, StoreError> {
     if before.record_id().into() != after.record_id().into() {
         return Err(StoreError::Failed("a record in the place of another one".to_owned()));
     }
-    let item = item_of(org, after, before.version() + 1)?;
-    Ok(vec![Change::Replace(item, before.version()), row_of(org, after)])
+    let version = before.version() + 1;
+    let item = item_of(org, after, version)?;
+    Ok(vec![Change::Replace(item, before.version()), row_of(org, after, version, before.stamp())])
 }
 
 pub(super) fn delete<R: Record>(org: OrgId, read: &Versioned<R>) -> [Change; 2] {
-    let id = read.record_id();
-    [Change::DeleteVersion(R::key(org, id), read.version()), Change::Delete(keys::row(org, R::ROWS, id.into()))]
+    let (id, version) = (read.record_id(), read.version());
+    let row = RowWrite {
+        org,
+        rows: R::ROWS,
+        id: id.into(),
+        record: R::key(org, id),
+        version: version + 1,
+        stamp_before: read.stamp(),
+        row: None,
+    };
+    [Change::DeleteVersion(R::key(org, id), version), Change::Row(row)]
 }
 
 pub(super) fn check<R: Record>(org: OrgId, read: &Versioned<R>) -> Change {
     Change::CheckVersion(R::key(org, read.record_id()), read.version())
 }
 
-pub(super) fn row_item(key: Key, text: &str) -> Item {
+pub(super) fn row_item(key: Key, text: &str, version: u64) -> Item {
     let mut item = key.into_item();
+    item.insert(VERSION.to_owned(), AttributeValue::N(version.to_string()));
     item.insert(TEXT.to_owned(), AttributeValue::S(text.to_owned()));
     item
 }
 
-pub(super) fn row_of<R: Record>(org: OrgId, record: &R) -> Change {
-    Change::Put(list_row(org, record))
+/// Writes a record's row with its version. `stamp_before` is that of the record's last write.
+pub(super) fn row_of<R: Record>(org: OrgId, record: &R, version: u64, stamp_before: Option<i64>) -> Change {
+    let id = record.record_id();
+    Change::Row(RowWrite {
+        org,
+        rows: R::ROWS,
+        id: id.into(),
+        record: R::key(org, id),
+        version,
+        stamp_before,
+        row: Some(list_row(org, record, version)),
+    })
 }
 
-pub(super) fn list_row<R: Record>(org: OrgId, record: &R) -> Item {
+pub(super) fn list_row<R: Record>(org: OrgId, record: &R, version: u64) -> Item {
     let Row { text, attributes } = record.row();
-    let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str());
+    let mut item = row_item(keys::row(org, R::ROWS, record.record_id().into()), text.as_str(), version);
     item.extend(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)));
     item
 }

@@ -284,6 +284,8 @@ records! {
     TrustReference = "reference of a trust": at("ORG#o#TRUSTREF#*", ".").refers(Chapter::Funding);
     /// A row of a list.
     Row = "row of a list": at("ORG#o#r", "i").refers(Chapter::Records);
+    /// An entry in the log of a list: the rows that a transaction wrote, by the moment of its attempt.
+    RowsWritten = "entry in the log of a list": at("ORG#o#r#LOG", "n#i");
 }
 
 impl RecordKind {

@@ -19,7 +19,9 @@ use super::due::DueEntry;
 use super::failure::{TransactionOutcome, outcome_of_canceled};
 use super::item::{Item, number};
 use super::keys::{Key, PARTITION};
+use super::list::{Snapshots, logged};
 use super::usage::{Usage, UsageMeter};
+use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
 
@@ -31,6 +33,7 @@ pub struct Store {
     pub(super) client: Client,
     pub(super) table: Arc<str>,
     pub(super) meter: UsageMeter,
+    pub(super) snapshots: Snapshots,
     due_listener: Option<DueListener>,
 }
 
@@ -55,7 +58,8 @@ impl Store {
     /// The table with this name.
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into().into(), meter: UsageMeter::default(), due_listener: None }
+        let (meter, snapshots) = (UsageMeter::default(), Snapshots::default());
+        Self { client, table: table.into().into(), meter, snapshots, due_listener: None }
     }
 
     /// Adds a listener for due entries as they are written, instead of the table's stream. It may miss one, too.
@@ -255,8 +259,9 @@ impl Store {
         range.ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// Makes all changes or none. The SDK's retries repeat the call's request token: a lost response has one effect.
+    /// Makes all changes or none, and logs the rows that they write. The SDK's retries repeat the call's request token: a lost response has one effect.
     pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
+        let changes = logged(changes, Timestamp::now());
         let items: Vec<TransactWriteItem> =
             changes.into_iter().map(|change| change.into_write(&self.table)).collect::<Result<_, _>>()?;
         let due = self.due_listener.as_ref().map(|listener| (listener, due_entries(&items)));

@@ -116,14 +116,19 @@ impl OrgStore {
         contact: ContactId,
         page: PageRequest,
     ) -> Result<Page<Workspace>, StoreError> {
-        let has_contact = move |row: &Item| {
-            let people = row.get(PEOPLE).and_then(|people| people.as_bs().ok());
-            people.is_some_and(|people| people.iter().any(|id| id.as_ref() == contact.uuid().as_bytes()))
-        };
-        let filter = RowFilter::default().matching(&[PEOPLE], has_contact);
-        let slice = self.slice(Rows::WorkspacePeople, Order::OldestFirst, &filter, page).await?;
-        let workspaces = self.workspaces(slice.ids.into_iter().map(WorkspaceId::from)).await?;
-        Ok(Page::new(workspaces.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
+        let mut found: Vec<WorkspaceId> = Vec::new();
+        // These rows change in place, apart from their records, so no log has them.
+        let rows = Query::of(keys::rows(self.org, Rows::WorkspacePeople)).only(&[SORT, PEOPLE]);
+        self.store
+            .each(rows, |row| {
+                if people_in_row(Some(&row)).contains(&contact) {
+                    found.extend(text(&row, SORT).and_then(|id| id.parse::<WorkspaceId>().ok()));
+                }
+            })
+            .await?;
+        let Page { data, pagination } = Page::slice(found, page);
+        let workspaces = self.workspaces(data).await?;
+        Ok(Page { data: workspaces.into_iter().map(Versioned::into_inner).collect(), pagination })
     }
 
     /// A workspace with its people.

@@ -49,8 +49,8 @@ fn agreement(sight: &mut Sight<'_>, org: OrgId) {
     }
 }
 
-fn documents_row(sight: &mut Sight<'_>, org: OrgId, agreement: &Agreement) {
-    if let Some(row) = agreements::documents_row(org, agreement) {
+fn documents_row(sight: &mut Sight<'_>, org: OrgId, agreement: &Versioned<Agreement>) {
+    if let Some(row) = agreements::documents_row(org, agreement, agreement.version()) {
         return sight.derives(row, [Problem::NoRow, Problem::WrongRow], "row of its documents' names");
     }
     let (row, guard) = (keys::row(org, Rows::AgreementDocuments, agreement.id().uuid()), sight.guard());

@@ -208,7 +208,7 @@ impl<'a> Sight<'a> {
         self.check([at.clone()], move |known| {
             let (problem, says) = match known.get(&at) {
                 None => (missing, format!("has no {what}: {at}")),
-                Some(found) if !is_same(found, &derived) => (wrong, format!("has a wrong {what}: {at}")),
+                Some(found) if !is_same_row(found, &derived) => (wrong, format!("has a wrong {what}: {at}")),
                 Some(_) => return Vec::new(),
             };
             vec![(problem, says, Some(vec![Change::Put(derived), guard]))]
@@ -268,6 +268,15 @@ fn unchanged(key: Key, found: Option<&Item>) -> Change {
 }
 
 /// Sets have no order.
+/// A row has the version of its record that wrote it, which need not be the last.
+fn is_same_row(found: &Item, derived: &Item) -> bool {
+    let mut derived = derived.clone();
+    if let (Some(derived), Some(found)) = (derived.get_mut(VERSION), found.get(VERSION)) {
+        found.clone_into(derived);
+    }
+    is_same(found, &derived)
+}
+
 fn is_same(one: &Item, other: &Item) -> bool {
     let same = |(name, value): (&String, &AttributeValue)| other.get(name).is_some_and(|found| is_equal(found, value));
     one.len() == other.len() && one.iter().all(same)

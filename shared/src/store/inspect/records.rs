@@ -59,7 +59,11 @@ pub(super) fn listed<R: Record>(sight: &mut Sight<'_>, org: OrgId) -> Option<Ver
         sight.wrong(Problem::Misplaced, format!("has the record with the id {}", record.record_id().into()));
         return None;
     }
-    sight.derives(record::list_row(org, &*record), [Problem::NoRow, Problem::WrongRow], "row in its list");
+    sight.derives(
+        record::list_row(org, &*record, record.version()),
+        [Problem::NoRow, Problem::WrongRow],
+        "row in its list",
+    );
     Some(record)
 }
 

@@ -133,6 +133,7 @@ fn of_funding(org: OrgId) -> Vec<(Kind, Key)> {
         (Kind::TrustPointer, keys::trust_pointer(org, id().into())),
         (Kind::TrustReference, keys::trust_reference(org, &reference)),
         (Kind::Row, keys::row(org, Rows::Contacts, id())),
+        (Kind::RowsWritten, keys::log_entry(org, Rows::Contacts, 1_790_000_000_000, id())),
     ]
 }
 

@@ -1,4 +1,11 @@
-//! Lists are read in one way: a pass over compact rows yields matches, total and page; then the page's records.
+//! Lists are read in one way: the rows in memory, as of now, yield matches, total and page; then the page's records.
+
+mod held_row;
+mod held_rows;
+mod log;
+#[cfg(test)]
+mod simulation;
+mod snapshots;
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -10,6 +17,11 @@ use super::keys::{self, Key, Rows, SORT};
 use super::query::Query;
 use super::{OrgStore, StoreError};
 use crate::wire::page::PageRequest;
+
+pub(super) use held_row::{HeldRow, OwnedRow};
+use held_rows::HeldRows;
+pub(super) use log::{RowWrite, count_of_entries, logged};
+pub(super) use snapshots::Snapshots;
 
 pub(super) const ID: &str = "id";
 pub(super) const TEXT: &str = "s";
@@ -44,11 +56,12 @@ pub(super) struct Slice {
     pub total: u64,
 }
 
-type Condition<'a> = Box<dyn Fn(&Item) -> bool + Send + Sync + 'a>;
+type Condition<'a> = Box<dyn Fn(HeldRow<'_>) -> bool + Send + Sync + 'a>;
 
 #[derive(Default)]
 pub(super) struct RowFilter<'a> {
     needle: Option<&'a str>,
+    /// The attributes that conditions compare.
     attributes: Vec<&'static str>,
     conditions: Vec<Condition<'a>>,
 }
@@ -60,34 +73,52 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Keeps rows whose attribute equals the value; all rows without a value.
-    pub(super) fn equal<T: Display>(self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
+    pub(super) fn equal<T: Display>(mut self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
         let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
         let name = attribute.name;
-        self.matching(&[name], move |row| text(row, name) == Some(wanted.as_str()))
+        self.attributes.push(name);
+        self.matching(move |row| row.text(name) == Some(wanted.as_str()))
     }
 
-    pub(super) fn matching(
-        mut self,
-        attributes: &[&'static str],
-        condition: impl Fn(&Item) -> bool + Send + Sync + 'a,
-    ) -> Self {
-        self.attributes.extend(attributes);
+    pub(super) fn matching(mut self, condition: impl Fn(HeldRow<'_>) -> bool + Send + Sync + 'a) -> Self {
         self.conditions.push(Box::new(condition));
         self
     }
 
-    fn attributes(&self) -> Vec<&'static str> {
-        let text = self.needle.map(|_| TEXT);
-        let mut names: Vec<&str> = [SORT].into_iter().chain(text).chain(self.attributes.iter().copied()).collect();
-        // Two conditions may use one attribute, which a query may name once.
-        names.sort_unstable();
-        names.dedup();
-        names
+    fn meets_conditions(&self, row: HeldRow<'_>) -> bool {
+        self.conditions.iter().all(|condition| condition(row))
     }
 
-    fn fits(&self, row: &Item) -> bool {
-        let contains = self.needle.is_none_or(|needle| text(row, TEXT).is_some_and(|text| text.contains(needle)));
-        contains && self.conditions.iter().all(|condition| condition(row))
+    fn fits(&self, row: HeldRow<'_>) -> bool {
+        self.needle.is_none_or(|needle| row.searched().contains(needle)) && self.meets_conditions(row)
+    }
+
+    fn slice_of(&self, rows: &HeldRows, order: Order, page: PageRequest) -> Slice {
+        let count = rows.count();
+        let at = |number: usize| match order {
+            Order::OldestFirst => number,
+            Order::NewestFirst => count - 1 - number,
+        };
+        let on_page = page.positions();
+        let mut slice = Slice { ids: Vec::new(), total: 0 };
+        if self.needle.is_none() && self.conditions.is_empty() {
+            slice.total = u64::try_from(count).unwrap_or(u64::MAX);
+            let numbers = on_page.map_while(|number| usize::try_from(number).ok().filter(|number| *number < count));
+            slice.ids = numbers.filter_map(|number| rows.at(at(number))).map(|row| row.id()).collect();
+            return slice;
+        }
+        let found = self.needle.map(|needle| rows.containing(needle));
+        for position in (0..count).map(at) {
+            if found.as_ref().is_some_and(|found| !found[position]) {
+                continue;
+            }
+            let Some(row) = rows.at(position).filter(|row| self.meets_conditions(*row)) else { continue };
+            if on_page.contains(&slice.total) {
+                slice.ids.push(row.id());
+            }
+            slice.total += 1;
+        }
+        slice
     }
 }
 
@@ -100,15 +131,16 @@ impl OrgStore {
         filter: &RowFilter<'_>,
         page: PageRequest,
     ) -> Result<(Vec<Key>, u64), StoreError> {
-        let mut attributes = filter.attributes();
-        attributes.push(ID);
+        let mut attributes = vec![SORT, ID];
+        attributes.extend(filter.needle.map(|_| TEXT).into_iter().chain(filter.attributes.iter().copied()));
         let (mut found, mut unreadable): (Vec<(Uuid, String)>, u64) = (Vec::new(), 0);
         self.store
             .each(Query::of(partition.clone()).beginning(prefix.to_owned()).only(&attributes), |row| {
-                if !filter.fits(&row) {
+                let id = text(&row, ID).and_then(|id| id.parse().ok());
+                if !filter.fits(OwnedRow::of(&row).with_id(id.unwrap_or_default())) {
                     return;
                 }
-                match (text(&row, ID).and_then(|id| id.parse().ok()), text(&row, SORT)) {
+                match (id, text(&row, SORT)) {
                     (Some(id), Some(sort)) => found.push((id, sort.to_owned())),
                     _ => unreadable += 1,
                 }
@@ -131,29 +163,16 @@ impl OrgStore {
         filter: &RowFilter<'_>,
         page: PageRequest,
     ) -> Result<Slice, StoreError> {
-        let positions = page.positions();
-        let mut slice = Slice { ids: Vec::new(), total: 0 };
-        let mut unreadable = 0_u64;
-        let attributes = filter.attributes();
-        let query = Query::of(keys::rows(self.org, kind)).only(&attributes);
-        let query = if order == Order::OldestFirst { query } else { query.backward() };
-        self.store
-            .each(query, |row| {
-                if !filter.fits(&row) {
-                    return;
-                }
-                if positions.contains(&slice.total) {
-                    match text(&row, SORT).and_then(|id| id.parse().ok()) {
-                        Some(id) => slice.ids.push(id),
-                        None => unreadable += 1,
-                    }
-                }
-                slice.total += 1;
-            })
-            .await?;
-        if unreadable > 0 {
-            return Err(StoreError::Failed(format!("{unreadable} rows without an id")));
-        }
-        Ok(slice)
+        self.with_rows(kind, |rows| filter.slice_of(rows, order, page)).await
     }
+
+    /// Calls `visit` with each row of a list, oldest first.
+    pub(super) async fn each_row(&self, kind: Rows, visit: impl FnMut(HeldRow<'_>)) -> Result<(), StoreError> {
+        self.with_rows(kind, |rows| (0..rows.count()).filter_map(|at| rows.at(at)).for_each(visit)).await
+    }
+}
+
+/// The id of a row's record, from its sort key.
+fn id_of(row: &Item) -> Option<Uuid> {
+    text(row, SORT)?.parse().ok()
 }

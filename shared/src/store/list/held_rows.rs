@@ -1,0 +1,247 @@
+//! The rows of a list in memory, by record and version, with one text to search.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+use uuid::Uuid;
+
+use super::held_row::{HeldRow, OwnedRow};
+
+/// Ends each text: no folded text has it, so no needle is found across two.
+const END: char = '\0';
+/// What replaced rows may leave behind before the rest moves together, in bytes.
+const WASTE_MAX: usize = 1 << 20;
+
+/// The rows of the newest versions that were applied, in whatever order they came.
+#[derive(Debug, Default)]
+pub(super) struct HeldRows {
+    slots: Vec<Slot>,
+    /// The slots of rows that are there, by id.
+    order: Vec<usize>,
+    /// The versions of records that were deleted: what was written before may still come.
+    gone: HashMap<Uuid, u64>,
+    texts: String,
+    /// Where each text begins, and whose it was.
+    begins: Vec<Begin>,
+    attributes: Vec<u8>,
+    waste: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    id: Uuid,
+    version: u64,
+    text: Range<usize>,
+    attributes: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Begin {
+    at: usize,
+    slot: usize,
+}
+
+impl HeldRows {
+    /// How many rows there are.
+    pub(super) fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Memory in use, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+            + self.order.capacity() * size_of::<usize>()
+            + self.begins.capacity() * size_of::<Begin>()
+            + self.gone.capacity() * size_of::<(Uuid, u64)>()
+            + self.texts.capacity()
+            + self.attributes.capacity()
+    }
+
+    /// The row at a position in the order of ids.
+    pub(super) fn at(&self, position: usize) -> Option<HeldRow<'_>> {
+        self.order.get(position).map(|slot| self.row(*slot))
+    }
+
+    fn row(&self, slot: usize) -> HeldRow<'_> {
+        let Slot { id, text, attributes, .. } = &self.slots[slot];
+        HeldRow::new(*id, &self.texts[text.clone()], &self.attributes[attributes.clone()])
+    }
+
+    /// For each position whether its row's text contains the needle.
+    pub(super) fn containing(&self, needle: &str) -> Vec<bool> {
+        let (finder, mut found, mut at, mut begin) = (Finder::new(needle), vec![false; self.slots.len()], 0, 0);
+        while let Some(hit) = finder.find(&self.texts.as_bytes()[at..]).map(|hit| at + hit) {
+            while self.begins.get(begin + 1).is_some_and(|next| next.at <= hit) {
+                begin += 1;
+            }
+            let Some(Begin { at: begun, slot }) = self.begins.get(begin).copied() else { break };
+            let text = &self.slots[slot].text;
+            // Another text may have replaced the one that was found.
+            if text.start == begun && hit + needle.len() <= text.end {
+                found[slot] = true;
+            }
+            match self.begins.get(begin + 1) {
+                Some(next) => at = next.at,
+                None => break,
+            }
+        }
+        self.order.iter().map(|slot| found[*slot]).collect()
+    }
+
+    /// Takes what a record's version wrote, no row if it deleted the record. Ignores what is older than what is there.
+    pub(super) fn apply(&mut self, id: Uuid, version: u64, row: Option<&OwnedRow>) {
+        if self.gone.get(&id).is_some_and(|gone| version <= *gone) {
+            return;
+        }
+        // Most rows are new, and ids begin with their time.
+        let is_last = self.order.last().is_none_or(|last| self.slots[*last].id < id);
+        let found = if is_last {
+            Err(self.order.len())
+        } else {
+            self.order.binary_search_by_key(&id, |slot| self.slots[*slot].id)
+        };
+        match (found, row) {
+            (Ok(at), _) if version <= self.slots[self.order[at]].version => {}
+            (Ok(at), Some(row)) => {
+                let slot = self.order[at];
+                self.waste += self.size_of(slot);
+                self.slots[slot] = self.stored(slot, id, version, row);
+            }
+            (Ok(at), None) => {
+                let slot = self.order.remove(at);
+                self.waste += self.size_of(slot) + size_of::<Slot>();
+                self.gone.insert(id, version);
+            }
+            (Err(at), Some(row)) => {
+                let (slot, stored) = (self.slots.len(), self.stored(self.slots.len(), id, version, row));
+                self.slots.push(stored);
+                self.order.insert(at, slot);
+                self.gone.remove(&id);
+            }
+            (Err(_), None) => {
+                self.gone.insert(id, version);
+            }
+        }
+        if self.waste > WASTE_MAX.max(self.bytes() / 2) {
+            self.move_together();
+        }
+    }
+
+    /// For simulations: the version of a record that was applied.
+    #[cfg(test)]
+    pub(super) fn version_of(&self, id: Uuid) -> Option<u64> {
+        let at = self.order.binary_search_by_key(&id, |slot| self.slots[*slot].id);
+        at.map(|at| self.slots[self.order[at]].version).ok().or_else(|| self.gone.get(&id).copied())
+    }
+
+    /// The defect that simulations must find.
+    #[cfg(test)]
+    pub(super) fn forget_deletions(&mut self) {
+        self.gone.clear();
+    }
+
+    fn size_of(&self, slot: usize) -> usize {
+        let Slot { text, attributes, .. } = &self.slots[slot];
+        text.len() + attributes.len() + size_of::<Begin>()
+    }
+
+    fn stored(&mut self, slot: usize, id: Uuid, version: u64, row: &OwnedRow) -> Slot {
+        let (at, attributes_at) = (self.texts.len(), self.attributes.len());
+        self.begins.push(Begin { at, slot });
+        self.texts.push_str(&row.text);
+        let text = at..self.texts.len();
+        self.texts.push(END);
+        self.attributes.extend(&row.attributes);
+        Slot { id, version, text, attributes: attributes_at..self.attributes.len() }
+    }
+
+    fn move_together(&mut self) {
+        let mut moved = Self { gone: std::mem::take(&mut self.gone), ..Self::default() };
+        for slot in &self.order {
+            let row = self.row(*slot);
+            let Slot { id, version, attributes, .. } = &self.slots[*slot];
+            let attributes = self.attributes[attributes.clone()].to_vec();
+            moved.apply(*id, *version, Some(&OwnedRow { text: row.searched().to_owned(), attributes }));
+        }
+        *self = moved;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row(text: &str) -> OwnedRow {
+        OwnedRow { text: text.to_owned(), attributes: text.bytes().rev().collect() }
+    }
+
+    fn texts(rows: &HeldRows) -> Vec<&str> {
+        (0..rows.count()).map(|at| rows.at(at).unwrap().searched()).collect()
+    }
+
+    #[test]
+    fn a_version_counts_once_in_whatever_order_versions_come() {
+        let (id, mut rows) = (Uuid::now_v7(), HeldRows::default());
+        for (version, text) in [(2, "second"), (1, "first"), (3, "third"), (2, "second"), (3, "not the third")] {
+            rows.apply(id, version, Some(&row(text)));
+        }
+        assert_eq!(texts(&rows), ["third"]);
+        rows.apply(id, 4, None);
+        rows.apply(id, 3, Some(&row("third")));
+        assert_eq!((rows.count(), rows.containing("third")), (0, Vec::new()));
+    }
+
+    #[test]
+    fn a_deletion_that_comes_first_outlives_what_was_written_before() {
+        let (id, mut rows) = (Uuid::now_v7(), HeldRows::default());
+        rows.apply(id, 2, None);
+        rows.apply(id, 1, Some(&row("late")));
+        assert_eq!(rows.count(), 0);
+    }
+
+    #[test]
+    fn a_needle_is_found_in_one_text_only() {
+        let mut rows = HeldRows::default();
+        for text in ["ab", "cd", "", "b\nc"] {
+            rows.apply(Uuid::now_v7(), 1, Some(&row(text)));
+        }
+        let found = |needle| rows.containing(needle);
+        assert_eq!(found("b"), [true, false, false, true]);
+        assert_eq!(found("bc"), [false; 4]);
+        assert_eq!(found("b\0c"), [false; 4]);
+        assert_eq!(found("d"), [false, true, false, false]);
+        assert_eq!(found(""), [true; 4]);
+    }
+
+    proptest! {
+        /// Whatever is applied, in whatever order and how often: the newest version of each record is there.
+        #[test]
+        fn rows_are_those_of_a_plain_map(
+            applied in prop::collection::vec((0..6_u128, 1..6_u64, "[ab]{0,3}"), 0..80),
+            needle in "[ab]{0,2}",
+        ) {
+            // What a version of a record writes is always the same.
+            let text = |id: u128, version: u64, text: &str| (version + u64::try_from(id).unwrap() % 2 != 4).then(|| format!("{text}{version}"));
+            let mut first: BTreeMap<(u128, u64), Option<String>> = BTreeMap::new();
+            let mut rows = HeldRows { waste: WASTE_MAX - 40, ..HeldRows::default() };
+            let mut newest: BTreeMap<u128, (u64, Option<String>)> = BTreeMap::new();
+            for (id, version, written) in applied {
+                let written = first.entry((id, version)).or_insert_with(|| text(id, version, &written)).clone();
+                rows.apply(Uuid::from_u128(id), version, written.as_deref().map(row).as_ref());
+                let known = newest.entry(id).or_default();
+                if known.0 < version {
+                    *known = (version, written);
+                }
+            }
+            let there: Vec<&String> = newest.values().filter_map(|(_, text)| text.as_ref()).collect();
+            prop_assert_eq!(texts(&rows), there.iter().map(|text| text.as_str()).collect::<Vec<_>>());
+            let found: Vec<bool> = there.iter().map(|text| text.contains(&needle)).collect();
+            prop_assert_eq!(rows.containing(&needle), found);
+        }
+    }
+}

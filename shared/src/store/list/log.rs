@@ -1,0 +1,176 @@
+//! The log of a list: for each transaction an entry with the rows that it wrote, in the order of the writers' clocks.
+//!
+//! Who holds the rows in memory reads what was written since, instead of all rows. The entry is written in the record's
+//! own transaction and is there once the call is answered. Its stamp is the wall clock when the transaction is sent, but
+//! above the stamp of each record's last write, so that whoever reads a record's older entry reads the newer one, too:
+//! else a deleted record could come back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use uuid::Uuid;
+
+use super::OwnedRow;
+use crate::domain::ids::OrgId;
+use crate::domain::time::Timestamp;
+use crate::limits;
+use crate::store::StoreError;
+use crate::store::change::Change;
+use crate::store::item::{Item, STAMP, bytes};
+use crate::store::keys::{self, DROP_AT, Key, Rows};
+use crate::store::packed::{Packer, Unpacker};
+
+const WRITTEN: &str = "w";
+const LAYOUT: u8 = 1;
+
+/// The row of a record in a list, to be written together with the record.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::store) struct RowWrite {
+    pub org: OrgId,
+    pub rows: Rows,
+    pub id: Uuid,
+    pub record: Key,
+    /// The version of the record that this transaction writes or deletes.
+    pub version: u64,
+    /// The stamp of the record's last write.
+    pub stamp_before: Option<i64>,
+    /// None deletes the row.
+    pub row: Option<Item>,
+}
+
+/// How many entries the changes of a transaction get in logs: one for each list.
+pub(in crate::store) fn count_of_entries<'a>(changes: impl IntoIterator<Item = &'a Change>) -> usize {
+    changes.into_iter().filter_map(row_write).map(|write| write.rows).collect::<BTreeSet<_>>().len()
+}
+
+fn row_write(change: &Change) -> Option<&RowWrite> {
+    if let Change::Row(write) = change { Some(write) } else { None }
+}
+
+/// The changes with an entry in the log of each list whose rows they write, all stamped alike.
+pub(in crate::store) fn logged(mut changes: Vec<Change>, now: Timestamp) -> Vec<Change> {
+    let writes: Vec<&RowWrite> = changes.iter().filter_map(row_write).collect();
+    let Some(stamp) = writes.iter().map(|write| write.stamp_before.map_or(i64::MIN, |before| before + 1)).max() else {
+        return changes;
+    };
+    let stamp = stamp.max(now.unix_ms());
+    let mut entries: BTreeMap<(OrgId, Rows), Vec<&RowWrite>> = BTreeMap::new();
+    for write in &writes {
+        entries.entry((write.org, write.rows)).or_default().push(write);
+    }
+    let entries: Vec<Change> =
+        entries.into_iter().map(|((org, rows), writes)| Change::Put(entry(org, rows, stamp, &writes))).collect();
+    let records: Vec<Key> = writes.iter().map(|write| write.record.clone()).collect();
+    for change in &mut changes {
+        if let Change::Create(item) | Change::Replace(item, _) = change
+            && records.iter().any(|record| record.is_of(item))
+        {
+            item.insert(STAMP.to_owned(), AttributeValue::N(stamp.to_string()));
+        }
+    }
+    changes.extend(entries);
+    changes
+}
+
+fn entry(org: OrgId, rows: Rows, stamp: i64, writes: &[&RowWrite]) -> Item {
+    let written = Packer::of_layout(LAYOUT).each(writes, |packer, write| {
+        let packer = packer.id(write.id).number(write.version);
+        match write.row.as_ref().map(OwnedRow::of) {
+            Some(row) => packer.byte(1).sized(row.text.as_bytes()).sized(&row.attributes),
+            None => packer.byte(0),
+        }
+    });
+    let drop_at = stamp / 1000 + i64::try_from(limits::LOG_KEPT.as_secs()).unwrap_or(i64::MAX);
+    let mut item = keys::log_entry(org, rows, stamp, Uuid::now_v7()).into_item();
+    item.insert(WRITTEN.to_owned(), AttributeValue::B(Blob::new(written.into_bytes())));
+    item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
+    item
+}
+
+/// What an entry says of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    pub id: Uuid,
+    pub version: u64,
+    /// None if the record was deleted.
+    pub row: Option<OwnedRow>,
+}
+
+pub(super) fn read(entry: &Item) -> Result<Vec<Written>, StoreError> {
+    let packed = bytes(entry, WRITTEN).and_then(|bytes| Unpacker::of_layout(bytes, LAYOUT));
+    let written = packed.and_then(|mut packed| packed.each(read_written));
+    written.ok_or_else(|| StoreError::Unreadable("decoding an entry in the log of a list".to_owned()))
+}
+
+fn read_written(packed: &mut Unpacker<'_>) -> Option<Written> {
+    let (id, version) = (packed.id()?, packed.number()?);
+    let is_there = packed.byte()? == 1;
+    let row = packed.when(is_there, |packed| {
+        let (text, attributes) = (packed.sized()?, packed.sized()?);
+        Some(OwnedRow { text: std::str::from_utf8(text).ok()?.to_owned(), attributes: attributes.to_vec() })
+    })?;
+    Some(Written { id, version, row })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::ContactId;
+    use crate::store::record;
+
+    fn write(org: OrgId, rows: Rows, version: u64, stamp_before: Option<i64>, text: Option<&str>) -> RowWrite {
+        let id = ContactId::new();
+        let row = text.map(|text| record::row_item(keys::row(org, rows, id.uuid()), text, version));
+        RowWrite { org, rows, id: id.uuid(), record: keys::contact(org, id), version, stamp_before, row }
+    }
+
+    fn stamp_of(item: &Item) -> Option<i64> {
+        crate::store::item::number(item, STAMP)
+    }
+
+    #[test]
+    fn a_transaction_has_one_entry_for_each_list_and_stamps_its_records_alike() {
+        let (org, now) = (OrgId::new(), Timestamp::from_unix_ms(1_790_000_000_000).unwrap());
+        let ahead = now.unix_ms() + 7;
+        let writes = [
+            write(org, Rows::Contacts, 1, None, Some("ada")),
+            write(org, Rows::Contacts, 3, Some(ahead), Some("grace")),
+            write(org, Rows::Workspaces, 2, Some(5), None),
+        ];
+        let records: Vec<Change> =
+            writes.iter().map(|write| Change::Create(write.record.clone().into_item())).collect();
+        let other = Change::Create(keys::contact(org, ContactId::new()).into_item());
+        let rows = writes.iter().cloned().map(Change::Row);
+        let changes: Vec<Change> = records.into_iter().chain([other]).chain(rows).collect();
+        assert_eq!(count_of_entries(&changes), 2);
+        let logged = logged(changes, now);
+
+        let stamps: Vec<Option<i64>> = logged[..4]
+            .iter()
+            .map(|change| if let Change::Create(item) = change { stamp_of(item) } else { unreachable!("a record") })
+            .collect();
+        assert_eq!(stamps, [Some(ahead + 1), Some(ahead + 1), Some(ahead + 1), None], "above each record's last");
+        let entries: Vec<&Item> = logged[7..]
+            .iter()
+            .map(|change| if let Change::Put(item) = change { item } else { unreachable!() })
+            .collect();
+        let [contacts, workspaces] = entries[..] else { panic!("one for each list") };
+        let expected = |write: &RowWrite| Written {
+            id: write.id,
+            version: write.version,
+            row: write.row.as_ref().map(OwnedRow::of),
+        };
+        assert_eq!(read(contacts).unwrap(), [expected(&writes[0]), expected(&writes[1])]);
+        assert_eq!(read(workspaces).unwrap(), [expected(&writes[2])]);
+        let from = keys::logged_from(ahead + 1);
+        assert!(Key::of(contacts).unwrap().sort() > from.as_str());
+        assert!(Key::of(contacts).unwrap().sort() < keys::logged_from(ahead + 2).as_str());
+    }
+
+    #[test]
+    fn a_transaction_without_rows_is_left_as_it_is() {
+        let changes = vec![Change::Create(keys::contact(OrgId::new(), ContactId::new()).into_item())];
+        assert_eq!(logged(changes.clone(), Timestamp::now()), changes);
+    }
+}
