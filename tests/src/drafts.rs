@@ -191,7 +191,7 @@ pub async fn expire_proposal(org: &Org, proposal: &Value) -> Timestamp {
     set_at(org, keys::proposal(org.id, id), "sv", number(0)).await;
     let mut behind = None;
     loop {
-        let page = Operator::new(&org.store()).migrate_page(behind.as_ref(), 1_000, false).await.expect("a migration");
+        let page = Operator::new(org.store()).migrate_page(behind.as_ref(), 1_000, false).await.expect("a migration");
         behind = page.1;
         if behind.is_none() {
             break;
