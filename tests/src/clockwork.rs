@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use local::PublicOrLoopback;
 use shared::AppState;
 use shared::crypto::keys::{FixedKeys, Keys};
+use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::telemetry::log_to_file;
@@ -47,6 +48,11 @@ impl Kept {
 impl Queue for Kept {
     fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(wakes);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn put_back(&self, wake: DeliveryMessage, _: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(wake);
         Box::pin(std::future::ready(Ok(())))
     }
 }

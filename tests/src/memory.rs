@@ -1,6 +1,6 @@
 //! Deliveries in memory, under the store's conditions, to simulate or measure the sender alone.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
@@ -30,7 +30,8 @@ struct Records {
     endpoints: HashMap<EndpointId, Versioned<Endpoint>>,
     events: HashMap<EventId, StoredEvent>,
     deliveries: HashMap<DeliveryKey, Versioned<Delivery>>,
-    due: BTreeSet<(Timestamp, EventId, EndpointId)>,
+    /// With the moment when a delivery's message is sent again.
+    due: BTreeMap<(Timestamp, EventId, EndpointId), Option<Timestamp>>,
     quarantined: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
     due_messages: Vec<DeliveryMessage>,
@@ -96,18 +97,26 @@ impl Memory {
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<DeliveryMessage> {
         let records = self.records();
-        let due = records.due.iter().take_while(|(at, ..)| *at <= now);
+        let due = records.due.iter().take_while(|((at, ..), _)| *at <= now);
+        let unsent = due.filter(|(_, resend_at)| resend_at.is_none_or(|at| at <= now));
         let wake = |(due_at, event, endpoint): &(Timestamp, EventId, EndpointId)| DeliveryMessage {
             delivery: DeliveryKey { org: self.org, endpoint: *endpoint, event: *event },
             due_at: *due_at,
         };
-        due.map(wake).collect()
+        unsent.map(|(entry, _)| wake(entry)).collect()
+    }
+
+    /// Notes, as the clock does, that a message is on its way.
+    pub fn set_resend_at(&self, wake: DeliveryMessage, at: Timestamp) {
+        if let Some(entry) = self.records().due.get_mut(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint)) {
+            *entry = Some(at);
+        }
     }
 
     /// When the next delivery is due.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.records().due.first().map(|(at, ..)| *at)
+        self.records().due.first_key_value().map(|((at, ..), _)| *at)
     }
 
     /// The messages that became due since the last call, as the table's stream reports them.
@@ -134,7 +143,7 @@ impl Records {
             self.due.remove(&(at, key.event, key.endpoint));
         }
         if let Some(due_at) = due_at {
-            self.due.insert((due_at, key.event, key.endpoint));
+            self.due.insert((due_at, key.event, key.endpoint), None);
             self.due_messages.push(DeliveryMessage { delivery: key, due_at });
         }
     }

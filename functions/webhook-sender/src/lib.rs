@@ -47,14 +47,24 @@ pub struct Sender<D, C = Client> {
 pub enum Handled {
     /// An attempt was made, with this outcome.
     Attempted(Outcome),
-    /// The message came early and was sent again.
-    Requeued,
+    /// The message was put back until this moment: it came early, or the attempt can't be made now.
+    PutBack(Timestamp),
     /// No attempt was due, or another sender has claimed it.
     Skipped,
     /// The endpoint is paused; the delivery is held.
     Held,
     /// The endpoint and the delivery are deleted.
     Dropped,
+}
+
+#[derive(Debug)]
+enum Claimed {
+    /// The delivery, with the claim.
+    Delivery(Versioned<Delivery>),
+    /// Another sender's claim holds until then.
+    Until(Timestamp),
+    /// No attempt is due.
+    Not,
 }
 
 #[derive(Debug)]
@@ -118,6 +128,10 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     }
 
     /// Handles a message, and quarantines the delivery if no attempt can succeed.
+    ///
+    /// A message goes only if its delivery is settled or another attempt has it; otherwise it is put back. The queue alone
+    /// would show it again later than an attempt may be late, and after some receives put it among the dead letters:
+    /// a backlog that slows the table must not do that. So dead letters are what can't succeed, or ended its process.
     pub async fn handle(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let span = tracing::info_span!(
             "delivery",
@@ -126,7 +140,18 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             endpoint_id = %wake.delivery.endpoint,
             event_id = %wake.delivery.event,
         );
-        self.attempt_or_quarantine(wake).instrument(span).await
+        let handled = async {
+            match self.attempt_or_quarantine(wake).await {
+                Err(Failure::Retryable(_)) => self.put_back(wake, self.time_scale.next_try(self.clock.now())).await,
+                handled => handled,
+            }
+        };
+        handled.instrument(span).await
+    }
+
+    async fn put_back(&self, wake: DeliveryMessage, at: Timestamp) -> Result<Handled, Failure> {
+        self.queue.put_back(wake, at).await.map_err(|error| Failure::Retryable(error.to_string()))?;
+        Ok(Handled::PutBack(at))
     }
 
     async fn attempt_or_quarantine(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
@@ -148,11 +173,14 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     async fn attempt(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let now = self.clock.now();
         if now < wake.due_at {
-            self.queue.send(&[wake]).await.map_err(|error| Failure::Retryable(error.to_string()))?;
-            return Ok(Handled::Requeued);
+            return self.put_back(wake, wake.due_at).await;
         }
         let claim = Claim::begin(now);
-        let Some(mut delivery) = self.claim(wake, claim, now).await? else { return Ok(Handled::Skipped) };
+        let mut delivery = match self.claim(wake, claim, now).await? {
+            Claimed::Delivery(delivery) => delivery,
+            Claimed::Until(at) => return self.put_back(wake, at).await,
+            Claimed::Not => return Ok(Handled::Skipped),
+        };
         match self.prepare(wake, claim, &mut delivery).await {
             Ok(Prepared::Done(handled)) => Ok(handled),
             Ok(Prepared::Ready(endpoint, event, secrets)) => {
@@ -168,27 +196,24 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         }
     }
 
-    /// Claims the delivery. `None` if no attempt is due or another sender has claimed it.
-    async fn claim(
-        &self,
-        wake: DeliveryMessage,
-        claim: Claim,
-        now: Timestamp,
-    ) -> Result<Option<Versioned<Delivery>>, Failure> {
+    async fn claim(&self, wake: DeliveryMessage, claim: Claim, now: Timestamp) -> Result<Claimed, Failure> {
         let result = match self.deliveries.claim(wake, claim, now).await {
-            Ok(Some(delivery)) => return Ok(Some(delivery)),
+            Ok(Some(delivery)) => return Ok(Claimed::Delivery(delivery)),
             result => result,
         };
-        let found = self.deliveries.get(wake).await?;
-        if found.as_ref().is_some_and(|found| found.is_claimed_by(claim)) {
+        match self.deliveries.get(wake).await? {
             // The claim succeeded but its response was lost, and the SDK's retry failed on its own claim.
-            return Ok(found);
+            Some(found) if found.is_claimed_by(claim) => return Ok(Claimed::Delivery(found)),
+            Some(found) if found.due_at() == Some(wake.due_at) => {
+                result?;
+                // If that sender has died, its own message is hidden for longer than its claim holds.
+                return Ok(found.claimed_until().filter(|until| now < *until).map_or(Claimed::Not, Claimed::Until));
+            }
+            _ => {}
         }
         result?;
-        if found.is_none_or(|found| found.due_at() != Some(wake.due_at)) {
-            self.deliveries.delete_due_entry(wake).await?;
-        }
-        Ok(None)
+        self.deliveries.delete_due_entry(wake).await?;
+        Ok(Claimed::Not)
     }
 
     /// Loads what a claimed delivery sends, or holds or deletes the delivery.

@@ -131,6 +131,11 @@ impl Queue for LocalQueue {
         self.arrived.notify_one();
         Box::pin(std::future::ready(Ok(())))
     }
+
+    /// The worker puts it back once the sender has handled it: until then, the message is a copy of what is handled.
+    fn put_back(&self, _: DeliveryMessage, _: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// A message being handled. Dropping it, even by a panic, lets the queue accept the same message again.
@@ -235,8 +240,10 @@ where
                 let handled = sender.handle(message.wake).await;
                 drop(received);
                 match handled {
-                    // The queue dropped the sender's message as a duplicate of this one.
-                    Ok(Handled::Requeued) => queue.push(message, message.wake.due_at),
+                    Ok(Handled::PutBack(at)) => {
+                        queue.push(message, at);
+                        queue.arrived.notify_one();
+                    }
                     Ok(_) => {}
                     Err(failure) => queue.retry_or_dead_letter(message, &failure),
                 }

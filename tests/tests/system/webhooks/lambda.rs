@@ -225,7 +225,7 @@ async fn a_message_that_the_queue_does_not_take_is_told_and_left_to_the_clock() 
     call(&mut relay, &stream_batch(&cloud.due(Due::Event).await)).await;
     let due = cloud.due(Due::Delivery).await;
 
-    cloud.services.refuse_group(subscriber.id);
+    cloud.services.refuse_about(subscriber.id);
     let mut with_others = due.clone();
     let other = cloud.key(EndpointId::new());
     with_others.push(due_delivery(other, in_s(-1)));
@@ -239,10 +239,20 @@ async fn a_message_that_the_queue_does_not_take_is_told_and_left_to_the_clock() 
     assert_eq!((&line["operation"], &line["faults"]), (&json!("relay"), &json!(1)));
     assert!(line["cause"].as_str().is_some_and(|cause| cause.contains("InternalError")), "{line}");
 
-    // The clock fails, which raises an alarm, and keeps trying.
+    // The clock fails, which raises an alarm, and keeps trying with what was not taken.
+    let taken = cloud.key(EndpointId::new());
+    let (partition, sort) = due_delivery(taken, in_s(-1));
+    cloud.put(Key::from_parts(&partition, &sort).into_item()).await;
     let mut clock = cloud.start("clock").await;
-    let failed = clock.call(recorded("schedule", &[])).await.expect_err("its queue takes nothing");
-    assert!(failed.to_string().contains("1 acts failed"), "{failed}");
+    for _ in 0..2 {
+        let failed = clock.call(recorded("schedule", &[])).await.expect_err("its queue takes one of two");
+        assert!(failed.to_string().contains("1 acts failed"), "{failed}");
+        assert_eq!(woken(&cloud.services.sent()), [other, taken].into());
+        assert_eq!(cloud.services.sent().len(), 2, "what was taken is on its way");
+    }
+    cloud.services.refuse_about("nothing");
+    clock.call(recorded("schedule", &[])).await.expect("its queue takes it");
+    assert_eq!(cloud.services.sent().len(), 3);
 }
 
 #[tokio::test]
@@ -328,8 +338,14 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     cloud.services.put_secret(KEYRING, "no keyring".to_owned());
     let (batch, ids) = sqs_batch(&[body(wakes[0])]);
     let mut sender = cloud.start("webhook-sender").await;
-    assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
+    assert_eq!(failures(&call(&mut sender, &batch).await), Vec::<&str>::new());
+    let sent = cloud.services.sent();
+    let [message] = &sent[..] else { panic!("it is put back: {sent:?}") };
+    assert_eq!((message.queue.as_str(), message.delay_s, message.wake()), ("retries", limits::PUT_BACK_S, wakes[0]));
     assert_eq!(cloud.delivery(wakes[0]).await.attempted, 0, "nothing is sent without a signature");
+    // Only if the queue does not take it back, the one that it has shows again.
+    cloud.services.refuse_about(wakes[0].delivery.event);
+    assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
     let told = sender.log().join("\n");
     assert!(told.contains("no keys") && !told.contains("no keyring"), "{told}");
     assert_eq!(cloud.due(Due::Delivery).await.len(), 2, "it is due as before");

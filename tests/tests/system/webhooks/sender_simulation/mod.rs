@@ -28,6 +28,8 @@ const ATTEMPTS: usize = 5;
 const BEGIN: i64 = 1_800_000_000_000;
 /// How long a claim holds.
 const CLAIM: i64 = 30 * SECOND;
+/// How long a received message stays hidden if its process ends.
+const VISIBILITY: i64 = 10 * MINUTE;
 /// Ends a history that never finishes.
 const STEPS_MAX: u32 = 1_000_000;
 
@@ -68,9 +70,9 @@ impl History {
         let endpoints = (0..3)
             .map(|n| memory.add_endpoint(&format!("https://hooks.example.com/{n}"), &keyring))
             .collect::<Vec<_>>();
-        let mut to_come: Vec<i64> = (0..12).map(|_| BEGIN + random.i64(..HOUR)).collect();
+        let mut to_come: Vec<i64> = (0..12).map(|_| BEGIN + random.i64(0..HOUR)).collect();
         to_come.sort_unstable_by(|a, b| b.cmp(a));
-        let next_tick = BEGIN + random.i64(..MINUTE);
+        let next_tick = BEGIN + random.i64(0..MINUTE);
         let state = State {
             random,
             trouble,
@@ -167,7 +169,7 @@ impl History {
         let subscriber = Subscriber {
             key,
             refusals: [0, 1, 2, 3, 4, usize::MAX][state.random.usize(..6)],
-            latency: state.random.i64(..15 * SECOND),
+            latency: state.random.i64(0..15 * SECOND),
             arrivals: 0,
             taken: 0,
             troubles: 0,
@@ -196,7 +198,7 @@ impl History {
             let mut state = self.world.state();
             let crash = state.trouble.crash;
             if state.draw(crash) {
-                state.note_trouble(self.tasks[n].message.wake.delivery.event, 0);
+                state.note_trouble(self.tasks[n].message.wake.delivery.event, VISIBILITY);
                 drop(state);
                 self.end(n, true);
                 return;
@@ -216,7 +218,7 @@ impl History {
         let Message { wake, receives, .. } = self.tasks.swap_remove(n).message;
         let mut state = self.world.state();
         if comes_again && receives + 1 < limits::MESSAGE_RECEIVES_MAX {
-            let at = state.now + SECOND;
+            let at = state.now + VISIBILITY;
             state.messages.push(Message { at, wake, receives: receives + 1 });
         }
     }
@@ -229,6 +231,11 @@ impl History {
         for wake in due {
             let at = state.now;
             state.messages.push(Message { at, wake, receives: 0 });
+            // Or the clock ends in between.
+            let crash = state.trouble.crash;
+            if !state.draw(crash) {
+                self.memory.set_resend_at(wake, moment(state.clock() + VISIBILITY));
+            }
         }
     }
 

@@ -26,7 +26,7 @@ use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tests::memory::Memory;
 use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
-use super::{CLAIM, MINUTE, SECOND, WAITS};
+use super::{CLAIM, MINUTE, SECOND, VISIBILITY, WAITS};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trouble {
@@ -165,8 +165,8 @@ impl State {
         for _ in 0..copies {
             let wait = (wake.due_at.unix_ms() - self.clock()).clamp(0, limits::MESSAGE_DELAY_MAX_S * SECOND);
             let at = match self.random.u8(..4) {
-                0 if self.draw(messages) => self.now + self.random.i64(..=wait),
-                1 if self.draw(messages) => self.now + wait + self.random.i64(..10 * MINUTE),
+                0 if self.draw(messages) => self.now + self.random.i64(0..=wait),
+                1 if self.draw(messages) => self.now + wait + self.random.i64(0..10 * MINUTE),
                 _ => self.now + wait,
             };
             self.messages.push(Message { at, wake, receives: 0 });
@@ -211,15 +211,25 @@ impl Queue for World {
     fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
             for wake in wakes {
-                self.step(*wake).await;
-                let mut state = self.state();
-                let store = state.trouble.store;
-                if state.draw(store) {
-                    state.note_trouble(wake.delivery.event, 0);
-                    return Err(QueueError("no answer".to_owned()));
-                }
-                state.put(*wake);
+                self.state().put(*wake);
             }
+            Ok(())
+        })
+    }
+
+    /// A queue keeps what it took: only the relay's messages get lost.
+    fn put_back(&self, wake: DeliveryMessage, at: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        Box::pin(async move {
+            self.step(wake).await;
+            let mut state = self.state();
+            let store = state.trouble.store;
+            if state.draw(store) {
+                state.note_trouble(wake.delivery.event, VISIBILITY);
+                return Err(QueueError { untaken: vec![wake], cause: "no answer".to_owned() });
+            }
+            let wait = (at.unix_ms() - state.clock()).clamp(0, limits::MESSAGE_DELAY_MAX_S * SECOND);
+            let at = state.now + wait;
+            state.messages.push(Message { at, wake, receives: 0 });
             Ok(())
         })
     }
