@@ -3,6 +3,7 @@
 
 mod health;
 mod port;
+mod room;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,6 +14,7 @@ use shared::crypto::keys::{Keys, open_with};
 use shared::crypto::signing_secret::SigningSecret;
 use shared::domain::delivery::{Attempt, Claim, Delivery, Outcome, Schedule};
 use shared::domain::endpoint::Endpoint;
+use shared::domain::ids::EndpointId;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
@@ -27,6 +29,7 @@ use tracing::Instrument;
 use health::HealthThrottle;
 use port::SystemClock;
 pub use port::{Clock, DeliveryStore, HttpClient};
+use room::{Room, UnderWay};
 
 const OPERATION: &str = "attempt_delivery";
 
@@ -40,6 +43,7 @@ pub struct Sender<D, C = Client> {
     time_scale: TimeScale,
     clock: Arc<dyn Clock>,
     health_throttle: HealthThrottle,
+    under_way: UnderWay,
 }
 
 /// The result of handling a message.
@@ -106,8 +110,9 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     /// Creates a sender.
     #[must_use]
     pub fn new(deliveries: D, queue: Arc<dyn Queue>, keys: Arc<dyn Keys>, client: C, time_scale: TimeScale) -> Self {
-        let (clock, health_throttle) = (Arc::new(SystemClock), HealthThrottle::default());
-        Self { deliveries, queue, keys, client, time_scale, clock, health_throttle }
+        let (clock, health_throttle, under_way) =
+            (Arc::new(SystemClock), HealthThrottle::default(), UnderWay::default());
+        Self { deliveries, queue, keys, client, time_scale, clock, health_throttle, under_way }
     }
 
     /// Replaces the clock, for simulations.
@@ -175,6 +180,12 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         if now < wake.due_at {
             return self.put_back(wake, wake.due_at).await;
         }
+        let Some(_room) = self.room_at(wake.delivery.endpoint).await else {
+            // By then, the attempts that are under way have ended.
+            let at =
+                self.clock.now().unix_ms() + i64::try_from(limits::WEBHOOK_DEADLINE.as_millis()).unwrap_or_default();
+            return self.put_back(wake, Timestamp::from_unix_ms(at).unwrap_or(wake.due_at)).await;
+        };
         let claim = Claim::begin(now);
         let mut delivery = match self.claim(wake, claim, now).await? {
             Claimed::Delivery(delivery) => delivery,
@@ -194,6 +205,18 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
                 Err(failure)
             }
         }
+    }
+
+    /// Room for one more attempt at the endpoint, before anything is claimed. An endpoint that answers soon has some,
+    /// so that a burst of its events is not spread over seconds; one that hangs has none.
+    async fn room_at(&self, endpoint: EndpointId) -> Option<Room<'_>> {
+        for _ in 0..limits::ENDPOINT_ROOM_CHECKS_MAX {
+            if let Some(room) = self.under_way.room_at(endpoint) {
+                return Some(room);
+            }
+            self.clock.sleep(limits::ENDPOINT_ROOM_CHECK_INTERVAL).await;
+        }
+        self.under_way.room_at(endpoint)
     }
 
     async fn claim(&self, wake: DeliveryMessage, claim: Claim, now: Timestamp) -> Result<Claimed, Failure> {

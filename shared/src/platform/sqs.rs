@@ -76,8 +76,9 @@ impl SqsQueue {
                 .id(at.to_string())
                 .message_body(body)
                 .delay_seconds(*delay_s)
-                // Standard queues are fair among groups: many messages of one endpoint don't delay another's.
-                .message_group_id(message.delivery.endpoint.to_string())
+                // Standard queues are fair among groups: many messages of one organization don't delay another's. An
+                // endpoint as the group would give an organization with 20 of them 20 shares.
+                .message_group_id(message.org().to_string())
                 .build()
                 .map_err(|error| error.to_string())
         });

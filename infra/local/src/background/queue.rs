@@ -19,8 +19,6 @@ use crate::calls;
 
 /// Most concurrent attempts: more connections are no faster on one machine.
 const ATTEMPTS_MAX: usize = 256;
-/// Most concurrent attempts at one endpoint, so that a slow one leaves room for others.
-const ATTEMPTS_PER_ENDPOINT_MAX: usize = 16;
 /// Most concurrent attempts of one organization, so that its slow endpoints leave room for others.
 const ATTEMPTS_PER_ORG_MAX: usize = 64;
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -227,7 +225,7 @@ where
 
     fn start_attempts(&mut self, endpoint: EndpointId) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
-        while lane.attempts < ATTEMPTS_PER_ENDPOINT_MAX
+        while lane.attempts < limits::ENDPOINT_ATTEMPTS_MAX
             && let Some(message) = lane.messages.pop_front()
         {
             let org_slots = self.org_slots.entry(message.wake.org());

@@ -1,12 +1,14 @@
 //! When deliveries go out: the schedule, what wakes them, and who waits for whom.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use shared::domain::delivery::Attempt;
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
+use shared::limits;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::due::DueEntry;
 use shared::store::keys::Key;
@@ -16,6 +18,7 @@ use tests::clockwork::Clockwork;
 use tests::receiver::{Arrival, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber};
 use tests::{Fault, Faults, Needs, Org, Rule, Stack, eventually, outbox, rows};
+use tokio::task::JoinSet;
 use webhook_sender::Handled;
 
 /// Goal R4, 600 times faster: 100 ms, 500 ms, 3 s, 12 s.
@@ -186,6 +189,65 @@ async fn a_message_that_comes_too_early_is_sent_on_and_one_of_nothing_passes() {
     assert_eq!(subscriber.receiver.arrivals().len(), 1);
 }
 
+/// Messages of all endpoints of an organization share one group, so one that hangs must not take whole batches.
+#[tokio::test]
+async fn an_endpoint_that_hangs_has_five_attempts_under_way_and_the_rest_is_put_back() {
+    const EVENTS: usize = 9;
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let (hanging, other) = (org.subscriber().await, org.subscriber().await);
+    hanging.receiver.answer(Reaction::late(200, NEVER));
+    other.receiver.answer(Reaction::late(200, Duration::from_millis(50)));
+    let events: Vec<_> = (0..EVENTS).map(|_| outbox::event()).collect();
+    outbox::emit(&org, &events).await;
+    let clockwork = Clockwork::of(&org);
+    clockwork.first_tick().await;
+    clockwork.first_tick().await;
+    let wakes: BTreeMap<_, _> =
+        clockwork.queue.wakes().into_iter().map(|wake| (wake.delivery.endpoint, wake)).collect();
+    assert_eq!(wakes.len(), 2);
+    let wakes: Vec<_> = events
+        .iter()
+        .flat_map(|event| wakes.values().map(|wake| DeliveryKey { event: event.id, ..wake.delivery }))
+        .map(|delivery| *clockwork.queue.wakes().iter().find(|wake| wake.delivery == delivery).expect("a message"))
+        .collect();
+
+    let sender = Arc::new(clockwork.sender(&org));
+    let mut tasks = JoinSet::new();
+    for wake in wakes {
+        let sender = sender.clone();
+        tasks.spawn(async move { (wake.delivery, sender.handle(wake).await) });
+    }
+    let now = Timestamp::now();
+    let mut put_back = Vec::new();
+    for _ in 0..2 * EVENTS - limits::ENDPOINT_ATTEMPTS_MAX {
+        let (delivery, handled) = tasks.join_next().await.expect("a task").expect("no panic");
+        match handled {
+            Ok(Handled::Attempted(_)) => assert_eq!(delivery.endpoint, other.id),
+            Ok(Handled::PutBack(at)) => {
+                assert!(now.plus_seconds(15) <= at, "{at}");
+                put_back.push(delivery);
+            }
+            handled => panic!("{handled:?}"),
+        }
+    }
+    assert_eq!(other.receiver.arrivals().len(), EVENTS, "an endpoint that answers has no message put back");
+    assert_eq!(hanging.receiver.arrivals().len(), limits::ENDPOINT_ATTEMPTS_MAX);
+    assert_eq!(put_back.len(), EVENTS - limits::ENDPOINT_ATTEMPTS_MAX);
+    for delivery in put_back {
+        assert_eq!(delivery.endpoint, hanging.id);
+        let record = hanging.delivery(&org, delivery.event).await.expect("a delivery");
+        assert_eq!((record.state().as_str(), record.attempted, record.claimed_until()), ("queued", 0, None));
+    }
+    // Attempts that end, however they do, make room.
+    tasks.shutdown().await;
+    hanging.receiver.answer(Reaction::status(200));
+    let event = hanging.test().await;
+    clockwork.first_tick().await;
+    clockwork.first_tick().await;
+    let wake = *clockwork.queue.wakes().iter().find(|wake| wake.delivery.event == event).expect("a message");
+    assert!(matches!(sender.handle(wake).await, Ok(Handled::Attempted(_))));
+}
+
 const NEVER: Duration = Duration::from_hours(1);
 
 fn distinct(receiver: &Receiver) -> usize {
@@ -201,7 +263,7 @@ async fn an_endpoint_that_never_answers_does_not_slow_others() {
     dead.receiver.answer(Reaction::late(200, NEVER));
     let events: Vec<_> = (0..BACKLOG).map(|_| outbox::event()).collect();
     outbox::emit(&org, &events).await;
-    dead.receiver.wait_for(8).await;
+    dead.receiver.wait_for(limits::ENDPOINT_ATTEMPTS_MAX).await;
     let neighbour = org.subscriber().await;
     let stranger = other.subscriber().await;
     for _ in 0..3 {
@@ -272,7 +334,7 @@ async fn thousands_that_become_due_at_once_arrive_once_each() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_that_wait_for_one_moment_arrive_once_each() {
     use std::collections::HashMap;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     use local::{DeliveryWorker, LocalQueue, PublicOrLoopback};
     use shared::webhook::queue::Queue;
