@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use shared::crypto::keyring::Keyring;
 use shared::crypto::signing_secret::SigningSecret;
-use shared::domain::delivery::{Claim, Delivery};
+use shared::domain::delivery::{Claim, Delivery, DeliveryState};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
@@ -76,6 +76,28 @@ impl Memory {
         key
     }
 
+    /// Pauses an endpoint at a moment, or resumes it.
+    pub fn set_paused(&self, id: EndpointId, at: Option<Timestamp>) {
+        let mut records = self.records();
+        let endpoint = records.endpoints.get_mut(&id).expect("an endpoint");
+        let mut written = serde_json::to_value(&**endpoint).expect("an endpoint");
+        written["paused_at"] = json!(at);
+        *endpoint = Versioned::new(serde_json::from_value(written).expect("an endpoint"), endpoint.version() + 1);
+    }
+
+    /// Queues the held deliveries of an endpoint again, unless it is paused: what the relay does after a resume.
+    pub fn resume_held(&self, id: EndpointId, now: Timestamp) {
+        let mut records = self.records();
+        if records.endpoints[&id].holds_deliveries() {
+            return;
+        }
+        let held: Vec<_> = records.deliveries.iter().filter(|(key, _)| key.endpoint == id).collect();
+        let resumed = held.into_iter().filter_map(|(key, held)| Some((*key, held.resumed(now)?, held.version() + 1)));
+        for (key, after, version) in resumed.collect::<Vec<_>>() {
+            records.put(key, after, version);
+        }
+    }
+
     /// Deletes an event but not its deliveries, which the service never does.
     pub fn delete_event(&self, event: EventId) {
         self.records().events.remove(&event);
@@ -134,8 +156,10 @@ impl Memory {
 
 impl Records {
     fn put(&mut self, key: DeliveryKey, value: Delivery, version: u64) {
-        let due_at = value.due_at();
+        let (due_at, is_held) = (value.due_at(), value.state() == DeliveryState::Held);
         let before = self.deliveries.insert(key, Versioned::new(value, version)).and_then(|before| before.due_at());
+        // The entry of one that is held stays.
+        let due_at = if is_held { before } else { due_at };
         if before == due_at {
             return;
         }
@@ -184,15 +208,11 @@ impl DeliveryStore for Memory {
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let mut records = self.records();
         let is_current =
             records.deliveries.get(&wake.delivery).is_some_and(|found| found.version() == before.version());
-        let is_decided = decided_from.is_none_or(|endpoint| {
-            records.endpoints.get(&endpoint.id()).is_some_and(|found| found.version() == endpoint.version())
-        });
-        if !(is_current && is_decided) {
+        if !is_current {
             return Ok(false);
         }
         records.put(wake.delivery, after.clone(), before.version() + 1);

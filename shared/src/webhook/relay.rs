@@ -175,7 +175,7 @@ impl Relay {
                 };
                 if let Some(after) = after {
                     // A delivery changed since it was read needs no update.
-                    retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after, None)).await?;
+                    retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after)).await?;
                     *due_at = later(*due_at);
                 }
             }

@@ -41,6 +41,8 @@ pub struct Trouble {
     /// The clock is set forward or back.
     pub jump: f64,
     pub keys: f64,
+    /// An endpoint is paused when one is chosen, which is every few seconds. A paused one is resumed.
+    pub pauses: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -94,6 +96,9 @@ impl World {
         let until = if state.draw(freezes) {
             state.note_trouble(wake.delivery.event, CLAIM + 10 * SECOND);
             state.now + CLAIM + 10 * SECOND
+        } else if state.trouble.pauses > 0.0 {
+            // So that an endpoint is paused and resumed between two steps.
+            state.now + state.random.i64(0..SECOND)
         } else {
             state.now
         };
@@ -241,7 +246,7 @@ impl HttpClient for World {
         let (begun, until, is_taken) = {
             let mut state = self.state();
             let (now, clock) = (state.now, state.clock());
-            let keeps_time = state.trouble.jump <= 0.0;
+            let (keeps_time, is_paused) = (state.trouble.jump <= 0.0, state.trouble.pauses > 0.0);
             let subscriber = state.subscribers.get_mut(&event).expect("a delivery of the history");
             let clock = if keeps_time { clock } else { clock.max(subscriber.claimed_at) };
             assert!(
@@ -251,7 +256,7 @@ impl HttpClient for World {
                 subscriber.earliest - clock
             );
             assert!(
-                !keeps_time || now <= subscriber.latest,
+                !keeps_time || is_paused || now <= subscriber.latest,
                 "attempt {} came {} ms late",
                 subscriber.arrivals + 1,
                 now - subscriber.latest
@@ -312,10 +317,9 @@ impl DeliveryStore for Shaken {
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let settling = async {
-            let is_settled = self.memory.update(wake, before, after, decided_from).await?;
+            let is_settled = self.memory.update(wake, before, after).await?;
             if is_settled && after.due_at() != before.due_at() {
                 self.schedule(wake, after);
             }
