@@ -26,7 +26,7 @@ use crate::stack::Stack;
 /// A clock with its own relay, and a queue that only records.
 #[derive(Debug)]
 pub struct Clockwork {
-    app: AppState,
+    app: Box<AppState>,
     relay: Relay,
     /// The queue with the messages.
     pub queue: Arc<Kept>,
@@ -72,7 +72,7 @@ impl Clockwork {
         let app = AppState::new(stack.table().store(), base_url, TimeScale::default());
         let app = app.with_files(stack.files().clone());
         let queue = Arc::new(Kept::default());
-        Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue, log }
+        Self { relay: Relay::new(app.store.clone(), queue.clone()), app: Box::new(app), queue, log }
     }
 
     /// Ticks as a clock does when changes are also reported elsewhere.
