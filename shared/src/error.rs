@@ -25,6 +25,9 @@ pub enum Error {
     /// work; 403 `forbidden` is for writes, and implies that reads would work.
     #[error("suspended")]
     Suspended,
+    /// The organization has more calls than this process answers for it in a second.
+    #[error("rate limited")]
+    RateLimited,
     /// A read-only token on a write.
     #[error("read-only token")]
     ReadOnlyToken,
@@ -97,6 +100,7 @@ impl Error {
     pub fn status(&self) -> (StatusCode, ErrorCode) {
         match self {
             Self::Unauthenticated | Self::Suspended => (StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated),
+            Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited),
             Self::ReadOnlyToken | Self::ForgedForm | Self::AdminsOnly | Self::ForeignOrigin => {
                 (StatusCode::FORBIDDEN, ErrorCode::Forbidden)
             }
@@ -126,6 +130,9 @@ impl Error {
         match self {
             Self::Unauthenticated => "Send a valid access token as `Authorization: Bearer <token>`.",
             Self::Suspended => "Your organization is suspended; its tokens work again when it is resumed.",
+            Self::RateLimited => {
+                "Your organization sends too many requests at once. Wait as long as Retry-After says, then send it again; nothing was done."
+            }
             Self::ReadOnlyToken => "This token is read-only; the call needs one that may read and write.",
             Self::ForgedForm => "This form does not belong to your session.",
             Self::FormUsed => "This form was already used; open its page again.",
@@ -203,6 +210,8 @@ text_enum! {
         MethodNotAllowed = "method_not_allowed",
         /// 409: the `Idempotency-Key` was used for another request, or `If-Match` names another version.
         Conflict = "conflict",
+        /// 429: the organization sends too many requests at once. Wait as long as `Retry-After` says.
+        RateLimited = "rate_limited",
         /// 500: something went wrong on our side.
         InternalError = "internal_error",
     }

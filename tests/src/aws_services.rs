@@ -53,7 +53,7 @@ pub struct AwsServices {
 struct Inner {
     sent: Mutex<Vec<Sent>>,
     calls: Mutex<usize>,
-    refused_groups: Mutex<HashSet<String>>,
+    refused: Mutex<Option<String>>,
     secrets: Mutex<HashMap<String, String>>,
     look_ups: Mutex<usize>,
     files: Mutex<BTreeMap<String, Bytes>>,
@@ -145,9 +145,9 @@ impl AwsServices {
         self.inner.is_down.store(is_down, Ordering::SeqCst);
     }
 
-    /// Refuses messages of this group from now on.
-    pub fn refuse_group(&self, group: impl std::fmt::Display) {
-        lock(&self.inner.refused_groups).insert(group.to_string());
+    /// Refuses messages that have this text, and no others, from now on.
+    pub fn refuse_about(&self, text: impl std::fmt::Display) {
+        *lock(&self.inner.refused) = Some(text.to_string());
     }
 
     /// The messages accepted so far, in order.
@@ -242,7 +242,7 @@ fn send(inner: &Inner, call: &Value) -> Result<Value, &'static str> {
         let fault = |code: &str, is_sender| json!({"Id": entry["Id"], "Code": code, "SenderFault": is_sender});
         if !(0..=DELAY_MAX_S).contains(&delay_s) {
             failed.push(fault("InvalidParameterValue", true));
-        } else if lock(&inner.refused_groups).contains(&group) {
+        } else if lock(&inner.refused).as_ref().is_some_and(|about| text("MessageBody").contains(about)) {
             failed.push(fault("InternalError", false));
         } else {
             let md5 = "00000000000000000000000000000000";

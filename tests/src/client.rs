@@ -230,6 +230,7 @@ impl Answer {
             405 => "method_not_allowed",
             409 => "conflict",
             422 => "invalid_request",
+            429 => "rate_limited",
             500 => "internal_error",
             other => panic!("the service never answers {other}: {self}"),
         };

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use local::PublicOrLoopback;
 use shared::AppState;
 use shared::crypto::keys::{FixedKeys, Keys};
+use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::platform::config::BaseUrl;
 use shared::platform::telemetry::log_to_file;
@@ -25,7 +26,7 @@ use crate::stack::Stack;
 /// A clock with its own relay, and a queue that only records.
 #[derive(Debug)]
 pub struct Clockwork {
-    app: AppState,
+    app: Box<AppState>,
     relay: Relay,
     /// The queue with the messages.
     pub queue: Arc<Kept>,
@@ -49,6 +50,11 @@ impl Queue for Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(wakes);
         Box::pin(std::future::ready(Ok(())))
     }
+
+    fn put_back(&self, wake: DeliveryMessage, _: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(wake);
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 impl Clockwork {
@@ -66,7 +72,7 @@ impl Clockwork {
         let app = AppState::new(stack.table().store(), base_url, TimeScale::default());
         let app = app.with_files(stack.files().clone());
         let queue = Arc::new(Kept::default());
-        Self { relay: Relay::new(app.store.clone(), queue.clone()), app, queue, log }
+        Self { relay: Relay::new(app.store.clone(), queue.clone()), app: Box::new(app), queue, log }
     }
 
     /// Ticks as a clock does when changes are also reported elsewhere.

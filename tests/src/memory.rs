@@ -1,12 +1,12 @@
 //! Deliveries in memory, under the store's conditions, to simulate or measure the sender alone.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
 use shared::crypto::keyring::Keyring;
 use shared::crypto::signing_secret::SigningSecret;
-use shared::domain::delivery::{Claim, Delivery};
+use shared::domain::delivery::{Claim, Delivery, DeliveryState};
 use shared::domain::endpoint::Endpoint;
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId, OrgId};
@@ -30,7 +30,8 @@ struct Records {
     endpoints: HashMap<EndpointId, Versioned<Endpoint>>,
     events: HashMap<EventId, StoredEvent>,
     deliveries: HashMap<DeliveryKey, Versioned<Delivery>>,
-    due: BTreeSet<(Timestamp, EventId, EndpointId)>,
+    /// With the moment when a delivery's message is sent again.
+    due: BTreeMap<(Timestamp, EventId, EndpointId), Option<Timestamp>>,
     quarantined: HashSet<DeliveryKey>,
     health: HashMap<EndpointId, (u64, u64)>,
     due_messages: Vec<DeliveryMessage>,
@@ -75,6 +76,28 @@ impl Memory {
         key
     }
 
+    /// Pauses an endpoint at a moment, or resumes it.
+    pub fn set_paused(&self, id: EndpointId, at: Option<Timestamp>) {
+        let mut records = self.records();
+        let endpoint = records.endpoints.get_mut(&id).expect("an endpoint");
+        let mut written = serde_json::to_value(&**endpoint).expect("an endpoint");
+        written["paused_at"] = json!(at);
+        *endpoint = Versioned::new(serde_json::from_value(written).expect("an endpoint"), endpoint.version() + 1);
+    }
+
+    /// Queues the held deliveries of an endpoint again, unless it is paused: what the relay does after a resume.
+    pub fn resume_held(&self, id: EndpointId, now: Timestamp) {
+        let mut records = self.records();
+        if records.endpoints[&id].holds_deliveries() {
+            return;
+        }
+        let held: Vec<_> = records.deliveries.iter().filter(|(key, _)| key.endpoint == id).collect();
+        let resumed = held.into_iter().filter_map(|(key, held)| Some((*key, held.resumed(now)?, held.version() + 1)));
+        for (key, after, version) in resumed.collect::<Vec<_>>() {
+            records.put(key, after, version);
+        }
+    }
+
     /// Deletes an event but not its deliveries, which the service never does.
     pub fn delete_event(&self, event: EventId) {
         self.records().events.remove(&event);
@@ -96,18 +119,26 @@ impl Memory {
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<DeliveryMessage> {
         let records = self.records();
-        let due = records.due.iter().take_while(|(at, ..)| *at <= now);
+        let due = records.due.iter().take_while(|((at, ..), _)| *at <= now);
+        let unsent = due.filter(|(_, resend_at)| resend_at.is_none_or(|at| at <= now));
         let wake = |(due_at, event, endpoint): &(Timestamp, EventId, EndpointId)| DeliveryMessage {
             delivery: DeliveryKey { org: self.org, endpoint: *endpoint, event: *event },
             due_at: *due_at,
         };
-        due.map(wake).collect()
+        unsent.map(|(entry, _)| wake(entry)).collect()
+    }
+
+    /// Notes, as the clock does, that a message is on its way.
+    pub fn set_resend_at(&self, wake: DeliveryMessage, at: Timestamp) {
+        if let Some(entry) = self.records().due.get_mut(&(wake.due_at, wake.delivery.event, wake.delivery.endpoint)) {
+            *entry = Some(at);
+        }
     }
 
     /// When the next delivery is due.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.records().due.first().map(|(at, ..)| *at)
+        self.records().due.first_key_value().map(|((at, ..), _)| *at)
     }
 
     /// The messages that became due since the last call, as the table's stream reports them.
@@ -125,8 +156,10 @@ impl Memory {
 
 impl Records {
     fn put(&mut self, key: DeliveryKey, value: Delivery, version: u64) {
-        let due_at = value.due_at();
+        let (due_at, is_held) = (value.due_at(), value.state() == DeliveryState::Held);
         let before = self.deliveries.insert(key, Versioned::new(value, version)).and_then(|before| before.due_at());
+        // The entry of one that is held stays.
+        let due_at = if is_held { before } else { due_at };
         if before == due_at {
             return;
         }
@@ -134,7 +167,7 @@ impl Records {
             self.due.remove(&(at, key.event, key.endpoint));
         }
         if let Some(due_at) = due_at {
-            self.due.insert((due_at, key.event, key.endpoint));
+            self.due.insert((due_at, key.event, key.endpoint), None);
             self.due_messages.push(DeliveryMessage { delivery: key, due_at });
         }
     }
@@ -175,15 +208,11 @@ impl DeliveryStore for Memory {
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let mut records = self.records();
         let is_current =
             records.deliveries.get(&wake.delivery).is_some_and(|found| found.version() == before.version());
-        let is_decided = decided_from.is_none_or(|endpoint| {
-            records.endpoints.get(&endpoint.id()).is_some_and(|found| found.version() == endpoint.version())
-        });
-        if !(is_current && is_decided) {
+        if !is_current {
             return Ok(false);
         }
         records.put(wake.delivery, after.clone(), before.version() + 1);

@@ -95,7 +95,7 @@ pub async fn deliver(
     change(&mut after);
     if after != new {
         let before = store.delivery(key).await.expect("the table answers").expect("a delivery");
-        assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table takes it"));
+        assert!(store.settle_delivery(org.id, &before, &after).await.expect("the table takes it"));
     }
     after
 }

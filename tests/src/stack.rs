@@ -51,12 +51,19 @@ pub struct Needs {
     has_stream: bool,
     has_background: bool,
     time_scale: u32,
+    calls_per_second: u32,
 }
 
 impl Needs {
     /// A shared stack on the configured store.
-    pub const SHARED: Self =
-        Self { is_exclusive: false, is_embedded: false, has_stream: false, has_background: true, time_scale: 1 };
+    pub const SHARED: Self = Self {
+        is_exclusive: false,
+        is_embedded: false,
+        has_stream: false,
+        has_background: true,
+        time_scale: 1,
+        calls_per_second: 0,
+    };
 
     /// Its own stack, with an embedded store: for tests that sweep the table or scale time, which disturbs others.
     pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
@@ -81,6 +88,11 @@ impl Needs {
         Self { time_scale, ..self }
     }
 
+    /// Limits the calls of an organization.
+    pub const fn calls_per_second(self, calls_per_second: u32) -> Self {
+        Self { calls_per_second, ..self }
+    }
+
     fn options(self) -> Options {
         let store = if self.is_embedded { StoreAt::Embedded } else { new_table() };
         Options {
@@ -88,6 +100,7 @@ impl Needs {
             has_stream: self.has_stream,
             has_background: self.has_background,
             time_scale: self.time_scale,
+            calls_per_second: self.calls_per_second,
             ..Options::default()
         }
     }

@@ -3,7 +3,7 @@
 //! Reads and decisions check time themselves; the clock writes what follows, at most 90 s late (contract, section 3),
 //! and resends lost messages. Several may run at once: each change depends on the records it was decided from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use futures_util::future::{join_all, try_join_all};
@@ -20,6 +20,7 @@ use shared::service::system::SystemContext;
 use shared::service::{agreements, proposals};
 use shared::store::due::DueEntry;
 use shared::store::keys::{DUE_SHARDS, Due};
+use shared::webhook::queue::DeliveryMessage;
 use shared::webhook::relay::Relay;
 
 /// What a tick did.
@@ -39,7 +40,7 @@ pub struct TickReport {
     pub stale: u32,
     /// The number of events and endpoints that the relay had missed.
     pub relayed: u32,
-    /// The number of due deliveries for which messages were sent.
+    /// The number of due deliveries for which a queue took messages.
     pub enqueued: u32,
     /// How long the oldest of these deliveries was overdue, in milliseconds.
     pub oldest_due_ms: i64,
@@ -125,7 +126,7 @@ impl Sweep<'_> {
                 return report;
             }
             match kind {
-                Due::Delivery => self.enqueue(&entries, &mut report).await,
+                Due::Delivery => self.enqueue(entries, &mut report).await,
                 Due::Event | Due::Endpoint => self.relay(entries, deadline, &mut report).await,
                 Due::Proposal => {
                     report.expired += self.apply(TimedTransition::ExpireProposal, entries, deadline, &mut report).await;
@@ -149,16 +150,26 @@ impl Sweep<'_> {
         Timestamp::from_unix_ms(self.now.unix_ms() - grace_ms).unwrap_or(self.now)
     }
 
-    /// Sends a message per due delivery. The sender skips deliveries claimed by another attempt.
-    async fn enqueue(self, entries: &[DueEntry], report: &mut TickReport) {
+    /// Sends a message per due delivery that has none on its way, and then notes it with the entries of those that the
+    /// queue took. A crash in between costs a copy, which the sender skips; in the other order, it could cost a message.
+    ///
+    /// A process that starts sends all: messages of a queue in memory died with the last one.
+    async fn enqueue(self, mut entries: Vec<DueEntry>, report: &mut TickReport) {
         let oldest = entries.iter().map(|entry| self.now.unix_ms() - entry.at.unix_ms()).max();
         report.oldest_due_ms = report.oldest_due_ms.max(oldest.unwrap_or_default());
-        match self.relay.enqueue(entries).await {
-            Ok(_) => report.enqueued += u32::try_from(entries.len()).unwrap_or(u32::MAX),
-            Err(error) => {
-                log_failure("tick", None, &error);
-                report.failed += 1;
-            }
+        entries.retain(|entry| self.trigger == Trigger::Startup || entry.resend_at.is_none_or(|at| at <= self.now));
+        if let Err(error) = self.relay.enqueue(&entries).await {
+            let untaken: HashSet<_> = error.untaken.iter().copied().collect();
+            entries.retain(|entry| DeliveryMessage::of(entry).is_some_and(|message| !untaken.contains(&message)));
+            log_failure("tick", None, &error.into());
+            report.failed += 1;
+        }
+        report.enqueued += u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let resend_at = Timestamp::now().plus_seconds(limits::MESSAGE_VISIBILITY_S);
+        let noted = join_all(entries.iter().map(|entry| self.app.store.set_resend_at(entry, resend_at))).await;
+        if let Some(error) = noted.into_iter().find_map(Result::err) {
+            log_failure("tick", None, &error.into());
+            report.failed += 1;
         }
     }
 

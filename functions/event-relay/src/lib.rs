@@ -54,11 +54,11 @@ pub struct StringAttribute {
 }
 
 impl StreamEvent {
-    /// The inserted or modified entries of the due index.
+    /// The inserted entries of the due index. Only the clock modifies one, when it has sent its message.
     #[must_use]
     pub fn due_entries(&self) -> Vec<DueEntry> {
-        let written = self.records.iter().filter(|record| record.event_name != "REMOVE");
-        written
+        let inserted = self.records.iter().filter(|record| record.event_name == "INSERT");
+        inserted
             .filter_map(|record| {
                 let ItemKey { pk, sk } = &record.dynamodb.keys;
                 DueEntry::of(Key::from_parts(&pk.value, &sk.value))
@@ -76,7 +76,7 @@ pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
         if let Some(first) = deliveries.first()
             && let Err(error) = relay.enqueue(&deliveries).await
         {
-            log_failure(first, &error);
+            log_failure(first, &error.into());
         }
     };
     let relay_others = async {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_written_entries_of_the_due_index_are_relayed() {
+    fn only_inserted_entries_of_the_due_index_are_relayed() {
         let (org, endpoint, event_id) = (OrgId::new(), EndpointId::new(), EventId::new());
         let at = Timestamp::now().unix_ms();
         let record = |name: &str, pk: &str, sk: &str| {
@@ -125,6 +125,7 @@ mod tests {
         };
         let event: StreamEvent = serde_json::from_value(json!({"Records": [
             record("INSERT", "DUE#3", &format!("EVENT#{at:015}#{org}#{event_id}")),
+            record("INSERT", "DUE#4", &format!("DELIVERY#{at:015}#{org}#{event_id}#{endpoint}")),
             record("MODIFY", "DUE#4", &format!("DELIVERY#{at:015}#{org}#{event_id}#{endpoint}")),
             record("REMOVE", "DUE#3", &format!("EVENT#{at:015}#{org}#{event_id}")),
             record("INSERT", &format!("ORG#{org}#EVENT#{event_id}"), "."),

@@ -211,6 +211,9 @@ fn advice(tool: &Tool, status: StatusCode, envelope: &Value) -> String {
              `read_write` (in the app: Developers, Access tokens). Tools that read go on working.",
             tool.name
         ),
+        StatusCode::TOO_MANY_REQUESTS => {
+            "Next: wait a second, then send the same call again. Send fewer calls at once.".to_owned()
+        }
         StatusCode::NOT_FOUND => {
             "Next: check the id. Nothing in this organization has it; look it up with the `list_` tool of its kind."
                 .to_owned()

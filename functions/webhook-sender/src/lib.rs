@@ -3,6 +3,7 @@
 
 mod health;
 mod port;
+mod room;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,8 +12,10 @@ use bytes::Bytes;
 use shared::crypto::keyring::SealError;
 use shared::crypto::keys::{Keys, open_with};
 use shared::crypto::signing_secret::SigningSecret;
-use shared::domain::delivery::{Attempt, Claim, Delivery, Outcome, Schedule};
+use shared::domain::delivery::{Attempt, Claim, Delivery, DeliveryState, Outcome, Schedule};
 use shared::domain::endpoint::Endpoint;
+use shared::domain::event::EventType;
+use shared::domain::ids::EndpointId;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
@@ -27,6 +30,7 @@ use tracing::Instrument;
 use health::HealthThrottle;
 use port::SystemClock;
 pub use port::{Clock, DeliveryStore, HttpClient};
+use room::{Room, UnderWay};
 
 const OPERATION: &str = "attempt_delivery";
 
@@ -40,6 +44,7 @@ pub struct Sender<D, C = Client> {
     time_scale: TimeScale,
     clock: Arc<dyn Clock>,
     health_throttle: HealthThrottle,
+    under_way: UnderWay,
 }
 
 /// The result of handling a message.
@@ -47,14 +52,26 @@ pub struct Sender<D, C = Client> {
 pub enum Handled {
     /// An attempt was made, with this outcome.
     Attempted(Outcome),
-    /// The message came early and was sent again.
-    Requeued,
+    /// The message was put back until this moment: it came early, or the attempt can't be made now.
+    PutBack(Timestamp),
     /// No attempt was due, or another sender has claimed it.
     Skipped,
     /// The endpoint is paused; the delivery is held.
     Held,
     /// The endpoint and the delivery are deleted.
     Dropped,
+}
+
+#[derive(Debug)]
+enum Claimed {
+    /// The delivery, with the claim.
+    Delivery(Versioned<Delivery>),
+    /// Another sender's claim holds until then.
+    Until(Timestamp),
+    /// It is held, and its due entry may still be there.
+    Held(EventType),
+    /// No attempt is due.
+    Not,
 }
 
 #[derive(Debug)]
@@ -96,8 +113,9 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     /// Creates a sender.
     #[must_use]
     pub fn new(deliveries: D, queue: Arc<dyn Queue>, keys: Arc<dyn Keys>, client: C, time_scale: TimeScale) -> Self {
-        let (clock, health_throttle) = (Arc::new(SystemClock), HealthThrottle::default());
-        Self { deliveries, queue, keys, client, time_scale, clock, health_throttle }
+        let (clock, health_throttle, under_way) =
+            (Arc::new(SystemClock), HealthThrottle::default(), UnderWay::default());
+        Self { deliveries, queue, keys, client, time_scale, clock, health_throttle, under_way }
     }
 
     /// Replaces the clock, for simulations.
@@ -118,6 +136,10 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     }
 
     /// Handles a message, and quarantines the delivery if no attempt can succeed.
+    ///
+    /// A message goes only if its delivery is settled or another attempt has it; otherwise it is put back. The queue alone
+    /// would show it again later than an attempt may be late, and after some receives put it among the dead letters:
+    /// a backlog that slows the table must not do that. So dead letters are what can't succeed, or ended its process.
     pub async fn handle(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let span = tracing::info_span!(
             "delivery",
@@ -126,7 +148,18 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             endpoint_id = %wake.delivery.endpoint,
             event_id = %wake.delivery.event,
         );
-        self.attempt_or_quarantine(wake).instrument(span).await
+        let handled = async {
+            match self.attempt_or_quarantine(wake).await {
+                Err(Failure::Retryable(_)) => self.put_back(wake, self.time_scale.next_try(self.clock.now())).await,
+                handled => handled,
+            }
+        };
+        handled.instrument(span).await
+    }
+
+    async fn put_back(&self, wake: DeliveryMessage, at: Timestamp) -> Result<Handled, Failure> {
+        self.queue.put_back(wake, at).await.map_err(|error| Failure::Retryable(error.to_string()))?;
+        Ok(Handled::PutBack(at))
     }
 
     async fn attempt_or_quarantine(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
@@ -148,12 +181,22 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
     async fn attempt(&self, wake: DeliveryMessage) -> Result<Handled, Failure> {
         let now = self.clock.now();
         if now < wake.due_at {
-            self.queue.send(&[wake]).await.map_err(|error| Failure::Retryable(error.to_string()))?;
-            return Ok(Handled::Requeued);
+            return self.put_back(wake, wake.due_at).await;
         }
+        let Some(_room) = self.room_at(wake.delivery.endpoint).await else {
+            // By then, the attempts that are under way have ended.
+            let at =
+                self.clock.now().unix_ms() + i64::try_from(limits::WEBHOOK_DEADLINE.as_millis()).unwrap_or_default();
+            return self.put_back(wake, Timestamp::from_unix_ms(at).unwrap_or(wake.due_at)).await;
+        };
         let claim = Claim::begin(now);
-        let Some(mut delivery) = self.claim(wake, claim, now).await? else { return Ok(Handled::Skipped) };
-        match self.prepare(wake, claim, &mut delivery).await {
+        let delivery = match self.claim(wake, claim, now).await? {
+            Claimed::Delivery(delivery) => delivery,
+            Claimed::Until(at) => return self.put_back(wake, at).await,
+            Claimed::Held(event_type) => return self.settle_held(wake, event_type).await,
+            Claimed::Not => return Ok(Handled::Skipped),
+        };
+        match self.prepare(wake, claim, &delivery).await {
             Ok(Prepared::Done(handled)) => Ok(handled),
             Ok(Prepared::Ready(endpoint, event, secrets)) => {
                 self.send(wake, claim, delivery, &endpoint, event, &secrets).await
@@ -161,34 +204,44 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
             Err(failure) => {
                 if matches!(failure, Failure::Retryable(_)) && delivery.is_claimed_by(claim) {
                     // Nothing was sent: releasing the claim spares the next attempt the wait for its expiry.
-                    let _ = self.deliveries.update(wake, &delivery, &delivery.released(), None).await;
+                    let _ = self.deliveries.update(wake, &delivery, &delivery.released()).await;
                 }
                 Err(failure)
             }
         }
     }
 
-    /// Claims the delivery. `None` if no attempt is due or another sender has claimed it.
-    async fn claim(
-        &self,
-        wake: DeliveryMessage,
-        claim: Claim,
-        now: Timestamp,
-    ) -> Result<Option<Versioned<Delivery>>, Failure> {
+    /// Room for one more attempt at the endpoint, before anything is claimed. An endpoint that answers soon has some,
+    /// so that a burst of its events is not spread over seconds; one that hangs has none.
+    async fn room_at(&self, endpoint: EndpointId) -> Option<Room<'_>> {
+        for _ in 0..limits::ENDPOINT_ROOM_CHECKS_MAX {
+            if let Some(room) = self.under_way.room_at(endpoint) {
+                return Some(room);
+            }
+            self.clock.sleep(limits::ENDPOINT_ROOM_CHECK_INTERVAL).await;
+        }
+        self.under_way.room_at(endpoint)
+    }
+
+    async fn claim(&self, wake: DeliveryMessage, claim: Claim, now: Timestamp) -> Result<Claimed, Failure> {
         let result = match self.deliveries.claim(wake, claim, now).await {
-            Ok(Some(delivery)) => return Ok(Some(delivery)),
+            Ok(Some(delivery)) => return Ok(Claimed::Delivery(delivery)),
             result => result,
         };
-        let found = self.deliveries.get(wake).await?;
-        if found.as_ref().is_some_and(|found| found.is_claimed_by(claim)) {
+        match self.deliveries.get(wake).await? {
             // The claim succeeded but its response was lost, and the SDK's retry failed on its own claim.
-            return Ok(found);
+            Some(found) if found.is_claimed_by(claim) => return Ok(Claimed::Delivery(found)),
+            Some(found) if found.due_at() == Some(wake.due_at) => {
+                result?;
+                // If that sender has died, its own message is hidden for longer than its claim holds.
+                return Ok(found.claimed_until().filter(|until| now < *until).map_or(Claimed::Not, Claimed::Until));
+            }
+            Some(found) if found.state() == DeliveryState::Held => return Ok(Claimed::Held(found.event_type)),
+            _ => {}
         }
         result?;
-        if found.is_none_or(|found| found.due_at() != Some(wake.due_at)) {
-            self.deliveries.delete_due_entry(wake).await?;
-        }
-        Ok(None)
+        self.deliveries.delete_due_entry(wake).await?;
+        Ok(Claimed::Not)
     }
 
     /// Loads what a claimed delivery sends, or holds or deletes the delivery.
@@ -196,41 +249,57 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         &self,
         wake: DeliveryMessage,
         claim: Claim,
-        delivery: &mut Versioned<Delivery>,
+        delivery: &Versioned<Delivery>,
     ) -> Result<Prepared, Failure> {
-        let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::WRITE_DEADLINE));
-        loop {
-            let (endpoint, event) = self.deliveries.load(wake).await?;
-            let Some(endpoint) = endpoint else {
-                self.deliveries.delete(wake, delivery.due_at()).await?;
-                return Ok(Prepared::Done(Handled::Dropped));
-            };
-            if endpoint.may_send(delivery.event_type) {
-                let event = event.ok_or_else(|| Failure::Permanent("a delivery without its event".to_owned()))?;
-                let secrets = self.open_secrets(wake, &endpoint).await?;
-                // After a delay, another sender may have claimed the attempt.
-                if !claim.has_time_for_attempt(self.clock.now()) {
-                    return Err(Failure::Retryable("the claim was nearly over before the attempt".to_owned()));
-                }
-                return Ok(Prepared::Ready(Box::new(endpoint.into_inner()), event, secrets));
-            }
-            // Requires the endpoint's version, so that no delivery is held while its endpoint is resumed.
-            let held = delivery.held(self.clock.now());
-            match self.deliveries.update(wake, delivery, &held, Some(&endpoint)).await {
-                Ok(true) => return Ok(Prepared::Done(Handled::Held)),
-                // The endpoint has changed, or other deliveries of it are being held.
-                Ok(false) | Err(StoreError::Conflict) => {}
-                Err(error) => return Err(error.into()),
-            }
-            let Some(pause) = backoff.next(Obstacle::Conflict) else {
-                return Err(Failure::Retryable("the endpoint keeps changing".to_owned()));
-            };
-            self.clock.sleep(pause).await;
-            match self.deliveries.get(wake).await? {
-                Some(found) if found.is_claimed_by(claim) && self.clock.now() < claim.until => *delivery = found,
-                _ => return Ok(Prepared::Done(Handled::Skipped)),
-            }
+        let (endpoint, event) = self.deliveries.load(wake).await?;
+        let Some(endpoint) = endpoint else {
+            self.deliveries.delete(wake, delivery.due_at()).await?;
+            return Ok(Prepared::Done(Handled::Dropped));
+        };
+        if !endpoint.may_send(delivery.event_type) {
+            return self.hold(wake, delivery).await.map(Prepared::Done);
         }
+        let event = event.ok_or_else(|| Failure::Permanent("a delivery without its event".to_owned()))?;
+        let secrets = self.open_secrets(wake, &endpoint).await?;
+        // After a delay, another sender may have claimed the attempt.
+        if !claim.has_time_for_attempt(self.clock.now()) {
+            return Err(Failure::Retryable("the claim was nearly over before the attempt".to_owned()));
+        }
+        Ok(Prepared::Ready(Box::new(endpoint.into_inner()), event, secrets))
+    }
+
+    /// Holds a delivery of a paused endpoint.
+    ///
+    /// The transaction has no condition on the endpoint: deliveries would conflict with each other there, and with
+    /// `Resume`. Instead, the due entry outlives it until the endpoint was found paused after it: a resume that follows
+    /// looks for held deliveries after its own commit, and so finds this one. If the endpoint was resumed meanwhile, the
+    /// search may have passed, and the delivery takes the hold back. If this process ends in between, the entry is still
+    /// there, and the clock wakes the delivery again. It costs three write units less than the condition did, and a read.
+    async fn hold(&self, wake: DeliveryMessage, delivery: &Versioned<Delivery>) -> Result<Handled, Failure> {
+        if !self.deliveries.update(wake, delivery, &delivery.held(self.clock.now())).await? {
+            // It was replayed, claimed again or deleted, with a message or an end of its own.
+            return Ok(Handled::Skipped);
+        }
+        let due_at = delivery.due_at().unwrap_or(wake.due_at);
+        self.settle_held(DeliveryMessage { due_at, ..wake }, delivery.event_type).await
+    }
+
+    /// Ends the due entry of a held delivery, or takes the hold back if its endpoint is not paused.
+    async fn settle_held(&self, entry: DeliveryMessage, event_type: EventType) -> Result<Handled, Failure> {
+        let (Some(endpoint), _) = self.deliveries.load(entry).await? else {
+            self.deliveries.delete(entry, Some(entry.due_at)).await?;
+            return Ok(Handled::Dropped);
+        };
+        if !endpoint.may_send(event_type) {
+            self.deliveries.delete_due_entry(entry).await?;
+            return Ok(Handled::Held);
+        }
+        // Due as before, so that it keeps its entry. If another call was faster, the message finds what it left.
+        let found = self.deliveries.get(entry).await?;
+        if let Some((resumed, held)) = found.and_then(|held| Some((held.resumed(entry.due_at)?, held))) {
+            self.deliveries.update(entry, &held, &resumed).await?;
+        }
+        self.put_back(entry, self.clock.now()).await
     }
 
     async fn open_secrets(&self, wake: DeliveryMessage, endpoint: &Endpoint) -> Result<Vec<SigningSecret>, Failure> {
@@ -285,7 +354,7 @@ impl<D: DeliveryStore, C: HttpClient> Sender<D, C> {
         let mut backoff = Backoff::new(Budget::until(Instant::now() + limits::WRITE_DEADLINE));
         loop {
             let after = before.after_attempt(claim, attempt.clone(), ended_at, schedule);
-            let error = match self.deliveries.update(wake, &before, &after, None).await {
+            let error = match self.deliveries.update(wake, &before, &after).await {
                 Ok(true) => return Ok((after, true)),
                 // The delivery was replayed, reclaimed or deleted, or this update succeeded and its response was lost.
                 Ok(false) => match self.deliveries.get(wake).await? {

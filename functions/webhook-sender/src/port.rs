@@ -73,13 +73,12 @@ pub trait DeliveryStore: Send + Sync {
         wake: DeliveryMessage,
     ) -> impl Future<Output = Result<Option<Versioned<Delivery>>, StoreError>> + Send;
 
-    /// Writes a delivery's next state. False if it, or the endpoint it was decided from, has changed since.
+    /// Writes a delivery's next state. False if it has changed since.
     fn update(
         &self,
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Deletes a delivery whose endpoint is deleted.
@@ -130,9 +129,8 @@ impl DeliveryStore for Store {
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
-        self.settle_delivery(wake.org(), before, after, decided_from).await
+        self.settle_delivery(wake.org(), before, after).await
     }
 
     async fn delete(&self, wake: DeliveryMessage, due_at: Option<Timestamp>) -> Result<bool, StoreError> {

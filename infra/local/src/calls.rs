@@ -23,6 +23,7 @@ use shared::crypto::keyring::{Keyring, SealError};
 use shared::crypto::keys::Keys;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
+use shared::domain::time::Timestamp;
 use shared::platform::files::{FileStore, FilesError};
 use shared::store::files::Upload;
 use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
@@ -170,5 +171,10 @@ impl Queue for Told<dyn Queue> {
     fn send<'a>(&'a self, messages: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         self.calls.tell("sqs:SendMessage");
         self.of.send(messages)
+    }
+
+    fn put_back(&self, message: DeliveryMessage, at: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        self.calls.tell("sqs:SendMessage");
+        self.of.put_back(message, at)
     }
 }

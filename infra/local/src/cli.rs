@@ -50,6 +50,10 @@ pub(crate) struct ServeArgs {
     /// of the clock
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     time_scale: u32,
+
+    /// Calls that each organization has per second, beyond which it gets 429; 0 is no limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    calls_per_second: u32,
 }
 
 impl From<ServeArgs> for Options {
@@ -60,6 +64,7 @@ impl From<ServeArgs> for Options {
             seed: args.seed,
             ready_file: args.ready_file,
             time_scale: args.time_scale,
+            calls_per_second: args.calls_per_second,
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,
@@ -153,7 +158,7 @@ mod tests {
         assert_eq!(options.data_dir, PathBuf::from(".local"));
         assert_eq!(options.seed, Seed::Demo);
         assert_eq!(options.ready_file, None);
-        assert_eq!(options.time_scale, 1);
+        assert_eq!((options.time_scale, options.calls_per_second), (1, 0));
         assert_eq!(options.store, StoreAt::Embedded);
     }
 
@@ -165,13 +170,13 @@ mod tests {
 
     #[test]
     fn serve_takes_every_option() {
-        let options =
-            parse("local serve --port 0 --data-dir /d --seed empty --ready-file /r.json --time-scale 3600").unwrap();
+        let line = "local serve --port 0 --data-dir /d --seed empty --ready-file /r.json --time-scale 3600 --calls-per-second 50";
+        let options = parse(line).unwrap();
         assert_eq!(options.port, 0);
         assert_eq!(options.data_dir, PathBuf::from("/d"));
         assert_eq!(options.seed, Seed::Empty);
         assert_eq!(options.ready_file, Some(PathBuf::from("/r.json")));
-        assert_eq!(options.time_scale, 3600);
+        assert_eq!((options.time_scale, options.calls_per_second), (3600, 50));
     }
 
     #[test]

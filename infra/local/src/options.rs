@@ -21,6 +21,8 @@ pub struct Options {
     pub ready_file: Option<PathBuf>,
     /// Divides every wait of the service, such as a proposal's 72 h. At least 1.
     pub time_scale: u32,
+    /// The calls that each organization has per second; 0 is no limit.
+    pub calls_per_second: u32,
     /// Where the records are.
     pub store: StoreAt,
     /// Keys that sealed the store's secrets; by default, those in the data directory.
@@ -50,6 +52,7 @@ impl Default for Options {
             seed: Seed::Demo,
             ready_file: None,
             time_scale: 1,
+            calls_per_second: 0,
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,

@@ -9,6 +9,7 @@ use shared::AppState;
 use shared::crypto::keyring::Keyring;
 use shared::crypto::keys::FixedKeys;
 use shared::domain::time_scale::TimeScale;
+use shared::platform::call_budget::CallBudget;
 use shared::platform::config::BaseUrl;
 use shared::platform::files::FileStore;
 use shared::platform::pdf_reader::PdfReader;
@@ -96,7 +97,8 @@ impl Stack {
         let pdfs = options.pdf_program.clone().map_or_else(PdfReader::of_this_program, PdfReader::of);
         let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let app = AppState::without_https(store, origin, TimeScale::scaled(options.time_scale));
-        let functions = Functions::new(app.with_pdfs(pdfs), keys, files.clone(), calls)?;
+        let app = app.with_pdfs(pdfs).with_calls(CallBudget::per_second(options.calls_per_second));
+        let functions = Functions::new(app, keys, files.clone(), calls)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {

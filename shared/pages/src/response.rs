@@ -10,6 +10,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use shared::api::response::REQUEST_ID;
 use shared::error::{Error, ErrorCode};
+use shared::limits;
 use shared::web::cookies::Cookie;
 use shared::web::next::safe_next;
 use shared::web::{FILES, FormAnswer, Redirect, Request};
@@ -278,6 +279,10 @@ fn failure_text(error: &Error) -> (&'static str, &'static str) {
             "There is nothing here",
             "The address is wrong, or what was here belongs to another organization. Check the link, or look for it from Home.",
         ),
+        Error::RateLimited => (
+            "Too many requests at once",
+            "Your organization sends more requests than it may. Nothing has changed. Wait a second, then try again.",
+        ),
         Error::AdminsOnly => (
             "This page is for admins",
             "Settings of your organization are changed by its admins. Ask one of them for what you need.",
@@ -369,6 +374,9 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
     }
     if let Ok(id) = HeaderValue::try_from(request.request_id().to_string()) {
         headers.insert(REQUEST_ID, id);
+    }
+    if page.code == ErrorCode::RateLimited.as_str() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(limits::RATE_LIMITED_RETRY_AFTER_S));
     }
     if let Some(location) = page.location.and_then(|to| HeaderValue::try_from(to).ok()) {
         headers.insert(header::LOCATION, location);

@@ -504,7 +504,8 @@ Lists are oldest first. `pagination.total` is exact; rows that are added or chan
 missed by that walk or shift it by one, so check `total` and dedupe by `id`. `search` finds a part of the text, \
 whatever its case or composition.\n\n\
 Unknown query parameters and body fields are refused, so that a typo never widens a result. An absent value is `null`.\n\n\
-413, 429 and 503 are answers of the gateway in front of the service, with a body of its own.";
+413, 503 and most 429 are answers of the gateway in front of the service, with a body of its own. A 429 with the \
+envelope is the service's: your organization alone sends too many requests at once.";
 
 #[cfg(test)]
 mod tests {

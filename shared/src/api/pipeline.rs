@@ -1,6 +1,6 @@
 //! The pipeline of every call: request id, authentication, scope, input, idempotency, audit, envelope, timing.
 //!
-//! Promised order of checks (contract, section 1): 401 → 404 route or 405 → 403 → 422 input → 409 key → 404 record →
+//! Promised order of checks (contract, section 1): 401 → 429 → 404 route or 405 → 403 → 422 input → 409 key → 404 record →
 //! 409 `If-Match` → 422 state.
 
 use std::sync::Arc;
@@ -146,7 +146,10 @@ impl Exchange {
         let caller = Caller::new(scope, token, &self.app);
         self.caller = Some(caller.clone());
         match (works, caller.token().suspended_at) {
-            (true, None) => Ok(caller),
+            (true, None) => {
+                self.app.calls.spend(caller.org())?;
+                Ok(caller)
+            }
             (true, Some(_)) => Err(Error::Suspended),
             (false, _) => Err(Error::Unauthenticated),
         }
@@ -345,6 +348,9 @@ fn respond(ended: Result<Answer, Error>, request_id: RequestId) -> Response {
         Err(error) => {
             let (status, _) = error.status();
             let extra = match &error {
+                Error::RateLimited => {
+                    Some((header::RETRY_AFTER, HeaderValue::from(limits::RATE_LIMITED_RETRY_AFTER_S)))
+                }
                 Error::Throttled(_) => Some((header::RETRY_AFTER, HeaderValue::from(limits::THROTTLED_RETRY_AFTER_S))),
                 Error::Unauthenticated | Error::Suspended => {
                     Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))

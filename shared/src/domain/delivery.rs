@@ -299,10 +299,10 @@ impl Delivery {
         }
     }
 
-    /// Whether a claim is active.
+    /// When its last claim expires, if no attempt has ended since.
     #[must_use]
-    pub fn is_claimed(&self, now: Timestamp) -> bool {
-        self.claim().is_some_and(|claim| now < claim.until)
+    pub fn claimed_until(&self) -> Option<Timestamp> {
+        self.claim().map(|claim| claim.until)
     }
 
     /// Whether this is the current claim.
@@ -314,7 +314,7 @@ impl Delivery {
     /// Whether it can be claimed: it is due, and no claim is active.
     #[must_use]
     pub fn is_claimable(&self, now: Timestamp) -> bool {
-        self.due_at().is_some_and(|due_at| due_at <= now) && !self.is_claimed(now)
+        self.due_at().is_some_and(|due_at| due_at <= now) && self.claimed_until().is_none_or(|until| until <= now)
     }
 
     /// The delivery with a claim.

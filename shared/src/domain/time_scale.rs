@@ -44,6 +44,12 @@ impl TimeScale {
         self.after(now, limits::UPLOAD_LIFETIME_S)
     }
 
+    /// When an attempt that can't be made now is tried again.
+    #[must_use]
+    pub fn next_try(self, now: Timestamp) -> Timestamp {
+        self.after(now, limits::PUT_BACK_S)
+    }
+
     /// The interval at which the clock looks for due entries.
     #[must_use]
     pub fn sweep_interval(self) -> Duration {

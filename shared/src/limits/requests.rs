@@ -40,6 +40,10 @@ pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 pub const FORM_COPY_LIFETIME_S: i64 = 24 * 3600;
 /// The lifetime of an idempotency key, in seconds (contract, section 1).
 pub const IDEMPOTENCY_KEY_LIFETIME_S: i64 = 7 * 24 * 3600;
+/// `Retry-After` of a call beyond its organization's budget, in seconds: the budget is per second.
+pub const RATE_LIMITED_RETRY_AFTER_S: u32 = 1;
+/// Organizations whose calls of this second a process remembers: some 500 KB. Those of earlier seconds are forgotten then.
+pub const CALL_BUDGET_ORGANIZATIONS_MAX: usize = 10_000;
 /// The time of a call before it is answered as failed.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(12);
 /// When a call stops reading files, so that it can say so before [`CALL_DEADLINE`].

@@ -34,6 +34,23 @@ pub const KEYS_RETRY: Duration = Duration::from_secs(30);
 pub const MESSAGE_DELAY_MAX_S: i64 = 900;
 /// Messages in one call of a queue (SQS's own limit).
 pub const MESSAGES_IN_BATCH_MAX: usize = 10;
+/// How long a received message stays hidden, in seconds: more than six times the sender's time-out, as AWS recommends.
+/// The template sets it for both queues. Never scaled.
+///
+/// The clock sends the message of a due delivery again after as long: by then, one that a sender took along into its
+/// end has shown again, so that a backlog has a copy of each message per ten minutes and not one per tick.
+pub const MESSAGE_VISIBILITY_S: i64 = 600;
+/// The wait before a delivery whose attempt could not be made is tried again, in seconds, scaled on the local stack:
+/// within the 60 s by which an attempt may be late (goals, R4).
+pub const PUT_BACK_S: i64 = 30;
+/// Attempts that a process has under way at one endpoint: half a batch of a queue. Messages of all endpoints of an
+/// organization are one group, so one that hangs must leave room to the others in each batch.
+pub const ENDPOINT_ATTEMPTS_MAX: usize = 5;
+/// How often a sender looks for room at an endpoint before it puts the message back: for a second, in which an endpoint
+/// that answers has ended several attempts.
+pub const ENDPOINT_ROOM_CHECKS_MAX: u32 = 40;
+/// See [`ENDPOINT_ROOM_CHECKS_MAX`].
+pub const ENDPOINT_ROOM_CHECK_INTERVAL: Duration = Duration::from_millis(25);
 /// Receives of a failing message before it moves to the dead-letter queue, in the template and locally.
 pub const MESSAGE_RECEIVES_MAX: u32 = 5;
 /// The time for which encryption keys are cached.

@@ -6,6 +6,7 @@ use crate::crypto::keys::Keys;
 use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
+use crate::platform::call_budget::CallBudget;
 use crate::platform::config::{self, BaseUrl, ConfigError};
 use crate::platform::files::FileStore;
 use crate::platform::pdf_reader::PdfReader;
@@ -32,6 +33,8 @@ pub struct AppState {
     pub files: Option<Arc<dyn FileStore>>,
     /// Reads PDFs: only in the app.
     pub pdfs: PdfReader,
+    /// The calls that each organization has per second.
+    pub calls: CallBudget,
 }
 
 /// Dependencies of managing webhook endpoints.
@@ -50,7 +53,8 @@ impl AppState {
     #[must_use]
     pub fn new(store: Store, base_url: BaseUrl, time_scale: TimeScale) -> Self {
         let pdfs = PdfReader::of_this_program();
-        Self { store, base_url, time_scale, insecure_cookies: false, webhooks: None, files: None, pdfs }
+        let calls = CallBudget::default();
+        Self { store, base_url, time_scale, insecure_cookies: false, webhooks: None, files: None, pdfs, calls }
     }
 
     /// For a developer's machine without https: cookies lack `Secure`. Only for the local stack.
@@ -86,6 +90,12 @@ impl AppState {
         Self { files: Some(files), ..self }
     }
 
+    /// Limits the calls of an organization.
+    #[must_use]
+    pub fn with_calls(self, calls: CallBudget) -> Self {
+        Self { calls, ..self }
+    }
+
     /// Makes another program read PDFs.
     #[must_use]
     pub fn with_pdfs(self, pdfs: PdfReader) -> Self {
@@ -108,6 +118,7 @@ impl AppState {
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
         let client = aws::dynamodb(&AwsSettings::from_env(Service::DynamoDb)?);
-        Ok(Self::new(Store::new(client, table), base_url, TimeScale::default()))
+        let app = Self::new(Store::new(client, table), base_url, TimeScale::default());
+        Ok(app.with_calls(CallBudget::from_env()?))
     }
 }

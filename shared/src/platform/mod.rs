@@ -7,6 +7,7 @@
 
 pub mod app_state;
 pub mod aws;
+pub mod call_budget;
 pub mod config;
 pub mod endings;
 pub mod files;

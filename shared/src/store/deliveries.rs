@@ -117,20 +117,14 @@ impl Store {
         Ok((endpoint, event))
     }
 
-    /// Writes a delivery's next state. False if it has changed since it was read, or its endpoint since the decision.
+    /// Writes a delivery's next state. False if it has changed since it was read.
     pub async fn settle_delivery(
         &self,
         org: OrgId,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
-        let unchanged = |endpoint: &Versioned<Endpoint>| {
-            Change::CheckVersion(keys::endpoint(org, endpoint.id()), endpoint.version())
-        };
-        let mut changes = next_state(org, before, after)?;
-        changes.extend(decided_from.map(unchanged));
-        self.change(changes).await
+        self.change(next_state(org, before, after)?).await
     }
 
     /// Deletes a delivery of a deleted endpoint, whatever its state.
@@ -380,7 +374,8 @@ fn out_of_quarantine(key: DeliveryKey) -> Change {
     Change::Delete(keys::quarantined_delivery(key.org, key.endpoint, key.event))
 }
 
-/// Gives a delivery its next state, moves its due entry, and takes it out of quarantine.
+/// Gives a delivery its next state, moves its due entry, and takes it out of quarantine. The due entry of one that is
+/// held stays until its endpoint was found paused after that (`webhook-sender`).
 fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Result<Vec<Change>, StoreError> {
     let key = key_of(org, after);
     let after = &Delivery { is_quarantined: false, ..after.clone() };
@@ -400,7 +395,8 @@ fn next_state(org: OrgId, before: &Versioned<Delivery>, after: &Delivery) -> Res
         changes.push(out_of_quarantine(key));
     }
     // A quarantined delivery has no due entry.
-    let (was_due, is_due) = (before.due_at().filter(|_| !before.is_quarantined), after.due_at());
+    let was_due = before.due_at().filter(|_| !before.is_quarantined);
+    let is_due = if after.state() == DeliveryState::Held { before.due_at() } else { after.due_at() };
     if was_due != is_due {
         changes.extend(was_due.map(|at| Change::Delete(key.due(at))));
         changes.extend(is_due.map(|at| Change::Put(key.due(at).into_item())));

@@ -1,7 +1,14 @@
 //! The due index, which the clock reads: partitions of entries sorted by time, written in the causing transaction.
+//!
+//! - Decision: the entry of a delivery whose message is on its way stays under its key, and says when to send it again.
+//!   Under another key, a later time, the transaction that settles the delivery would not find it, and the clock not
+//!   see how long the delivery has been due, which an alarm watches. It costs a write unit, only when a tick finds it.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
+use super::change::Update;
+use super::item::{Item, text};
 use super::keys::{self, Due, Key, PARTITION, SORT};
 use super::query::Query;
 use super::record_kind::RecordKind;
@@ -9,6 +16,8 @@ use super::{Store, StoreError};
 use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
+
+const RESEND_AT: &str = "resend_at";
 
 /// An entry of the due index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +33,8 @@ pub struct DueEntry {
     pub id: Uuid,
     /// For a delivery, its endpoint.
     pub endpoint: Option<EndpointId>,
+    /// For a delivery whose message a queue took: when the clock sends it again, if the entry is still there.
+    pub resend_at: Option<Timestamp>,
 }
 
 impl DueEntry {
@@ -42,7 +53,12 @@ impl DueEntry {
         let at = Timestamp::from_unix_ms(parts.next()?.parse().ok()?).ok()?;
         let (org, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let endpoint = parts.next().map(str::parse).transpose().ok()?;
-        Some(Self { key, what, at, org, id, endpoint })
+        Some(Self { key, what, at, org, id, endpoint, resend_at: None })
+    }
+
+    fn read(item: &Item) -> Option<Self> {
+        let resend_at = text(item, RESEND_AT).and_then(|at| at.parse().ok());
+        Some(Self { resend_at, ..Self::of(Key::of(item)?)? })
     }
 }
 
@@ -64,6 +80,18 @@ impl Store {
         DueCursor { store: self, partition, from, to: keys::due_after(now, what), is_over: false }
     }
 
+    /// Notes when the message of a delivery, which a queue took, is sent again. An entry that is gone stays gone.
+    pub async fn set_resend_at(&self, entry: &DueEntry, at: Timestamp) -> Result<(), StoreError> {
+        let update = Update {
+            key: entry.key.clone(),
+            expression: "SET #resend_at = :at",
+            condition: "attribute_exists(#pk)",
+            names: vec![("#resend_at", RESEND_AT), ("#pk", PARTITION)],
+            values: vec![(":at", AttributeValue::S(at.to_string()))],
+        };
+        self.update(update).await.map(|_| ())
+    }
+
     /// Deletes a stale entry, or one whose work is done. A record's entry goes in the transaction that settles it.
     pub async fn delete_due_entry(&self, entry: DueEntry) -> Result<(), StoreError> {
         self.delete(entry.key).await
@@ -75,15 +103,15 @@ impl DueCursor<'_> {
     pub async fn next_page(&mut self) -> Result<Vec<DueEntry>, StoreError> {
         let mut entries = Vec::new();
         while entries.is_empty() && !self.is_over {
-            let query = Query::of(self.partition.clone()).between(&self.from, &self.to).only(&[PARTITION, SORT]);
+            let attributes = [PARTITION, SORT, RESEND_AT];
+            let query = Query::of(self.partition.clone()).between(&self.from, &self.to).only(&attributes);
             let page = self.store.page_of(&query.limit(limits::SWEEP_ENTRIES_MAX), None).await?;
-            let keys: Vec<Key> = page.items.iter().filter_map(Key::of).collect();
-            match keys.last() {
+            match page.items.last().and_then(Key::of) {
                 // No key sorts between a key and the same key followed by a blank.
                 Some(last) => self.from = format!("{} ", last.sort()),
                 None => self.is_over = true,
             }
-            entries.extend(keys.into_iter().filter_map(DueEntry::of));
+            entries.extend(page.items.iter().filter_map(DueEntry::read));
         }
         Ok(entries)
     }

@@ -94,6 +94,7 @@ impl Request {
         self.copy = self.copy_of(self.cookie(Cookie::Session));
         let signed_in = self.find_session(self.path_record_ids());
         (self.signed_in, self.used_copy) = tokio::try_join!(signed_in, self.read_copy())?;
+        self.spend_call()?;
         // A page's session is refreshed beside the audit row; a form's before the act, which may end it.
         if let Some(signed_in) = self.signed_in.as_ref().filter(|_| !self.method().is_safe()) {
             signed_in.refresh_session().await;
@@ -115,10 +116,16 @@ impl Request {
             (Some(session), Some(member)) => Some(session.in_browser_of(&member).await?),
             (session, _) => session,
         };
+        self.spend_call()?;
         if let Some(session) = self.participant_session.as_ref().filter(|_| !self.method().is_safe()) {
             session.refresh_session().await;
         }
         Ok(())
+    }
+
+    /// Counts the request among its organization's. Those of strangers have limits of their own.
+    fn spend_call(&self) -> Result<(), Error> {
+        self.scope().map_or(Ok(()), |scope| self.app.calls.spend(scope.org()))
     }
 
     async fn find_session(&self, named: Vec<u8>) -> Result<Option<SignedIn>, Error> {

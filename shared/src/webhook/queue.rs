@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
+use crate::error::Error;
 use crate::store::deliveries::DeliveryKey;
 use crate::store::due::DueEntry;
 use crate::store::keys::Due;
@@ -37,13 +38,27 @@ impl DeliveryMessage {
     }
 }
 
-/// A queue refused a message.
+/// A queue refused messages. It took all others.
 #[derive(Debug, thiserror::Error)]
-#[error("the queue did not take a message: {0}")]
-pub struct QueueError(pub String);
+#[error("the queue did not take {} of the messages: {cause}", .untaken.len())]
+pub struct QueueError {
+    /// The messages that it didn't take.
+    pub untaken: Vec<DeliveryMessage>,
+    /// Why, for the log.
+    pub cause: String,
+}
+
+impl From<QueueError> for Error {
+    fn from(error: QueueError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
 
 /// Where messages wait: SQS in the cloud, memory on the local stack.
 pub trait Queue: Send + Sync + fmt::Debug {
-    /// Sends messages. Each arrives when due or earlier; receivers resend early ones.
+    /// Sends messages. Each arrives when due or earlier; receivers put early ones back.
     fn send<'a>(&'a self, messages: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>>;
+
+    /// Puts a received message back, to arrive at a moment or earlier. Its receives are counted anew.
+    fn put_back(&self, message: DeliveryMessage, at: Timestamp) -> BoxFuture<'_, Result<(), QueueError>>;
 }

@@ -10,7 +10,7 @@ use futures_util::future::try_join_all;
 use futures_util::try_join;
 use uuid::Uuid;
 
-use super::queue::{DeliveryMessage, Queue};
+use super::queue::{DeliveryMessage, Queue, QueueError};
 use crate::domain::delivery::{AsAsked, Delivery, DeliveryState};
 use crate::domain::ids::{EndpointId, OrgId};
 use crate::domain::time::Timestamp;
@@ -52,17 +52,19 @@ impl Relay {
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,
-            Due::Delivery => self.enqueue([&entry]).await,
+            Due::Delivery => {
+                self.enqueue([&entry]).await?;
+                Ok(RelayOutcome::Done)
+            }
             Due::Endpoint => self.update_deliveries(entry, until.min(Instant::now() + limits::FOLLOW_UP_TIME)).await,
             Due::Proposal | Due::Agreement | Due::Ending | Due::People | Due::Upload => Ok(RelayOutcome::NotRelayed),
         }
     }
 
     /// Sends a message for each delivery's entry.
-    pub async fn enqueue(&self, entries: impl IntoIterator<Item = &DueEntry>) -> Result<RelayOutcome, Error> {
+    pub async fn enqueue(&self, entries: impl IntoIterator<Item = &DueEntry>) -> Result<(), QueueError> {
         let messages: Vec<DeliveryMessage> = entries.into_iter().filter_map(DeliveryMessage::of).collect();
-        self.queue.send(&messages).await.map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(RelayOutcome::Done)
+        self.queue.send(&messages).await
     }
 
     async fn fan_out(&self, entry: DueEntry) -> Result<RelayOutcome, Error> {
@@ -173,7 +175,7 @@ impl Relay {
                 };
                 if let Some(after) = after {
                     // A delivery changed since it was read needs no update.
-                    retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after, None)).await?;
+                    retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after)).await?;
                     *due_at = later(*due_at);
                 }
             }

@@ -19,8 +19,6 @@ use crate::calls;
 
 /// Most concurrent attempts: more connections are no faster on one machine.
 const ATTEMPTS_MAX: usize = 256;
-/// Most concurrent attempts at one endpoint, so that a slow one leaves room for others.
-const ATTEMPTS_PER_ENDPOINT_MAX: usize = 16;
 /// Most concurrent attempts of one organization, so that its slow endpoints leave room for others.
 const ATTEMPTS_PER_ORG_MAX: usize = 64;
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -131,6 +129,11 @@ impl Queue for LocalQueue {
         self.arrived.notify_one();
         Box::pin(std::future::ready(Ok(())))
     }
+
+    /// The worker puts it back once the sender has handled it: until then, the message is a copy of what is handled.
+    fn put_back(&self, _: DeliveryMessage, _: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// A message being handled. Dropping it, even by a panic, lets the queue accept the same message again.
@@ -222,7 +225,7 @@ where
 
     fn start_attempts(&mut self, endpoint: EndpointId) {
         let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
-        while lane.attempts < ATTEMPTS_PER_ENDPOINT_MAX
+        while lane.attempts < limits::ENDPOINT_ATTEMPTS_MAX
             && let Some(message) = lane.messages.pop_front()
         {
             let org_slots = self.org_slots.entry(message.wake.org());
@@ -235,8 +238,10 @@ where
                 let handled = sender.handle(message.wake).await;
                 drop(received);
                 match handled {
-                    // The queue dropped the sender's message as a duplicate of this one.
-                    Ok(Handled::Requeued) => queue.push(message, message.wake.due_at),
+                    Ok(Handled::PutBack(at)) => {
+                        queue.push(message, at);
+                        queue.arrived.notify_one();
+                    }
                     Ok(_) => {}
                     Err(failure) => queue.retry_or_dead_letter(message, &failure),
                 }

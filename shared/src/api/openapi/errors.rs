@@ -60,7 +60,7 @@ pub(super) const OF_GATEWAY: &[(u16, &str, &str, &str, Option<&str>)] = &[
     (
         429,
         "TooManyRequests",
-        "All callers together send more requests than the gateway lets through. Wait, then send it again.",
+        "Your organization sends too many requests at once, or all callers together send more than the gateway lets through, which then answers with a body of its own: `{\"message\": \"Too Many Requests\"}`. Nothing was done. Wait as long as Retry-After says, a second if there is none, then send it again.",
         "Too Many Requests",
         Some("retry-after"),
     ),
@@ -113,10 +113,10 @@ pub(super) fn error_responses() -> Value {
     let own = ERRORS
         .iter()
         .map(|(status, name, when, _)| ((*name).to_owned(), error_response(*status, when, example_of(name))));
-    let of_gateway = OF_GATEWAY.iter().map(|(_, name, when, message, header)| {
+    let of_gateway = OF_GATEWAY.iter().map(|(status, name, when, message, header)| {
         let headers: Map<String, Value> =
             header.iter().map(|name| ((*name).to_owned(), header_reference(name))).collect();
-        let response = json!({
+        let mut response = json!({
             "description": when,
             "headers": headers,
             "content": {"application/json": {
@@ -124,6 +124,16 @@ pub(super) fn error_responses() -> Value {
                 "example": {"message": message},
             }},
         });
+        if *status == 429 {
+            // The service refuses one caller's flood, and the gateway that of all.
+            let own = error_response(*status, when, Error::RateLimited);
+            let content = &mut response["content"]["application/json"];
+            let of_own = &own["content"]["application/json"];
+            *content = json!({
+                "schema": {"oneOf": [of_own["schema"], content["schema"]]},
+                "example": of_own["example"],
+            });
+        }
         ((*name).to_owned(), response)
     });
     Value::Object(own.chain(of_gateway).collect())

@@ -5,7 +5,7 @@ use super::super::item::from_item;
 use super::super::keys::{self, Due};
 use super::{Problem, Sight};
 use crate::domain::agreement::Agreement;
-use crate::domain::delivery::Delivery;
+use crate::domain::delivery::{Delivery, DeliveryState};
 use crate::domain::proposal::{Decision, Proposal};
 
 pub(super) fn look(sight: &mut Sight<'_>) {
@@ -40,7 +40,9 @@ pub(super) fn look(sight: &mut Sight<'_>) {
             let Some(endpoint) = endpoint else { return sight.unreadable() };
             let says = "is for a delivery that is not attempted then";
             sight.derives_from(keys::delivery(org, endpoint, id.into()), problem, says, move |delivery| {
-                from_item::<Delivery>(delivery.clone()).is_ok_and(|delivery| delivery.due_at() == Some(at))
+                // A sender that has just held one may have yet to see whether its endpoint is still paused.
+                let delivery = from_item::<Delivery>(delivery.clone());
+                delivery.is_ok_and(|held| held.due_at() == Some(at) || held.state() == DeliveryState::Held)
             });
         }
         Due::People => {

@@ -21,6 +21,7 @@ mod papering;
 mod progress;
 mod proposals;
 pub(crate) mod protected;
+mod rate_limit;
 mod routes;
 mod tokens;
 mod trusts;

@@ -179,6 +179,7 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
         assert_eq!(source["FunctionResponseTypes"], json!(["ReportBatchItemFailures"]));
         assert!(source["BatchSize"].as_u64().is_some_and(|size| size <= 10), "{source}");
         let queue = properties(queue);
+        assert_eq!(queue["VisibilityTimeout"], limits::MESSAGE_VISIBILITY_S);
         assert!(seconds(&queue["VisibilityTimeout"]) > seconds(&sender.properties["Timeout"]) * 6);
         assert_eq!(queue["RedrivePolicy"]["maxReceiveCount"], limits::MESSAGE_RECEIVES_MAX);
         assert_eq!(queue["RedrivePolicy"]["deadLetterTargetArn"], json!({"Fn::GetAtt": ["DeadLetters", "Arn"]}));
@@ -186,7 +187,7 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
     assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
 }
 
-const OPTIONAL: [&str; 3] = ["CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
+const OPTIONAL: [&str; 4] = ["CALLS_PER_SECOND", "CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
 
 #[tokio::test]
 async fn functions_get_the_settings_that_they_need_and_no_others() {
@@ -228,6 +229,7 @@ fn value_of(variable: &str, org: &Org) -> String {
     match variable {
         "TABLE_NAME" => org.stack().table().name.clone(),
         "BASE_URL" => "https://countersign.example".to_owned(),
+        "CALLS_PER_SECOND" => "50".to_owned(),
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
@@ -236,6 +238,22 @@ fn value_of(variable: &str, org: &Org) -> String {
         "MCP_ORIGINS" => "https://agent.example".to_owned(),
         other => panic!("a setting that this test does not know: {other}"),
     }
+}
+
+/// Concurrency that is reserved for one function is gone for the others, so none is unless an operator says so.
+#[test]
+fn each_function_may_have_concurrency_reserved_and_none_has_by_itself() {
+    for function in functions().values() {
+        let reserved = &function.properties["ReservedConcurrentExecutions"]["Fn::If"];
+        let parameter = reserved[1]["Ref"].as_str().expect("a parameter");
+        assert_eq!(reserved[2], json!({"Ref": "AWS::NoValue"}), "{parameter}");
+        let declared = &template::template()["Parameters"][parameter];
+        assert_eq!((&declared["Default"], &declared["Type"]), (&json!(-1), &json!("Number")), "{parameter}");
+        let condition = reserved[0].as_str().expect("a condition");
+        let wanted = json!({"Fn::Not": [{"Fn::Equals": [{"Ref": parameter}, -1]}]});
+        assert_eq!(template::template()["Conditions"][condition], wanted, "{condition}");
+    }
+    assert_eq!(template::template()["Parameters"]["CallsPerSecond"]["Default"], 50);
 }
 
 #[test]
@@ -249,7 +267,7 @@ fn the_streams_filter_lets_through_what_the_relay_takes() {
     let mut record = batch["Records"][1].clone();
     assert!(matches(&pattern, &record), "an entry that was inserted");
     record["eventName"] = json!("MODIFY");
-    assert!(matches(&pattern, &record), "an entry that was changed");
+    assert!(!matches(&pattern, &record), "an entry whose message the clock has sent");
     record["eventName"] = json!("REMOVE");
     assert!(!matches(&pattern, &record), "an entry that was removed");
     for other in [&batch["Records"][0], &batch["Records"][2]] {

@@ -455,7 +455,7 @@ async fn a_replay_of_all_waits_for_an_attempt_that_began_before_it() {
     let fail = async |claim: Claim, begun_at: Timestamp| {
         let before = store.delivery(key).await.expect("the table answers").expect("a delivery");
         let after = before.after_attempt(claim, failed_at(begun_at), begun_at, schedule);
-        assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table answers"));
+        assert!(store.settle_delivery(org.id, &before, &after).await.expect("the table answers"));
     };
     for last in [false, false, false, false, true] {
         let claim = Claim::begin(if last { Timestamp::now() } else { due_at });

@@ -159,7 +159,7 @@ async fn claimed_for_a_moment(org: &Org, wake: DeliveryMessage) {
     let before = store.delivery(wake.delivery).await.expect("the table answers").expect("a delivery");
     let until = Timestamp::from_unix_ms(Timestamp::now().unix_ms() + 300).expect("a moment");
     let after = before.claimed(Claim { id: Uuid::now_v7(), until });
-    assert!(store.settle_delivery(org.id, &before, &after, None).await.expect("the table takes it"));
+    assert!(store.settle_delivery(org.id, &before, &after).await.expect("the table takes it"));
 }
 
 /// Leaves the table at each point where everything may stop; then a stack starts on it.

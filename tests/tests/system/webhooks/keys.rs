@@ -112,7 +112,7 @@ async fn a_delivery_waits_while_its_key_can_not_be_looked_up() {
     service.set_down(true);
     for _ in 0..=limits::MESSAGE_RECEIVES_MAX {
         let ended = sender.handle(wake).await;
-        assert!(matches!(ended, Err(Failure::Retryable(_))), "{ended:?}");
+        assert!(matches!(ended, Ok(Handled::PutBack(_))), "it is no dead letter: {ended:?}");
         let delivery = subscriber.delivery(&org, wake.delivery.event).await.expect("a delivery");
         assert_eq!((delivery.state(), delivery.attempted, delivery.failures), (DeliveryState::Queued, 0, 0));
         assert!(delivery.is_claimable(Timestamp::now()), "the claim is released");

@@ -180,7 +180,7 @@ async fn the_relay_makes_the_deliveries_of_an_event_and_then_their_messages() {
     let [message] = &sent[..] else { panic!("one message: {sent:?}") };
     let key = DeliveryKey { org: cloud.org.id, endpoint: wanting.id, event };
     assert_eq!((message.queue.as_str(), message.delay_s), ("deliveries", 0));
-    assert_eq!(message.group, wanting.id.to_string());
+    assert_eq!(message.group, cloud.org.id.to_string());
     assert_eq!(message.wake(), DeliveryMessage { delivery: key, due_at: delivery.due_at().expect("it is due") });
     assert_eq!(cloud.due(Due::Delivery).await.len(), 1, "its entry stays until it has been delivered");
     assert_eq!(relay.log(), Vec::<String>::new());
@@ -191,6 +191,7 @@ async fn messages_wait_in_the_retry_queue_and_go_ten_at_a_time() {
     let cloud = Cloud::new().await;
     let mut relay = cloud.start("event-relay").await;
     let (slow, quick) = (EndpointId::new(), EndpointId::new());
+    let group = cloud.org.id.to_string();
     let started = Instant::now();
     let now: Vec<_> = (0..23).map(|_| cloud.key(quick)).collect();
     let later = [(60, 60), (3600, 900), (7200, 900)].map(|(in_s, delay_s)| (cloud.key(slow), in_s, delay_s));
@@ -200,9 +201,9 @@ async fn messages_wait_in_the_retry_queue_and_go_ten_at_a_time() {
 
     let (at_once, waiting): (Vec<_>, Vec<_>) =
         cloud.services.sent().into_iter().partition(|sent| sent.queue == "deliveries");
-    assert!(at_once.iter().all(|sent| (sent.delay_s, &sent.group) == (0, &quick.to_string())), "{at_once:?}");
+    assert!(at_once.iter().all(|sent| (sent.delay_s, &sent.group) == (0, &group)), "{at_once:?}");
     assert_eq!(woken(&at_once), now.into_iter().collect());
-    assert!(waiting.iter().all(|sent| (sent.queue.as_str(), &sent.group) == ("retries", &slow.to_string())));
+    assert!(waiting.iter().all(|sent| (sent.queue.as_str(), &sent.group) == ("retries", &group)));
     for (key, in_s, delay_s) in later {
         let sent = waiting.iter().find(|sent| sent.wake().delivery == key).expect("a message");
         // Less the time since the key was made, which doesn't show if the wait exceeds the queue's longest.
@@ -225,7 +226,7 @@ async fn a_message_that_the_queue_does_not_take_is_told_and_left_to_the_clock() 
     call(&mut relay, &stream_batch(&cloud.due(Due::Event).await)).await;
     let due = cloud.due(Due::Delivery).await;
 
-    cloud.services.refuse_group(subscriber.id);
+    cloud.services.refuse_about(subscriber.id);
     let mut with_others = due.clone();
     let other = cloud.key(EndpointId::new());
     with_others.push(due_delivery(other, in_s(-1)));
@@ -239,10 +240,20 @@ async fn a_message_that_the_queue_does_not_take_is_told_and_left_to_the_clock() 
     assert_eq!((&line["operation"], &line["faults"]), (&json!("relay"), &json!(1)));
     assert!(line["cause"].as_str().is_some_and(|cause| cause.contains("InternalError")), "{line}");
 
-    // The clock fails, which raises an alarm, and keeps trying.
+    // The clock fails, which raises an alarm, and keeps trying with what was not taken.
+    let taken = cloud.key(EndpointId::new());
+    let (partition, sort) = due_delivery(taken, in_s(-1));
+    cloud.put(Key::from_parts(&partition, &sort).into_item()).await;
     let mut clock = cloud.start("clock").await;
-    let failed = clock.call(recorded("schedule", &[])).await.expect_err("its queue takes nothing");
-    assert!(failed.to_string().contains("1 acts failed"), "{failed}");
+    for _ in 0..2 {
+        let failed = clock.call(recorded("schedule", &[])).await.expect_err("its queue takes one of two");
+        assert!(failed.to_string().contains("1 acts failed"), "{failed}");
+        assert_eq!(woken(&cloud.services.sent()), [other, taken].into());
+        assert_eq!(cloud.services.sent().len(), 2, "what was taken is on its way");
+    }
+    cloud.services.refuse_about("nothing");
+    clock.call(recorded("schedule", &[])).await.expect("its queue takes it");
+    assert_eq!(cloud.services.sent().len(), 3);
 }
 
 #[tokio::test]
@@ -328,8 +339,14 @@ async fn without_its_keys_the_sender_fails_for_now_and_with_others_for_good() {
     cloud.services.put_secret(KEYRING, "no keyring".to_owned());
     let (batch, ids) = sqs_batch(&[body(wakes[0])]);
     let mut sender = cloud.start("webhook-sender").await;
-    assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
+    assert_eq!(failures(&call(&mut sender, &batch).await), Vec::<&str>::new());
+    let sent = cloud.services.sent();
+    let [message] = &sent[..] else { panic!("it is put back: {sent:?}") };
+    assert_eq!((message.queue.as_str(), message.delay_s, message.wake()), ("retries", limits::PUT_BACK_S, wakes[0]));
     assert_eq!(cloud.delivery(wakes[0]).await.attempted, 0, "nothing is sent without a signature");
+    // Only if the queue does not take it back, the one that it has shows again.
+    cloud.services.refuse_about(wakes[0].delivery.event);
+    assert_eq!(failures(&call(&mut sender, &batch).await), [ids[0].as_str()]);
     let told = sender.log().join("\n");
     assert!(told.contains("no keys") && !told.contains("no keyring"), "{told}");
     assert_eq!(cloud.due(Due::Delivery).await.len(), 2, "it is due as before");
@@ -370,8 +387,12 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
         let again = again.expect("it is due, and the first claim is over");
         assert!(again.is_quarantined);
         let after = if is_paused { again.held(now) } else { again.released() };
-        assert!(store.settle_delivery(cloud.org.id, &again, &after, None).await.expect("the store answers"));
-        assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, due));
+        assert!(store.settle_delivery(cloud.org.id, &again, &after).await.expect("the store answers"));
+        assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, 1));
+        if is_paused {
+            store.delete_due_delivery(wake.delivery, wake.due_at).await.expect("the store answers");
+        }
+        assert_eq!(cloud.due(Due::Delivery).await.len(), due);
         assert!(!cloud.delivery(wake).await.is_quarantined);
     }
     // A message that failed late says nothing about the delivery's current state: it is held, and stays so.
@@ -380,7 +401,7 @@ async fn what_can_be_processed_after_all_is_no_longer_quarantined() {
     assert_eq!((quarantined().await, delivery.state(), delivery.is_quarantined), (0, DeliveryState::Held, false));
     let held = store.delivery(wake.delivery).await.expect("the store answers").expect("it is there");
     let replayed = held.replayed(now.plus_seconds(1));
-    assert!(store.settle_delivery(cloud.org.id, &held, &replayed, None).await.expect("the store answers"));
+    assert!(store.settle_delivery(cloud.org.id, &held, &replayed).await.expect("the store answers"));
     store.quarantine_delivery(wake.delivery, wake.due_at, now).await.expect("the store answers");
     assert_eq!((quarantined().await, cloud.due(Due::Delivery).await.len()), (0, 1));
 }

@@ -4,13 +4,14 @@
 
 mod world;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::BoxFuture;
 use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::DeliveryState;
+use shared::domain::ids::EndpointId;
 use shared::domain::time_scale::TimeScale;
 use shared::limits;
 use shared::store::deliveries::DeliveryKey;
@@ -28,6 +29,8 @@ const ATTEMPTS: usize = 5;
 const BEGIN: i64 = 1_800_000_000_000;
 /// How long a claim holds.
 const CLAIM: i64 = 30 * SECOND;
+/// How long a received message stays hidden if its process ends.
+const VISIBILITY: i64 = 10 * MINUTE;
 /// Ends a history that never finishes.
 const STEPS_MAX: u32 = 1_000_000;
 
@@ -43,13 +46,15 @@ enum Next {
     Add,
     Tick,
     Jump,
+    Pause,
+    Relay(usize),
 }
 
 struct History {
     world: World,
     memory: Memory,
     sender: Arc<Sender<Shaken, World>>,
-    endpoints: Vec<shared::domain::ids::EndpointId>,
+    endpoints: Vec<EndpointId>,
     tasks: Vec<Task>,
     /// Future events' times, last first.
     to_come: Vec<i64>,
@@ -57,6 +62,10 @@ struct History {
     poison: Vec<DeliveryKey>,
     next_tick: i64,
     next_jump: i64,
+    next_pause: i64,
+    paused: HashSet<EndpointId>,
+    /// When the relay looks for held deliveries of endpoints that were resumed.
+    resumed: Vec<(i64, EndpointId)>,
 }
 
 impl History {
@@ -68,9 +77,9 @@ impl History {
         let endpoints = (0..3)
             .map(|n| memory.add_endpoint(&format!("https://hooks.example.com/{n}"), &keyring))
             .collect::<Vec<_>>();
-        let mut to_come: Vec<i64> = (0..12).map(|_| BEGIN + random.i64(..HOUR)).collect();
+        let mut to_come: Vec<i64> = (0..12).map(|_| BEGIN + random.i64(0..HOUR)).collect();
         to_come.sort_unstable_by(|a, b| b.cmp(a));
-        let next_tick = BEGIN + random.i64(..MINUTE);
+        let next_tick = BEGIN + random.i64(0..MINUTE);
         let state = State {
             random,
             trouble,
@@ -103,6 +112,9 @@ impl History {
             poison: Vec::new(),
             next_tick,
             next_jump,
+            next_pause: BEGIN,
+            paused: HashSet::new(),
+            resumed: Vec::new(),
         }
     }
 
@@ -117,12 +129,14 @@ impl History {
             .chain(self.to_come.last().filter(|at| **at <= now).map(|_| Next::Add))
             .chain((self.next_tick <= now).then_some(Next::Tick))
             .chain((state.trouble.jump > 0.0 && self.next_jump <= now).then_some(Next::Jump))
+            .chain((state.trouble.pauses > 0.0 && self.next_pause <= now).then_some(Next::Pause))
+            .chain(self.resumed.iter().enumerate().filter(|(_, (at, _))| *at <= now).map(|(n, _)| Next::Relay(n)))
             .collect()
     }
 
     fn is_over(&self) -> bool {
         let nothing_waits = self.tasks.is_empty() && self.to_come.is_empty() && self.world.state().messages.is_empty();
-        nothing_waits && self.memory.next_due().is_none()
+        nothing_waits && self.memory.next_due().is_none() && self.paused.is_empty() && self.resumed.is_empty()
     }
 
     /// Nothing can be done now: jumps to the next moment when something can.
@@ -131,7 +145,9 @@ impl History {
         let tasks = self.tasks.iter().map(|task| task.resting_until);
         let messages = state.messages.iter().map(|message| message.at);
         let others = self.to_come.last().copied().into_iter().chain([self.next_tick]);
-        state.now = tasks.chain(messages).chain(others).min().expect("the clock ticks").max(state.now);
+        let pauses = (state.trouble.pauses > 0.0).then_some(self.next_pause);
+        let pauses = pauses.into_iter().chain(self.resumed.iter().map(|(at, _)| *at));
+        state.now = tasks.chain(messages).chain(others).chain(pauses).min().expect("the clock ticks").max(state.now);
     }
 
     fn run(&mut self) {
@@ -151,6 +167,11 @@ impl History {
                 Next::Add => self.add(),
                 Next::Tick => self.tick(),
                 Next::Jump => self.jump(),
+                Next::Pause => self.pause(),
+                Next::Relay(n) => {
+                    let (_, endpoint) = self.resumed.swap_remove(n);
+                    self.memory.resume_held(endpoint, moment(self.world.state().clock()));
+                }
             }
             for wake in self.memory.take_due_messages() {
                 self.world.state().put(wake);
@@ -167,7 +188,7 @@ impl History {
         let subscriber = Subscriber {
             key,
             refusals: [0, 1, 2, 3, 4, usize::MAX][state.random.usize(..6)],
-            latency: state.random.i64(..15 * SECOND),
+            latency: state.random.i64(0..15 * SECOND),
             arrivals: 0,
             taken: 0,
             troubles: 0,
@@ -196,7 +217,7 @@ impl History {
             let mut state = self.world.state();
             let crash = state.trouble.crash;
             if state.draw(crash) {
-                state.note_trouble(self.tasks[n].message.wake.delivery.event, 0);
+                state.note_trouble(self.tasks[n].message.wake.delivery.event, VISIBILITY);
                 drop(state);
                 self.end(n, true);
                 return;
@@ -216,7 +237,7 @@ impl History {
         let Message { wake, receives, .. } = self.tasks.swap_remove(n).message;
         let mut state = self.world.state();
         if comes_again && receives + 1 < limits::MESSAGE_RECEIVES_MAX {
-            let at = state.now + SECOND;
+            let at = state.now + VISIBILITY;
             state.messages.push(Message { at, wake, receives: receives + 1 });
         }
     }
@@ -229,6 +250,11 @@ impl History {
         for wake in due {
             let at = state.now;
             state.messages.push(Message { at, wake, receives: 0 });
+            // Or the clock ends in between.
+            let crash = state.trouble.crash;
+            if !state.draw(crash) {
+                self.memory.set_resend_at(wake, moment(state.clock() + VISIBILITY));
+            }
         }
     }
 
@@ -239,6 +265,21 @@ impl History {
         if state.draw(jump) {
             // As NTP does: backward or forward.
             state.skew = state.random.i64(-10 * MINUTE..10 * MINUTE);
+        }
+    }
+
+    /// Pauses or resumes an endpoint. In the end, all are resumed.
+    fn pause(&mut self) {
+        let mut state = self.world.state();
+        let pauses = state.trouble.pauses;
+        self.next_pause = state.now + state.random.i64(0..5 * SECOND);
+        let endpoint = self.endpoints[state.random.usize(..self.endpoints.len())];
+        if self.paused.remove(&endpoint) {
+            self.memory.set_paused(endpoint, None);
+            self.resumed.push((state.now + state.random.i64(0..SECOND), endpoint));
+        } else if !self.to_come.is_empty() && state.draw(pauses) {
+            self.paused.insert(endpoint);
+            self.memory.set_paused(endpoint, Some(moment(state.clock())));
         }
     }
 
@@ -338,8 +379,18 @@ fn keys_that_can_not_be_looked_up_delay_attempts_and_count_as_none() {
 }
 
 #[test]
+fn what_is_held_while_its_endpoint_is_resumed_is_not_left_behind() {
+    let (attempts, troubles) = histories("pauses", Trouble { pauses: 0.7, ..Trouble::default() });
+    assert!(attempts > 0 && troubles == 0);
+    // Without a clock that is set: what is resumed is due at once, and may have been held before its time.
+    let all = Trouble { pauses: 0.7, crash: 0.05, freeze: 0.02, store: 0.05, messages: 0.3, keys: 0.1, jump: 0.0 };
+    let (_, troubles) = histories("pauses and crashes", all);
+    assert!(troubles > 0);
+}
+
+#[test]
 fn all_of_it_at_once() {
-    let all = Trouble { messages: 0.5, crash: 0.02, freeze: 0.02, store: 0.02, jump: 0.5, keys: 0.1 };
+    let all = Trouble { messages: 0.5, crash: 0.02, freeze: 0.02, store: 0.02, jump: 0.5, keys: 0.1, pauses: 0.0 };
     let (attempts, troubles) = histories("all", all);
     assert!(attempts > 0 && troubles > 0);
 }

@@ -26,7 +26,7 @@ use shared::webhook::queue::{DeliveryMessage, Queue, QueueError};
 use tests::memory::Memory;
 use webhook_sender::{Clock, DeliveryStore, HttpClient};
 
-use super::{CLAIM, MINUTE, SECOND, WAITS};
+use super::{CLAIM, MINUTE, SECOND, VISIBILITY, WAITS};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trouble {
@@ -41,6 +41,8 @@ pub struct Trouble {
     /// The clock is set forward or back.
     pub jump: f64,
     pub keys: f64,
+    /// An endpoint is paused when one is chosen, which is every few seconds. A paused one is resumed.
+    pub pauses: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -94,6 +96,9 @@ impl World {
         let until = if state.draw(freezes) {
             state.note_trouble(wake.delivery.event, CLAIM + 10 * SECOND);
             state.now + CLAIM + 10 * SECOND
+        } else if state.trouble.pauses > 0.0 {
+            // So that an endpoint is paused and resumed between two steps.
+            state.now + state.random.i64(0..SECOND)
         } else {
             state.now
         };
@@ -165,8 +170,8 @@ impl State {
         for _ in 0..copies {
             let wait = (wake.due_at.unix_ms() - self.clock()).clamp(0, limits::MESSAGE_DELAY_MAX_S * SECOND);
             let at = match self.random.u8(..4) {
-                0 if self.draw(messages) => self.now + self.random.i64(..=wait),
-                1 if self.draw(messages) => self.now + wait + self.random.i64(..10 * MINUTE),
+                0 if self.draw(messages) => self.now + self.random.i64(0..=wait),
+                1 if self.draw(messages) => self.now + wait + self.random.i64(0..10 * MINUTE),
                 _ => self.now + wait,
             };
             self.messages.push(Message { at, wake, receives: 0 });
@@ -211,15 +216,25 @@ impl Queue for World {
     fn send<'a>(&'a self, wakes: &'a [DeliveryMessage]) -> BoxFuture<'a, Result<(), QueueError>> {
         Box::pin(async move {
             for wake in wakes {
-                self.step(*wake).await;
-                let mut state = self.state();
-                let store = state.trouble.store;
-                if state.draw(store) {
-                    state.note_trouble(wake.delivery.event, 0);
-                    return Err(QueueError("no answer".to_owned()));
-                }
-                state.put(*wake);
+                self.state().put(*wake);
             }
+            Ok(())
+        })
+    }
+
+    /// A queue keeps what it took: only the relay's messages get lost.
+    fn put_back(&self, wake: DeliveryMessage, at: Timestamp) -> BoxFuture<'_, Result<(), QueueError>> {
+        Box::pin(async move {
+            self.step(wake).await;
+            let mut state = self.state();
+            let store = state.trouble.store;
+            if state.draw(store) {
+                state.note_trouble(wake.delivery.event, VISIBILITY);
+                return Err(QueueError { untaken: vec![wake], cause: "no answer".to_owned() });
+            }
+            let wait = (at.unix_ms() - state.clock()).clamp(0, limits::MESSAGE_DELAY_MAX_S * SECOND);
+            let at = state.now + wait;
+            state.messages.push(Message { at, wake, receives: 0 });
             Ok(())
         })
     }
@@ -231,7 +246,7 @@ impl HttpClient for World {
         let (begun, until, is_taken) = {
             let mut state = self.state();
             let (now, clock) = (state.now, state.clock());
-            let keeps_time = state.trouble.jump <= 0.0;
+            let (keeps_time, is_paused) = (state.trouble.jump <= 0.0, state.trouble.pauses > 0.0);
             let subscriber = state.subscribers.get_mut(&event).expect("a delivery of the history");
             let clock = if keeps_time { clock } else { clock.max(subscriber.claimed_at) };
             assert!(
@@ -241,7 +256,7 @@ impl HttpClient for World {
                 subscriber.earliest - clock
             );
             assert!(
-                !keeps_time || now <= subscriber.latest,
+                !keeps_time || is_paused || now <= subscriber.latest,
                 "attempt {} came {} ms late",
                 subscriber.arrivals + 1,
                 now - subscriber.latest
@@ -302,10 +317,9 @@ impl DeliveryStore for Shaken {
         wake: DeliveryMessage,
         before: &Versioned<Delivery>,
         after: &Delivery,
-        decided_from: Option<&Versioned<Endpoint>>,
     ) -> Result<bool, StoreError> {
         let settling = async {
-            let is_settled = self.memory.update(wake, before, after, decided_from).await?;
+            let is_settled = self.memory.update(wake, before, after).await?;
             if is_settled && after.due_at() != before.due_at() {
                 self.schedule(wake, after);
             }
