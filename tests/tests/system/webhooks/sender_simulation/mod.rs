@@ -263,8 +263,14 @@ impl History {
         self.next_jump = state.now + state.random.i64(10 * MINUTE..HOUR);
         let jump = state.trouble.jump;
         if state.draw(jump) {
-            // As NTP does: backward or forward.
+            // As NTP does: backward or forward, where claims of attempts that are under way end early.
+            let before = state.skew;
             state.skew = state.random.i64(-10 * MINUTE..10 * MINUTE);
+            if before < state.skew {
+                for task in &self.tasks {
+                    state.note_trouble(task.message.wake.delivery.event, 0);
+                }
+            }
         }
     }
 
