@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
@@ -13,6 +13,8 @@ use shared::platform::aws::{self, AwsSettings};
 use shared::platform::files::FileStore;
 use shared::store::Store;
 use tempfile::TempDir;
+use tracing::Dispatch;
+use tracing::subscriber::NoSubscriber;
 
 use crate::aws_services::files_in_bucket;
 use crate::background::Background;
@@ -21,6 +23,10 @@ use crate::faults::Faults;
 use crate::resources;
 use crate::run_resources::resource_name;
 use crate::wait::PATIENCE;
+
+/// Never written. With one log alone, `tracing` asks it about a span once, on the thread that meets the span first: if that
+/// is a test's, which has no log, no line of the stack would ever have the span's fields.
+static SECOND_LOG: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::default()));
 
 /// The variable with a `DynamoDB` endpoint to test against instead of the embedded store.
 pub const DYNAMODB: &str = "COUNTERSIGN_TEST_DYNAMODB";
@@ -228,6 +234,7 @@ impl Stack {
     }
 
     fn start_with(options: Options, own_dir: Option<TempDir>) -> Self {
+        LazyLock::force(&SECOND_LOG);
         let bucket = || files_in_bucket().filter(|_| options.store != StoreAt::Embedded);
         let files = options.files.clone().or_else(bucket);
         let pdf_program = Some(pdf_program());

@@ -231,8 +231,9 @@ impl Change {
         Ok(match self {
             Self::Create(item) => write.put(put(table, item, Expression::absent())?),
             Self::Replace(item, version) => write.put(put(table, item, Expression::version(version))?),
-            Self::Put(item) => write.put(put(table, item, Expression::none())?),
-            Self::Row(RowWrite { row: Some(item), .. }) => write.put(put(table, item, Expression::none())?),
+            Self::Put(item) | Self::Row(RowWrite { row: Some(item), .. }) => {
+                write.put(put(table, item, Expression::none())?)
+            }
             Self::Row(RowWrite { org, rows, id, row: None, .. }) => {
                 write.delete(delete(table, keys::row(org, rows, id), Expression::none())?)
             }

@@ -75,10 +75,10 @@ impl HeldRows {
             while self.begins.get(begin + 1).is_some_and(|next| next.at <= hit) {
                 begin += 1;
             }
-            let Some(Begin { at: begun, slot }) = self.begins.get(begin).copied() else { break };
+            let Some(Begin { at: start, slot }) = self.begins.get(begin).copied() else { break };
             let text = &self.slots[slot].text;
             // Another text may have replaced the one that was found.
-            if text.start == begun && hit + needle.len() <= text.end {
+            if text.start == start && hit + needle.len() <= text.end {
                 found[slot] = true;
             }
             match self.begins.get(begin + 1) {
