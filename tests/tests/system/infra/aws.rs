@@ -92,7 +92,7 @@ fn wake(endpoint: EndpointId, seconds: i64) -> DeliveryMessage {
 
 #[tokio::test]
 #[ignore = "needs SQS: make test-aws"]
-async fn messages_come_out_when_they_are_due_in_the_groups_of_their_endpoints() {
+async fn messages_come_out_when_they_are_due_in_the_groups_of_their_organizations() {
     let queues = Queues::new().await;
     let (one, other) = (EndpointId::new(), EndpointId::new());
     // More than two calls take.
@@ -107,8 +107,8 @@ async fn messages_come_out_when_they_are_due_in_the_groups_of_their_endpoints() 
     let drained = queues.drain(&queues.deliveries, now.len(), PATIENCE).await;
     assert_eq!(drained.iter().map(|(wake, _)| *wake).collect::<HashSet<_>>(), now.into_iter().collect());
     assert_eq!(drained.len(), 23);
-    assert!(drained.iter().all(|(wake, group)| *group == wake.delivery.endpoint.to_string()), "{drained:?}");
-    assert_eq!(queues.drain(&queues.retries, 1, PATIENCE).await, [(soon, one.to_string())]);
+    assert!(drained.iter().all(|(wake, group)| *group == wake.delivery.org.to_string()), "{drained:?}");
+    assert_eq!(queues.drain(&queues.retries, 1, PATIENCE).await, [(soon, soon.delivery.org.to_string())]);
     assert!(soon.due_at <= Timestamp::now(), "not before it is due");
     let delayed = QueueAttributeName::ApproximateNumberOfMessagesDelayed;
     assert_eq!(attribute(&queues.client, &queues.retries, delayed).await, "1", "the other hops at its longest delay");
@@ -167,7 +167,7 @@ async fn a_poison_message_ends_among_the_dead_letters_and_keeps_no_other() {
     let early = DeliveryMessage { due_at: in_s(2), ..wakes[0] };
     assert!(failures(&call(&mut sender, &sqs_batch(&[body(early)]).0).await).is_empty());
     let sent_on = queues.drain(&queues.retries, 1, PATIENCE).await;
-    assert_eq!(sent_on, [(early, early.delivery.endpoint.to_string())]);
+    assert_eq!(sent_on, [(early, early.delivery.org.to_string())]);
 }
 
 #[tokio::test]
