@@ -3,7 +3,7 @@
 //! The workspace is not in it: its agreement's row has it, and a filter by workspace reads that row too.
 
 use super::list::HeldRow;
-use super::packed::{Packer, ShortId, Unpacker, packed_number};
+use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, MemberId, MovementId, ParticipantId};
@@ -122,7 +122,7 @@ impl MovementRow {
     }
 
     pub(super) fn read(row: HeldRow<'_>) -> Option<Self> {
-        Self::unpacked(row.id(), Unpacker::of(row, LAYOUT)?)
+        Self::unpacked(row.id(), Unpacker::of_layout(row.bytes(PACKED)?, LAYOUT)?)
     }
 
     fn unpacked(id: MovementId, mut packed: Unpacker<'_>) -> Option<Self> {

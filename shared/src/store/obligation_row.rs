@@ -1,7 +1,7 @@
 //! The list row of an obligation: its name, which the ledger searches, and everything else packed.
 
 use super::list::HeldRow;
-use super::packed::{Packer, ShortId, Unpacker, packed_number};
+use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, ParticipantId, WorkspaceId};
 use crate::domain::obligation::{Obligation, ObligationState, Word};
@@ -80,7 +80,7 @@ impl ObligationRow {
     }
 
     pub(super) fn read(row: HeldRow<'_>) -> Option<Self> {
-        Self::unpacked(row.id(), Unpacker::of(row, LAYOUT)?)
+        Self::unpacked(row.id(), Unpacker::of_layout(row.bytes(PACKED)?, LAYOUT)?)
     }
 
     fn unpacked(id: ObligationId, mut packed: Unpacker<'_>) -> Option<Self> {

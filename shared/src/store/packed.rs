@@ -7,8 +7,6 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
-use super::list::HeldRow;
-
 pub(super) const PACKED: &str = "z";
 
 /// The last 8 bytes of an id, which exclude its version and time.
@@ -89,11 +87,6 @@ impl Packer {
 pub(super) struct Unpacker<'a>(&'a [u8]);
 
 impl<'a> Unpacker<'a> {
-    /// None for a row without packed values or of another layout.
-    pub(super) fn of(row: HeldRow<'a>, layout: u8) -> Option<Self> {
-        Self::of_layout(row.bytes(PACKED)?, layout)
-    }
-
     /// None for bytes of another layout.
     pub(super) fn of_layout(bytes: &'a [u8], layout: u8) -> Option<Self> {
         let mut packed = Self(bytes);
@@ -178,9 +171,9 @@ mod tests {
             let (id, ids) = (Uuid::from_u128(id), ids.into_iter().map(Uuid::from_u128).collect::<Vec<_>>());
             let packer = Packer::of_layout(7).byte(byte).number(number).id(id).with(some, Packer::number);
             let packer = packer.each(&ids, |packer, id| packer.short_id(ShortId::of(*id))).number(u64::MAX);
-            let row = packed_row(packer);
-            prop_assert!(Unpacker::of(row.with_id(id), 8).is_none());
-            let mut packed = Unpacker::of(row.with_id(id), 7).unwrap();
+            let bytes = packer.into_bytes();
+            prop_assert!(Unpacker::of_layout(&bytes, 8).is_none());
+            let mut packed = Unpacker::of_layout(&bytes, 7).unwrap();
             prop_assert_eq!(packed.byte(), Some(byte));
             prop_assert_eq!(packed.number(), Some(number));
             prop_assert_eq!(packed.id(), Some(id));

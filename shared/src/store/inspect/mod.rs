@@ -267,7 +267,6 @@ fn unchanged(key: Key, found: Option<&Item>) -> Change {
     }
 }
 
-/// Sets have no order.
 /// A row has the version of its record that wrote it, which need not be the last.
 fn is_same_row(found: &Item, derived: &Item) -> bool {
     let mut derived = derived.clone();
@@ -277,6 +276,7 @@ fn is_same_row(found: &Item, derived: &Item) -> bool {
     is_same(found, &derived)
 }
 
+/// Sets have no order.
 fn is_same(one: &Item, other: &Item) -> bool {
     let same = |(name, value): (&String, &AttributeValue)| other.get(name).is_some_and(|found| is_equal(found, value));
     one.len() == other.len() && one.iter().all(same)

@@ -2,8 +2,8 @@
 //!
 //! Who holds the rows in memory reads what was written since, instead of all rows. The entry is written in the record's
 //! own transaction and is there once the call is answered. Its stamp is the wall clock when the transaction is sent, but
-//! above the stamp of each record's last write, so that whoever reads a record's older entry reads the newer one, too:
-//! else a deleted record could come back.
+//! above the stamp of each record's last write. A reading that includes an entry of a record then includes all later
+//! ones; otherwise a deleted record could come back.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,9 +3,9 @@
 //! A list has what was acknowledged before it began. The first one passes over all rows. A later one reads the log from
 //! [`LOG_WINDOW`](crate::limits::LOG_WINDOW) before `as_of`, the moment by this process's clock when the last reading began:
 //! what took effect after that has a stamp of at least `as_of - LOG_WINDOW` (see the limit), so nothing is left out. What
-//! was applied before comes again, and counts once, since a row is replaced only by a later version. Entries of deleted
-//! records stay in memory, as an older entry may come again; and no stamp of a record lies below its last one, so whoever
-//! reads an older entry of a record, reads its deletion, too.
+//! was applied before comes again, and counts once, since only a later version replaces a row. Deletions stay in memory,
+//! because a list that is answered side by side may still apply an older entry. The stamps of a record rise, so a
+//! reading that includes an older entry also includes the deletion.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -61,7 +61,7 @@ impl Readings {
     }
 }
 
-/// Waits while somebody passes over the rows.
+/// Locked while one list passes over the rows; the others wait for it.
 type Slot = Arc<AsyncMutex<Option<Arc<Snapshot>>>>;
 
 /// The rows of lists in memory, of all handles of a table in this process.
