@@ -213,7 +213,8 @@ impl FormPart<'_> {
         &self.scope
     }
 
-    /// Like [`SubmittedForm::run`]. A plan that changes nothing leaves no trace; a failed part can't take effect later.
+    /// Like [`SubmittedForm::run`]. A plan that changes nothing leaves no trace, and neither does a part of a form whose
+    /// copy another request used first: its attempts all ended. Any other failed part can't take effect later.
     pub async fn run<T, F>(&self, mut decide: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<Plan<T>, Error>>,
@@ -234,7 +235,9 @@ impl FormPart<'_> {
         })
         .instrument(self.record.span().clone())
         .await;
-        if let Err(error) = &result {
+        if let Err(error) = &result
+            && !matches!(error, Error::FormUsed)
+        {
             let (status, code) = error.status();
             // The audit row keeps an attempt whose response was lost from taking effect after this.
             let audited = self.record.audit(Some(&self.scope), status, code.as_str(), &[]).await;

@@ -81,6 +81,26 @@ async fn of_discarding_and_filing_at_the_same_moment_one_takes_effect() {
 }
 
 #[tokio::test]
+async fn a_form_that_another_request_ends_first_leaves_no_trace_of_its_own() {
+    let deal = Deal::with_statements().await;
+    let shaky = Shaky::beside(&deal.org);
+    let maren = shaky.browser_of(&deal.people[0]).await;
+    let at = uploaded(&maren, "march.xml", &camt("S-1", &[entry("250000.00", "CRDT", "B-1", "INV-117")])).await;
+    let page = maren.get(&at).await;
+    let chosen = [pair(&page, 1, deal.id)];
+    let sooner = async {
+        assert_eq!(file(&maren, &page, &at, &chosen).await.status, 303);
+    };
+    // Sent twice: the second request does everything while the first one's transaction is on its way.
+    let held = Rule::on("TransactWriteItems").containing("file_evidence").times(1);
+    let later = shaky.meanwhile(held, file(&maren, &page, &at, &chosen), sooner).await;
+    assert_eq!((later.status, later.location()), (303, &*format!("{at}#notice")), "{}", later.body);
+    let rows = deal.org.audit().await;
+    let filed: Vec<_> = rows.iter().filter(|row| row["operation"] == "file_evidence").collect();
+    assert_eq!(filed.len(), 1, "{filed:?}");
+}
+
+#[tokio::test]
 async fn a_notification_of_the_bank_is_filed_and_accepted_like_a_statement() {
     let deal = Deal::with_statements().await;
     let (maren, kim) = (&deal.maren, &deal.kim);
