@@ -241,6 +241,8 @@ impl Faults {
                 };
                 // The caller retries a connection that broke before it was accepted.
                 let Ok((socket, _)) = accepted else { continue };
+                // Otherwise a response in several parts waits 40 ms for the acknowledgment of its first one.
+                let _ = socket.set_nodelay(true);
                 let proxy = proxy.clone();
                 tokio::spawn(async move {
                     let service = service_fn(move |request| proxy.clone().answer(request));

@@ -45,7 +45,9 @@ struct Contention {
 }
 
 pub(super) fn before(store: Uri) -> Router {
-    let client = Client::builder(TokioExecutor::new()).build_http();
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    let client = Client::builder(TokioExecutor::new()).build(connector);
     Router::new().fallback(answer).with_state(Contention { store, client, held: Held::default() })
 }
 
