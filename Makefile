@@ -25,7 +25,7 @@ ZIPPED = --output-format zip --lambda-dir target/lambda-zip
 CHECK_TOOLS = PATH="$$(scripts/tools check):$$PATH"
 LAMBDA_TOOLS = PATH="$$(scripts/tools lambda):$$PATH"
 
-.PHONY: help run test test-all test-browser test-aws test-stack conformance fuzz check bench generate watch build package deploy destroy localstack
+.PHONY: help run test test-all test-browser test-aws test-stack conformance fuzz load check bench generate watch build package deploy destroy localstack
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ conformance: ## The interface against programs that are not ours: linters, gener
 
 fuzz: ## Files of strangers, changed at random: ten minutes for each kind, or SECONDS
 	COUNTERSIGN_FUZZ_SECONDS=$(or $(SECONDS),600) scripts/test -p fuzz
+
+load: ## Fifty organizations at once on the local stack, one of which floods it: five minutes, or SECONDS
+	SECONDS=$(or $(SECONDS),300) cargo run -p tests --no-default-features --bin load
 
 # The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.
 check: ## Format, wording, the template, lints, documentation, dependencies

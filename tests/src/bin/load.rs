@@ -1,0 +1,236 @@
+//! `make load`: fifty organizations at once on one local stack, first all of them calm, then with two that are not: one
+//! floods the API, and one has twenty endpoints that never answer. Everything is on this machine and ends after
+//! `SECONDS` (300).
+//!
+//! Times are reported, never judged. A lost delivery, or an error of a calm organization, ends it with a failure.
+#![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the run there and then")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::limits;
+use tests::app::Browser;
+use tests::client::{Client, Request};
+use tests::figures::percentile;
+use tests::receiver::{Arrival, Receiver};
+use tests::subscriber::{self, Subscriber};
+use tests::{Needs, Org, Stack};
+use tokio::net::TcpListener;
+
+const ORGANIZATIONS: usize = 50;
+/// Between the answer to a call of a calm organization and its next call: some 200 calls a second of all.
+const THINKS: Duration = Duration::from_millis(240);
+/// Calls that the flooding organization has under way, without a pause.
+const FLOOD: usize = 16;
+/// An organization's calls per second, as a deployment has them by default.
+const CALLS_PER_SECOND: u32 = 50;
+/// A delivery that arrives later after its event than this counts as late.
+const LATE: Duration = Duration::from_secs(1);
+const PROPOSALS: &str = "/api/v1/proposals";
+
+/// What one organization saw.
+#[derive(Debug, Default)]
+struct Seen {
+    times: Vec<Duration>,
+    statuses: BTreeMap<u16, usize>,
+    events: usize,
+}
+
+impl Seen {
+    async fn call(&mut self, request: Request) -> Value {
+        let began = Instant::now();
+        let answer = request.send().await;
+        self.times.push(began.elapsed());
+        *self.statuses.entry(answer.status).or_default() += 1;
+        if answer.status < 300 { answer.json() } else { Value::Null }
+    }
+
+    fn errors(&self) -> usize {
+        self.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, count)| count).sum()
+    }
+
+    /// Proposes to cancel a new draft, which is an event.
+    async fn propose(&mut self, client: &Client, workspace: &Value, n: usize) {
+        let draft = json!({"workspace_id": workspace["id"], "name": format!("Lease {n}")});
+        let draft = self.call(client.post("/api/v1/agreements", &draft)).await;
+        let proposal = json!({"action": "cancel_agreement", "agreement_id": draft["id"]});
+        if !self.call(client.post(PROPOSALS, &proposal)).await.is_null() {
+            self.events += 1;
+        }
+    }
+}
+
+/// A mixture of calls, one after another, as an integration makes them.
+async fn calm(org: &Org, until: Instant) -> Seen {
+    let client = org.at(org.stack());
+    let (contact, workspace) = (org.contact("Ada Okafor").await, org.workspace("Quayside").await);
+    let contact = format!("/api/v1/contacts/{}", contact["id"].as_str().expect("an id"));
+    let mut seen = Seen::default();
+    for n in 0.. {
+        if until <= Instant::now() {
+            break;
+        }
+        match n % 10 {
+            0..4 => drop(seen.call(client.get(&contact)).await),
+            4..6 => drop(seen.call(client.get("/api/v1/contacts").query("limit", 50)).await),
+            6 => drop(seen.call(client.get("/api/v1/contacts").query("search", "person 1")).await),
+            7..9 => {
+                let body = json!({"display_name": format!("Person {n}"), "kind": "person"});
+                seen.call(client.post("/api/v1/contacts", &body)).await;
+            }
+            _ => seen.propose(&client, &workspace, n).await,
+        }
+        tokio::time::sleep(THINKS).await;
+    }
+    seen
+}
+
+async fn flood(org: &Org, until: Instant) -> Seen {
+    let client = org.at(org.stack());
+    let flooding = (0..FLOOD).map(|_| async {
+        let mut seen = Seen::default();
+        while Instant::now() < until {
+            seen.call(client.get("/api/v1/contacts").query("limit", 50)).await;
+        }
+        seen
+    });
+    join_all(flooding).await.into_iter().fold(Seen::default(), |mut all, seen| {
+        all.times.extend(seen.times);
+        for (status, count) in seen.statuses {
+            *all.statuses.entry(status).or_default() += count;
+        }
+        all
+    })
+}
+
+/// An event a second, each of which hangs at all endpoints.
+async fn dead(org: &Org, until: Instant) -> Seen {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
+    let admin = Browser::of(org, &org.admin("Ines Duarte").await).await;
+    for _ in 0..limits::ENDPOINTS_MAX {
+        assert_eq!(subscriber::add(&admin, &url, &[]).await.status, 303);
+    }
+    let (client, workspace) = (org.at(org.stack()), org.workspace("Quayside").await);
+    let mut seen = Seen::default();
+    for n in 0.. {
+        if until <= Instant::now() {
+            break;
+        }
+        seen.propose(&client, &workspace, n).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    seen
+}
+
+struct Phase {
+    /// Of all calm organizations together.
+    times: Vec<Duration>,
+    errors: usize,
+    worst_organization: usize,
+    delays: Vec<Duration>,
+    flood: Option<Seen>,
+    resident_mib: u64,
+}
+
+async fn phase(lasts: Duration, has_trouble: bool) -> Phase {
+    let stack = Stack::with(Needs::OWN.calls_per_second(CALLS_PER_SECOND));
+    let calm_ones = if has_trouble { ORGANIZATIONS - 2 } else { ORGANIZATIONS };
+    let mut subscribed: Vec<(Org, Subscriber)> = Vec::new();
+    for _ in 0..calm_ones {
+        let org = Org::on(stack.clone()).await;
+        let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
+        let subscriber = Subscriber::add(admin, Receiver::new().await, &[]).await;
+        subscribed.push((org, subscriber));
+    }
+    let (flooding, hanging) = (Org::on(stack.clone()).await, Org::on(stack.clone()).await);
+    let until = Instant::now() + lasts;
+    let trouble = async {
+        if !has_trouble {
+            return None;
+        }
+        let (flood, _) = futures_util::join!(flood(&flooding, until), dead(&hanging, until));
+        Some(flood)
+    };
+    let calm_calls = join_all(subscribed.iter().map(|(org, _)| calm(org, until)));
+    let (seen, flood) = futures_util::join!(calm_calls, trouble);
+    let resident_mib = resident_mib();
+    let mut delays = Vec::new();
+    for ((_, subscriber), seen) in subscribed.iter().zip(&seen) {
+        let arrivals = subscriber.receiver.wait_for(seen.events).await;
+        delays.extend(arrivals.iter().map(delay));
+    }
+    delays.sort_unstable();
+    let mut times: Vec<Duration> = seen.iter().flat_map(|seen| seen.times.iter().copied()).collect();
+    times.sort_unstable();
+    Phase {
+        times,
+        errors: seen.iter().map(Seen::errors).sum(),
+        worst_organization: seen.iter().map(Seen::errors).max().unwrap_or_default(),
+        delays,
+        flood,
+        resident_mib,
+    }
+}
+
+/// From the event, whose id has its time, to its arrival.
+fn delay(arrival: &Arrival) -> Duration {
+    let (seconds, nanos) = arrival.event_id().uuid().get_timestamp().expect("a moment").to_unix();
+    let happened_ms = i64::try_from(seconds).expect("a time") * 1000 + i64::from(nanos / 1_000_000);
+    Duration::from_millis(u64::try_from(arrival.at.unix_ms() - happened_ms).unwrap_or_default())
+}
+
+/// Of this process: the stack, and what calls it.
+fn resident_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() / 1024
+}
+
+impl Phase {
+    fn print(&self, title: &str, lasts: Duration) {
+        println!("\n{title}");
+        let calls = self.times.len() as f64 / lasts.as_secs_f64();
+        println!(
+            "  {:>8.0} calls/s of the calm ones: p50 {:.1} ms, p99 {:.1} ms",
+            calls,
+            percentile(&self.times, 50),
+            percentile(&self.times, 99)
+        );
+        println!("  {:>8} errors, at most {} of one organization", self.errors, self.worst_organization);
+        let late = self.delays.iter().filter(|delay| LATE < **delay).count();
+        println!(
+            "  {:>8} deliveries: p50 {:.0} ms, p99 {:.0} ms after their events, {late} later than {} s",
+            self.delays.len(),
+            percentile(&self.delays, 50),
+            percentile(&self.delays, 99),
+            LATE.as_secs()
+        );
+        if let Some(flood) = &self.flood {
+            let count = |status| flood.statuses.get(&status).copied().unwrap_or_default() as f64 / lasts.as_secs_f64();
+            println!("  {:>8.0} calls/s of the flood answered, {:.0} refused with 429", count(200), count(429));
+        }
+        println!("  {:>8} MiB resident, with the callers and subscribers", self.resident_mib);
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let seconds = std::env::var("SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(300);
+    let lasts = Duration::from_secs(seconds) / 2;
+    println!("{ORGANIZATIONS} organizations, {} s each; the stack and its callers share the cores", lasts.as_secs());
+    let calm = phase(lasts, false).await;
+    calm.print("All of them calm:", lasts);
+    let troubled = phase(lasts, true).await;
+    troubled.print("With one that floods, and one with 20 endpoints that never answer:", lasts);
+    let p99 = |phase: &Phase| percentile(&phase.times, 99);
+    println!("\n  {:>8.1} times the p99 of calls (goal at most 2)", p99(&troubled) / p99(&calm));
+    if calm.errors + troubled.errors > 0 {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
