@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
 use shared::domain::delivery::Delivery;
 use shared::domain::event::{Authorization, Event, EventKind, WorkspaceData};
 use shared::domain::ids::{EndpointId, EventId, WorkspaceId};
+use shared::domain::shards::DueShards;
 use shared::domain::time::Timestamp;
 use shared::store::Item;
 use shared::store::deliveries::DeliveryKey;
@@ -17,16 +18,17 @@ use crate::org::Org;
 #[must_use]
 pub fn event() -> StoredEvent {
     let now = Timestamp::now();
-    stored(&Event::new(activation(), now))
+    stored(&Event::new(activation(), now, DueShards::FEWEST))
 }
 
 /// An event of another time.
 #[must_use]
 pub fn event_at(at: Timestamp) -> StoredEvent {
     let ms = u64::try_from(at.unix_ms()).expect("a time since 1970");
-    let random: [u8; 10] = *Uuid::new_v4().as_bytes().first_chunk().expect("16 bytes");
+    let mut random: [u8; 10] = *Uuid::new_v4().as_bytes().first_chunk().expect("16 bytes");
+    random[9] = EventId::in_any_of(DueShards::FEWEST).due_shard();
     let id: EventId = uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().into();
-    let mut event = Event::new(activation(), at);
+    let mut event = Event::new(activation(), at, DueShards::FEWEST);
     event.id = id;
     stored(&event)
 }

@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use local::{Options, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
 use shared::crypto::keys::Keys;
+use shared::domain::shards::{AuditShards, DueShards};
 use shared::platform::aws::{self, AwsSettings};
 use shared::platform::files::FileStore;
 use shared::store::Store;
@@ -175,6 +176,13 @@ impl Stack {
     #[must_use]
     pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
         self.beside(&self.table.endpoint, Options { time_scale, ..Options::default() })
+    }
+
+    /// A second stack on the same table with background tasks, whose new events and audit rows spread over all shards.
+    #[must_use]
+    pub fn on_most_shards(&self, time_scale: u32) -> Arc<Self> {
+        let (due_shards, audit_shards) = (DueShards::MOST, AuditShards::MOST);
+        self.beside(&self.table.endpoint, Options { due_shards, audit_shards, time_scale, ..Options::default() })
     }
 
     fn beside(&self, url: &str, options: Options) -> Arc<Self> {

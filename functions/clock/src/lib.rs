@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use futures_util::future::{join_all, try_join_all};
 use shared::AppState;
-use shared::domain::ids::{OrgId, WorkspaceId};
+use shared::domain::ids::{EndpointId, OrgId, WorkspaceId};
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::limits;
@@ -18,10 +18,11 @@ use shared::service::call_record::log_failure;
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
 use shared::service::{agreements, proposals};
-use shared::store::due::DueEntry;
-use shared::store::keys::{DUE_SHARDS, Due};
+use shared::store::due::{DueCursor, DueEntry};
+use shared::store::keys::Due;
 use shared::webhook::queue::DeliveryMessage;
-use shared::webhook::relay::Relay;
+use shared::webhook::relay::{Relay, RelayOutcome};
+use tokio::sync::Semaphore;
 
 /// What a tick did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,9 +80,13 @@ pub enum Trigger {
 /// Applies what is due; a failing entry or shard stops no other. Operators' queries use the line's field names.
 pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
-    let sweep = Sweep { app, relay, now, started, trigger };
-    let reports = join_all((0..DUE_SHARDS).map(|shard| sweep.shard(shard))).await;
-    let report = reports.into_iter().fold(TickReport::default(), std::ops::Add::add);
+    let reads = Semaphore::new(limits::SWEEP_READS_AT_ONCE);
+    let sweep = Sweep { app, relay, now, started, trigger, reads: &reads };
+    // All at once, so that a backlog of one kind doesn't delay another.
+    let kinds = Due::ALL.into_iter().filter(|kind| *kind != Due::Endpoint);
+    let shards = kinds.flat_map(|kind| app.store.shards_of(kind).map(move |shard| sweep.shard(kind, shard)));
+    let (reports, followed_up) = futures_util::join!(join_all(shards), sweep.follow_up());
+    let report = reports.into_iter().fold(followed_up, std::ops::Add::add);
     tracing::info!(
         operation = "tick",
         oldest_due_ms = report.oldest_due_ms,
@@ -99,25 +104,21 @@ struct Sweep<'a> {
     now: Timestamp,
     started: Instant,
     trigger: Trigger,
+    /// Limits the shards that are read at a time: each read takes a connection.
+    reads: &'a Semaphore,
 }
 
 impl Sweep<'_> {
-    async fn shard(self, shard: u8) -> TickReport {
-        // Concurrently, so that a backlog of one kind doesn't delay another.
-        let reports = join_all(Due::ALL.map(|kind| self.kind(shard, kind))).await;
-        reports.into_iter().fold(TickReport::default(), std::ops::Add::add)
-    }
-
     /// Applies a shard's due entries of one kind, each once, so that a failing entry doesn't hold up the rest.
-    async fn kind(self, shard: u8, kind: Due) -> TickReport {
+    async fn shard(self, kind: Due, shard: u8) -> TickReport {
         let deadline = self.started + limits::SWEEP_DEADLINE;
         let mut report = TickReport::default();
         let mut due = self.app.store.due(kind, shard, self.due_until(kind));
         loop {
-            let entries = match due.next_page().await {
+            let entries = match self.page(&mut due).await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    log_failure("tick", None, &error.into());
+                    log_failure("tick", None, &error);
                     report.failed += 1;
                     return report;
                 }
@@ -127,7 +128,9 @@ impl Sweep<'_> {
             }
             match kind {
                 Due::Delivery => self.enqueue(entries, &mut report).await,
-                Due::Event | Due::Endpoint => self.relay(entries, deadline, &mut report).await,
+                Due::Event => self.relay(entries, deadline, &mut report).await,
+                // See `follow_up`.
+                Due::Endpoint => return report,
                 Due::Proposal => {
                     report.expired += self.apply(TimedTransition::ExpireProposal, entries, deadline, &mut report).await;
                 }
@@ -140,6 +143,11 @@ impl Sweep<'_> {
                 Due::Upload => self.remove(entries, deadline, &mut report).await,
             }
         }
+    }
+
+    async fn page(self, due: &mut DueCursor<'_>) -> Result<Vec<DueEntry>, Error> {
+        let _permit = self.reads.acquire().await;
+        Ok(due.next_page().await?)
     }
 
     fn due_until(self, kind: Due) -> Timestamp {
@@ -171,6 +179,69 @@ impl Sweep<'_> {
             log_failure("tick", None, &error.into());
             report.failed += 1;
         }
+    }
+
+    /// Updates the deliveries of changed endpoints, of all shards together, in turns: a backlog of one takes many ticks.
+    async fn follow_up(self) -> TickReport {
+        let deadline = self.started + limits::SWEEP_DEADLINE;
+        let mut report = TickReport::default();
+        let shards = self.app.store.shards_of(Due::Endpoint);
+        let found = try_join_all(shards.map(|shard| self.changed_endpoints(shard))).await;
+        let entries = match found {
+            Ok(found) => found.into_iter().flatten(),
+            Err(error) => {
+                log_failure("tick", None, &error);
+                report.failed += 1;
+                return report;
+            }
+        };
+        // An endpoint's latest entry stands for its earlier ones: what is to be done follows from the endpoint.
+        let mut of_endpoints: BTreeMap<(OrgId, EndpointId), Vec<DueEntry>> = BTreeMap::new();
+        for entry in entries {
+            of_endpoints.entry((entry.org, entry.id.into())).or_default().push(entry);
+        }
+        let mut left: Vec<Vec<DueEntry>> = of_endpoints.into_values().collect();
+        while !left.is_empty() && Instant::now() < deadline {
+            fastrand::shuffle(&mut left);
+            let mut unfinished = Vec::new();
+            for some in left.chunks(limits::FOLLOW_UP_ENDPOINTS) {
+                let until = deadline.min(Instant::now() + limits::FOLLOW_UP_TURN);
+                let ended = join_all(some.iter().map(|entries| self.take_turn(entries, until))).await;
+                for (entries, ended) in some.iter().zip(ended) {
+                    match ended {
+                        Ok(RelayOutcome::OutOfTime) => unfinished.push(entries.clone()),
+                        Ok(_) => report.relayed += 1,
+                        Err(error) => {
+                            log_failure("tick", entries.first().map(|entry| entry.org), &error);
+                            report.failed += 1;
+                        }
+                    }
+                }
+            }
+            left = unfinished;
+        }
+        report
+    }
+
+    async fn changed_endpoints(self, shard: u8) -> Result<Vec<DueEntry>, Error> {
+        let mut due = self.app.store.due(Due::Endpoint, shard, self.due_until(Due::Endpoint));
+        let mut entries = Vec::new();
+        loop {
+            let page = self.page(&mut due).await?;
+            if page.is_empty() {
+                return Ok(entries);
+            }
+            entries.extend(page);
+        }
+    }
+
+    async fn take_turn(self, entries: &[DueEntry], until: Instant) -> Result<RelayOutcome, Error> {
+        let Some((latest, earlier)) = entries.split_last() else { return Ok(RelayOutcome::Done) };
+        let outcome = self.relay.process(latest.clone(), until).await?;
+        if outcome == RelayOutcome::Done {
+            try_join_all(earlier.iter().map(|entry| self.app.store.delete_due_entry(entry.clone()))).await?;
+        }
+        Ok(outcome)
     }
 
     async fn relay(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {

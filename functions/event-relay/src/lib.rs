@@ -69,8 +69,10 @@ impl StreamEvent {
 
 /// Relays entries. What fails, or finds no time, is logged and left to the clock, so that it doesn't block the shard.
 pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
-    let deadline = Instant::now() + limits::SWEEP_DEADLINE;
+    let started = Instant::now();
+    let deadline = started + limits::SWEEP_DEADLINE;
     let (deliveries, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.what == Due::Delivery);
+    let (endpoints, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|entry| entry.what == Due::Endpoint);
     // Messages of deliveries are sent in batches; other entries are relayed one by one.
     let enqueue = async {
         if let Some(first) = deliveries.first()
@@ -87,7 +89,14 @@ pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
             join_all(chunk.iter().map(|entry| relay_entry(relay, entry, deadline))).await;
         }
     };
-    futures_util::join!(enqueue, relay_others);
+    // The batch waits for all, so changed endpoints have a short time together.
+    let follow_up = async {
+        for chunk in endpoints.chunks(limits::FOLLOW_UP_ENDPOINTS) {
+            let until = started + limits::FOLLOW_UP_IN_BATCH;
+            join_all(chunk.iter().map(|entry| relay_entry(relay, entry, until))).await;
+        }
+    };
+    futures_util::join!(enqueue, relay_others, follow_up);
 }
 
 async fn relay_entry(relay: &Relay, entry: &DueEntry, deadline: Instant) {

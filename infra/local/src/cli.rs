@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use http::StatusCode;
 use shared::crypto::signing_secret::{InvalidSecret, SigningSecret};
+use shared::domain::shards::{AuditShards, DueShards};
 
 use crate::listen::ListenOptions;
 use crate::options::{Options, Seed, StoreAt};
@@ -65,6 +66,8 @@ impl From<ServeArgs> for Options {
             ready_file: args.ready_file,
             time_scale: args.time_scale,
             calls_per_second: args.calls_per_second,
+            due_shards: DueShards::FEWEST,
+            audit_shards: AuditShards::FEWEST,
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,

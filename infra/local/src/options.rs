@@ -4,6 +4,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use shared::crypto::keyring::Keyring;
 use shared::crypto::keys::Keys;
+use shared::domain::shards::{AuditShards, DueShards};
 use shared::platform::files::FileStore;
 
 use crate::calls::Calls;
@@ -23,6 +24,10 @@ pub struct Options {
     pub time_scale: u32,
     /// The calls that each organization has per second; 0 is no limit.
     pub calls_per_second: u32,
+    /// The shards of the due index that new events spread over: as many as there ever were.
+    pub due_shards: DueShards,
+    /// The shards that audit rows of an organization spread over, likewise.
+    pub audit_shards: AuditShards,
     /// Where the records are.
     pub store: StoreAt,
     /// Keys that sealed the store's secrets; by default, those in the data directory.
@@ -53,6 +58,8 @@ impl Default for Options {
             ready_file: None,
             time_scale: 1,
             calls_per_second: 0,
+            due_shards: DueShards::FEWEST,
+            audit_shards: AuditShards::FEWEST,
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,

@@ -13,6 +13,7 @@ use super::ids::{
 };
 use super::movement::state::ExceptionReason;
 use super::proposal::{Proposal, ProposalAction};
+use super::shards::DueShards;
 use super::time::Timestamp;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldCode;
@@ -507,10 +508,10 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event that happens now.
+    /// An event that happens now, in one of some shards of the due index.
     #[must_use]
-    pub fn new(kind: EventKind, now: Timestamp) -> Self {
-        Self { id: EventId::new(), of_type: kind.event_type(), created_at: now, kind }
+    pub fn new(kind: EventKind, now: Timestamp, shards: DueShards) -> Self {
+        Self { id: EventId::in_any_of(shards), of_type: kind.event_type(), created_at: now, kind }
     }
 
     /// Its type.

@@ -40,6 +40,7 @@ pub mod satisfaction;
 pub mod second_factor;
 pub mod sensitive;
 pub mod session;
+pub mod shards;
 pub mod statement;
 pub mod time;
 pub mod time_scale;

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 /// The time of one sweep. The next one, scheduled a minute later, processes the rest.
 pub const SWEEP_DEADLINE: Duration = Duration::from_secs(45);
+/// Shards of the due index that one sweep reads at a time: each read takes a connection.
+pub const SWEEP_READS_AT_ONCE: usize = 32;
 /// Due entries that are read at once.
 pub const SWEEP_ENTRIES_MAX: i32 = 100;
 /// Attempts at one due entry in one sweep while other calls change the same records.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::crypto::keys::Keys;
+use crate::domain::shards::Shards;
 use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
 use crate::platform::aws::{self, AwsSettings, Service};
@@ -108,7 +109,8 @@ impl AppState {
         Self { webhooks: Some(webhooks), ..self }
     }
 
-    /// Begins the log of a function, and makes its state from `TABLE_NAME`, `BASE_URL` and [`AwsSettings::from_env`].
+    /// Begins the log of a function, and makes its state from `TABLE_NAME`, `BASE_URL`, `DUE_SHARDS`,
+    /// `AUDIT_SHARDS` and [`AwsSettings::from_env`].
     ///
     /// # Errors
     /// If a setting is missing or unusable.
@@ -118,7 +120,15 @@ impl AppState {
         let base_url = BaseUrl::parse(&config::required("BASE_URL")?)
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
         let client = aws::dynamodb(&AwsSettings::from_env(Service::DynamoDb)?);
-        let app = Self::new(Store::new(client, table), base_url, TimeScale::default());
+        let store = Store::new(client, table).with_shards(shards("DUE_SHARDS")?, shards("AUDIT_SHARDS")?);
+        let app = Self::new(store, base_url, TimeScale::default());
         Ok(app.with_calls(CallBudget::from_env()?))
     }
+}
+
+/// A number of shards, the fewest if it isn't set.
+fn shards<const FEWEST: u16, const MOST: u16>(name: &'static str) -> Result<Shards<FEWEST, MOST>, ConfigError> {
+    let Some(count) = config::optional(name) else { return Ok(Shards::FEWEST) };
+    let invalid = || ConfigError::Invalid { name, why: format!("it is no number from {FEWEST} to {MOST}") };
+    count.parse().ok().and_then(Shards::new).ok_or_else(invalid)
 }

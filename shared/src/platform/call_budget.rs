@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::domain::ids::OrgId;
 use crate::error::Error;
 use crate::limits;
-use crate::platform::config::ConfigError;
+use crate::platform::config::{self, ConfigError};
 
 const CALLS_PER_SECOND: &str = "CALLS_PER_SECOND";
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,9 +43,7 @@ impl CallBudget {
     /// # Errors
     /// If it is no number.
     pub fn from_env() -> Result<Self, ConfigError> {
-        let Some(calls) = std::env::var(CALLS_PER_SECOND).ok().filter(|value| !value.is_empty()) else {
-            return Ok(Self::default());
-        };
+        let Some(calls) = config::optional(CALLS_PER_SECOND) else { return Ok(Self::default()) };
         let invalid = |_| ConfigError::Invalid { name: CALLS_PER_SECOND, why: "it is no number of calls".to_owned() };
         calls.parse().map(Self::per_second).map_err(invalid)
     }

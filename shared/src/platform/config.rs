@@ -53,12 +53,18 @@ pub enum ConfigError {
     },
 }
 
+/// Reads an optional setting. None if the variable is unset or empty.
+#[must_use]
+pub fn optional(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 /// Reads a required setting.
 ///
 /// # Errors
 /// If the variable is unset or empty.
 pub fn required(name: &'static str) -> Result<String, ConfigError> {
-    std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or(ConfigError::Missing(name))
+    optional(name).ok_or(ConfigError::Missing(name))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub struct CallRecord {
 
 impl CallRecord {
     pub(crate) fn begin(store: &Store, time_scale: TimeScale, operation: &'static str) -> Self {
-        let request_id = RequestId::new();
+        let request_id = RequestId::in_any_of(store.audit_shards());
         Self {
             span: call_span(request_id, operation),
             request_id,

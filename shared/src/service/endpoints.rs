@@ -158,7 +158,7 @@ pub async fn delete(scope: &Scope, admin: Admin<'_>, id: EndpointId) -> Result<P
 /// A test event. Make it once per call, or a call that succeeds late has the id of an event that doesn't exist.
 #[must_use]
 pub fn test_event(scope: &Scope) -> Event {
-    Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now())
+    Event::new(EventKind::WebhookTest(TestData::NOTHING_HAPPENED), scope.now(), scope.store().due_shards())
 }
 
 /// Sends an endpoint a test event, whatever it subscribes to.

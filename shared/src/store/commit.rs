@@ -98,8 +98,8 @@ impl<'a> Commit<'a> {
     }
 
     pub(crate) fn emit(mut self, events: impl IntoIterator<Item = EventKind>) -> Self {
-        let now = self.now;
-        self.events.extend(events.into_iter().map(|kind| Event::new(kind, now)));
+        let (now, shards) = (self.now, self.store.due_shards());
+        self.events.extend(events.into_iter().map(|kind| Event::new(kind, now, shards)));
         self
     }
 

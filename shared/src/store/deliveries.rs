@@ -237,9 +237,11 @@ impl Store {
 
     /// Deletes the remaining items of an endpoint that is deleted.
     pub async fn delete_endpoint_items(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
-        let query = Query::of(keys::endpoints(org)).beginning(format!("{endpoint}#")).only(&[PARTITION, SORT]);
-        for key in self.all(query).await?.iter().filter_map(keys::Key::of) {
-            self.delete(key).await?;
+        for partition in [keys::endpoints(org), keys::quarantine(org)] {
+            let query = Query::of(partition).beginning(format!("{endpoint}#")).only(&[PARTITION, SORT]);
+            for key in self.all(query).await?.iter().filter_map(keys::Key::of) {
+                self.delete(key).await?;
+            }
         }
         Ok(())
     }
@@ -325,7 +327,6 @@ impl OrgStore {
         quarantined: &[Quarantined],
         since: Timestamp,
     ) -> Result<Undelivered, StoreError> {
-        let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
         let mut quarantined: BTreeSet<Uuid> = quarantined
             .iter()
             .map(|quarantined| quarantined.event_id.uuid())
@@ -334,13 +335,20 @@ impl OrgStore {
         let mut found = Undelivered::default();
         let query = Query::of(keys::undelivered(self.org, endpoint)).between(first_id_at(since), LAST);
         let visit = |item: Item| {
+            let Some(state) = text(&item, STATE).and_then(DeliveryState::parse) else { return };
+            if state == DeliveryState::Held {
+                found.held += 1;
+            }
+            if !state.is_undelivered() {
+                return;
+            }
             found.count += 1;
             if let Some(id) = text(&item, SORT).and_then(|id| id.parse::<Uuid>().ok()) {
                 found.earliest = found.earliest.or_else(|| moment_of(id));
                 quarantined.remove(&id);
             }
         };
-        self.store.each(query.one_of(STATE, &states).only(&[SORT]), visit).await?;
+        self.store.each(query.only(&[SORT, STATE]), visit).await?;
         found.count += quarantined.len() as u64;
         found.earliest = found.earliest.into_iter().chain(quarantined.first().copied().and_then(moment_of)).min();
         Ok(found)
@@ -354,6 +362,9 @@ pub struct Undelivered {
     pub count: u64,
     /// The moment of the first one.
     pub earliest: Option<Timestamp>,
+    /// The number of events that wait for the endpoint to be resumed, or to be sent since it was. They do not count as
+    /// undelivered.
+    pub held: u64,
 }
 
 pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {

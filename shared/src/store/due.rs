@@ -14,6 +14,7 @@ use super::query::Query;
 use super::record_kind::RecordKind;
 use super::{Store, StoreError};
 use crate::domain::ids::{EndpointId, OrgId};
+use crate::domain::shards::DueShards;
 use crate::domain::time::Timestamp;
 use crate::limits;
 
@@ -35,6 +36,13 @@ pub struct DueEntry {
     pub endpoint: Option<EndpointId>,
     /// For a delivery whose message a queue took: when the clock sends it again, if the entry is still there.
     pub resend_at: Option<Timestamp>,
+}
+
+impl Due {
+    /// Whether it is the entry of an event, or of a delivery of one.
+    pub(super) fn is_of_event(self) -> bool {
+        matches!(self, Self::Event | Self::Delivery)
+    }
 }
 
 impl DueEntry {
@@ -73,6 +81,11 @@ pub struct DueCursor<'a> {
 }
 
 impl Store {
+    /// The shards of the entries of a kind.
+    pub fn shards_of(&self, what: Due) -> impl Iterator<Item = u8> + use<> {
+        if what.is_of_event() { self.due_shards.all() } else { DueShards::FEWEST.all() }
+    }
+
     /// The entries of a kind that are due in a shard at a moment.
     #[must_use]
     pub fn due(&self, what: Due, shard: u8, now: Timestamp) -> DueCursor<'_> {

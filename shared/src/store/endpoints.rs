@@ -1,6 +1,7 @@
 //! Endpoints. An organization has few, so they share one partition with their health.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::try_join;
 use serde::{Deserialize, Serialize};
 
 use super::change::{Change, Changes, Update};
@@ -66,9 +67,24 @@ pub struct Quarantined {
 }
 
 impl Store {
-    /// The endpoints of an organization, the oldest first.
+    /// The endpoints of an organization with their states, the oldest first.
     pub async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
-        assemble(self.all(Query::of(keys::endpoints(org))).await?)
+        let of_endpoints = self.all(Query::of(keys::endpoints(org)));
+        let (items, quarantined) = try_join!(of_endpoints, self.all(Query::of(keys::quarantine(org))))?;
+        assemble(items.into_iter().chain(quarantined))
+    }
+
+    /// The endpoints of an organization, the oldest first: what an event reads.
+    pub async fn subscriptions(&self, org: OrgId) -> Result<Vec<Versioned<Endpoint>>, StoreError> {
+        let items = self.all(Query::of(keys::endpoints(org))).await?;
+        let is_endpoint = |item: &Item| Key::of(item).is_some_and(|key| RecordKind::Endpoint.is_of(&key));
+        items.into_iter().filter(is_endpoint).map(from_versioned_item).collect()
+    }
+
+    /// The quarantined deliveries of an endpoint, in the order of their events.
+    pub async fn quarantined_deliveries(&self, org: OrgId, id: EndpointId) -> Result<Vec<Quarantined>, StoreError> {
+        let items = self.all(Query::of(keys::quarantine(org)).beginning(format!("{id}#"))).await?;
+        items.into_iter().map(from_item).collect()
     }
 
     /// An endpoint.
@@ -126,8 +142,8 @@ impl OrgStore {
     }
 }
 
-/// Groups the partition's items by endpoint. Skips those without one, such as the health of a late attempt.
-fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
+/// Groups items by endpoint, its own first. Skips those without one, such as the health of a late attempt.
+fn assemble(items: impl Iterator<Item = Item>) -> Result<Vec<EndpointState>, StoreError> {
     let mut found: Vec<EndpointState> = Vec::new();
     for item in items {
         let Some(place) = Key::of(&item).as_ref().and_then(Place::of) else { continue };
@@ -136,8 +152,8 @@ fn assemble(items: Vec<Item>) -> Result<Vec<EndpointState>, StoreError> {
             found.push(EndpointState { endpoint, health: Health::default(), replay: None, quarantined: Vec::new() });
             continue;
         }
-        let last = found.last_mut().filter(|state| Some(state.endpoint.id().uuid()) == place.first_id());
-        let Some(state) = last else { continue };
+        let of_item = found.iter_mut().find(|state| Some(state.endpoint.id().uuid()) == place.first_id());
+        let Some(state) = of_item else { continue };
         match place.kind {
             RecordKind::EndpointHealth => state.health = from_item(item)?,
             RecordKind::EndpointReplay => state.replay = Some(from_item(item)?),

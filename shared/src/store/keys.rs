@@ -13,7 +13,8 @@
 //!   decision. Lists, decisions and the clock read only the proposal, with the agreement's name and size.
 //! - Decision: an invitation is stored under its address: each has one, and removing a member deletes it unread.
 //! - Decision: an organization's audit rows are one partition in the order of time, so one query reads any range of
-//!   days. A partition per day would spread no load: all calls of a moment would still write to one.
+//!   days, or several such partitions side by side where a deployment says so. A partition per day would spread no load:
+//!   all calls of a moment would still write to one.
 //! - Decision: an agreement keeps its own acts: an item for each call that changed it, for two write units, so one
 //!   query shows years of history. No other record has such an index: the log filters its rows by object.
 //! - Decision: a movement has its own partition with its evidence and sealed instructions, read in one query. Its
@@ -86,6 +87,11 @@ pub(super) fn endpoint_health(org: OrgId, endpoint: EndpointId) -> Key {
 
 pub(super) fn endpoint_replay(org: OrgId, endpoint: EndpointId) -> Key {
     Kind::EndpointReplay.key(&[&org, &endpoint])
+}
+
+/// The partition of an organization's quarantined deliveries, apart from its endpoints, which every event reads.
+pub(super) fn quarantine(org: OrgId) -> String {
+    Kind::Quarantined.partition(&[&org])
 }
 
 pub(super) fn quarantined_delivery(org: OrgId, endpoint: EndpointId, event: EventId) -> Key {
@@ -263,13 +269,17 @@ pub(super) fn tokens(org: OrgId) -> String {
     Kind::TokenPointer.partition(&[&org])
 }
 
-/// The partition of an organization's audit rows, in the order of time. The number names the layout.
-pub(super) fn audit_rows(org: OrgId) -> String {
-    Kind::Audit.partition(&[&org])
+/// A partition of an organization's audit rows, in the order of time.
+pub(super) fn audit_rows(org: OrgId, shard: u8) -> String {
+    Kind::Audit.partition(&[&org, &number_of(shard)])
 }
 
 pub(super) fn audit(org: OrgId, call: RequestId) -> Key {
-    Kind::Audit.key(&[&org, &call])
+    Kind::Audit.key(&[&org, &number_of(call.audit_shard()), &call])
+}
+
+fn number_of(shard: u8) -> u16 {
+    u16::from(shard) + 1
 }
 
 pub(super) fn acts(org: OrgId, agreement: AgreementId) -> String {

@@ -76,6 +76,7 @@ pub use usage::Usage;
 pub use whole_table::Position;
 
 use crate::domain::ids::OrgId;
+use crate::domain::shards::DueShards;
 use crate::error::Error;
 use crate::retry::{Obstacle, Transient};
 
@@ -132,6 +133,11 @@ impl OrgStore {
     #[must_use]
     pub(crate) fn new(store: Store, org: OrgId) -> Self {
         Self { store, org }
+    }
+
+    /// The shards of the due index that new events spread over.
+    pub(crate) fn due_shards(&self) -> DueShards {
+        self.store.due_shards
     }
 
     /// The table, for accounts and sessions, which have no organization.

@@ -174,7 +174,7 @@ records! {
     /// The pointer from a token's id to its hash.
     TokenPointer = "pointer to a token": at("ORG#o#TOKENS", "i").refers(Chapter::OfOrganization);
     /// An audit row.
-    Audit = "audit row": at("ORG#o#AUDIT#1", "i").exported();
+    Audit = "audit row": at("ORG#o#AUDIT#n", "i").exported();
     /// The first response to an idempotency key.
     FirstResponse = "response to an idempotency key": at("ORG#o#KEY#*", ".");
     /// The counter of workspaces.
@@ -193,7 +193,7 @@ records! {
     /// A requested replay.
     EndpointReplay = "replay of an endpoint": at("ORG#o#ENDPOINTS", "i#REPLAY").refers(Chapter::Deliveries);
     /// A delivery in quarantine.
-    Quarantined = "quarantined delivery": at("ORG#o#ENDPOINTS", "i#STUCK#i").refers(Chapter::Deliveries);
+    Quarantined = "quarantined delivery": at("ORG#o#QUARANTINE", "i#i").refers(Chapter::Deliveries);
     /// A delivery.
     Delivery = "delivery": at("ORG#o#DELIVERIES#i", "i").exported().refers(Chapter::Deliveries);
     /// The row of an undelivered delivery.

@@ -21,6 +21,7 @@ use super::item::{Item, number};
 use super::keys::{Key, PARTITION};
 use super::list::{Snapshots, logged};
 use super::usage::{Usage, UsageMeter};
+use crate::domain::shards::{AuditShards, DueShards};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Backoff, Budget, Obstacle};
@@ -34,6 +35,8 @@ pub struct Store {
     pub(super) table: Arc<str>,
     pub(super) meter: UsageMeter,
     pub(super) snapshots: Snapshots,
+    pub(super) due_shards: DueShards,
+    pub(super) audit_shards: AuditShards,
     due_listener: Option<DueListener>,
 }
 
@@ -59,7 +62,20 @@ impl Store {
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         let (meter, snapshots) = (UsageMeter::default(), Snapshots::default());
-        Self { client, table: table.into().into(), meter, snapshots, due_listener: None }
+        let (due_shards, audit_shards) = (DueShards::FEWEST, AuditShards::FEWEST);
+        Self { client, table: table.into().into(), meter, snapshots, due_shards, audit_shards, due_listener: None }
+    }
+
+    /// Spreads new events over so many shards of the due index and new audit rows of an organization over so many of its
+    /// own, and reads as many.
+    #[must_use]
+    pub fn with_shards(self, due_shards: DueShards, audit_shards: AuditShards) -> Self {
+        Self { due_shards, audit_shards, ..self }
+    }
+
+    /// The shards that new audit rows of an organization spread over.
+    pub(crate) fn audit_shards(&self) -> AuditShards {
+        self.audit_shards
     }
 
     /// Adds a listener for due entries as they are written, instead of the table's stream. It may miss one, too.

@@ -37,8 +37,10 @@ pub enum RelayOutcome {
     Done,
     /// The entry isn't for the relay.
     NotRelayed,
-    /// Time ran out, or a replay waits for attempts that began before it. The entry stays for the clock.
-    Partial,
+    /// Time ran out. The entry stays for the next call, which finds what is left.
+    OutOfTime,
+    /// A replay waits for attempts that began before it. The entry stays for the clock.
+    Waiting,
 }
 
 impl Relay {
@@ -48,7 +50,7 @@ impl Relay {
         Self { store, queue }
     }
 
-    /// Processes an entry until `until`, a few seconds per endpoint. If the store or the queue fails, the entry stays.
+    /// Processes an entry, that of an endpoint until a moment at most. If the store or the queue fails, the entry stays.
     pub async fn process(&self, entry: DueEntry, until: Instant) -> Result<RelayOutcome, Error> {
         match entry.what {
             Due::Event => self.fan_out(entry).await,
@@ -56,7 +58,7 @@ impl Relay {
                 self.enqueue([&entry]).await?;
                 Ok(RelayOutcome::Done)
             }
-            Due::Endpoint => self.update_deliveries(entry, until.min(Instant::now() + limits::FOLLOW_UP_TIME)).await,
+            Due::Endpoint => self.update_deliveries(entry, until).await,
             Due::Proposal | Due::Agreement | Due::Ending | Due::People | Due::Upload => Ok(RelayOutcome::NotRelayed),
         }
     }
@@ -69,10 +71,10 @@ impl Relay {
 
     async fn fan_out(&self, entry: DueEntry) -> Result<RelayOutcome, Error> {
         let org = entry.org;
-        let (event, endpoints) = try_join!(self.store.event(org, entry.id.into()), self.store.endpoints(org))?;
+        let (event, endpoints) = try_join!(self.store.event(org, entry.id.into()), self.store.subscriptions(org))?;
         if let Some(event) = event {
             let now = Timestamp::now();
-            let subscribed = endpoints.iter().map(|state| &*state.endpoint).filter(|endpoint| event.is_for(endpoint));
+            let subscribed = endpoints.iter().map(|endpoint| &**endpoint).filter(|endpoint| event.is_for(endpoint));
             try_join_all(subscribed.map(|endpoint| {
                 let key = DeliveryKey { org, endpoint: endpoint.id(), event: event.id };
                 let delivery = Delivery::new(endpoint.id(), event.id, event.event_type, event.created_at, now);
@@ -89,23 +91,29 @@ impl Relay {
         let (org, id) = (entry.org, EndpointId::from(entry.id));
         let Some(endpoint) = self.store.endpoint(org, id).await? else {
             if !self.delete_deliveries(org, id, until).await? {
-                return Ok(RelayOutcome::Partial);
+                return Ok(RelayOutcome::OutOfTime);
             }
             self.store.delete_endpoint_items(org, id).await?;
             self.store.delete_due_entry(entry).await?;
             return Ok(RelayOutcome::Done);
         };
-        let mut is_replayed = true;
+        let mut replayed = RelayOutcome::Done;
         if let Some(replay) = self.store.endpoint_replay(org, id).await? {
-            is_replayed = self.replay_quarantined(org, id, &replay, until).await?
-                && self.requeue(org, id, &Requeue::Replay(replay.clone()), until).await?;
-            if is_replayed {
+            replayed = self.replay_quarantined(org, id, &replay, until).await?;
+            if replayed == RelayOutcome::Done {
+                replayed = self.requeue(org, id, &Requeue::Replay(replay.clone()), until).await?;
+            }
+            if replayed == RelayOutcome::Done {
                 self.store.end_endpoint_replay(org, id, &replay).await?;
             }
         }
-        let is_resumed = endpoint.holds_deliveries() || self.requeue(org, id, &Requeue::Held, until).await?;
-        if !is_replayed || !is_resumed {
-            return Ok(RelayOutcome::Partial);
+        let mut resumed = RelayOutcome::Done;
+        if !endpoint.holds_deliveries() {
+            resumed = self.requeue(org, id, &Requeue::Held, until).await?;
+        }
+        let unfinished = [resumed, replayed].into_iter().find(|outcome| *outcome != RelayOutcome::Done);
+        if let Some(unfinished) = unfinished {
+            return Ok(unfinished);
         }
         self.store.delete_due_entry(entry).await?;
         Ok(RelayOutcome::Done)
@@ -114,86 +122,103 @@ impl Relay {
     async fn replay_quarantined(
         &self,
         org: OrgId,
-        id: EndpointId,
+        endpoint: EndpointId,
         replay: &Replay,
         until: Instant,
-    ) -> Result<bool, Error> {
-        let endpoints = self.store.endpoints(org).await?;
-        let quarantined = endpoints.into_iter().find(|state| state.endpoint.id() == id).map(|state| state.quarantined);
+    ) -> Result<RelayOutcome, Error> {
         let is_included = |quarantined: &Quarantined| {
             first_id_at(replay.since) <= quarantined.event_id.uuid() && quarantined.at <= replay.asked_at
         };
-        let mut due_at = Timestamp::now();
-        for quarantined in quarantined.into_iter().flatten().filter(is_included) {
+        let quarantined = self.store.quarantined_deliveries(org, endpoint).await?;
+        let included: Vec<_> = quarantined.into_iter().filter(is_included).collect();
+        let now = Timestamp::now();
+        let mut due_at = now;
+        for some in included.chunks(limits::FOLLOW_UP_DELIVERIES) {
             if until <= Instant::now() {
-                return Ok(false);
+                return Ok(RelayOutcome::OutOfTime);
             }
-            let key = DeliveryKey { org, endpoint: id, event: quarantined.event_id };
-            retry_on_conflict(budget(), || self.store.release_delivery(key, due_at)).await?;
-            due_at = later(due_at);
+            let released = some.iter().map(|quarantined| {
+                let key = DeliveryKey { org, endpoint, event: quarantined.event_id };
+                let at = due_at;
+                due_at = after(at, now);
+                retry_on_conflict(budget(), move || self.store.release_delivery(key, at))
+            });
+            try_join_all(released).await?;
         }
-        Ok(true)
+        Ok(RelayOutcome::Done)
     }
 
-    /// Makes deliveries due again, spaced in their events' order, after those of an earlier or concurrent call.
-    ///
-    /// False if time ran out (the next call finds the rest), or a delivery being attempted may join the replay later.
-    async fn requeue(&self, org: OrgId, endpoint: EndpointId, which: &Requeue, until: Instant) -> Result<bool, Error> {
+    /// Makes deliveries due again, spaced in their events' order, after those of an earlier or concurrent call. A
+    /// delivery that is being attempted may join a replay later: the call waits for it.
+    async fn requeue(
+        &self,
+        org: OrgId,
+        endpoint: EndpointId,
+        which: &Requeue,
+        until: Instant,
+    ) -> Result<RelayOutcome, Error> {
         let (from, states) = match which {
             Requeue::Held => (Uuid::nil(), vec![DeliveryState::Held]),
             Requeue::Replay(replay) => (first_id_at(replay.since), undelivered().collect()),
         };
-        let mut due_at = None;
+        let mut last_due = None;
         let mut from = Some(from);
-        let mut is_complete = true;
+        let mut outcome = RelayOutcome::Done;
         while let Some(at) = from {
+            if until <= Instant::now() {
+                return Ok(RelayOutcome::OutOfTime);
+            }
             let (deliveries, next) = self.store.open_deliveries_from(org, endpoint, at, &states).await?;
+            if last_due.is_none()
+                && let Some(first) = deliveries.first()
+            {
+                last_due = self.store.queued_before(org, endpoint, first.event_id).await?;
+            }
+            let now = Timestamp::now();
+            let mut changed = Vec::with_capacity(deliveries.len());
             for delivery in deliveries {
-                if until <= Instant::now() {
-                    return Ok(false);
-                }
-                let due_at = match &mut due_at {
-                    Some(due_at) => due_at,
-                    first => {
-                        let before = self.store.queued_before(org, endpoint, delivery.event_id).await?;
-                        let now = Timestamp::now();
-                        first.insert(before.map_or(now, |before| now.max(later(before))))
-                    }
-                };
-                let after = match which {
-                    Requeue::Held => delivery.resumed(*due_at),
-                    Requeue::Replay(replay) => {
-                        match delivery.replayed_as_asked(replay.asked_at, *due_at, Timestamp::now()) {
-                            AsAsked::Replayed(after) => Some(*after),
-                            AsAsked::UnderAttempt => {
-                                is_complete = false;
-                                None
-                            }
-                            AsAsked::NoPart => None,
+                let due_at = last_due.map_or(now, |last| after(last, now).max(now));
+                let next = match which {
+                    Requeue::Held => delivery.resumed(due_at),
+                    Requeue::Replay(replay) => match delivery.replayed_as_asked(replay.asked_at, due_at, now) {
+                        AsAsked::Replayed(next) => Some(*next),
+                        AsAsked::UnderAttempt => {
+                            outcome = RelayOutcome::Waiting;
+                            None
                         }
-                    }
+                        AsAsked::NoPart => None,
+                    },
                 };
-                if let Some(after) = after {
-                    // A delivery changed since it was read needs no update.
-                    retry_on_conflict(budget(), || self.store.settle_delivery(org, &delivery, &after)).await?;
-                    *due_at = later(*due_at);
+                if let Some(next) = next {
+                    last_due = Some(due_at);
+                    changed.push((delivery, next));
                 }
+            }
+            // A delivery that has changed since it was read needs no update.
+            for some in changed.chunks(limits::FOLLOW_UP_DELIVERIES) {
+                let settled = some.iter().map(|(before, next)| {
+                    retry_on_conflict(budget(), move || self.store.settle_delivery(org, before, next))
+                });
+                try_join_all(settled).await?;
             }
             from = next;
         }
-        Ok(is_complete)
+        Ok(outcome)
     }
 
     /// Deletes a deleted endpoint's deliveries. False if time ran out.
     async fn delete_deliveries(&self, org: OrgId, endpoint: EndpointId, until: Instant) -> Result<bool, Error> {
         let mut from = Some(Uuid::nil());
         while let Some(at) = from {
+            if until <= Instant::now() {
+                return Ok(false);
+            }
             let (keys, next) = self.store.delivery_keys_from(org, endpoint, at).await?;
-            for (key, due_at) in keys {
-                if until <= Instant::now() {
-                    return Ok(false);
-                }
-                retry_on_conflict(budget(), || self.store.delete_delivery(key, due_at)).await?;
+            for some in keys.chunks(limits::FOLLOW_UP_DELIVERIES) {
+                let deleted = some.iter().map(|(key, due_at)| {
+                    retry_on_conflict(budget(), move || self.store.delete_delivery(*key, *due_at))
+                });
+                try_join_all(deleted).await?;
             }
             from = next;
         }
@@ -207,10 +232,33 @@ enum Requeue {
     Replay(Replay),
 }
 
-fn later(due_at: Timestamp) -> Timestamp {
-    Timestamp::from_unix_ms(due_at.unix_ms() + limits::RESUME_SPACING_MS).unwrap_or(due_at)
+/// When the delivery after one that is due at a moment is due: the first ones in their events' order, further ahead at
+/// the pace at which a backlog drains.
+fn after(due_at: Timestamp, now: Timestamp) -> Timestamp {
+    let is_ahead = due_at.unix_ms() - now.unix_ms() >= limits::RESUME_IN_ORDER_MS;
+    let spacing_ms = if is_ahead { limits::RESUME_SPACING_AHEAD_MS } else { limits::RESUME_SPACING_MS };
+    Timestamp::from_unix_ms(due_at.unix_ms() + spacing_ms).unwrap_or(due_at)
 }
 
 fn budget() -> Budget {
     Budget::attempts(limits::SWEEP_ATTEMPTS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_a_backlog_keep_their_order_and_100_000_are_due_within_9_minutes() {
+        let now = Timestamp::now();
+        let (mut due_at, mut spacings) = (now, Vec::new());
+        for _ in 0..100_000 {
+            let next = after(due_at, now);
+            spacings.push(next.unix_ms() - due_at.unix_ms());
+            due_at = next;
+        }
+        assert!(spacings[..400].iter().all(|ms| *ms == limits::RESUME_SPACING_MS));
+        assert!(spacings[400..].iter().all(|ms| *ms == limits::RESUME_SPACING_AHEAD_MS));
+        assert!(due_at.unix_ms() - now.unix_ms() < 9 * 60 * 1000);
+    }
 }

@@ -8,7 +8,6 @@ use clock::Trigger;
 use shared::AppState;
 use shared::crypto::keys::Keys;
 use shared::store::due::DueEntry;
-use shared::store::keys::Due;
 use shared::webhook::client::Client;
 use shared::webhook::queue::Queue;
 use shared::webhook::relay::Relay;
@@ -70,14 +69,9 @@ async fn relay_due_entries(relay: Relay, mut due_entries: UnboundedReceiver<DueE
     let mut entries = Vec::new();
     while due_entries.recv_many(&mut entries, BATCH_MAX).await > 0 {
         while batches.try_join_next().is_some() {}
-        // An endpoint's entry may take long: in a batch of its own, it delays no other.
-        let (endpoints, others): (Vec<_>, Vec<_>) =
-            entries.drain(..).partition(|entry: &DueEntry| entry.what == Due::Endpoint);
-        for batch in endpoints.into_iter().map(|entry| vec![entry]).chain([others]) {
-            let relay = relay.clone();
-            let relaying = async move { event_relay::relay_entries(&relay, batch).await };
-            batches.spawn(calls::of("event-relay", relaying).with_current_subscriber());
-        }
+        let (relay, batch) = (relay.clone(), std::mem::take(&mut entries));
+        let relaying = async move { event_relay::relay_entries(&relay, batch).await };
+        batches.spawn(calls::of("event-relay", relaying).with_current_subscriber());
     }
 }
 

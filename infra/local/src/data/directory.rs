@@ -27,7 +27,7 @@ use crate::data::ready_file::ReadyFile;
 use crate::error::StartError;
 
 /// The version of the layout that this program reads and writes. It changes with the schema versions of records.
-const FORMAT: u32 = 5 + versions::NEWEST;
+const FORMAT: u32 = 6 + versions::NEWEST;
 
 /// The next start rotates a log of more bytes.
 const LOG_BYTES_MAX: u64 = 50 * 1024 * 1024;

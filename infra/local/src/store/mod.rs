@@ -54,6 +54,7 @@ impl OpenStore {
             }
         };
         let store = Store::new(client(&settings, options.calls.clone()), &table);
+        let store = store.with_shards(options.due_shards, options.audit_shards);
         let stream_arn = create_table(&store, options.has_stream && embedded.is_none()).await?;
         let (due_sender, due_entries) = mpsc::unbounded_channel();
         let (store, stream) = if let Some(arn) = stream_arn {

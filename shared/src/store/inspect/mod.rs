@@ -35,6 +35,7 @@ use super::record_kind::{Chapter, Place, RecordKind};
 use super::{Store, StoreError, Versioned};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::ids::OrgId;
+use crate::domain::shards::DueShards;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::retry::{Budget, retry_on_conflict};
@@ -439,7 +440,7 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
 /// Work under way whose due entries follow from no record.
 async fn underway(store: &Store) -> Result<Underway, StoreError> {
     let mut underway = Underway::default();
-    for shard in 0..keys::DUE_SHARDS {
+    for shard in DueShards::FEWEST.all() {
         for (what, into) in [
             (Due::Ending, &mut underway.endings),
             (Due::Endpoint, &mut underway.endpoints),

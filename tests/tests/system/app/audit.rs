@@ -8,7 +8,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use tests::app::{Browser, Page};
 use tests::pages::WAITS_MAX;
-use tests::{Org, log};
+use tests::{Needs, Org, log};
 
 use crate::unknown_id;
 
@@ -41,6 +41,39 @@ fn link(page: &Page, text: &str) -> Option<String> {
 
 fn id(record: &Value) -> &str {
     record["id"].as_str().expect("an id")
+}
+
+/// While a deployment's parameter grows: rows of before are in the one shard that there was.
+#[tokio::test]
+async fn the_rows_of_all_shards_are_one_log_in_the_order_of_time() {
+    const BEFORE: usize = 4;
+    const AFTER: usize = 70;
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let person = org.member("Ines Duarte").await;
+    let grown = org.stack().on_most_shards(1);
+    let browser = Browser::new(&grown.base_url);
+    assert_eq!(browser.sign_in(&person.email, &person.password, "/app").await.status, 303);
+    let mut calls = Vec::new();
+    for n in 0..BEFORE + AFTER {
+        let body = json!({"display_name": format!("Person {n}"), "kind": "person"});
+        let call = if n < BEFORE { org.post(CONTACTS, &body) } else { org.at(&grown).post(CONTACTS, &body) };
+        let answer = call.send().await;
+        assert_eq!(answer.status, 201, "{answer}");
+        calls.insert(0, answer.request_id());
+    }
+    let partitions: BTreeSet<u8> = calls.iter().map(|id| shard_of(id)).collect();
+    assert!(partitions.len() > 8, "{partitions:?}");
+
+    let mut page = browser.get(&format!("{AUDIT}?operation=create_contact")).await;
+    let mut shown = request_ids(&page);
+    assert_eq!(shown.len(), limits::AUDIT_PAGE_ROWS);
+    page = browser.get(&link(&page, "Older").expect("a link")).await;
+    shown.extend(request_ids(&page));
+    assert_eq!(shown, calls);
+}
+
+fn shard_of(request_id: &str) -> u8 {
+    request_id.parse::<shared::domain::ids::RequestId>().expect("an id").audit_shard()
 }
 
 #[tokio::test]

@@ -187,7 +187,8 @@ fn time_outs_leave_time_for_what_the_code_allows_itself() {
     assert_eq!(queues, BTreeSet::from(["DeliveryQueue", "RetryQueue"]));
 }
 
-const OPTIONAL: [&str; 4] = ["CALLS_PER_SECOND", "CLIENT_ADDRESS_HEADER", "MCP_HOSTS", "MCP_ORIGINS"];
+const OPTIONAL: [&str; 6] =
+    ["AUDIT_SHARDS", "CALLS_PER_SECOND", "CLIENT_ADDRESS_HEADER", "DUE_SHARDS", "MCP_HOSTS", "MCP_ORIGINS"];
 
 #[tokio::test]
 async fn functions_get_the_settings_that_they_need_and_no_others() {
@@ -230,6 +231,8 @@ fn value_of(variable: &str, org: &Org) -> String {
         "TABLE_NAME" => org.stack().table().name.clone(),
         "BASE_URL" => "https://countersign.example".to_owned(),
         "CALLS_PER_SECOND" => "50".to_owned(),
+        "DUE_SHARDS" => "256".to_owned(),
+        "AUDIT_SHARDS" => "16".to_owned(),
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),

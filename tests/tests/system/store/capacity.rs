@@ -26,7 +26,7 @@ const MOVEMENTS: &str = "/api/v1/movements";
 const OBLIGATIONS: &str = "/api/v1/obligations";
 const LEDGER: &str = "/api/v1/ledger";
 
-const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
+pub(crate) const FIGURES: [&str; 3] = ["read_units", "write_units", "round_trips"];
 
 struct Meter<'a> {
     faults: &'a Faults,
@@ -91,8 +91,8 @@ fn assert_complete(figures: &Map<String, Value>) {
     assert_eq!(measured, operations, "measured, and described");
 }
 
-fn golden_file() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/capacity.json")
+fn golden_file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
 }
 
 fn id(record: &Value) -> String {
@@ -117,7 +117,7 @@ async fn every_operation_costs_what_it_should() {
     assert_complete(&meter.figures);
     // Stores differ in the reported cost of a transaction. The number of calls is the service's.
     let is_embedded = std::env::var_os(tests::stack::DYNAMODB).is_none();
-    compare(&meter.figures, if is_embedded { &FIGURES } else { &["round_trips"] });
+    compare("capacity.json", &meter.figures, if is_embedded { &FIGURES } else { &["round_trips"] });
 }
 
 /// The first ledger of an instance takes the units of any other list's rows (goals, P3), and each later one those of what
@@ -381,9 +381,10 @@ async fn measure_funding(meter: &mut Meter<'_>, org: &Org, client: &Client) {
     meter.measure("paper_funding_items: 25 of them", 201, many).await;
 }
 
-fn compare(figures: &Map<String, Value>, held: &[&str]) {
+/// Compares figures with those of a golden file, or writes them into it.
+pub(crate) fn compare(name: &str, figures: &Map<String, Value>, held: &[&str]) {
     let known: Value =
-        std::fs::read(golden_file()).ok().and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default();
+        std::fs::read(golden_file(name)).ok().and_then(|file| serde_json::from_slice(&file).ok()).unwrap_or_default();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         let with_arithmetic = figures.iter().map(|(case, figures)| {
             let mut entry = figures.clone();
@@ -391,13 +392,13 @@ fn compare(figures: &Map<String, Value>, held: &[&str]) {
             (case.clone(), entry)
         });
         let text = serde_json::to_string_pretty(&Value::Object(with_arithmetic.collect())).expect("JSON");
-        std::fs::write(golden_file(), text + "\n").expect("the golden file");
+        std::fs::write(golden_file(name), text + "\n").expect("the golden file");
         return;
     }
     for (case, figures) in figures {
         for figure in held {
             let (found, expected) = (figures[*figure].as_f64(), known[case][*figure].as_f64());
-            assert_eq!(found, expected, "{figure} of {case}: see golden/capacity.json");
+            assert_eq!(found, expected, "{figure} of {case}: see golden/{name}");
         }
         let arithmetic = known[case]["arithmetic"].as_str().unwrap_or_default();
         assert!(arithmetic.contains(|c: char| c.is_ascii_digit()), "{case} has no arithmetic");

@@ -1,6 +1,6 @@
 //! The table: each call's cost, what calls leave behind, and what happens when calls collide or the store fails.
 
-mod capacity;
+pub(crate) mod capacity;
 mod concurrency;
 mod endings;
 pub(crate) mod faults;

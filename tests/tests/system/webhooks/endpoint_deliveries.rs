@@ -8,14 +8,18 @@ use shared::domain::delivery::{Attempt, Claim, Delivery, DeliveryState, FailureC
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
+use shared::limits;
 use shared::store::deliveries::DeliveryKey;
+use shared::store::due::DueEntry;
+use shared::store::keys::{Due, Key};
+use shared::webhook::relay::RelayOutcome;
 use shared::webhook::signature;
 use tests::app::Page;
 use tests::clockwork::Clockwork;
 use tests::receiver::{Arrival, Hold, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber};
 use tests::wait::in_time;
-use tests::{Needs, Org, eventually, outbox};
+use tests::{Needs, Org, eventually, outbox, rows};
 
 #[tokio::test]
 async fn while_it_is_paused_deliveries_are_held_and_then_go_out_in_the_order_of_time() {
@@ -407,6 +411,61 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
     let arrived: Vec<EventId> = subscriber.receiver.arrivals().iter().map(Arrival::event_id).collect();
     assert_eq!(arrived.len(), replayed.len());
     assert_eq!(arrived.into_iter().collect::<BTreeSet<_>>(), replayed);
+}
+
+#[tokio::test]
+async fn a_backlog_goes_out_in_the_order_of_time_and_its_page_says_how_far_it_is() {
+    // More than a page of them.
+    const COUNT: usize = 120;
+    let org = Org::with(Needs::OWN.without_background()).await;
+    let (subscriber, other) = (org.subscriber().await, org.subscriber().await);
+    let clockwork = Clockwork::of(&org);
+    let begun = Timestamp::now().plus_seconds(-10_000);
+    let events: Vec<_> = (0..COUNT).map(|n| outbox::event_at(begun.plus_seconds(n as i64))).collect();
+    outbox::insert_relayed(&org, &events).await;
+    let hold = |endpoint, event| {
+        outbox::deliver(&org, endpoint, event, |delivery| {
+            delivery.progress = Progress::Held { at: delivery.created_at }
+        })
+    };
+    for some in events.chunks(20) {
+        join_all(some.iter().map(|event| hold(subscriber.id, event))).await;
+    }
+    hold(other.id, &events[0]).await;
+    for endpoint in [&subscriber, &other] {
+        assert_eq!(endpoint.press("pause", &[]).await.status, 303);
+        assert!(!endpoint.admin.get(&endpoint.path()).await.says("to be sent"), "it is paused");
+        assert_eq!(endpoint.press("resume", &[]).await.status, 303);
+        endpoint.admin.get(&endpoint.path()).await;
+    }
+    let left = async |endpoint: &Subscriber, says: &str| endpoint.admin.get(&endpoint.path()).await.says(says);
+    assert!(left(&subscriber, "120 held events still wait to be sent").await);
+    assert!(left(&other, "1 held event still waits to be sent").await);
+
+    // Without time, nothing changes, and the work stays due.
+    let entries = rows::due_items(org.stack().table(), org.id, Due::Endpoint).await;
+    let entries: Vec<DueEntry> = entries.iter().filter_map(|item| DueEntry::of(Key::of(item)?)).collect();
+    assert_eq!(entries.len(), 2);
+    for entry in entries {
+        let ended = clockwork.relay().process(entry, std::time::Instant::now()).await;
+        assert_eq!(ended.expect("the table answers"), RelayOutcome::OutOfTime);
+    }
+    assert!(left(&subscriber, "120 held events still wait to be sent").await);
+
+    let tick = clockwork.first_tick().await;
+    assert_eq!((tick.relayed, tick.failed), (2, 0), "{tick:?}");
+    assert!(rows::due_items(org.stack().table(), org.id, Due::Endpoint).await.is_empty());
+    for endpoint in [&subscriber, &other] {
+        assert!(!left(endpoint, "to be sent").await);
+    }
+    let mut due = Vec::new();
+    for event in &events {
+        let delivery = subscriber.delivery(&org, event.id).await.expect("it is there");
+        assert_eq!(delivery.state(), DeliveryState::Queued);
+        due.push(delivery.due_at().expect("it is due").unix_ms());
+    }
+    let spacings: Vec<i64> = due.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(spacings.iter().all(|ms| *ms >= limits::RESUME_SPACING_MS), "{spacings:?}");
 }
 
 /// From the event on while the relay has yet to create it; afterwards only if it was created.

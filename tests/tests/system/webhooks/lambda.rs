@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use shared::crypto::keyring::Keyring;
 use shared::domain::delivery::{Claim, Delivery, DeliveryState, FailureClass, Outcome};
 use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::shards::DueShards;
 use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::store::Item;
@@ -90,7 +91,7 @@ impl Cloud {
     }
 
     fn key(&self, endpoint: EndpointId) -> DeliveryKey {
-        DeliveryKey { org: self.org.id, endpoint, event: EventId::new() }
+        DeliveryKey { org: self.org.id, endpoint, event: EventId::in_any_of(DueShards::FEWEST) }
     }
 }
 

@@ -8,4 +8,5 @@ mod listen;
 mod lost_answers;
 mod schedule;
 mod sender_simulation;
+mod units;
 mod vectors;

@@ -11,6 +11,7 @@ use shared::domain::time::Timestamp;
 use shared::limits;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::due::DueEntry;
+use shared::store::events::StoredEvent;
 use shared::store::keys::Key;
 use shared::webhook::queue::DeliveryMessage;
 use tests::app::Browser;
@@ -19,6 +20,7 @@ use tests::receiver::{Arrival, Reaction, Receiver};
 use tests::subscriber::{DEVELOPERS, Subscriber};
 use tests::{Fault, Faults, Needs, Org, Rule, Stack, eventually, outbox, rows};
 use tokio::task::JoinSet;
+use uuid::Uuid;
 use webhook_sender::Handled;
 
 /// Goal R4, 600 times faster: 100 ms, 500 ms, 3 s, 12 s.
@@ -164,6 +166,43 @@ async fn a_message_is_sent_before_that_is_noted() {
     assert_eq!((report.enqueued, dying.queue.wakes().len()), (1, 1));
     injected.end();
     assert!(subscriber.delivery(&org, event.id).await.is_some());
+}
+
+/// While a deployment's parameter grows, some functions know the larger number before others.
+#[tokio::test]
+async fn the_due_index_gets_more_shards_while_deliveries_wait() {
+    const EVENTS: usize = 40;
+    let org = Org::with(Needs::OWN.time_scale(600)).await;
+    let subscriber = org.subscriber().await;
+    subscriber.receiver.answer(Reaction::status(503));
+    let waiting = subscriber.test().await;
+    subscriber.wait_for(&org, waiting, "waiting").await;
+    // In the last shard, which only the grown stack reads.
+    let far = outbox::event();
+    let far = StoredEvent { id: Uuid::from_u128(far.id.uuid().as_u128() | 0xff).into(), ..far };
+    outbox::emit(&org, std::slice::from_ref(&far)).await;
+
+    let grown = org.stack().on_most_shards(600);
+    subscriber.receiver.answer(Reaction::status(200));
+    let (workspace, client) = (org.workspace("Quayside").await, org.at(&grown));
+    for n in 0..EVENTS {
+        let draft = org.empty_draft(&workspace, &format!("Lease {n}")).await;
+        let body = serde_json::json!({"action": "cancel_agreement", "agreement_id": draft["id"]});
+        client.post("/api/v1/proposals", &body).send().await.ok(201);
+    }
+    for event in [waiting, far.id] {
+        subscriber.wait_for(&org, event, "delivered").await;
+    }
+    let arrived = async || {
+        let ids: BTreeSet<EventId> = subscriber.receiver.arrivals().iter().map(Arrival::event_id).collect();
+        (ids.len() == EVENTS + 2).then_some(ids)
+    };
+    let ids = eventually("all arrive", arrived).await;
+    let shards: BTreeSet<u8> = ids.iter().map(|id| id.due_shard()).collect();
+    assert!(shards.len() > 8, "{shards:?}");
+    let of_events =
+        async || org.due().await.iter().any(|key| ["EVENT#", "DELIVERY#"].iter().any(|of| key.starts_with(of)));
+    eventually("nothing of it is due", async || (!of_events().await).then_some(())).await;
 }
 
 #[tokio::test]
