@@ -9,8 +9,9 @@ use shared::domain::agreement::gate::{GateRule, GateState};
 use shared::domain::agreement::{
     Agreement, AgreementKind, AgreementName, Label, Life, NewAgreement, NewParticipant, ParticipantRole, Roles,
 };
-use shared::domain::ids::{AgreementId, ContactId, ProposalId};
+use shared::domain::ids::{AgreementId, ContactId, ProposalId, RequestId};
 use shared::domain::proposal::{NewProposal, Proposal, ProposalAction, propose};
+use shared::domain::shards::AuditShards;
 use shared::domain::time::Timestamp;
 use shared::domain::workspace::{NewWorkspace, PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use shared::store::due::DueEntry;
@@ -265,7 +266,7 @@ pub async fn add_acts(org: &Org, id: AgreementId, count: usize) {
     let row = row.key("pk", AttributeValue::S(pk)).key("sk", AttributeValue::S(sk)).send().await;
     let row = row.expect("the table answers").item.expect("the audit row of the act");
     let copy = |_| {
-        let call = uuid::Uuid::now_v7();
+        let call = RequestId::in_any_of(AuditShards::FEWEST).uuid();
         let of = |item: &HashMap<String, AttributeValue>, sort: String| {
             let mut item = item.clone();
             item.insert("sk".to_owned(), AttributeValue::S(sort));
