@@ -69,7 +69,7 @@ pub fn key(row: &Value) -> (String, String) {
     (text("pk"), text("sk"))
 }
 
-/// An organization's audit rows, oldest first.
+/// An organization's audit rows, oldest first, if they have one shard: those of a stack on more have others, too.
 pub async fn audit(table: &Table, org: OrgId) -> Vec<Value> {
     partition(&table.client(), table, &format!("ORG#{org}#AUDIT#1")).await
 }

@@ -76,6 +76,15 @@ impl Subscriber {
         format!("{}/deliveries/{event}", self.path())
     }
 
+    /// The endpoint's page once it says something: an attempt's result is there before the endpoint's health.
+    pub async fn wait_until_page_says(&self, text: &str) -> Page {
+        let look = async || {
+            let page = self.admin.get(&self.path()).await;
+            page.says(text).then_some(page)
+        };
+        eventually(text, look).await
+    }
+
     /// Presses a button on its page.
     pub async fn press(&self, act: &str, fields: &[(&str, &str)]) -> Page {
         let token = self.admin.get(&self.path()).await.hidden("form_token");

@@ -18,7 +18,7 @@ use shared::service::call_record::log_failure;
 use shared::service::due::Settlement;
 use shared::service::system::SystemContext;
 use shared::service::{agreements, proposals};
-use shared::store::due::{DueCursor, DueEntry};
+use shared::store::due::DueEntry;
 use shared::store::keys::Due;
 use shared::webhook::queue::DeliveryMessage;
 use shared::webhook::relay::{Relay, RelayOutcome};
@@ -80,12 +80,10 @@ pub enum Trigger {
 /// Applies what is due; a failing entry or shard stops no other. Operators' queries use the line's field names.
 pub async fn tick(app: &AppState, relay: &Relay, trigger: Trigger) -> TickReport {
     let (now, started) = (Timestamp::now(), Instant::now());
-    let reads = Semaphore::new(limits::SWEEP_READS_AT_ONCE);
-    let sweep = Sweep { app, relay, now, started, trigger, reads: &reads };
+    let sweep = Sweep { app, relay, now, started, trigger };
     // All at once, so that a backlog of one kind doesn't delay another.
     let kinds = Due::ALL.into_iter().filter(|kind| *kind != Due::Endpoint);
-    let shards = kinds.flat_map(|kind| app.store.shards_of(kind).map(move |shard| sweep.shard(kind, shard)));
-    let (reports, followed_up) = futures_util::join!(join_all(shards), sweep.follow_up());
+    let (reports, followed_up) = futures_util::join!(join_all(kinds.map(|kind| sweep.kind(kind))), sweep.follow_up());
     let report = reports.into_iter().fold(followed_up, std::ops::Add::add);
     tracing::info!(
         operation = "tick",
@@ -104,21 +102,26 @@ struct Sweep<'a> {
     now: Timestamp,
     started: Instant,
     trigger: Trigger,
-    /// Limits the shards that are read at a time: each read takes a connection.
-    reads: &'a Semaphore,
 }
 
 impl Sweep<'_> {
+    async fn kind(self, kind: Due) -> TickReport {
+        let pages = Semaphore::new(limits::SWEEP_PAGES_AT_ONCE);
+        let shards = self.app.store.shards_of(kind).map(|shard| self.shard(kind, shard, &pages));
+        join_all(shards).await.into_iter().fold(TickReport::default(), std::ops::Add::add)
+    }
+
     /// Applies a shard's due entries of one kind, each once, so that a failing entry doesn't hold up the rest.
-    async fn shard(self, kind: Due, shard: u8) -> TickReport {
+    async fn shard(self, kind: Due, shard: u8, pages: &Semaphore) -> TickReport {
         let deadline = self.started + limits::SWEEP_DEADLINE;
         let mut report = TickReport::default();
         let mut due = self.app.store.due(kind, shard, self.due_until(kind));
         loop {
-            let entries = match self.page(&mut due).await {
+            let _permit = pages.acquire().await;
+            let entries = match due.next_page().await {
                 Ok(entries) => entries,
                 Err(error) => {
-                    log_failure("tick", None, &error);
+                    log_failure("tick", None, &error.into());
                     report.failed += 1;
                     return report;
                 }
@@ -129,7 +132,7 @@ impl Sweep<'_> {
             match kind {
                 Due::Delivery => self.enqueue(entries, &mut report).await,
                 Due::Event => self.relay(entries, deadline, &mut report).await,
-                // See `follow_up`.
+                // Of all shards together, in `follow_up`.
                 Due::Endpoint => return report,
                 Due::Proposal => {
                     report.expired += self.apply(TimedTransition::ExpireProposal, entries, deadline, &mut report).await;
@@ -143,11 +146,6 @@ impl Sweep<'_> {
                 Due::Upload => self.remove(entries, deadline, &mut report).await,
             }
         }
-    }
-
-    async fn page(self, due: &mut DueCursor<'_>) -> Result<Vec<DueEntry>, Error> {
-        let _permit = self.reads.acquire().await;
-        Ok(due.next_page().await?)
     }
 
     fn due_until(self, kind: Due) -> Timestamp {
@@ -174,10 +172,12 @@ impl Sweep<'_> {
         }
         report.enqueued += u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let resend_at = Timestamp::now().plus_seconds(limits::MESSAGE_VISIBILITY_S);
-        let noted = join_all(entries.iter().map(|entry| self.app.store.set_resend_at(entry, resend_at))).await;
-        if let Some(error) = noted.into_iter().find_map(Result::err) {
-            log_failure("tick", None, &error.into());
-            report.failed += 1;
+        for some in entries.chunks(limits::RELAY_CONCURRENCY) {
+            let noted = join_all(some.iter().map(|entry| self.app.store.set_resend_at(entry, resend_at))).await;
+            if let Some(error) = noted.into_iter().find_map(Result::err) {
+                log_failure("tick", None, &error.into());
+                report.failed += 1;
+            }
         }
     }
 
@@ -186,31 +186,36 @@ impl Sweep<'_> {
         let deadline = self.started + limits::SWEEP_DEADLINE;
         let mut report = TickReport::default();
         let shards = self.app.store.shards_of(Due::Endpoint);
-        let found = try_join_all(shards.map(|shard| self.changed_endpoints(shard))).await;
-        let entries = match found {
-            Ok(found) => found.into_iter().flatten(),
-            Err(error) => {
-                log_failure("tick", None, &error);
-                report.failed += 1;
-                return report;
-            }
-        };
         // An endpoint's latest entry stands for its earlier ones: what is to be done follows from the endpoint.
         let mut of_endpoints: BTreeMap<(OrgId, EndpointId), Vec<DueEntry>> = BTreeMap::new();
-        for entry in entries {
-            of_endpoints.entry((entry.org, entry.id.into())).or_default().push(entry);
+        for found in join_all(shards.map(|shard| self.changed_endpoints(shard))).await {
+            match found {
+                Ok(entries) => {
+                    for entry in entries {
+                        of_endpoints.entry((entry.org, entry.id.into())).or_default().push(entry);
+                    }
+                }
+                Err(error) => {
+                    log_failure("tick", None, &error);
+                    report.failed += 1;
+                }
+            }
         }
         let mut left: Vec<Vec<DueEntry>> = of_endpoints.into_values().collect();
-        while !left.is_empty() && Instant::now() < deadline {
+        while !left.is_empty() {
             fastrand::shuffle(&mut left);
             let mut unfinished = Vec::new();
             for some in left.chunks(limits::FOLLOW_UP_ENDPOINTS) {
+                if deadline <= Instant::now() {
+                    return report;
+                }
                 let until = deadline.min(Instant::now() + limits::FOLLOW_UP_TURN);
                 let ended = join_all(some.iter().map(|entries| self.take_turn(entries, until))).await;
                 for (entries, ended) in some.iter().zip(ended) {
                     match ended {
                         Ok(RelayOutcome::OutOfTime) => unfinished.push(entries.clone()),
-                        Ok(_) => report.relayed += 1,
+                        Ok(RelayOutcome::Done) => report.relayed += 1,
+                        Ok(RelayOutcome::Waiting | RelayOutcome::NotRelayed) => {}
                         Err(error) => {
                             log_failure("tick", entries.first().map(|entry| entry.org), &error);
                             report.failed += 1;
@@ -227,7 +232,7 @@ impl Sweep<'_> {
         let mut due = self.app.store.due(Due::Endpoint, shard, self.due_until(Due::Endpoint));
         let mut entries = Vec::new();
         loop {
-            let page = self.page(&mut due).await?;
+            let page = due.next_page().await?;
             if page.is_empty() {
                 return Ok(entries);
             }
@@ -239,7 +244,9 @@ impl Sweep<'_> {
         let Some((latest, earlier)) = entries.split_last() else { return Ok(RelayOutcome::Done) };
         let outcome = self.relay.process(latest.clone(), until).await?;
         if outcome == RelayOutcome::Done {
-            try_join_all(earlier.iter().map(|entry| self.app.store.delete_due_entry(entry.clone()))).await?;
+            for some in earlier.chunks(limits::RELAY_CONCURRENCY) {
+                try_join_all(some.iter().map(|entry| self.app.store.delete_due_entry(entry.clone()))).await?;
+            }
         }
         Ok(outcome)
     }

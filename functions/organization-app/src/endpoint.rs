@@ -180,7 +180,8 @@ async fn endpoint_page(request: &Request, notice: Option<Notice>) -> Result<Page
     let found = deliveries::list(scope, id, filter, before, DELIVERIES_PER_PAGE);
     let (state, found) = tokio::try_join!(load_endpoint(request), found)?;
     let subjects = deliveries::subjects(scope, &found.deliveries);
-    let ((replay, held), mut subjects) = tokio::try_join!(replay_form(request, query.since, &state), subjects)?;
+    let held = deliveries::left_to_send(scope, &state);
+    let (replay, held, mut subjects) = tokio::try_join!(replay_form(request, query.since, &state), held, subjects)?;
     let endpoint = &state.endpoint;
     let path = endpoint_url(id);
     let state_value = filter.state.map_or("", DeliveryState::as_str);
@@ -190,7 +191,7 @@ async fn endpoint_page(request: &Request, notice: Option<Notice>) -> Result<Page
         layout: Layout::new(request),
         url: endpoint.url().as_str().to_owned(),
         badge: endpoint_badge(&state),
-        notice: notice.or_else(|| going_out(&state, held)),
+        notice: notice.or_else(|| going_out(held)),
         new_secret: new_secret(request, endpoint.id()).await?,
         events: subscription_label(endpoint.events()),
         failing: Some(state.health.failures_in_a_row).filter(|failures| *failures > 0 && state.is_failing()),
@@ -242,8 +243,8 @@ fn event_type_options(selected: Option<EventType>) -> Vec<SelectOption> {
 }
 
 /// How far a resumed endpoint's deliveries are.
-fn going_out(state: &EndpointState, held: u64) -> Option<Notice> {
-    if held == 0 || state.endpoint.holds_deliveries() {
+fn going_out(held: u64) -> Option<Notice> {
+    if held == 0 {
         return None;
     }
     let (events, wait) = if held == 1 { ("event", "waits") } else { ("events", "wait") };
@@ -251,13 +252,12 @@ fn going_out(state: &EndpointState, held: u64) -> Option<Notice> {
     Some(Notice::plain(format!("{held} held {events} still {wait} to be sent"), line))
 }
 
-/// Counts the events since a requested time or the beginning, and those that are held. No form without undelivered
-/// events and without a requested time.
+/// Counts the events since a requested time or the beginning. `None` without events and without a requested time.
 async fn replay_form(
     request: &Request,
     since: Option<String>,
     state: &EndpointState,
-) -> Result<(Option<ReplayForm>, u64), Error> {
+) -> Result<Option<ReplayForm>, Error> {
     let form = request.unverified_form();
     let submitted =
         Some(form.get(ENDPOINT_ACTS.since).to_owned()).filter(|_| Button::of(&form) == Some(Button::ReplayAll));
@@ -267,21 +267,20 @@ async fn replay_form(
     let count_from = since.flatten().unwrap_or_else(beginning_of_time);
     let found = deliveries::undelivered(request.signed_in()?.scope(), state, count_from).await?;
     if found.count == 0 && requested.is_none() {
-        return Ok((None, found.held));
+        return Ok(None);
     }
     let from = since.flatten().or(found.earliest).unwrap_or(request.now());
     // Rounded down to the second, to include the earliest event.
     let value = zone.write_datetime_local(from);
     let invalid = requested.filter(|_| since == Some(None));
-    let form = ReplayForm {
+    Ok(Some(ReplayForm {
         count: found.count,
         is_under_way: state.replay.is_some(),
         since_at: from.into(),
         zone: zone.as_str().to_owned(),
         error: invalid.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
         since: invalid.unwrap_or(value),
-    };
-    Ok((Some(form), found.held))
+    }))
 }
 
 fn beginning_of_time() -> Timestamp {

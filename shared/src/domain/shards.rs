@@ -36,16 +36,17 @@ impl<const FEWEST: u16, const MOST: u16> Shards<FEWEST, MOST> {
         (0..=u8::MAX).take(usize::from(self.0))
     }
 
+    /// The one of the shards that an id names, if so many were there when it was made.
+    #[must_use]
+    pub fn of(self, id: Uuid) -> u8 {
+        let [.., last] = *id.as_bytes();
+        u8::try_from(u16::from(last) % self.0).unwrap_or_default()
+    }
+
     /// An id in one of the shards, with the time of another.
     fn spread(self, id: Uuid) -> Uuid {
         Uuid::from_u128(id.as_u128() & !0xff | u128::from(fastrand::u16(..self.0)))
     }
-}
-
-/// The shard of a due entry of another kind than an event's or a delivery's.
-#[must_use]
-pub fn due_shard_of_other(id: Uuid) -> u8 {
-    last_byte(id) % 8
 }
 
 impl EventId {
@@ -58,7 +59,7 @@ impl EventId {
     /// The shard that has the due entries of the event and its deliveries.
     #[must_use]
     pub fn due_shard(self) -> u8 {
-        last_byte(self.uuid())
+        DueShards::MOST.of(self.uuid())
     }
 }
 
@@ -72,13 +73,8 @@ impl RequestId {
     /// The shard that has the call's audit row.
     #[must_use]
     pub fn audit_shard(self) -> u8 {
-        last_byte(self.uuid()) % 16
+        AuditShards::MOST.of(self.uuid())
     }
-}
-
-fn last_byte(id: Uuid) -> u8 {
-    let [.., last] = *id.as_bytes();
-    last
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use std::time::Duration;
 pub const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 /// The time of one sweep. The next one, scheduled a minute later, processes the rest.
 pub const SWEEP_DEADLINE: Duration = Duration::from_secs(45);
-/// Shards of the due index that one sweep reads at a time: each read takes a connection.
-pub const SWEEP_READS_AT_ONCE: usize = 32;
+/// Shards of the due index from which one sweep takes a page of entries of a kind and applies it at a time: each takes
+/// connections, of which a function has 1,024.
+pub const SWEEP_PAGES_AT_ONCE: usize = 8;
 /// Due entries that are read at once.
 pub const SWEEP_ENTRIES_MAX: i32 = 100;
 /// Attempts at one due entry in one sweep while other calls change the same records.

@@ -83,6 +83,14 @@ pub async fn wait_for_attempt(scope: &Scope, endpoint: EndpointId, event: EventI
     tokio::time::timeout(wait, look).await.ok().flatten()
 }
 
+/// How many held deliveries of a resumed endpoint the relay has yet to make due. 0 while the endpoint holds them.
+pub async fn left_to_send(scope: &Scope, endpoint: &EndpointState) -> Result<u64, Error> {
+    if endpoint.endpoint.holds_deliveries() {
+        return Ok(0);
+    }
+    Ok(scope.store().held(endpoint.endpoint.id()).await?)
+}
+
 /// The events since a moment that an endpoint has not received: what a replay would send.
 pub async fn undelivered(scope: &Scope, endpoint: &EndpointState, since: Timestamp) -> Result<Undelivered, Error> {
     Ok(scope.store().undelivered(endpoint.endpoint.id(), &endpoint.quarantined, since).await?)

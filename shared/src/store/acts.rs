@@ -77,7 +77,7 @@ impl OrgStore {
         let query = Query::of(keys::acts(self.org, agreement)).between(from, last).backward();
         let (mut acts, mut start, mut skipped) = (Vec::new(), None, 0);
         let has_more = 'read: loop {
-            let QueryPage { items, next } = self.store.page_of(&query, start).await?;
+            let QueryPage { items, next, .. } = self.store.page_of(&query, start).await?;
             for item in items {
                 let call = text(&item, SORT).and_then(keys::call_of_act);
                 let call = call.ok_or_else(|| StoreError::Unreadable("the key of an act".to_owned()))?;

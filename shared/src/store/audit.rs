@@ -4,6 +4,7 @@
 //! once per call, which makes it a fence: a call answered as failed can't take effect later.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -115,6 +116,9 @@ fn merged(of_shards: Vec<AuditRows>) -> AuditRows {
     AuditRows { rows, has_more }
 }
 
+/// Rows that are read of a shard at once at least, so that few rounds find those that are in one of many shards.
+const AUDIT_ROWS_OF_SHARD_MIN: i32 = 50;
+
 #[derive(Debug)]
 pub(crate) struct AuditRows {
     pub rows: Vec<AuditRow>,
@@ -135,18 +139,35 @@ impl OrgStore {
         if last < first {
             return Ok(AuditRows { rows: Vec::new(), has_more: false });
         }
-        // Together, the shards are read as far as one would be, and twice as far where they are uneven.
+        // Together, the shards are read as far as one would be, and further where most rows are in one of them.
         let shards: Vec<u8> = self.store.audit_shards.all().collect();
-        let of_each = i32::try_from(shards.len()).unwrap_or(i32::MAX);
-        let limit = if of_each == 1 { limit } else { limit / of_each * 2 };
-        let read = async |shard: u8| {
-            let of_shard = Query::of(keys::audit_rows(self.org, shard));
-            let query = of_shard.between(Uuid::from_u128(first), Uuid::from_u128(last)).backward().limit(limit);
-            let QueryPage { items, next } = self.store.page_of(&query, None).await?;
-            let rows = items.iter().map(read_row).collect::<Result<_, StoreError>>()?;
-            Ok::<_, StoreError>(AuditRows { rows, has_more: next.is_some() })
-        };
-        Ok(merged(try_join_all(shards.into_iter().map(read)).await?))
+        let wanted = usize::try_from(limit).unwrap_or_default();
+        let of_each = (limit / i32::try_from(shards.len()).unwrap_or(i32::MAX)).max(AUDIT_ROWS_OF_SHARD_MIN.min(limit));
+        let (mut found, mut last) = (AuditRows { rows: Vec::new(), has_more: true }, last);
+        while found.has_more && found.rows.len() < wanted && first <= last {
+            let ids = Uuid::from_u128(first)..=Uuid::from_u128(last);
+            let read = shards.iter().map(|shard| self.audit_rows_of_shard(*shard, ids.clone(), of_each));
+            let AuditRows { rows, has_more } = merged(try_join_all(read).await?);
+            if let Some(oldest) = rows.last() {
+                last = oldest.request_id.uuid().as_u128().saturating_sub(1);
+            }
+            found.rows.extend(rows);
+            found.has_more = has_more;
+        }
+        Ok(found)
+    }
+
+    async fn audit_rows_of_shard(
+        &self,
+        shard: u8,
+        ids: RangeInclusive<Uuid>,
+        limit: i32,
+    ) -> Result<AuditRows, StoreError> {
+        let query = Query::of(keys::audit_rows(self.org, shard)).between(ids.start(), ids.end());
+        let query = query.backward().limit(limit);
+        let QueryPage { items, next, .. } = self.store.page_of(&query, None).await?;
+        let rows = items.iter().map(read_row).collect::<Result<_, StoreError>>()?;
+        Ok(AuditRows { rows, has_more: next.is_some() })
     }
 
     /// The rows of these calls, in order. Skips calls without a row.
@@ -268,5 +289,37 @@ impl Store {
         let drop_at = now.plus_seconds(limits::TRAIL_LIFETIME_S).unix_s();
         item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
         self.put(item, PutIf::Any).await.map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(ids: &[u128], has_more: bool) -> AuditRows {
+        let row = |id: &u128| AuditRow {
+            request_id: Uuid::from_u128(*id).into(),
+            at: Timestamp::now(),
+            operation: "list_contacts".to_owned(),
+            caller: Caller { actor_type: ActorType::System, id: None },
+            status: 200,
+            code: "ok".to_owned(),
+            objects: Vec::new(),
+            via: None,
+        };
+        AuditRows { rows: ids.iter().map(row).collect(), has_more }
+    }
+
+    #[test]
+    fn rows_of_shards_are_those_down_to_where_one_has_unread_rows() {
+        let of = |shards: Vec<AuditRows>| {
+            let AuditRows { rows, has_more } = merged(shards);
+            (rows.iter().map(|row| row.request_id.uuid().as_u128()).collect::<Vec<_>>(), has_more)
+        };
+        assert_eq!(of(vec![rows(&[9, 5, 1], false), rows(&[8, 2], false)]), (vec![9, 8, 5, 2, 1], false));
+        assert_eq!(of(vec![rows(&[9, 5], true), rows(&[8, 2], false)]), (vec![9, 8, 5], true));
+        assert_eq!(of(vec![rows(&[9, 5], true), rows(&[8, 7], true)]), (vec![9, 8, 7], true));
+        assert_eq!(of(vec![rows(&[], false), rows(&[3], true)]), (vec![3], true));
+        assert_eq!(of(vec![rows(&[], false), rows(&[], false)]), (vec![], false));
     }
 }

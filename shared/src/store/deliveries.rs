@@ -130,7 +130,7 @@ impl Store {
     /// Deletes a delivery of a deleted endpoint, whatever its state.
     pub async fn delete_delivery(&self, key: DeliveryKey, due_at: Option<Timestamp>) -> Result<bool, StoreError> {
         let row = keys::undelivered_row(key.org, key.endpoint, key.event);
-        let mut changes = vec![Change::Delete(key.key()), Change::Delete(row)];
+        let mut changes = vec![Change::Delete(key.key()), Change::Delete(row), out_of_quarantine(key)];
         changes.extend(due_at.map(|at| Change::Delete(key.due(at))));
         self.change(changes).await
     }
@@ -197,7 +197,7 @@ impl Store {
         let names: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
         let query = Query::of(keys::undelivered(org, endpoint)).between(from, LAST).one_of(STATE, &names);
         let query = query.only(&[SORT]).limit(limits::SWEEP_ENTRIES_MAX);
-        let QueryPage { items: rows, next } = self.page_of(&query, None).await?;
+        let QueryPage { items: rows, next, .. } = self.page_of(&query, None).await?;
         let events = rows.iter().filter_map(event_of);
         let keys: Vec<_> = events.map(|event| keys::delivery(org, endpoint, event)).collect();
         // Skips an unreadable delivery so that the others are found.
@@ -227,7 +227,7 @@ impl Store {
         from: Uuid,
     ) -> Result<(Vec<(DeliveryKey, Option<Timestamp>)>, Option<Uuid>), StoreError> {
         let query = Query::of(keys::deliveries(org, endpoint)).between(from, LAST).only(&[SORT, DUE_AT]);
-        let QueryPage { items: rows, next } = self.page_of(&query.limit(limits::SWEEP_ENTRIES_MAX), None).await?;
+        let QueryPage { items: rows, next, .. } = self.page_of(&query.limit(limits::SWEEP_ENTRIES_MAX), None).await?;
         let found = rows.iter().filter_map(|row| {
             let due_at = row.get(DUE_AT).and_then(|due| due.as_s().ok()?.parse().ok());
             Some((DeliveryKey { org, endpoint, event: event_of(row)? }, due_at))
@@ -237,11 +237,9 @@ impl Store {
 
     /// Deletes the remaining items of an endpoint that is deleted.
     pub async fn delete_endpoint_items(&self, org: OrgId, endpoint: EndpointId) -> Result<(), StoreError> {
-        for partition in [keys::endpoints(org), keys::quarantine(org)] {
-            let query = Query::of(partition).beginning(format!("{endpoint}#")).only(&[PARTITION, SORT]);
-            for key in self.all(query).await?.iter().filter_map(keys::Key::of) {
-                self.delete(key).await?;
-            }
+        let query = Query::of(keys::endpoints(org)).beginning(format!("{endpoint}#")).only(&[PARTITION, SORT]);
+        for key in self.all(query).await?.iter().filter_map(keys::Key::of) {
+            self.delete(key).await?;
         }
         Ok(())
     }
@@ -298,7 +296,7 @@ impl OrgStore {
         let mut page = DeliveryPage::default();
         let mut start = None;
         for _ in 0..limits::DELIVERY_QUERIES_MAX {
-            let QueryPage { items, next } = self.store.page_of(&query, start).await?;
+            let QueryPage { items, next, .. } = self.store.page_of(&query, start).await?;
             for item in items {
                 if wanted_type.is_some_and(|wanted| text(&item, TYPE) != Some(wanted)) {
                     continue;
@@ -320,6 +318,12 @@ impl OrgStore {
         Ok(page)
     }
 
+    /// The number of deliveries that wait for an endpoint to be resumed, or to be sent since it was.
+    pub async fn held(&self, endpoint: EndpointId) -> Result<u64, StoreError> {
+        let query = Query::of(keys::undelivered(self.org, endpoint));
+        self.store.count(query.one_of(STATE, &[DeliveryState::Held.as_str()])).await
+    }
+
     /// Events since a moment that an endpoint has not received: their deliveries failed or are quarantined.
     pub async fn undelivered(
         &self,
@@ -327,6 +331,7 @@ impl OrgStore {
         quarantined: &[Quarantined],
         since: Timestamp,
     ) -> Result<Undelivered, StoreError> {
+        let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
         let mut quarantined: BTreeSet<Uuid> = quarantined
             .iter()
             .map(|quarantined| quarantined.event_id.uuid())
@@ -335,20 +340,13 @@ impl OrgStore {
         let mut found = Undelivered::default();
         let query = Query::of(keys::undelivered(self.org, endpoint)).between(first_id_at(since), LAST);
         let visit = |item: Item| {
-            let Some(state) = text(&item, STATE).and_then(DeliveryState::parse) else { return };
-            if state == DeliveryState::Held {
-                found.held += 1;
-            }
-            if !state.is_undelivered() {
-                return;
-            }
             found.count += 1;
             if let Some(id) = text(&item, SORT).and_then(|id| id.parse::<Uuid>().ok()) {
                 found.earliest = found.earliest.or_else(|| moment_of(id));
                 quarantined.remove(&id);
             }
         };
-        self.store.each(query.only(&[SORT, STATE]), visit).await?;
+        self.store.each(query.one_of(STATE, &states).only(&[SORT]), visit).await?;
         found.count += quarantined.len() as u64;
         found.earliest = found.earliest.into_iter().chain(quarantined.first().copied().and_then(moment_of)).min();
         Ok(found)
@@ -362,9 +360,6 @@ pub struct Undelivered {
     pub count: u64,
     /// The moment of the first one.
     pub earliest: Option<Timestamp>,
-    /// The number of events that wait for the endpoint to be resumed, or to be sent since it was. They do not count as
-    /// undelivered.
-    pub held: u64,
 }
 
 pub(crate) fn undelivered() -> impl Iterator<Item = DeliveryState> {

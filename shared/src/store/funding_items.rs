@@ -189,7 +189,7 @@ impl OrgStore {
     /// A response holds a megabyte; the rest is read in ranges of places at once: a thousand items take two waits.
     async fn items_of(&self, workspace: WorkspaceId) -> Result<Vec<Item>, StoreError> {
         let last = limits::WORKSPACE_FUNDING_ITEMS_MAX;
-        let QueryPage { mut items, next } = self.store.page_of(&self.items_in(workspace, 1, last), None).await?;
+        let QueryPage { mut items, next, .. } = self.store.page_of(&self.items_in(workspace, 1, last), None).await?;
         let Some(next) = next else { return Ok(items) };
         let place = text(&next, SORT).and_then(keys::place_of).map(Place::number);
         let place = place.ok_or_else(|| StoreError::Unreadable("decoding the key of a funding item".to_owned()))?;

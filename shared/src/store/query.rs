@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, Select};
 
 use super::item::Item;
 use super::keys::{PARTITION, SORT};
@@ -16,6 +16,7 @@ pub(super) struct Query<'a> {
     attributes: &'a [&'a str],
     condition: Option<(&'a str, &'a [&'a str])>,
     is_backward: bool,
+    is_count: bool,
     limit: Option<i32>,
 }
 
@@ -31,13 +32,23 @@ enum SortKeys {
 #[derive(Debug)]
 pub(super) struct QueryPage {
     pub items: Vec<Item>,
+    /// Their number, also if only that was asked for.
+    pub count: u64,
     /// The key to continue after, if there may be more.
     pub next: Option<Item>,
 }
 
 impl<'a> Query<'a> {
     pub(super) fn of(partition: String) -> Self {
-        Self { partition, sort: SortKeys::All, attributes: &[], condition: None, is_backward: false, limit: None }
+        Self {
+            partition,
+            sort: SortKeys::All,
+            attributes: &[],
+            condition: None,
+            is_backward: false,
+            is_count: false,
+            limit: None,
+        }
     }
 
     /// Only items whose sort keys begin with a text; all if it is empty.
@@ -86,6 +97,7 @@ impl Store {
             .expression_attribute_values(":pk", text(&query.partition))
             .scan_index_forward(!query.is_backward)
             .set_limit(query.limit)
+            .set_select(query.is_count.then_some(Select::Count))
             .consistent_read(true)
             .set_exclusive_start_key(start)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
@@ -125,14 +137,29 @@ impl Store {
         let output = request.customize().interceptor(self.meter.count_call()).send().await?;
         self.meter.add_read(output.consumed_capacity());
         let next = output.last_evaluated_key.filter(|key| !key.is_empty());
-        Ok(QueryPage { items: output.items.unwrap_or_default(), next })
+        let count = u64::try_from(output.count).unwrap_or_default();
+        Ok(QueryPage { items: output.items.unwrap_or_default(), count, next })
+    }
+
+    /// The number of a query's items, which are read and paid for but not sent.
+    pub(super) async fn count(&self, query: Query<'_>) -> Result<u64, StoreError> {
+        let query = Query { is_count: true, ..query };
+        let (mut count, mut start) = (0, None);
+        loop {
+            let page = self.page_of(&query, start).await?;
+            count += page.count;
+            if page.next.is_none() {
+                return Ok(count);
+            }
+            start = page.next;
+        }
     }
 
     /// Calls `visit` with each item of a query.
     pub(super) async fn each(&self, query: Query<'_>, mut visit: impl FnMut(Item)) -> Result<(), StoreError> {
         let mut start = None;
         loop {
-            let QueryPage { items, next } = self.page_of(&query, start).await?;
+            let QueryPage { items, next, .. } = self.page_of(&query, start).await?;
             items.into_iter().for_each(&mut visit);
             if next.is_none() {
                 return Ok(());

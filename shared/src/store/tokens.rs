@@ -46,7 +46,7 @@ impl OrgStore {
         let mut pointers: Vec<Item> = Vec::new();
         let mut start = None;
         loop {
-            let QueryPage { items, next } = self.store.page_of(&query, start).await?;
+            let QueryPage { items, next, .. } = self.store.page_of(&query, start).await?;
             pointers.extend(items);
             let oldest = pointers.last().and_then(|pointer| text(pointer, SORT)).and_then(|id| id.parse().ok());
             let is_far_enough = oldest.and_then(created_at).is_some_and(|created_at| created_at < moment);

@@ -1,12 +1,12 @@
 //! `make load`: fifty organizations at once on one local stack, first all of them calm, then with two that are not: one
-//! floods the API, and one has twenty endpoints that never answer. Everything is on this machine and ends after
+//! floods the API, and one has twenty endpoints that never answer. Everything is on this machine, and calls are made for
 //! `SECONDS` (300).
 //!
 //! Times are reported, never judged. A lost delivery, or an error of a calm organization, ends it with a failure.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the run there and then")]
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -161,7 +161,8 @@ async fn phase(lasts: Duration, has_trouble: bool) -> Phase {
     let resident_mib = resident_mib();
     let mut delays = Vec::new();
     for ((_, subscriber), seen) in subscribed.iter().zip(&seen) {
-        let arrivals = subscriber.receiver.wait_for(seen.events).await;
+        let events = |arrivals: &[Arrival]| arrivals.iter().map(Arrival::event_id).collect::<BTreeSet<_>>().len();
+        let arrivals = subscriber.receiver.wait_until(|arrivals| events(arrivals) >= seen.events).await;
         delays.extend(arrivals.iter().map(delay));
     }
     delays.sort_unstable();

@@ -6,7 +6,7 @@ use super::{Due, Key, Kind};
 use crate::crypto::{SecretHash, TokenHash};
 use crate::domain::contact::Email;
 use crate::domain::ids::{EndpointId, EventId, OrgId, RequestId, SessionId};
-use crate::domain::shards::due_shard_of_other;
+use crate::domain::shards::DueShards;
 use crate::domain::time::Timestamp;
 use crate::wire::text::Folded;
 
@@ -95,11 +95,11 @@ pub(in crate::store) fn trail(at: Timestamp, shard: u8, call: RequestId) -> Key 
     Kind::Trail.key(&[&at.day(), &shard, &call])
 }
 
-/// A due entry. Shards spread what is due at once (`domain/shards.rs`); the kind comes first, so that no backlog delays another
+/// A due entry. Shards spread what is due at once ([`DueShards`]); the kind comes first, so that no backlog delays another
 /// kind.
 #[must_use]
 pub fn due(at: Timestamp, what: Due, org: OrgId, id: uuid::Uuid) -> Key {
-    let shard = if what.is_of_event() { EventId::from(id).due_shard() } else { due_shard_of_other(id) };
+    let shard = if what.is_of_event() { EventId::from(id).due_shard() } else { DueShards::FEWEST.of(id) };
     Kind::Due.key(&[&shard, &what.as_str(), &format_args!("{:015}", at.unix_ms()), &org, &id])
 }
 

@@ -44,7 +44,20 @@ async fn main() -> ExitCode {
         );
     }
     println!("  ratio with the dead one: p50 {}, events/s {}", stack["ratio_p50"], stack["ratio_events_per_s"]);
-    match write(&json!({"build": build(), "cores": cores(), "sender_alone": alone, "local_stack": stack})) {
+    let backlog = stack::backlog().await;
+    println!(
+        "\nA backlog of {} held deliveries of one endpoint, from Resume to the last arrival:",
+        backlog["deliveries"]
+    );
+    println!("  {:>8} deliveries/s: 100,000 in {} minutes (goal 15)", backlog["per_s"], backlog["minutes_for_100000"]);
+    let report = json!({
+        "build": build(),
+        "cores": cores(),
+        "sender_alone": alone,
+        "local_stack": stack,
+        "backlog": backlog,
+    });
+    match write(&report) {
         Ok(()) => {
             println!("\nThe same as JSON: target/bench/webhooks.json");
             ExitCode::SUCCESS

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
+use shared::domain::delivery::{Delivery, Progress};
 use shared::domain::ids::EventId;
 use tests::app::Browser;
-use tests::{Needs, Org, Stack, subscriber};
+use tests::{Needs, Org, Stack, outbox, subscriber};
 use tokio::net::TcpListener;
 
 use crate::receiver::Receiver;
@@ -16,6 +18,7 @@ const PROPOSALS: &str = "/api/v1/proposals";
 const APART: usize = 200;
 const TOGETHER: usize = 600;
 const AT_A_TIME: usize = 16;
+const BACKLOG: usize = 3000;
 
 pub async fn measure() -> Value {
     let stack = Stack::with(Needs::SHARED);
@@ -32,6 +35,29 @@ pub async fn measure() -> Value {
         "ratio_events_per_s": ratio("events_per_s"),
         "one": one,
         "beside_dead": beside_dead,
+    })
+}
+
+/// From `Resume` to the last arrival of what was held. The clock's own waits, a minute each, are a sixtieth.
+pub async fn backlog() -> Value {
+    eprintln!("Measuring a backlog");
+    let org = Org::on(Stack::with(Needs::OWN.time_scale(60))).await;
+    let subscriber = org.subscriber().await;
+    assert_eq!(subscriber.press("pause", &[]).await.status, 303);
+    let events: Vec<_> = (0..BACKLOG).map(|_| outbox::event()).collect();
+    outbox::insert_relayed(&org, &events).await;
+    for some in events.chunks(AT_A_TIME) {
+        let hold = |delivery: &mut Delivery| delivery.progress = Progress::Held { at: delivery.created_at };
+        join_all(some.iter().map(|event| outbox::deliver(&org, subscriber.id, event, hold))).await;
+    }
+    assert_eq!(subscriber.press("resume", &[]).await.status, 303);
+    let began = std::time::Instant::now();
+    subscriber.receiver.wait_for(BACKLOG).await;
+    let per_s = BACKLOG as f64 / began.elapsed().as_secs_f64();
+    json!({
+        "deliveries": BACKLOG,
+        "per_s": rounded(per_s),
+        "minutes_for_100000": rounded(100_000.0 / per_s / 60.0),
     })
 }
 

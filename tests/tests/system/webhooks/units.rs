@@ -67,6 +67,14 @@ impl Meter<'_> {
         self.measure(case, async |meter| meter.sender.handle(wake).await.expect("it is handled")).await;
     }
 
+    /// A success, after which the next one in 5 s leaves the endpoint's health alone.
+    async fn succeed(&self) {
+        let event = self.on_its_way().await;
+        for entry in self.due(Due::Delivery).await.iter().filter(|entry| entry.id == event.id.uuid()) {
+            self.sender.handle(DeliveryMessage::of(entry).expect("a delivery")).await.expect("it is handled");
+        }
+    }
+
     /// An event on its way to one endpoint.
     async fn on_its_way(&self) -> StoredEvent {
         let event = self.happens().await;
@@ -102,6 +110,7 @@ async fn an_event_and_its_deliveries_cost_what_they_should() {
     meter.measure("tick: sends a message again", async |meter| meter.clockwork.tick().await).await;
     meter.measure("tick: the message is on its way", async |meter| meter.clockwork.tick().await).await;
     meter.attempt("attempt: the first success in 5 s").await;
+    meter.succeed().await;
     meter.on_its_way().await;
     meter.attempt("attempt: a success").await;
     let event = meter.on_its_way().await;
@@ -119,6 +128,7 @@ async fn an_event_and_its_deliveries_cost_what_they_should() {
     meter.attempt("attempt: held").await;
     assert_eq!(subscriber.press("resume", &[]).await.status, 303);
     meter.measure("resume: one delivery", async |meter| meter.relay(Due::Endpoint).await).await;
+    meter.succeed().await;
     meter.attempt("attempt: a success after a resume").await;
     assert_eq!(subscriber.press("pause", &[]).await.status, 303);
     assert_eq!(subscriber.press("resume", &[]).await.status, 303);
