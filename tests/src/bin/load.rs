@@ -127,6 +127,12 @@ async fn dead(org: &Org, until: Instant) -> Seen {
     seen
 }
 
+/// A calm organization, with its endpoint.
+struct Calm {
+    org: Org,
+    subscriber: Subscriber,
+}
+
 struct Phase {
     /// Of all calm organizations together.
     times: Vec<Duration>,
@@ -139,13 +145,13 @@ struct Phase {
 
 async fn phase(lasts: Duration, has_trouble: bool) -> Phase {
     let stack = Stack::with(Needs::OWN.calls_per_second(CALLS_PER_SECOND));
-    let calm_ones = if has_trouble { ORGANIZATIONS - 2 } else { ORGANIZATIONS };
-    let mut subscribed: Vec<(Org, Subscriber)> = Vec::new();
-    for _ in 0..calm_ones {
+    let count = if has_trouble { ORGANIZATIONS - 2 } else { ORGANIZATIONS };
+    let mut calm_ones = Vec::new();
+    for _ in 0..count {
         let org = Org::on(stack.clone()).await;
         let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
         let subscriber = Subscriber::add(admin, Receiver::new().await, &[]).await;
-        subscribed.push((org, subscriber));
+        calm_ones.push(Calm { org, subscriber });
     }
     let (flooding, hanging) = (Org::on(stack.clone()).await, Org::on(stack.clone()).await);
     let until = Instant::now() + lasts;
@@ -156,11 +162,11 @@ async fn phase(lasts: Duration, has_trouble: bool) -> Phase {
         let (flood, _) = futures_util::join!(flood(&flooding, until), dead(&hanging, until));
         Some(flood)
     };
-    let calm_calls = join_all(subscribed.iter().map(|(org, _)| calm(org, until)));
+    let calm_calls = join_all(calm_ones.iter().map(|one| calm(&one.org, until)));
     let (seen, flood) = futures_util::join!(calm_calls, trouble);
     let resident_mib = resident_mib();
     let mut delays = Vec::new();
-    for ((_, subscriber), seen) in subscribed.iter().zip(&seen) {
+    for (Calm { subscriber, .. }, seen) in calm_ones.iter().zip(&seen) {
         let events = |arrivals: &[Arrival]| arrivals.iter().map(Arrival::event_id).collect::<BTreeSet<_>>().len();
         let arrivals = subscriber.receiver.wait_until(|arrivals| events(arrivals) >= seen.events).await;
         delays.extend(arrivals.iter().map(delay));

@@ -421,7 +421,7 @@ async fn a_backlog_goes_out_in_the_order_of_time_and_its_page_says_how_far_it_is
     let (subscriber, other) = (org.subscriber().await, org.subscriber().await);
     let clockwork = Clockwork::of(&org);
     let begun = Timestamp::now().plus_seconds(-10_000);
-    let events: Vec<_> = (0..COUNT).map(|n| outbox::event_at(begun.plus_seconds(n as i64))).collect();
+    let events: Vec<_> = (0..).take(COUNT).map(|n| outbox::event_at(begun.plus_seconds(n))).collect();
     outbox::insert_relayed(&org, &events).await;
     let hold = |endpoint, event| {
         outbox::deliver(&org, endpoint, event, |delivery| {
