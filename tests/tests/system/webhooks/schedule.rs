@@ -179,7 +179,7 @@ async fn the_due_index_gets_more_shards_while_deliveries_wait() {
     let far = StoredEvent { id: Uuid::from_u128(far.id.uuid().as_u128() | 0xff).into(), ..far };
     outbox::emit(&org, std::slice::from_ref(&far)).await;
 
-    let grown = org.stack().on_most_shards(600);
+    let grown = org.stack().on_most_shards(60);
     subscriber.receiver.answer(Reaction::status(200));
     let (workspace, client) = (org.workspace("Quayside").await, org.at(&grown));
     for n in 0..EVENTS {
