@@ -36,7 +36,7 @@ impl<const FEWEST: u16, const MOST: u16> Shards<FEWEST, MOST> {
         (0..=u8::MAX).take(usize::from(self.0))
     }
 
-    /// The one of the shards that an id names, if so many were there when it was made.
+    /// The shard of an id among so many.
     #[must_use]
     pub fn of(self, id: Uuid) -> u8 {
         let [.., last] = *id.as_bytes();

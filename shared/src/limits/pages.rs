@@ -28,6 +28,8 @@ pub const AUDIT_PAGE_ROWS: usize = 50;
 pub const AUDIT_ROWS_READ: i32 = 300;
 /// Audit rows read for a page with a filter, which may match none of them: some 700 KB in one query.
 pub const AUDIT_ROWS_READ_FILTERED: i32 = 2000;
+/// Audit rows read of one of several shards at once at least: few rounds find those that are all in one of them.
+pub const AUDIT_ROWS_OF_SHARD_MIN: i32 = 50;
 /// Days that the audit log shows first.
 pub const AUDIT_DAYS: i32 = 7;
 /// Rows of one exported file of the audit log.

@@ -116,9 +116,6 @@ fn merged(of_shards: Vec<AuditRows>) -> AuditRows {
     AuditRows { rows, has_more }
 }
 
-/// Rows that are read of a shard at once at least, so that few rounds find those that are in one of many shards.
-const AUDIT_ROWS_OF_SHARD_MIN: i32 = 50;
-
 #[derive(Debug)]
 pub(crate) struct AuditRows {
     pub rows: Vec<AuditRow>,
@@ -142,7 +139,8 @@ impl OrgStore {
         // Together, the shards are read as far as one would be, and further where most rows are in one of them.
         let shards: Vec<u8> = self.store.audit_shards.all().collect();
         let wanted = usize::try_from(limit).unwrap_or_default();
-        let of_each = (limit / i32::try_from(shards.len()).unwrap_or(i32::MAX)).max(AUDIT_ROWS_OF_SHARD_MIN.min(limit));
+        let of_each =
+            (limit / i32::try_from(shards.len()).unwrap_or(i32::MAX)).max(limits::AUDIT_ROWS_OF_SHARD_MIN.min(limit));
         let (mut found, mut last) = (AuditRows { rows: Vec::new(), has_more: true }, last);
         while found.has_more && found.rows.len() < wanted && first <= last {
             let ids = Uuid::from_u128(first)..=Uuid::from_u128(last);
