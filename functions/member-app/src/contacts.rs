@@ -15,7 +15,7 @@ use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
 use pages::urls::{contact_url, encode_query_value};
 use shared::domain::agreement::{Agreement, ParticipantRole};
-use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, NewContact};
+use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, ListedContact, NewContact};
 use shared::domain::ids::ContactId;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage};
@@ -65,7 +65,7 @@ struct ContactRow {
 }
 
 impl ContactRow {
-    fn new(contact: &Contact) -> Self {
+    fn new(contact: &ListedContact) -> Self {
         Self {
             url: contact_url(contact.id),
             name: contact.display_name.as_str().to_owned(),

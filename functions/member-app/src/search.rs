@@ -13,7 +13,7 @@ use pages::urls::{
     obligation_url, statement_url, trust_url, workspace_url,
 };
 use shared::domain::agreement::Agreement;
-use shared::domain::contact::Contact;
+use shared::domain::contact::ListedContact;
 use shared::domain::funding::FundingItem;
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
@@ -193,7 +193,7 @@ fn workspace(found: &Workspace) -> Row {
     }
 }
 
-fn contact(found: &Contact) -> Row {
+fn contact(found: &ListedContact) -> Row {
     Row {
         url: contact_url(found.id),
         name: found.display_name.as_str().to_owned(),

@@ -7,7 +7,7 @@ use pages::layout::{Layout, Link, Notice};
 use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, workspace_url};
-use shared::domain::contact::Contact;
+use shared::domain::contact::ListedContact;
 use shared::domain::ids::{ContactId, WorkspaceId};
 use shared::domain::workspace::NewPerson;
 use shared::error::Error;
@@ -42,7 +42,7 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let id: WorkspaceId = request.path_id("id")?;
     let query: ContactQuery = request.read_query()?;
     let (workspace, found) = tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, &query))?;
-    let is_chosen = |contact: &Contact| workspace.people().contains(&contact.id);
+    let is_chosen = |contact: &ListedContact| workspace.people().contains(&contact.id);
     let picker = match ContactPicker::new(&query, people_url(id), &found, is_chosen) {
         Ok(picker) => picker,
         Err(first_page) => return Ok(PageResponse::see_other(first_page)),

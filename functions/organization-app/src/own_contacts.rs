@@ -6,7 +6,7 @@ use pages::layout::{Layout, Notice};
 use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
 use pages::urls::ORGANIZATION;
-use shared::domain::contact::Contact;
+use shared::domain::contact::ListedContact;
 use shared::domain::ids::ContactId;
 use shared::domain::organization::NewOwnContact;
 use shared::error::Error;
@@ -37,7 +37,7 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
     let organization = signed_in.organization();
     let query: ContactQuery = request.read_query()?;
     let found = contacts::list(signed_in.scope(), &query).await?;
-    let is_chosen = |contact: &Contact| organization.own_contact_ids.contains(&contact.id);
+    let is_chosen = |contact: &ListedContact| organization.own_contact_ids.contains(&contact.id);
     let picker = match ContactPicker::new(&query, PATH.to_owned(), &found, is_chosen) {
         Ok(picker) => picker,
         Err(first_page) => return Ok(PageResponse::see_other(first_page)),

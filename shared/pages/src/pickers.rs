@@ -1,7 +1,7 @@
 //! Lists to choose a contact or a workspace from.
 
 use askama::Template;
-use shared::domain::contact::Contact;
+use shared::domain::contact::ListedContact;
 use shared::error::Error;
 use shared::service::contacts::ContactQuery;
 use shared::service::workspaces::{self, WorkspaceQuery};
@@ -47,11 +47,11 @@ impl ContactPicker {
     pub fn new(
         query: &ContactQuery,
         path: String,
-        found: &Page<Contact>,
-        is_chosen: impl Fn(&Contact) -> bool,
+        found: &Page<ListedContact>,
+        is_chosen: impl Fn(&ListedContact) -> bool,
     ) -> Result<Self, String> {
         let list = SearchedList::new(query.search.typed(), &path, "contacts", found.pagination)?;
-        let option = |contact: &Contact| ContactOption {
+        let option = |contact: &ListedContact| ContactOption {
             id: contact.id.to_string(),
             name: contact.display_name.as_str().to_owned(),
             kind: contact_kind_label(contact.kind),

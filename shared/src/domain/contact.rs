@@ -146,6 +146,32 @@ pub struct Contact {
     pub former: Vec<FormerIdentity>,
 }
 
+/// What lists show of a contact: all but its former identities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedContact {
+    /// Its id.
+    pub id: ContactId,
+    /// Its name.
+    pub display_name: DisplayName,
+    /// Its kind.
+    pub kind: ContactKind,
+    /// Its email address.
+    pub email: Option<Email>,
+    /// The caller's own key for it.
+    pub external_reference: Option<ExternalReference>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl From<Contact> for ListedContact {
+    fn from(contact: Contact) -> Self {
+        let Contact { id, display_name, kind, email, external_reference, created_at, updated_at, .. } = contact;
+        Self { id, display_name, kind, email, external_reference, created_at, updated_at }
+    }
+}
+
 /// A former name, kind and address of a contact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormerIdentity {

@@ -48,8 +48,8 @@ pub const AWS_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 /// Items in one `DynamoDB` transaction (the service's own limit).
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
 /// Of these, a call's own: audit row, entry in an agreement's history, idempotency key, check of its member, and the
-/// entries in the logs of five lists (agreements, their documents, proposals, movements, obligations).
-pub const CALL_ITEMS_MAX: usize = 9;
+/// entries in the logs of six lists (agreements, their documents, proposals, movements, obligations, funding items).
+pub const CALL_ITEMS_MAX: usize = 10;
 /// Items of one event: the event, and its entry on the due index.
 pub const EVENT_ITEMS: usize = 2;
 /// Keys in one `BatchGetItem` (the service's own limit).

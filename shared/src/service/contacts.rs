@@ -1,6 +1,6 @@
 //! Contacts: reading, creating or finding by reference, and changing.
 
-use crate::domain::contact::{Contact, ContactChanges, NewContact};
+use crate::domain::contact::{Contact, ContactChanges, ListedContact, NewContact};
 use crate::domain::ids::ContactId;
 use crate::error::Error;
 use crate::service::precondition::ExpectedVersion;
@@ -17,7 +17,7 @@ pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Err
 }
 
 /// A page of the contacts that match a query.
-pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, Error> {
+pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<ListedContact>, Error> {
     Ok(scope.store().list_contacts(query).await?)
 }
 

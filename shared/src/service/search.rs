@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::domain::agreement::Agreement;
 use crate::domain::audit::ObjectKind;
-use crate::domain::contact::Contact;
+use crate::domain::contact::ListedContact;
 use crate::domain::funding::FundingItem;
 use crate::domain::member::Member;
 use crate::domain::movement::Movement;
@@ -52,7 +52,7 @@ pub struct Found {
     /// By name or reference.
     pub workspaces: Page<Workspace>,
     /// By name or email address.
-    pub contacts: Page<Contact>,
+    pub contacts: Page<ListedContact>,
     /// By the name of the agreement, newest first.
     pub proposals: Page<Proposal>,
     /// By purpose, reference or the name of the agreement.

@@ -57,6 +57,7 @@ pub(super) const EXPIRES: &str = "x";
 
 impl Record for Agreement {
     type Id = AgreementId;
+    type Listed = Self;
     const KIND: RecordKind = RecordKind::Agreement;
 
     fn record_id(&self) -> AgreementId {
@@ -111,7 +112,7 @@ impl OrgStore {
         let rows = RowFilter::containing(query.search.needle())
             .equal(&WORKSPACE, query.workspace_id)
             .equal(&LIFECYCLE, query.lifecycle.get());
-        self.list(Order::OldestFirst, &rows, query.page()).await
+        self.list::<Agreement>(Order::OldestFirst, &rows, query.page()).await
     }
 }
 
@@ -123,7 +124,7 @@ impl OrgStore {
     ) -> Result<Page<Agreement>, StoreError> {
         let filter = RowFilter::containing(Some(needle));
         let slice = self.slice(Rows::AgreementDocuments, Order::OldestFirst, &filter, page).await?;
-        let agreements = self.agreements(slice.ids.into_iter().map(AgreementId::from)).await?;
+        let agreements = self.agreements(slice.found.into_iter().map(AgreementId::from)).await?;
         Ok(Page::new(agreements.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
     }
 }
@@ -176,7 +177,7 @@ impl OrgStore {
     ) -> Result<Page<Agreement>, StoreError> {
         let takes_part =
             move |row: HeldRow<'_>| row.ids(CONTACTS).is_some_and(|contacts| contacts.contains(&contact.uuid()));
-        self.list(Order::OldestFirst, &RowFilter::default().matching(takes_part), page).await
+        self.list::<Agreement>(Order::OldestFirst, &RowFilter::default().matching(takes_part), page).await
     }
 
     pub(crate) async fn agreements_of_workspace(

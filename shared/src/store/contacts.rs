@@ -5,20 +5,62 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, text};
 use super::keys;
-use super::list::{Order, RowFilter};
+use super::list::{HeldRow, Order, RowFilter};
+use super::packed::{PACKED, Packer, Unpacker, packed_number};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
-use crate::domain::contact::{Contact, ExternalReference};
+use crate::domain::contact::{Contact, ContactKind, DisplayName, Email, ExternalReference, ListedContact};
 use crate::domain::ids::{ContactId, OrgId};
+use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::page::{Page, Search, list_query};
 
 pub(super) const CONTACT: &str = "contact_id";
 
+/// The layout of what a row has packed. Pages read the records of rows in another one.
+const LAYOUT: u8 = 1;
+
+mod has {
+    pub const EMAIL: u8 = 1;
+    pub const REFERENCE: u8 = 2;
+}
+
+/// All that lists show, so that they read no records.
+fn packed(contact: &Contact) -> Packer {
+    let flag = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
+    let flags = flag(contact.email.is_some(), has::EMAIL) | flag(contact.external_reference.is_some(), has::REFERENCE);
+    let moment = |at: Timestamp| packed_number(at.unix_ms());
+    Packer::of_layout(LAYOUT)
+        .byte(flags)
+        .number(moment(contact.created_at))
+        .number(moment(contact.updated_at))
+        .sized(contact.kind.as_str().as_bytes())
+        .sized(contact.display_name.as_str().as_bytes())
+        .with(contact.email.as_ref(), |packer, email| packer.sized(email.as_str().as_bytes()))
+        .with(contact.external_reference.as_ref(), |packer, reference| packer.sized(reference.as_str().as_bytes()))
+}
+
+fn unpacked(id: ContactId, mut packed: Unpacker<'_>) -> Option<ListedContact> {
+    let flags = packed.byte()?;
+    let moment = |packed: &mut Unpacker<'_>| Timestamp::from_unix_ms(i64::try_from(packed.number()?).ok()?).ok();
+    let (created_at, updated_at) = (moment(&mut packed)?, moment(&mut packed)?);
+    let kind = ContactKind::parse(text_of(&mut packed)?)?;
+    let display_name = DisplayName::parse(text_of(&mut packed)?).ok()?;
+    let email = packed.when(flags & has::EMAIL != 0, |packed| Email::parse(text_of(packed)?).ok())?;
+    let external_reference =
+        packed.when(flags & has::REFERENCE != 0, |packed| ExternalReference::parse(text_of(packed)?).ok())?;
+    Some(ListedContact { id, display_name, kind, email, external_reference, created_at, updated_at })
+}
+
+fn text_of<'a>(packed: &mut Unpacker<'a>) -> Option<&'a str> {
+    std::str::from_utf8(packed.sized()?).ok()
+}
+
 impl Record for Contact {
     type Id = ContactId;
+    type Listed = ListedContact;
     const KIND: RecordKind = RecordKind::Contact;
 
     fn record_id(&self) -> ContactId {
@@ -26,7 +68,11 @@ impl Record for Contact {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(self.search_text())
+        Row::searched_by(self.search_text()).with_packed(packed(self))
+    }
+
+    fn of_row(row: HeldRow<'_>) -> Option<ListedContact> {
+        unpacked(row.id(), Unpacker::of_layout(row.bytes(PACKED)?, LAYOUT)?)
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -70,10 +116,10 @@ impl OrgStore {
     }
 
     /// A page of matching contacts. A search by reference takes two reads, however many contacts exist.
-    pub async fn list_contacts(&self, query: &ContactQuery) -> Result<Page<Contact>, StoreError> {
+    pub async fn list_contacts(&self, query: &ContactQuery) -> Result<Page<ListedContact>, StoreError> {
         let needle = query.search.needle();
         let Some(reference) = &query.external_reference else {
-            return self.list(Order::OldestFirst, &RowFilter::containing(needle), query.page()).await;
+            return self.list::<Contact>(Order::OldestFirst, &RowFilter::containing(needle), query.page()).await;
         };
         let found = match self.contact_with_reference(reference).await? {
             Some(id) => self.contact(id).await?.map(Versioned::into_inner),
@@ -84,7 +130,7 @@ impl OrgStore {
             contact.external_reference.as_ref() == Some(reference)
                 && needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
         };
-        Ok(Page::slice(found.into_iter().filter(fits), query.page()))
+        Ok(Page::slice(found.into_iter().filter(fits).map(ListedContact::from), query.page()))
     }
 }
 
@@ -120,4 +166,32 @@ pub(super) fn reference_item(org: OrgId, reference: &ExternalReference, contact:
     let mut item = keys::contact_reference(org, reference).into_item();
     item.insert(CONTACT.to_owned(), AttributeValue::S(contact.to_string()));
     item
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::contact::NewContact;
+    use crate::store::packed::packed_row;
+    use crate::wire::input::read;
+
+    #[test]
+    fn a_row_says_all_that_lists_show() {
+        let full = json!({"display_name": "Straße & Söhne", "kind": "llc", "email": "a@b.example", "external_reference": "crm-1"});
+        for new in [full, json!({"display_name": "Ada", "kind": "person"})] {
+            let new: NewContact = read(new).unwrap();
+            let now = Timestamp::from_unix_ms(1_790_000_000_123).unwrap();
+            let contact = Contact { updated_at: Timestamp::now(), ..Contact::create(new, now) };
+            let row = packed_row(packed(&contact));
+            assert_eq!(Contact::of_row(row.with_id(contact.id.uuid())), Some(contact.into()));
+        }
+    }
+
+    #[test]
+    fn a_row_of_another_layout_says_nothing() {
+        let row = packed_row(Packer::of_layout(LAYOUT + 1));
+        assert_eq!(Contact::of_row(row.with_id(ContactId::new().uuid())), None);
+    }
 }

@@ -1,9 +1,9 @@
 //! Funding items: a record that is its own list row, a pointer from its id, and the item of its external reference.
 //!
-//! Decision: an item has no compact row, unlike other records. Papering 25 items writes 83 items in one transaction,
+//! Decision: an item has no row beside it, unlike other records. Papering 25 items writes 84 items in one transaction,
 //! and 25 rows more would exceed `DynamoDB`'s 100; the same holds for the end of their agreement, which reopens them.
-//! So lists read the records: a workspace's, 1,000 at most, or all of an organization for its whole list and for the
-//! counts in the list of trusts. An item with all facts takes one read unit, 4 KiB; others less.
+//! The log of their list has compact rows, one entry for all items of a transaction. So an instance's first list passes
+//! over the records, up to 4 KiB each, and later ones read what was written since.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,9 @@ use futures_util::future::try_join_all;
 use futures_util::try_join;
 
 use super::change::{Change, Changes};
-use super::item::{Item, from_versioned_item, text, to_versioned_item};
-use super::keys::{self, Key, SORT};
-use super::list::{Attribute, RowFilter, TEXT};
+use super::item::{Item, from_versioned_item, keep_stamp, text, to_versioned_item};
+use super::keys::{self, Key, Rows, SORT};
+use super::list::{AT, Attribute, HeldRow, RowFilter, TEXT};
 use super::query::{Query, QueryPage};
 use super::{OrgStore, StoreError, Versioned, funding_to_review};
 use crate::domain::call_context::CallContext;
@@ -28,7 +28,6 @@ use crate::wire::page::{Filter, Page, Search, list_query};
 
 const TRUST: Attribute<TrustId> = Attribute::named("tr");
 const PHASE: Attribute<Phase> = Attribute::named("ph");
-pub(super) const AT: &str = "at";
 pub(super) const ITEM: &str = "funding_item_id";
 
 list_query! {
@@ -63,8 +62,10 @@ pub(super) fn encoded(org: OrgId, item: &FundingItem, version: u64) -> Result<It
     Ok(encoded)
 }
 
-fn decoded(item: Item) -> Result<FundingItem, StoreError> {
-    from_versioned_item::<FundingItem>(item).map(Versioned::into_inner)
+/// Keeps the rows of a workspace's items, or of its trusts; all without a workspace.
+pub(super) fn in_workspace(filter: RowFilter<'_>, workspace: Option<WorkspaceId>) -> RowFilter<'_> {
+    let Some(prefix) = workspace.map(keys::funding_of) else { return filter };
+    filter.matching(move |row| row.text(AT).is_some_and(|at| at.starts_with(&prefix)))
 }
 
 #[derive(Debug, Default)]
@@ -157,13 +158,10 @@ impl OrgStore {
             };
             return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
         }
-        let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
-        let partition = keys::funding_items(self.org);
-        let filter = RowFilter::containing(needle).equal(&TRUST, query.trust_id).equal(&PHASE, query.phase.get());
-        let (on_page, total) = self.slice_of_records(partition, &prefix, &filter, query.page()).await?;
-        let found = self.store.get_all(&on_page).await?;
-        let found: Vec<FundingItem> = found.into_iter().map(decoded).collect::<Result<_, _>>()?;
-        Ok(Page::new(found, total, query.page()))
+        let filter = in_workspace(RowFilter::containing(needle), query.workspace_id)
+            .equal(&TRUST, query.trust_id)
+            .equal(&PHASE, query.phase.get());
+        self.list_of_own_rows(Rows::FundingItems, &filter, query.page()).await
     }
 
     /// A workspace's funding, strongly consistent, in at most two round trips.
@@ -213,12 +211,13 @@ impl OrgStore {
     ) -> Result<HashMap<TrustId, u32>, StoreError> {
         let prefix = workspace.map(keys::funding_of).unwrap_or_default();
         let mut counts = HashMap::new();
-        let visit = |item: Item| {
-            if let Some(trust) = text(&item, TRUST.name).and_then(|id| id.parse().ok()) {
+        let visit = |row: HeldRow<'_>| {
+            let trust = row.text(TRUST.name).filter(|_| row.text(AT).is_some_and(|at| at.starts_with(&prefix)));
+            if let Some(trust) = trust.and_then(|id| id.parse().ok()) {
                 *counts.entry(trust).or_insert(0) += 1;
             }
         };
-        self.store.each(Query::of(keys::funding_items(self.org)).beginning(prefix).only(&[TRUST.name]), visit).await?;
+        self.each_row(Rows::FundingItems, visit).await?;
         Ok(counts)
     }
 
@@ -323,7 +322,9 @@ fn replacement(call: &CallContext, before: &Versioned<FundingItem>, after: &Fund
     if before.id() != after.id() || key(call.org(), before) != key(call.org(), after) {
         return Err(StoreError::Failed("a funding item in the place of another one".to_owned()));
     }
-    Ok(Change::Replace(encoded(call.org(), after, before.version() + 1)?, before.version()))
+    let mut item = encoded(call.org(), after, before.version() + 1)?;
+    keep_stamp(&mut item, before);
+    Ok(Change::Replace(item, before.version()))
 }
 
 #[cfg(test)]

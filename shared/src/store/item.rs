@@ -113,6 +113,11 @@ pub(super) fn from_item<T: DeserializeOwned>(item: Item) -> Result<T, StoreError
         .map_err(|_| StoreError::Unreadable(format!("decoding a {}", std::any::type_name::<T>())))
 }
 
+/// Adds the stamp of a record's last write to its next version, which gets one above it.
+pub(super) fn keep_stamp<T>(item: &mut Item, before: &Versioned<T>) {
+    item.extend(before.stamp().map(|stamp| (STAMP.to_owned(), AttributeValue::N(stamp.to_string()))));
+}
+
 pub(super) fn from_versioned_item<T: DeserializeOwned>(item: Item) -> Result<Versioned<T>, StoreError> {
     let version =
         number(&item, VERSION).ok_or_else(|| StoreError::Unreadable("decoding an item: no version".to_owned()))?;

@@ -53,6 +53,7 @@ pub(super) const HELD_IN: &str = "agreement_id";
 
 impl Record for Movement {
     type Id = MovementId;
+    type Listed = Self;
     const KIND: RecordKind = RecordKind::Movement;
 
     fn record_id(&self) -> MovementId {
@@ -131,7 +132,7 @@ impl OrgStore {
         let is_filtered = needle.is_some() || state.is_some() || query.agreement_id.is_some();
         let rows = RowFilter::default();
         let rows = if is_filtered { rows.matching(is_found) } else { rows };
-        self.list(Order::OldestFirst, &rows, query.page()).await
+        self.list::<Movement>(Order::OldestFirst, &rows, query.page()).await
     }
 
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {

@@ -39,6 +39,7 @@ list_query! {
 
 impl Record for Obligation {
     type Id = ObligationId;
+    type Listed = Self;
     const KIND: RecordKind = RecordKind::Obligation;
 
     fn record_id(&self) -> ObligationId {
@@ -91,7 +92,7 @@ impl OrgStore {
         let is_filtered = query.workspace_id.is_some() || query.agreement_id.is_some() || query.state.get().is_some();
         let rows = RowFilter::default();
         let rows = if is_filtered { rows.matching(is_wanted) } else { rows };
-        self.list(Order::OldestFirst, &rows, query.page()).await
+        self.list::<Obligation>(Order::OldestFirst, &rows, query.page()).await
     }
 
     pub(crate) async fn obligations_named(
@@ -99,7 +100,7 @@ impl OrgStore {
         needle: &str,
         page: PageRequest,
     ) -> Result<Page<Obligation>, StoreError> {
-        self.list(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
+        self.list::<Obligation>(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
     /// Obligations by due time, those with nothing due last, with their agreements, read at once.

@@ -56,6 +56,7 @@ pub(super) const CLAIMED_UNTIL: &str = "until";
 
 impl Record for Proposal {
     type Id = ProposalId;
+    type Listed = Self;
     const KIND: RecordKind = RecordKind::Proposal;
 
     fn record_id(&self) -> ProposalId {
@@ -128,7 +129,7 @@ impl OrgStore {
         if let Some(state) = query.state.get() {
             rows = rows.matching(move |row| state_of(row, now) == Some(state));
         }
-        self.list(order, &rows, query.page()).await
+        self.list::<Proposal>(order, &rows, query.page()).await
     }
 
     /// The proposal that has the claim of an action on an agreement, expired or not.

@@ -1,5 +1,6 @@
 //! Declares a kind of record once: key, version, and list row. Reading, creating, replacing and listing follow.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -9,7 +10,7 @@ use uuid::Uuid;
 use super::change::Change;
 use super::item::{Item, STAMP, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
-use super::list::{Attribute, Order, RowFilter, RowWrite, TEXT};
+use super::list::{Attribute, HeldRow, Order, RowFilter, RowWrite, TEXT};
 use super::packed::Packer;
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, versions};
@@ -20,6 +21,8 @@ use crate::wire::text::Folded;
 /// A kind of record with a key of its own, a version, and a row in a list.
 pub(super) trait Record: Sized {
     type Id: Copy + Display + From<Uuid> + Into<Uuid>;
+    /// What a page of a list shows of it.
+    type Listed: From<Self>;
     const KIND: RecordKind;
     #[allow(clippy::panic, reason = "while compiling: the kind of a record is declared with its list")]
     const ROWS: Rows = match Self::KIND.declared().rows {
@@ -33,6 +36,10 @@ pub(super) trait Record: Sized {
 
     fn record_id(&self) -> Self::Id;
     fn row(&self) -> Row;
+    /// What a page shows, if the row says all of it. Pages read the records of the others.
+    fn of_row(_row: HeldRow<'_>) -> Option<Self::Listed> {
+        None
+    }
     /// Its attributes without key and version.
     fn encode(&self) -> Result<Item, StoreError>;
     fn decode(item: Item) -> Result<Self, StoreError>;
@@ -95,10 +102,17 @@ impl OrgStore {
         order: Order,
         filter: &RowFilter<'_>,
         page: PageRequest,
-    ) -> Result<Page<R>, StoreError> {
-        let slice = self.slice(R::ROWS, order, filter, page).await?;
-        let records = self.find_all::<R>(slice.ids.into_iter().map(R::Id::from)).await?;
-        Ok(Page::new(records.into_iter().map(Versioned::into_inner).collect(), slice.total, page))
+    ) -> Result<Page<R::Listed>, StoreError> {
+        let of_row = |row: HeldRow<'_>| R::of_row(row).ok_or_else(|| row.id::<Uuid>());
+        let slice = self.slice_of(R::ROWS, order, filter, page, of_row).await?;
+        let left = slice.found.iter().filter_map(|found| found.as_ref().err().copied());
+        let records = self.find_all::<R>(left.map(R::Id::from)).await?;
+        let mut records: HashMap<Uuid, R> =
+            records.into_iter().map(|record| (record.record_id().into(), record.into_inner())).collect();
+        let shown = slice.found.into_iter();
+        let shown =
+            shown.filter_map(|found| found.or_else(|id| records.remove(&id).map(R::Listed::from).ok_or(())).ok());
+        Ok(Page::new(shown.collect(), slice.total, page))
     }
 }
 

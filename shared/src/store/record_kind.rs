@@ -29,6 +29,10 @@ text_enum! {
         Obligations = "OBLIGATIONS",
         /// Rows of bank statements.
         Statements = "STATEMENTS",
+        /// Funding items, which are their own rows.
+        FundingItems = "FUNDINGITEMS",
+        /// Trusts, which are their own rows.
+        Trusts = "TRUSTS",
     }
 }
 
@@ -83,11 +87,22 @@ pub(super) struct Declared {
     pub secret: &'static [&'static str],
     /// The list, if it has a row with its id in one. Only such records change their layout by steps.
     pub rows: Option<Rows>,
+    /// The list of which the records themselves are the rows.
+    pub own_rows: Option<OwnRows>,
     pub refers: Chapter,
 }
 
+/// A list of records that have no rows beside them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnRows {
+    pub rows: Rows,
+    /// What lists read of a record besides its id, version and sort key.
+    pub attributes: &'static [&'static str],
+}
+
 const fn at(partition: &'static str, sort: &'static str) -> Declared {
-    Declared { partition, sort, is_exported: false, sealed: &[], secret: &[], rows: None, refers: Chapter::Alone }
+    let (sealed, secret, refers) = (&[], &[], Chapter::Alone);
+    Declared { partition, sort, is_exported: false, sealed, secret, rows: None, own_rows: None, refers }
 }
 
 impl Declared {
@@ -105,6 +120,10 @@ impl Declared {
 
     const fn listed(self, rows: Rows) -> Self {
         Self { rows: Some(rows), ..self }
+    }
+
+    const fn own_rows(self, rows: Rows, attributes: &'static [&'static str]) -> Self {
+        Self { own_rows: Some(OwnRows { rows, attributes }), ..self }
     }
 
     const fn refers(self, chapter: Chapter) -> Self {
@@ -268,7 +287,8 @@ records! {
     OlderOccurrence = "older occurrence of an obligation":
         at("ORG#o#OBLIGATION#i", "OCCURRENCE#n").exported().refers(Chapter::BesideAgreements);
     /// A funding item.
-    FundingItem = "funding item": at("ORG#o#FUNDINGITEMS", "i#n").exported().refers(Chapter::Funding);
+    FundingItem = "funding item":
+        at("ORG#o#FUNDINGITEMS", "i#n").exported().own_rows(Rows::FundingItems, &["s", "ph", "tr"]).refers(Chapter::Funding);
     /// The pointer from a funding item's id to its place.
     FundingItemPointer = "pointer to a funding item": at("ORG#o#FUNDINGITEM#i", ".").refers(Chapter::Funding);
     /// The funding item of an external reference.
@@ -277,7 +297,8 @@ records! {
     FundingItemToReview = "row of a funding item with proof to review":
         at("ORG#o#FUNDINGTOREVIEW", "i").refers(Chapter::Funding);
     /// A trust.
-    Trust = "trust": at("ORG#o#TRUSTS", "i#i").exported().refers(Chapter::Funding);
+    Trust = "trust":
+        at("ORG#o#TRUSTS", "i#i").exported().own_rows(Rows::Trusts, &["s"]).refers(Chapter::Funding);
     /// The pointer from a trust's id to its workspace.
     TrustPointer = "pointer to a trust": at("ORG#o#TRUST#i", ".").refers(Chapter::Funding);
     /// The trust of an external reference.
@@ -286,6 +307,13 @@ records! {
     Row = "row of a list": at("ORG#o#r", "i").refers(Chapter::Records);
     /// An entry in the log of a list: the rows that a transaction wrote, by the moment of its attempt.
     RowsWritten = "entry in the log of a list": at("ORG#o#r#LOG", "n#i");
+}
+
+impl Rows {
+    /// What lists read of the records, if they are their own rows.
+    pub(super) fn own(self) -> Option<OwnRows> {
+        RecordKind::ALL.into_iter().filter_map(|kind| kind.declared().own_rows).find(|own| own.rows == self)
+    }
 }
 
 impl RecordKind {
@@ -308,6 +336,13 @@ impl RecordKind {
     /// The kind of a record that has a row with its id in a list. None for other items.
     pub(super) fn of_listed(key: &Key) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.declared().rows.is_some() && kind.is_of(key))
+    }
+
+    /// The kind of a record that is its own row, and its organization. None for other items.
+    pub(super) fn of_own_row(key: &Key) -> Option<(OwnRows, OrgId)> {
+        let places = Self::ALL.into_iter().filter_map(|kind| Some((kind.declared().own_rows?, kind)));
+        let mut found = places.filter_map(|(rows, kind)| Some((rows, kind.place(key)?.org?)));
+        found.next()
     }
 
     /// Whether a key is that of an item of this kind.

@@ -28,6 +28,7 @@ const WAS_FILED: &str = "was_filed";
 
 impl Record for Statement {
     type Id = StatementId;
+    type Listed = Self;
     const KIND: RecordKind = RecordKind::Statement;
 
     fn record_id(&self) -> StatementId {
@@ -53,7 +54,7 @@ impl OrgStore {
     }
 
     pub(crate) async fn list_statements(&self, page: PageRequest) -> Result<Page<Statement>, StoreError> {
-        self.list(Order::NewestFirst, &RowFilter::default(), page).await
+        self.list::<Statement>(Order::NewestFirst, &RowFilter::default(), page).await
     }
 
     pub(crate) async fn statements_named(
@@ -61,7 +62,7 @@ impl OrgStore {
         needle: &str,
         page: PageRequest,
     ) -> Result<Page<Statement>, StoreError> {
-        self.list(Order::NewestFirst, &RowFilter::containing(Some(needle)), page).await
+        self.list::<Statement>(Order::NewestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
     pub(crate) async fn statement_of_file(&self, sha256: &str) -> Result<Option<StatementId>, StoreError> {

@@ -3,8 +3,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes};
-use super::item::{Item, from_versioned_item, text, to_versioned_item};
-use super::keys::{self, Key};
+use super::funding_items::in_workspace;
+use super::item::{Item, from_versioned_item, keep_stamp, text, to_versioned_item};
+use super::keys::{self, Key, Rows};
 use super::list::{RowFilter, TEXT};
 use super::query::Query;
 use super::{OrgStore, StoreError, Versioned};
@@ -30,7 +31,7 @@ list_query! {
     }
 }
 
-/// What makes a record its own row: the searched text. The others are always there.
+/// What the inspection compares: the searched text. The others are always there.
 pub(super) const LISTED: [&str; 3] = [TEXT, "id", "workspace_id"];
 
 pub(super) fn item(org: OrgId, trust: &Trust, version: u64) -> Result<Item, StoreError> {
@@ -89,12 +90,8 @@ impl OrgStore {
             };
             return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
         }
-        let prefix = query.workspace_id.map(keys::funding_of).unwrap_or_default();
-        let (partition, filter) = (keys::trusts(self.org), RowFilter::containing(needle));
-        let (on_page, total) = self.slice_of_records(partition, &prefix, &filter, query.page()).await?;
-        let found = self.store.get_all(&on_page).await?;
-        let found: Vec<Trust> = found.into_iter().map(decode).collect::<Result<_, _>>()?;
-        Ok(Page::new(found, total, query.page()))
+        let filter = in_workspace(RowFilter::containing(needle), query.workspace_id);
+        self.list_of_own_rows(Rows::Trusts, &filter, query.page()).await
     }
 
     /// Oldest first.
@@ -109,10 +106,6 @@ impl OrgStore {
         let query = Query::of(keys::trusts(self.org)).beginning(keys::funding_of(workspace));
         self.store.all(query).await?.into_iter().map(from_versioned_item).collect()
     }
-}
-
-fn decode(item: Item) -> Result<Trust, StoreError> {
-    from_versioned_item::<Trust>(item).map(Versioned::into_inner)
 }
 
 pub(super) fn leading_to(trust: &Trust, key: Key) -> Item {
@@ -147,7 +140,9 @@ pub fn replace(call: &CallContext, before: &Versioned<Trust>, after: &Trust) -> 
         return Err(StoreError::Failed("a trust in the place of another one".to_owned()));
     }
     let org = call.org();
-    let mut changes = vec![Change::Replace(item(org, after, before.version() + 1)?, before.version())];
+    let mut item = item(org, after, before.version() + 1)?;
+    keep_stamp(&mut item, before);
+    let mut changes = vec![Change::Replace(item, before.version())];
     if before.formal_name != after.formal_name {
         changes.push(Change::Put(pointer(org, after)));
     }

@@ -65,6 +65,7 @@ const PEOPLE: &str = "p";
 
 impl Record for Workspace {
     type Id = WorkspaceId;
+    type Listed = Self;
     const KIND: RecordKind = RecordKind::Workspace;
 
     fn record_id(&self) -> WorkspaceId {
@@ -108,7 +109,7 @@ impl OrgStore {
 
     /// A page of the workspaces that a query asks for.
     pub async fn list_workspaces(&self, query: &WorkspaceQuery) -> Result<Page<Workspace>, StoreError> {
-        self.list(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
+        self.list::<Workspace>(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
     pub(crate) async fn workspaces_of(

@@ -14,7 +14,7 @@ use pages::routes::Operation;
 use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
-use shared::domain::contact::Contact;
+use shared::domain::contact::ListedContact;
 use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
@@ -61,7 +61,7 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let takes_part = |contact: &Contact| agreement.participants.iter().any(|part| part.contact_id == contact.id);
+    let takes_part = |contact: &ListedContact| agreement.participants.iter().any(|part| part.contact_id == contact.id);
     let path = format!("{}/participants", agreement_url(id));
     let picker = match ContactPicker::new(&query, path, &found, takes_part) {
         Ok(picker) => picker,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api::operation::Output;
-use crate::domain::contact::{Contact, ContactKind, DisplayName, Email, ExternalReference};
+use crate::domain::contact::{Contact, ContactKind, DisplayName, Email, ExternalReference, ListedContact};
 use crate::domain::ids::ContactId;
 use crate::domain::time::Timestamp;
 use crate::wire::fields::FieldErrors;
@@ -48,10 +48,16 @@ pub struct ContactView {
     pub updated_at: Timestamp,
 }
 
+impl From<ListedContact> for ContactView {
+    fn from(contact: ListedContact) -> Self {
+        let ListedContact { id, display_name, kind, email, external_reference, created_at, updated_at } = contact;
+        Self { id, display_name, kind, email, external_reference, created_at, updated_at }
+    }
+}
+
 impl From<Contact> for ContactView {
     fn from(contact: Contact) -> Self {
-        let Contact { id, display_name, kind, email, external_reference, created_at, updated_at, .. } = contact;
-        Self { id, display_name, kind, email, external_reference, created_at, updated_at }
+        ListedContact::from(contact).into()
     }
 }
 

@@ -5,6 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::super::change::{Change, Update};
 use super::super::item::{Item, VERSION, from_item, from_versioned_item, number, text};
 use super::super::keys::{self, Due};
+use super::super::list::AT;
 use super::super::record_kind::{Place, RecordKind};
 use super::super::{funding_items, funding_to_review, trusts};
 use super::records::{leads_here, refers_to_contacts};
@@ -18,7 +19,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     match place.kind {
         RecordKind::FundingItem => funding_item(sight, org),
         RecordKind::FundingItemPointer => {
-            let Some(sort) = text(sight.item, funding_items::AT) else { return sight.unreadable() };
+            let Some(sort) = text(sight.item, AT) else { return sight.unreadable() };
             let (at, id) = (keys::with_sort(keys::funding_items(org), sort), place.first_id());
             let says = "leads to a funding item that has another id";
             sight.derives_from(at, Problem::PointerWithoutRecord, says, move |item| {

@@ -238,6 +238,8 @@ fn row(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
         Rows::Movements => keys::movement(org, id.into()),
         Rows::Obligations => keys::obligation(org, id.into()),
         Rows::Statements => keys::statement(org, id.into()),
+        Rows::FundingItems => keys::funding_item_pointer(org, id.into()),
+        Rows::Trusts => keys::trust_pointer(org, id.into()),
     };
     let own = sight.key.clone();
     sight.check([record.clone()], move |known| {

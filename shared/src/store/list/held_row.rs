@@ -42,6 +42,7 @@ impl OwnedRow {
         Self { text, attributes: attributes.into_bytes() }
     }
 
+    #[cfg(test)]
     pub(in crate::store) fn with_id(&self, id: Uuid) -> HeldRow<'_> {
         HeldRow { id, text: &self.text, attributes: &self.attributes }
     }

@@ -11,15 +11,16 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
-use super::OwnedRow;
+use super::{AT, ID, OwnedRow};
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::store::StoreError;
 use crate::store::change::Change;
-use crate::store::item::{Item, STAMP, bytes};
-use crate::store::keys::{self, DROP_AT, Key, Rows};
+use crate::store::item::{Item, STAMP, VERSION, bytes, number, text};
+use crate::store::keys::{self, DROP_AT, Key, Rows, SORT};
 use crate::store::packed::{Packer, Unpacker};
+use crate::store::record_kind::{OwnRows, RecordKind};
 
 const WRITTEN: &str = "w";
 const LAYOUT: u8 = 1;
@@ -41,42 +42,66 @@ pub(in crate::store) struct RowWrite {
 
 /// How many entries the changes of a transaction get in logs: one for each list.
 pub(in crate::store) fn count_of_entries<'a>(changes: impl IntoIterator<Item = &'a Change>) -> usize {
-    changes.into_iter().filter_map(row_write).map(|write| write.rows).collect::<BTreeSet<_>>().len()
+    changes.into_iter().filter_map(Listed::of).map(|listed| listed.rows).collect::<BTreeSet<_>>().len()
 }
 
-fn row_write(change: &Change) -> Option<&RowWrite> {
-    if let Change::Row(write) = change { Some(write) } else { None }
+/// What a change writes of a list.
+struct Listed {
+    org: OrgId,
+    rows: Rows,
+    record: Key,
+    stamp_before: Option<i64>,
+    written: Written,
+}
+
+impl Listed {
+    /// None for changes of what no list shows.
+    fn of(change: &Change) -> Option<Self> {
+        match change {
+            Change::Row(RowWrite { org, rows, id, record, version, stamp_before, row }) => {
+                let written = Written { id: *id, version: *version, row: row.as_ref().map(OwnedRow::of) };
+                Some(Self { org: *org, rows: *rows, record: record.clone(), stamp_before: *stamp_before, written })
+            }
+            Change::Create(item) | Change::Replace(item, _) => Self::of_own_row(item),
+            _ => None,
+        }
+    }
+
+    fn of_own_row(item: &Item) -> Option<Self> {
+        let record = Key::of(item)?;
+        let (own, org) = RecordKind::of_own_row(&record)?;
+        let written = Written::of_own_row(item, own)?;
+        Some(Self { org, rows: own.rows, record, stamp_before: number(item, STAMP), written })
+    }
 }
 
 /// The changes with an entry in the log of each list whose rows they write, all stamped alike.
 pub(in crate::store) fn logged(mut changes: Vec<Change>, now: Timestamp) -> Vec<Change> {
-    let writes: Vec<&RowWrite> = changes.iter().filter_map(row_write).collect();
-    let Some(stamp) = writes.iter().map(|write| write.stamp_before.map_or(i64::MIN, |before| before + 1)).max() else {
+    let listed: Vec<Listed> = changes.iter().filter_map(Listed::of).collect();
+    let Some(stamp) = listed.iter().map(|listed| listed.stamp_before.map_or(i64::MIN, |before| before + 1)).max()
+    else {
         return changes;
     };
     let stamp = stamp.max(now.unix_ms());
-    let mut entries: BTreeMap<(OrgId, Rows), Vec<&RowWrite>> = BTreeMap::new();
-    for write in &writes {
-        entries.entry((write.org, write.rows)).or_default().push(write);
-    }
-    let entries: Vec<Change> =
-        entries.into_iter().map(|((org, rows), writes)| Change::Put(entry(org, rows, stamp, &writes))).collect();
-    let records: Vec<Key> = writes.iter().map(|write| write.record.clone()).collect();
     for change in &mut changes {
         if let Change::Create(item) | Change::Replace(item, _) = change
-            && records.iter().any(|record| record.is_of(item))
+            && listed.iter().any(|listed| listed.record.is_of(item))
         {
             item.insert(STAMP.to_owned(), AttributeValue::N(stamp.to_string()));
         }
     }
-    changes.extend(entries);
+    let mut entries: BTreeMap<(OrgId, Rows), Vec<Written>> = BTreeMap::new();
+    for Listed { org, rows, written, .. } in listed {
+        entries.entry((org, rows)).or_default().push(written);
+    }
+    changes.extend(entries.iter().map(|((org, rows), written)| Change::Put(entry(*org, *rows, stamp, written))));
     changes
 }
 
-fn entry(org: OrgId, rows: Rows, stamp: i64, writes: &[&RowWrite]) -> Item {
-    let written = Packer::of_layout(LAYOUT).each(writes, |packer, write| {
-        let packer = packer.id(write.id).number(write.version);
-        match write.row.as_ref().map(OwnedRow::of) {
+fn entry(org: OrgId, rows: Rows, stamp: i64, written: &[Written]) -> Item {
+    let written = Packer::of_layout(LAYOUT).each(written, |packer, Written { id, version, row }| {
+        let packer = packer.id(*id).number(*version);
+        match row {
             Some(row) => packer.byte(1).sized(row.text.as_bytes()).sized(&row.attributes),
             None => packer.byte(0),
         }
@@ -95,6 +120,22 @@ pub(super) struct Written {
     pub version: u64,
     /// None if the record was deleted.
     pub row: Option<OwnedRow>,
+}
+
+impl Written {
+    /// What a stored row says. None without its id or version.
+    pub(super) fn of_row(row: &Item) -> Option<Self> {
+        let id = text(row, SORT)?.parse().ok()?;
+        Some(Self { id, version: number(row, VERSION)?, row: Some(OwnedRow::of(row)) })
+    }
+
+    /// What a record that is its own row says as one. None without its id or version.
+    pub(super) fn of_own_row(record: &Item, own: OwnRows) -> Option<Self> {
+        let id = text(record, ID)?.parse().ok()?;
+        let mut row = Item::from([(AT.to_owned(), record.get(SORT)?.clone())]);
+        row.extend(own.attributes.iter().filter_map(|name| Some(((*name).to_owned(), record.get(*name)?.clone()))));
+        Some(Self { id, version: number(record, VERSION)?, row: Some(OwnedRow::of(&row)) })
+    }
 }
 
 pub(super) fn read(entry: &Item) -> Result<Vec<Written>, StoreError> {
@@ -116,7 +157,8 @@ fn read_written(packed: &mut Unpacker<'_>) -> Option<Written> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ids::ContactId;
+    use crate::domain::ids::{ContactId, TrustId, WorkspaceId};
+    use crate::store::list::TEXT;
     use crate::store::record;
 
     fn write(org: OrgId, rows: Rows, version: u64, stamp_before: Option<i64>, text: Option<&str>) -> RowWrite {
@@ -166,6 +208,40 @@ mod tests {
         let from = keys::logged_from(ahead + 1);
         assert!(Key::of(contacts).unwrap().sort() > from.as_str());
         assert!(Key::of(contacts).unwrap().sort() < keys::logged_from(ahead + 2).as_str());
+    }
+
+    #[test]
+    fn a_record_that_is_its_own_row_is_logged_as_a_compact_one() {
+        let (org, now) = (OrgId::new(), Timestamp::from_unix_ms(1_790_000_000_000).unwrap());
+        let (workspace, trust) = (WorkspaceId::new(), TrustId::new());
+        let stamped = now.unix_ms() + 9;
+        let text = |text: String| AttributeValue::S(text);
+        let number = |number: i64| AttributeValue::N(number.to_string());
+        let mut record = keys::trust(org, workspace, trust).into_item();
+        record.extend([
+            (ID.to_owned(), text(trust.to_string())),
+            (VERSION.to_owned(), number(2)),
+            (STAMP.to_owned(), number(stamped)),
+            (TEXT.to_owned(), text("harbor trust".to_owned())),
+            ("formal_name".to_owned(), text("Harbor Trust".to_owned())),
+        ]);
+        let changes = vec![Change::Replace(record.clone(), 1)];
+        assert_eq!(count_of_entries(&changes), 1);
+        let [Change::Replace(written, 1), Change::Put(entry)] = &logged(changes, now)[..] else {
+            panic!("two changes")
+        };
+        assert_eq!(stamp_of(written), Some(stamped + 1), "above the record's last stamp");
+        let [logged] = &read(entry).unwrap()[..] else { panic!("one record") };
+        assert_eq!((logged.id, logged.version), (trust.uuid(), 2));
+        let row = logged.row.as_ref().unwrap().with_id(trust.uuid());
+        let sort = format!("{workspace}#{trust}");
+        assert_eq!(
+            (row.searched(), row.text(AT), row.text("formal_name")),
+            ("harbor trust", Some(sort.as_str()), None)
+        );
+        assert_eq!(Written::of_own_row(&record, Rows::Trusts.own().unwrap()).as_ref(), Some(logged), "as it is read");
+        assert_eq!(keys::rows(org, Rows::Trusts), keys::trusts(org), "where the rows are read");
+        assert_eq!(keys::rows(org, Rows::FundingItems), keys::funding_items(org));
     }
 
     #[test]

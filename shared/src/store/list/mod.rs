@@ -10,13 +10,13 @@ mod snapshots;
 use std::fmt::Display;
 use std::marker::PhantomData;
 
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::item::{Item, text};
-use super::keys::{self, Key, Rows, SORT};
-use super::query::Query;
+use super::item::{Versioned, from_versioned_item};
+use super::keys::{self, Key, Rows};
 use super::{OrgStore, StoreError};
-use crate::wire::page::PageRequest;
+use crate::wire::page::{Page, PageRequest};
 
 pub(super) use held_row::{HeldRow, OwnedRow};
 use held_rows::HeldRows;
@@ -25,6 +25,8 @@ pub(super) use snapshots::Snapshots;
 
 pub(super) const ID: &str = "id";
 pub(super) const TEXT: &str = "s";
+/// The sort key of a record that is its own row.
+pub(super) const AT: &str = "at";
 
 /// A row attribute that a filter compares, with the type of its value: rows write what filters ask for.
 #[derive(Debug)]
@@ -50,9 +52,10 @@ pub enum Order {
     NewestFirst,
 }
 
+/// A page of what a list found, and how many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Slice {
-    pub ids: Vec<Uuid>,
+pub(super) struct Slice<T> {
+    pub found: Vec<T>,
     pub total: u64,
 }
 
@@ -89,22 +92,24 @@ impl<'a> RowFilter<'a> {
         self.conditions.iter().all(|condition| condition(row))
     }
 
-    fn fits(&self, row: HeldRow<'_>) -> bool {
-        self.needle.is_none_or(|needle| row.searched().contains(needle)) && self.meets_conditions(row)
-    }
-
-    fn slice_of(&self, rows: &HeldRows, order: Order, page: PageRequest) -> Slice {
+    fn slice_of<T>(
+        &self,
+        rows: &HeldRows,
+        order: Order,
+        page: PageRequest,
+        take: impl Fn(HeldRow<'_>) -> T,
+    ) -> Slice<T> {
         let count = rows.count();
         let at = |number: usize| match order {
             Order::OldestFirst => number,
             Order::NewestFirst => count - 1 - number,
         };
         let on_page = page.positions();
-        let mut slice = Slice { ids: Vec::new(), total: 0 };
+        let mut slice = Slice { found: Vec::new(), total: 0 };
         if self.needle.is_none() && self.conditions.is_empty() {
             slice.total = u64::try_from(count).unwrap_or(u64::MAX);
             let numbers = on_page.map_while(|number| usize::try_from(number).ok().filter(|number| *number < count));
-            slice.ids = numbers.filter_map(|number| rows.at(at(number))).map(|row| row.id()).collect();
+            slice.found = numbers.filter_map(|number| rows.at(at(number))).map(take).collect();
             return slice;
         }
         let found = self.needle.map(|needle| rows.containing(needle));
@@ -114,7 +119,7 @@ impl<'a> RowFilter<'a> {
             }
             let Some(row) = rows.at(position).filter(|row| self.meets_conditions(*row)) else { continue };
             if on_page.contains(&slice.total) {
-                slice.ids.push(row.id());
+                slice.found.push(take(row));
             }
             slice.total += 1;
         }
@@ -123,56 +128,47 @@ impl<'a> RowFilter<'a> {
 }
 
 impl OrgStore {
-    /// A page of records that are their own rows: the keys that pass the filter, oldest first, and their number.
-    pub(super) async fn slice_of_records(
-        &self,
-        partition: String,
-        prefix: &str,
-        filter: &RowFilter<'_>,
-        page: PageRequest,
-    ) -> Result<(Vec<Key>, u64), StoreError> {
-        let mut attributes = vec![SORT, ID];
-        attributes.extend(filter.needle.map(|_| TEXT).into_iter().chain(filter.attributes.iter().copied()));
-        let (mut found, mut unreadable): (Vec<(Uuid, String)>, u64) = (Vec::new(), 0);
-        self.store
-            .each(Query::of(partition.clone()).beginning(prefix.to_owned()).only(&attributes), |row| {
-                let id = text(&row, ID).and_then(|id| id.parse().ok());
-                if !filter.fits(OwnedRow::of(&row).with_id(id.unwrap_or_default())) {
-                    return;
-                }
-                match (id, text(&row, SORT)) {
-                    (Some(id), Some(sort)) => found.push((id, sort.to_owned())),
-                    _ => unreadable += 1,
-                }
-            })
-            .await?;
-        if unreadable > 0 {
-            return Err(StoreError::Failed(format!("{unreadable} records without an id")));
-        }
-        found.sort_unstable();
-        let (positions, total) = (page.positions(), u64::try_from(found.len()).unwrap_or(u64::MAX));
-        let on_page = (0..).zip(found).filter(|(position, _)| positions.contains(position));
-        let keys = on_page.map(|(_, (_, sort))| keys::with_sort(partition.clone(), &sort)).collect();
-        Ok((keys, total))
-    }
-
+    /// The ids of a page, and how many records pass the filter.
     pub(super) async fn slice(
         &self,
         kind: Rows,
         order: Order,
         filter: &RowFilter<'_>,
         page: PageRequest,
-    ) -> Result<Slice, StoreError> {
-        self.with_rows(kind, |rows| filter.slice_of(rows, order, page)).await
+    ) -> Result<Slice<Uuid>, StoreError> {
+        self.slice_of(kind, order, filter, page, |row| row.id()).await
+    }
+
+    /// What `take` makes of the rows of a page, and how many rows pass the filter.
+    pub(super) async fn slice_of<T>(
+        &self,
+        kind: Rows,
+        order: Order,
+        filter: &RowFilter<'_>,
+        page: PageRequest,
+        take: impl Fn(HeldRow<'_>) -> T,
+    ) -> Result<Slice<T>, StoreError> {
+        self.with_rows(kind, |rows| filter.slice_of(rows, order, page, take)).await
+    }
+
+    /// A page of records that are their own rows, oldest first.
+    pub(super) async fn list_of_own_rows<T: DeserializeOwned>(
+        &self,
+        kind: Rows,
+        filter: &RowFilter<'_>,
+        page: PageRequest,
+    ) -> Result<Page<T>, StoreError> {
+        let sort_key = |row: HeldRow<'_>| row.text(AT).unwrap_or_default().to_owned();
+        let slice = self.slice_of(kind, Order::OldestFirst, filter, page, sort_key).await?;
+        let partition = keys::rows(self.org, kind);
+        let wanted: Vec<Key> = slice.found.iter().map(|sort| keys::with_sort(partition.clone(), sort)).collect();
+        let found = self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item);
+        let records = found.map(|record| record.map(Versioned::into_inner)).collect::<Result<_, _>>()?;
+        Ok(Page::new(records, slice.total, page))
     }
 
     /// Calls `visit` with each row of a list, oldest first.
     pub(super) async fn each_row(&self, kind: Rows, visit: impl FnMut(HeldRow<'_>)) -> Result<(), StoreError> {
         self.with_rows(kind, |rows| (0..rows.count()).filter_map(|at| rows.at(at)).for_each(visit)).await
     }
-}
-
-/// The id of a row's record, from its sort key.
-fn id_of(row: &Item) -> Option<Uuid> {
-    text(row, SORT)?.parse().ok()
 }

@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::held_row::OwnedRow;
+use super::ID;
 use super::held_rows::HeldRows;
-use super::{id_of, log};
+use super::log::{self, Written};
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::store::item::{VERSION, number};
-use crate::store::keys::{self, Rows};
+use crate::store::item::VERSION;
+use crate::store::keys::{self, Rows, SORT};
 use crate::store::query::Query;
 use crate::store::{OrgStore, StoreError};
 
@@ -138,10 +138,15 @@ impl OrgStore {
 
     async fn pass_over(&self, kind: Rows, now: i64) -> Result<Snapshot, StoreError> {
         let (mut rows, mut unreadable) = (HeldRows::default(), 0_u64);
+        let own = kind.own();
+        let attributes: Vec<&str> =
+            own.iter().flat_map(|own| [SORT, ID, VERSION].iter().chain(own.attributes)).copied().collect();
         self.store
-            .each(Query::of(keys::rows(self.org, kind)), |row| match (id_of(&row), number(&row, VERSION)) {
-                (Some(id), Some(version)) => rows.apply(id, version, Some(&OwnedRow::of(&row))),
-                _ => unreadable += 1,
+            .each(Query::of(keys::rows(self.org, kind)).only(&attributes), |row| {
+                match own.map_or_else(|| Written::of_row(&row), |own| Written::of_own_row(&row, own)) {
+                    Some(Written { id, version, row }) => rows.apply(id, version, row.as_ref()),
+                    None => unreadable += 1,
+                }
             })
             .await?;
         if unreadable > 0 {
