@@ -3,11 +3,13 @@ use pages::agreement_rows::AgreementRow;
 use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::encode_query_value;
 use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementPage, AgreementQuery};
 use shared::web::Request;
+use shared::wire::page::Order;
 
 const PATH: &str = pages::urls::AGREEMENTS;
 
@@ -27,6 +29,7 @@ struct AgreementsPage {
     lifecycles: Vec<LifecycleTab>,
     lifecycle: &'static str,
     search: String,
+    sorting: Sorting,
     agreements: Vec<AgreementRow>,
     pager: Option<Pager>,
 }
@@ -39,19 +42,19 @@ struct LifecycleTab {
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let query: AgreementQuery = request.read_query()?;
+    let (order, query) = request.read_sorted_query::<AgreementQuery>()?;
     let current = query.lifecycle.get();
-    let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
+    let AgreementPage { page: found, ready } = agreements::list(scope, order, &query).await?;
     let search = query.search.typed().to_owned();
-    let url = |lifecycle: Option<Lifecycle>, offset: u64| {
-        let lifecycle = lifecycle.map_or("", Lifecycle::as_str);
-        format!("{PATH}?lifecycle={lifecycle}&search={}&offset={offset}", encode_query_value(&search))
+    let url = |lifecycle: Option<Lifecycle>, order: Order, offset: u64| {
+        let (lifecycle, search) = (lifecycle.map_or("", Lifecycle::as_str), encode_query_value(&search));
+        format!("{PATH}?lifecycle={lifecycle}&search={search}&sort={order}&offset={offset}")
     };
     if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(url(current, 0)));
+        return Ok(PageResponse::see_other(url(current, order, 0)));
     }
     let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| LifecycleTab {
-        url: url(lifecycle, 0),
+        url: url(lifecycle, order, 0),
         name,
         is_current: lifecycle == current,
     };
@@ -59,12 +62,13 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
         layout: Layout::new(request),
         lifecycles: LIFECYCLES.iter().map(tab).collect(),
         lifecycle: current.map_or("", Lifecycle::as_str),
-        pager: Pager::new("agreements", found.pagination, |offset| url(current, offset)),
+        pager: Pager::new("agreements", found.pagination, |offset| url(current, order, offset)),
         agreements: found
             .data
             .iter()
             .map(|agreement| AgreementRow::new(agreement, ready.contains(&agreement.id())))
             .collect(),
+        sorting: Sorting::new(order, |order| url(current, order, 0)),
         search,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|agreement| agreement.id().uuid())))

@@ -13,6 +13,7 @@ use pages::labels::{DisplayTime, actor_label, contact_kind_label};
 use pages::layout::{Layout, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::{contact_url, encode_query_value};
 use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, ListedContact, NewContact};
@@ -25,7 +26,7 @@ use shared::service::{organizations, workspaces};
 use shared::text;
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::page::Offset;
+use shared::wire::page::{Offset, Order};
 
 use crate::workspaces::WorkspaceRow;
 
@@ -51,6 +52,7 @@ struct ContactsPage {
     layout: Layout,
     notice: Option<Notice>,
     search: String,
+    sorting: Sorting,
     contacts: Vec<ContactRow>,
     pager: Option<Pager>,
     kinds: Vec<Choice>,
@@ -99,18 +101,21 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn contacts_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let query: ContactQuery = request.read_query()?;
-    let found = contacts::list(scope, &query).await?;
+    let (order, query) = request.read_sorted_query::<ContactQuery>()?;
+    let found = contacts::list(scope, order, &query).await?;
     let search = query.search.typed().to_owned();
-    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    let url = |order: Order, offset: u64| {
+        format!("{PATH}?search={}&sort={order}&offset={offset}", encode_query_value(&search))
+    };
     if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
+        return Ok(PageResponse::see_other(url(order, 0)));
     }
     let page = ContactsPage {
         layout: Layout::new(request),
         notice,
-        pager: Pager::new("contacts", found.pagination, page_url),
+        pager: Pager::new("contacts", found.pagination, |offset| url(order, offset)),
         contacts: found.data.iter().map(ContactRow::new).collect(),
+        sorting: Sorting::new(order, |order| url(order, 0)),
         search,
         kinds: kinds(),
         fields,

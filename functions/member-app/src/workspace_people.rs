@@ -15,6 +15,7 @@ use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::workspaces::{self, KeepingReason};
 use shared::web::Request;
+use shared::wire::page::Order;
 
 use crate::workspaces::{NotRemoved, workspace_page};
 
@@ -41,7 +42,8 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
     let query: ContactQuery = request.read_query()?;
-    let (workspace, found) = tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, &query))?;
+    let (workspace, found) =
+        tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, Order::ByName, &query))?;
     let is_chosen = |contact: &ListedContact| workspace.people().contains(&contact.id);
     let picker = match ContactPicker::new(&query, people_url(id), &found, is_chosen) {
         Ok(picker) => picker,

@@ -10,6 +10,7 @@ use pages::labels::{Badge, DisplayTime, workspace_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::{contact_url, encode_query_value, workspace_url};
 use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
@@ -20,7 +21,7 @@ use shared::service::agreements::{self, AgreementPage, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::Offset;
+use shared::wire::page::{Offset, Order};
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
@@ -28,6 +29,7 @@ struct WorkspacesPage {
     layout: Layout,
     notice: Option<Notice>,
     search: String,
+    sorting: Sorting,
     workspaces: Vec<WorkspaceRow>,
     pager: Option<Pager>,
     fields: Fields,
@@ -72,18 +74,21 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn workspaces_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let query: WorkspaceQuery = request.read_query()?;
-    let found = workspaces::list(scope, &query).await?;
+    let (order, query) = request.read_sorted_query::<WorkspaceQuery>()?;
+    let found = workspaces::list(scope, order, &query).await?;
     let search = query.search.typed().to_owned();
-    let page_url = |offset: u64| format!("{PATH}?search={}&offset={offset}", encode_query_value(&search));
+    let url = |order: Order, offset: u64| {
+        format!("{PATH}?search={}&sort={order}&offset={offset}", encode_query_value(&search))
+    };
     if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
+        return Ok(PageResponse::see_other(url(order, 0)));
     }
     let page = WorkspacesPage {
         layout: Layout::new(request),
         notice,
-        pager: Pager::new("workspaces", found.pagination, page_url),
+        pager: Pager::new("workspaces", found.pagination, |offset| url(order, offset)),
         workspaces: found.data.iter().map(WorkspaceRow::new).collect(),
+        sorting: Sorting::new(order, |order| url(order, 0)),
         search,
         fields,
     };

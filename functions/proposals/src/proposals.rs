@@ -6,9 +6,10 @@ use shared::api::operation::{Committed, OperationSpec, ReadOperation, ReadResult
 use shared::api::views::proposals::{ProposalPath, ProposalView};
 use shared::domain::proposal::{NewProposal, Proposal};
 use shared::error::Error;
-use shared::service::proposals::{self, Order, ProposalQuery};
+use shared::service::proposals::{self, ProposalQuery};
 use shared::wire::fields::FieldCode;
 use shared::wire::input::Empty;
+use shared::wire::page::Order;
 use shared::wire::page::Page;
 use uuid::Uuid;
 

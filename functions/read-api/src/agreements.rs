@@ -8,7 +8,7 @@ use shared::domain::agreement::Agreement;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementQuery};
 use shared::wire::input::Empty;
-use shared::wire::page::Page;
+use shared::wire::page::{Order, Page};
 
 /// Lists agreements.
 pub struct ListAgreements;
@@ -37,7 +37,7 @@ impl ReadOperation for ListAgreements {
         _: Empty,
         query: AgreementQuery,
     ) -> Result<ReadResult<Page<AgreementView>>, Error> {
-        let found = agreements::list(caller, &query).await?;
+        let found = agreements::list(caller, Order::OldestFirst, &query).await?;
         let show = |agreement: Agreement| {
             AgreementView::in_list(&agreement, found.ready.contains(&agreement.id()), caller.base_url())
         };

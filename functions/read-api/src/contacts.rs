@@ -7,7 +7,7 @@ use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
 use shared::wire::input::Empty;
-use shared::wire::page::Page;
+use shared::wire::page::{Order, Page};
 
 /// Lists contacts.
 pub struct ListContacts;
@@ -29,7 +29,7 @@ impl ReadOperation for ListContacts {
     type Output = Page<ContactView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: ContactQuery) -> Result<ReadResult<Page<ContactView>>, Error> {
-        let page = contacts::list(caller, &query).await?;
+        let page = contacts::list(caller, Order::OldestFirst, &query).await?;
         Ok(page.map(ContactView::from).into())
     }
 }

@@ -38,7 +38,7 @@ use crate::store::Versioned;
 use crate::store::agreements as stored;
 use crate::store::due::DueEntry;
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest};
 
 pub use crate::store::agreements::AgreementQuery;
 
@@ -247,8 +247,8 @@ pub struct AgreementPage {
 }
 
 /// A page of the agreements that match a query.
-pub async fn list(scope: &Scope, query: &AgreementQuery) -> Result<AgreementPage, Error> {
-    let page = scope.store().list_agreements(query).await?;
+pub async fn list(scope: &Scope, order: Order, query: &AgreementQuery) -> Result<AgreementPage, Error> {
+    let page = scope.store().list_agreements(order, query).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
 }

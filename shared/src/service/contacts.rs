@@ -7,7 +7,7 @@ use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page};
 
 pub use crate::store::contacts::ContactQuery;
 
@@ -17,8 +17,8 @@ pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Err
 }
 
 /// A page of the contacts that match a query.
-pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<ListedContact>, Error> {
-    Ok(scope.store().list_contacts(query).await?)
+pub async fn list(scope: &Scope, order: Order, query: &ContactQuery) -> Result<Page<ListedContact>, Error> {
+    Ok(scope.store().list_contacts(order, query).await?)
 }
 
 /// The result of creating a contact.

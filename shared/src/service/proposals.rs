@@ -35,10 +35,9 @@ use crate::store::change::Changes;
 use crate::store::due::DueEntry;
 use crate::store::{Versioned, agreements, proposals as stored, workspaces};
 use crate::text;
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page};
 
 pub use crate::service::shown::Shown;
-pub use crate::store::list::Order;
 pub use crate::store::proposals::{ProposalFilter, ProposalQuery};
 
 /// Proposes a protected effect. Settles an expired proposal whose expiry isn't recorded yet in the same transaction.

@@ -24,13 +24,13 @@ use crate::service::contacts::ContactQuery;
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::funding_items::FundingItemQuery;
 use crate::service::movements::MovementQuery;
-use crate::service::proposals::{Order, ProposalFilter, ProposalQuery};
+use crate::service::proposals::{ProposalFilter, ProposalQuery};
 use crate::service::scope::Scope;
 use crate::service::trusts::TrustQuery;
 use crate::service::workspaces::WorkspaceQuery;
 use crate::service::{members, tokens};
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Page, PageRequest, Search};
+use crate::wire::page::{Order, Page, PageRequest, Search};
 use crate::wire::text::Folded;
 
 /// What is searched for.
@@ -91,10 +91,10 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     let payments = MovementQuery { search: query.q.clone(), ..MovementQuery::of_page(page) };
     let lists = async {
         Ok(tokio::try_join!(
-            store.list_agreements(&agreements),
+            store.list_agreements(Order::NewestFirst, &agreements),
             store.agreements_with_document(needle, page),
-            store.list_workspaces(&workspaces),
-            store.list_contacts(&contacts),
+            store.list_workspaces(Order::NewestFirst, &workspaces),
+            store.list_contacts(Order::ByName, &contacts),
             store.list_proposals(Order::NewestFirst, &proposals, &named, scope.now()),
         )?)
     };

@@ -14,7 +14,7 @@ use crate::service::scope::{Joining, Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::agreements::AgreementOfWorkspace;
 use crate::store::{Versioned, workspaces as stored};
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest};
 
 pub use crate::store::workspaces::WorkspaceQuery;
 
@@ -45,8 +45,8 @@ pub async fn get_without_people(scope: &Scope, id: WorkspaceId) -> Result<Versio
 }
 
 /// A page of the workspaces that match a query.
-pub async fn list(scope: &Scope, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
-    Ok(scope.store().list_workspaces(query).await?)
+pub async fn list(scope: &Scope, order: Order, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
+    Ok(scope.store().list_workspaces(order, query).await?)
 }
 
 /// A page of the workspaces that have a contact among their people.

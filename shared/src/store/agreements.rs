@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::change::{Change, Changes};
 use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Attribute, HeldRow, Order, RowFilter, RowWrite};
+use super::list::{Attribute, HeldRow, RowFilter, RowWrite};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
@@ -20,7 +20,7 @@ use crate::domain::obligation;
 use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Filter, Page, PageRequest, Search, list_query};
+use crate::wire::page::{Filter, Order, Page, PageRequest, Search, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -108,11 +108,11 @@ impl OrgStore {
     }
 
     /// A page of the agreements that a query asks for.
-    pub async fn list_agreements(&self, query: &AgreementQuery) -> Result<Page<Agreement>, StoreError> {
+    pub async fn list_agreements(&self, order: Order, query: &AgreementQuery) -> Result<Page<Agreement>, StoreError> {
         let rows = RowFilter::containing(query.search.needle())
             .equal(&WORKSPACE, query.workspace_id)
             .equal(&LIFECYCLE, query.lifecycle.get());
-        self.list::<Agreement>(Order::OldestFirst, &rows, query.page()).await
+        self.list::<Agreement>(order, &rows, query.page()).await
     }
 }
 

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, text};
 use super::keys;
-use super::list::{HeldRow, Order, RowFilter};
+use super::list::{HeldRow, RowFilter};
 use super::packed::{PACKED, Packer, Unpacker, packed_number};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
@@ -15,7 +15,7 @@ use crate::domain::contact::{Contact, ContactKind, DisplayName, Email, ExternalR
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Page, Search, list_query};
+use crate::wire::page::{Order, Page, Search, list_query};
 
 pub(super) const CONTACT: &str = "contact_id";
 
@@ -116,10 +116,10 @@ impl OrgStore {
     }
 
     /// A page of matching contacts. A search by reference takes two reads, however many contacts exist.
-    pub async fn list_contacts(&self, query: &ContactQuery) -> Result<Page<ListedContact>, StoreError> {
+    pub async fn list_contacts(&self, order: Order, query: &ContactQuery) -> Result<Page<ListedContact>, StoreError> {
         let needle = query.search.needle();
         let Some(reference) = &query.external_reference else {
-            return self.list::<Contact>(Order::OldestFirst, &RowFilter::containing(needle), query.page()).await;
+            return self.list::<Contact>(order, &RowFilter::containing(needle), query.page()).await;
         };
         let found = match self.contact_with_reference(reference).await? {
             Some(id) => self.contact(id).await?.map(Versioned::into_inner),

@@ -16,7 +16,7 @@ use super::agreements::KnownAgreements;
 use super::change::{Change, Changes, Update};
 use super::item::{Item, from_item, text, to_item};
 use super::keys::{self, HELD_BY, Key, Rows};
-use super::list::{HeldRow, Order, RowFilter};
+use super::list::{HeldRow, RowFilter};
 use super::movement_row::MovementRow;
 use super::query::Query;
 use super::record::{self, Record, Row};
@@ -35,7 +35,7 @@ use crate::domain::movement::state::MovementState;
 use crate::domain::movement::{EndedMovement, Movement};
 use crate::domain::participant::movements::MovementActed;
 use crate::limits;
-use crate::wire::page::{Filter, Page, Search, list_query};
+use crate::wire::page::{Filter, Order, Page, Search, list_query};
 
 list_query! {
     /// Which movements are listed.

@@ -10,7 +10,7 @@ use super::agreements::KnownAgreements;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, to_item};
 use super::keys::{self, Rows};
-use super::list::{HeldRow, Order, RowFilter};
+use super::list::{HeldRow, RowFilter};
 use super::obligation_row::ObligationRow;
 use super::participants::{part_of, stands};
 use super::query::Query;
@@ -23,7 +23,7 @@ use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId
 use crate::domain::member::ObligationChange;
 use crate::domain::obligation::{EndedObligation, Obligation, ObligationState, OlderOccurrence};
 use crate::domain::participant::obligations::ActedOnObligation;
-use crate::wire::page::{Filter, Page, PageRequest, list_query};
+use crate::wire::page::{Filter, Order, Page, PageRequest, list_query};
 
 list_query! {
     /// Which obligations are listed.

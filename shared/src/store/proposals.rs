@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes, Condition, Expiry};
 use super::item::{Item, compressed, decompressed, from_item, number};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Attribute, HeldRow, Order, RowFilter};
+use super::list::{Attribute, HeldRow, RowFilter};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
@@ -19,7 +19,7 @@ use crate::domain::proposal::{
 };
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Filter, Page, Search, list_query};
+use crate::wire::page::{Filter, Order, Page, Search, list_query};
 use crate::wire::text::Folded;
 
 list_query! {

@@ -10,12 +10,12 @@ use uuid::Uuid;
 use super::change::Change;
 use super::item::{Item, STAMP, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
-use super::list::{Attribute, HeldRow, Order, RowFilter, RowWrite, TEXT};
+use super::list::{Attribute, HeldRow, RowFilter, RowWrite, TEXT};
 use super::packed::Packer;
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, versions};
 use crate::domain::ids::OrgId;
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest};
 use crate::wire::text::Folded;
 
 /// A kind of record with a key of its own, a version, and a row in a list.

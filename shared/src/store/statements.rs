@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::change::{Change, Changes, Update};
 use super::item::{Item, VERSION, from_item, text, to_item};
 use super::keys::{self, Key};
-use super::list::{Order, RowFilter};
+use super::list::RowFilter;
 use super::query::Query;
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
@@ -20,7 +20,7 @@ use crate::domain::ids::{OrgId, StatementId};
 use crate::domain::member::Member;
 use crate::domain::movement::evidence::Evidence;
 use crate::domain::statement::{FiledEntry, RememberedColumns, Statement};
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest};
 use crate::wire::text::Folded;
 
 pub(super) const STATEMENT: &str = "statement_id";

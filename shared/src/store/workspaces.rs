@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::change::{Change, Changes, Moving, Step, Update};
 use super::item::{Item, VERSION, from_item, number, text};
 use super::keys::{self, Due, Key, Rows, SORT};
-use super::list::{Order, RowFilter};
+use super::list::RowFilter;
 use super::query::Query;
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
@@ -22,7 +22,7 @@ use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
-use crate::wire::page::{Page, PageRequest, Search, list_query};
+use crate::wire::page::{Order, Page, PageRequest, Search, list_query};
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -108,8 +108,8 @@ impl OrgStore {
     }
 
     /// A page of the workspaces that a query asks for.
-    pub async fn list_workspaces(&self, query: &WorkspaceQuery) -> Result<Page<Workspace>, StoreError> {
-        self.list::<Workspace>(Order::OldestFirst, &RowFilter::containing(query.search.needle()), query.page()).await
+    pub async fn list_workspaces(&self, order: Order, query: &WorkspaceQuery) -> Result<Page<Workspace>, StoreError> {
+        self.list::<Workspace>(order, &RowFilter::containing(query.search.needle()), query.page()).await
     }
 
     pub(crate) async fn workspaces_of(

@@ -32,6 +32,7 @@ use crate::web::redirect::Redirect;
 use crate::web::{owner_hint, participant_cookies};
 use crate::wire::fields::FieldErrors;
 use crate::wire::input;
+use crate::wire::page::Order;
 
 /// A request to the app.
 #[derive(Debug)]
@@ -283,6 +284,20 @@ impl Request {
     /// way to read it.
     pub fn read_query<T: Deserr<FieldErrors>>(&self) -> Result<T, Error> {
         input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
+    }
+
+    /// Reads the query of a list's page, and its order from `sort`: the newest first unless it says otherwise.
+    pub fn read_sorted_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, T), Error> {
+        let mut order = Order::NewestFirst;
+        let mut rest = Vec::new();
+        for pair in self.parts.uri.query().unwrap_or_default().split('&') {
+            match pair.strip_prefix("sort=") {
+                Some(sort) => order = Order::parse(sort).unwrap_or(order),
+                None => rest.push(pair),
+            }
+        }
+        let query = input::read_query(Some(&rest.join("&"))).map_err(Error::Invalid)?;
+        Ok((order, query))
     }
 
     /// The state that all functions share.

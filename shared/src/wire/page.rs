@@ -12,6 +12,7 @@ use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::limits;
+use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::text::{Folded, search_pattern};
 
@@ -348,6 +349,18 @@ macro_rules! list_query {
     };
 }
 pub(crate) use list_query;
+
+text_enum! {
+    /// The order of a list. The text is that of the parameter `sort` of pages.
+    pub enum Order {
+        /// As pages show lists.
+        NewestFirst = "newest",
+        /// As clients get lists.
+        OldestFirst = "oldest",
+        /// By the searched text, which begins with the name.
+        ByName = "name",
+    }
+}
 
 /// A page of a list (specification, "Pagination object").
 #[derive(Debug, Serialize)]

@@ -22,6 +22,7 @@ use shared::service::{agreements, drafts};
 use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Order;
 
 use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
 
@@ -57,7 +58,8 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
     let query: ContactQuery = request.read_query()?;
-    let ((agreement, _), found) = tokio::try_join!(drafts::load(scope, id), contacts::list(scope, &query))?;
+    let ((agreement, _), found) =
+        tokio::try_join!(drafts::load(scope, id), contacts::list(scope, Order::ByName, &query))?;
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }

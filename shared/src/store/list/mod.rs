@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::item::{Versioned, from_versioned_item};
 use super::keys::{self, Key, Rows};
 use super::{OrgStore, StoreError};
-use crate::wire::page::{Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest};
 
 pub(super) use held_row::{HeldRow, OwnedRow};
 use held_rows::HeldRows;
@@ -42,16 +42,6 @@ impl<T> Attribute<T> {
     }
 }
 
-/// Where a list begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
-    /// With the oldest record, as clients get all lists.
-    #[default]
-    OldestFirst,
-    /// With the newest record, as some pages show them.
-    NewestFirst,
-}
-
 /// A page of what a list found, and how many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice<T> {
@@ -64,8 +54,6 @@ type Condition<'a> = Box<dyn Fn(HeldRow<'_>) -> bool + Send + Sync + 'a>;
 #[derive(Default)]
 pub(super) struct RowFilter<'a> {
     needle: Option<&'a str>,
-    /// The attributes that conditions compare.
-    attributes: Vec<&'static str>,
     conditions: Vec<Condition<'a>>,
 }
 
@@ -76,10 +64,9 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Keeps rows whose attribute equals the value; all rows without a value.
-    pub(super) fn equal<T: Display>(mut self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
+    pub(super) fn equal<T: Display>(self, attribute: &Attribute<T>, wanted: Option<T>) -> Self {
         let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
         let name = attribute.name;
-        self.attributes.push(name);
         self.matching(move |row| row.text(name) == Some(wanted.as_str()))
     }
 
@@ -88,8 +75,15 @@ impl<'a> RowFilter<'a> {
         self
     }
 
-    fn meets_conditions(&self, row: HeldRow<'_>) -> bool {
-        self.conditions.iter().all(|condition| condition(row))
+    /// The positions of rows that pass the filter, oldest first.
+    fn matches(&self, rows: &HeldRows) -> Vec<usize> {
+        let found = self.needle.map(|needle| rows.containing(needle));
+        let passes = |position: &usize| {
+            found.as_ref().is_none_or(|found| found[*position])
+                && (self.conditions.is_empty()
+                    || rows.at(*position).is_some_and(|row| self.conditions.iter().all(|condition| condition(row))))
+        };
+        (0..rows.count()).filter(passes).collect()
     }
 
     fn slice_of<T>(
@@ -99,31 +93,15 @@ impl<'a> RowFilter<'a> {
         page: PageRequest,
         take: impl Fn(HeldRow<'_>) -> T,
     ) -> Slice<T> {
-        let count = rows.count();
-        let at = |number: usize| match order {
-            Order::OldestFirst => number,
-            Order::NewestFirst => count - 1 - number,
-        };
-        let on_page = page.positions();
-        let mut slice = Slice { found: Vec::new(), total: 0 };
-        if self.needle.is_none() && self.conditions.is_empty() {
-            slice.total = u64::try_from(count).unwrap_or(u64::MAX);
-            let numbers = on_page.map_while(|number| usize::try_from(number).ok().filter(|number| *number < count));
-            slice.found = numbers.filter_map(|number| rows.at(at(number))).map(take).collect();
-            return slice;
+        let mut matches = self.matches(rows);
+        match order {
+            Order::OldestFirst => {}
+            Order::NewestFirst => matches.reverse(),
+            Order::ByName => matches.sort_by_key(|position| rows.at(*position).map(|row| row.searched())),
         }
-        let found = self.needle.map(|needle| rows.containing(needle));
-        for position in (0..count).map(at) {
-            if found.as_ref().is_some_and(|found| !found[position]) {
-                continue;
-            }
-            let Some(row) = rows.at(position).filter(|row| self.meets_conditions(*row)) else { continue };
-            if on_page.contains(&slice.total) {
-                slice.found.push(take(row));
-            }
-            slice.total += 1;
-        }
-        slice
+        let on_page = page.positions().map_while(|number| matches.get(usize::try_from(number).ok()?));
+        let found = on_page.filter_map(|position| rows.at(*position)).map(take).collect();
+        Slice { found, total: u64::try_from(matches.len()).unwrap_or(u64::MAX) }
     }
 }
 
@@ -170,5 +148,31 @@ impl OrgStore {
     /// Calls `visit` with each row of a list, oldest first.
     pub(super) async fn each_row(&self, kind: Rows, visit: impl FnMut(HeldRow<'_>)) -> Result<(), StoreError> {
         self.with_rows(kind, |rows| (0..rows.count()).filter_map(|at| rows.at(at)).for_each(visit)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_a_part_of_what_passes_in_the_order_asked_for() {
+        let (mut rows, texts) = (HeldRows::default(), ["mira", "zoe", "ada", "ann"]);
+        for text in texts {
+            let row = OwnedRow { text: text.to_owned(), attributes: Vec::new() };
+            rows.apply(Uuid::now_v7(), 1, Some(&row));
+        }
+        let slice = |order, needle, limit, offset| {
+            let page = PageRequest::new(limit, offset);
+            let slice = RowFilter::containing(needle).slice_of(&rows, order, page, |row| row.searched().to_owned());
+            (slice.found.join(" "), slice.total)
+        };
+        assert_eq!(slice(Order::OldestFirst, None, 3, 0), ("mira zoe ada".to_owned(), 4));
+        assert_eq!(slice(Order::OldestFirst, None, 3, 3), ("ann".to_owned(), 4));
+        assert_eq!(slice(Order::NewestFirst, None, 2, 1), ("ada zoe".to_owned(), 4));
+        assert_eq!(slice(Order::ByName, None, 9, 0), ("ada ann mira zoe".to_owned(), 4));
+        assert_eq!(slice(Order::ByName, Some("a"), 2, 1), ("ann mira".to_owned(), 3));
+        assert_eq!(slice(Order::NewestFirst, Some("none"), 9, 0), (String::new(), 0));
+        assert_eq!(slice(Order::NewestFirst, Some("a"), 9, 7), (String::new(), 3));
     }
 }

@@ -257,3 +257,39 @@ async fn a_form_that_is_sent_twice_creates_one_record() {
     }
     assert_eq!(org.total("/api/v1/workspaces").await, 1);
 }
+
+fn positions<'a>(page: &'a Page, names: &[&'a str]) -> Vec<&'a str> {
+    let mut found: Vec<(usize, &str)> =
+        names.iter().filter_map(|name| Some((page.body.find(&format!(">{name}</a>"))?, *name))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+#[tokio::test]
+async fn lists_begin_with_the_newest_and_can_be_sorted() {
+    let (org, browser) = signed_in().await;
+    let names = ["Mira", "Zoe", "Ada"];
+    for name in names {
+        org.post("/api/v1/contacts", &json!({"display_name": name, "kind": "person"})).send().await.ok(201);
+        let workspace = org.post("/api/v1/workspaces", &json!({"name": name})).send().await.ok(201);
+        let draft = json!({"workspace_id": workspace["id"], "name": name});
+        org.post("/api/v1/agreements", &draft).send().await.ok(201);
+    }
+    for list in [CONTACTS, WORKSPACES, "/app/agreements"] {
+        let sorted = async |sort: &str| positions(&browser.get(&format!("{list}{sort}")).await, &names);
+        let newest = browser.get(list).await;
+        assert_eq!(positions(&newest, &names), ["Ada", "Zoe", "Mira"], "{list}");
+        assert!(newest.says("<span aria-current=\"true\">Newest</span>"), "{}", newest.body);
+        assert_eq!(sorted("?sort=newest").await, ["Ada", "Zoe", "Mira"], "{list}");
+        assert_eq!(sorted("?sort=oldest").await, ["Mira", "Zoe", "Ada"], "{list}");
+        assert_eq!(sorted("?sort=name").await, ["Ada", "Mira", "Zoe"], "{list}");
+        assert_eq!(sorted("?sort=whatever").await, ["Ada", "Zoe", "Mira"], "{list}");
+        let searched = browser.get(&format!("{list}?search=a&sort=name")).await;
+        assert_eq!(positions(&searched, &names), ["Ada", "Mira"], "{list}");
+        assert_eq!(searched.hidden("sort"), "name", "the next search keeps the order");
+    }
+    let api = org.get("/api/v1/contacts").send().await.ok(200);
+    let listed: Vec<&str> =
+        api["data"].as_array().expect("rows").iter().filter_map(|row| row["display_name"].as_str()).collect();
+    assert_eq!(listed, names, "clients get the oldest first");
+}
