@@ -110,6 +110,7 @@ fn agreement_page(
     let status = (view.status != badge.text).then(|| view.status.clone());
     let title = agreement.name.as_str().to_owned();
     let deal = Deal { status, ..Deal::new("Agreement", title, badge, workspace, agreement, &summary) };
+    let deal = deal.with_money(&review.money);
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),

@@ -1,6 +1,7 @@
 //! An agreement's history: who did what, when.
 
 use shared::domain::actor::ActorType;
+use shared::domain::agreement::Agreement;
 use shared::domain::agreement::acts::Act;
 use shared::domain::ids::ContactId;
 use shared::service::agreements::AgreementReview;
@@ -10,8 +11,10 @@ use crate::labels::{DisplayTime, actor_label};
 
 /// The newest acts, for `acts.html`.
 pub struct Acts {
-    /// Newest first.
+    /// The first lines, newest first.
     pub rows: Vec<ActRow>,
+    /// The lines that are shown on demand.
+    pub more: Vec<ActRow>,
     /// Whether there are older ones.
     pub has_more: bool,
 }
@@ -26,6 +29,9 @@ pub struct ActRow {
     pub at: DisplayTime,
 }
 
+/// Lines of a history that show at first.
+const SHOWN: usize = 5;
+
 impl Acts {
     /// The newest acts of an agreement.
     #[must_use]
@@ -34,7 +40,8 @@ impl Acts {
         let (agreement, has_more) = (&in_full.agreement, *has_more);
         let contacts = || in_full.contacts.iter().chain(former);
         let name_of = |id| contacts().find(|contact| contact.id == id).map(|contact| contact.display_name.as_str());
-        let mut rows: Vec<ActRow> = acts.iter().map(|act| ActRow::new(act, name_of)).collect();
+        let shown = acts.iter().filter(|act| !is_drafting(act, agreement));
+        let mut rows: Vec<ActRow> = shown.map(|act| ActRow::new(act, name_of)).collect();
         // An agreement older than its history still shows who drafted it.
         let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
         if !has_more && !is_complete {
@@ -44,8 +51,15 @@ impl Acts {
                 at: agreement.created_at.into(),
             });
         }
-        Self { rows, has_more }
+        let more = rows.split_off(rows.len().min(SHOWN));
+        Self { rows, more, has_more }
     }
+}
+
+/// Whether an act edited a draft that was published since: the page shows what became of it.
+fn is_drafting(act: &Act, agreement: &Agreement) -> bool {
+    let is_before = agreement.published_at().is_some_and(|published_at| act.at < published_at);
+    is_before && act.proposed.is_none() && act.operation != "create_agreement"
 }
 
 impl ActRow {

@@ -1,6 +1,8 @@
 //! The header of agreements' and proposals' pages: title, parties, amount, key terms, state, deadline and documents.
 
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::ledger::{AgreementMoney, LedgerFigures};
+use shared::domain::money::in_app;
 use shared::domain::movement::Movement;
 use shared::domain::workspace::Workspace;
 use shared::text;
@@ -36,6 +38,10 @@ pub struct Deal {
     pub more_parties: usize,
     /// The amount of money and its meaning, if any.
     pub amount: Option<(&'static str, String)>,
+    /// What its payments come to, by currency, once published.
+    pub money: Vec<DealMoney>,
+    /// What it waits for first, such as `Ada Okafor to approve`.
+    pub waits_for: Option<String>,
     /// Its payments: purpose and amount.
     pub payments: Vec<(String, String)>,
     /// How many more payments there are.
@@ -48,6 +54,18 @@ pub struct Deal {
     pub documents: Vec<DealDocument>,
     /// How many more there are.
     pub more_documents: usize,
+}
+
+/// What payments come to in one currency. Claim and proof never look alike.
+pub struct DealMoney {
+    /// All that is to be paid.
+    pub amount: String,
+    /// What is not proven to have arrived.
+    pub owed: String,
+    /// What of it senders say they sent.
+    pub claimed: Option<String>,
+    /// What accepted evidence shows.
+    pub proven: Option<String>,
 }
 
 /// A participant and their roles.
@@ -114,6 +132,8 @@ impl Deal {
             parties: parties.take(SHOWN_MAX).collect(),
             more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
             amount: amount.cloned(),
+            money: Vec::new(),
+            waits_for: summary.next.clone(),
             payments: Vec::new(),
             more_payments: 0,
             terms: terms.collect(),
@@ -124,6 +144,18 @@ impl Deal {
             documents: documents.take(SHOWN_MAX).collect(),
             more_documents: summary.documents.len().saturating_sub(SHOWN_MAX),
         }
+    }
+
+    /// Adds what all payments come to.
+    #[must_use]
+    pub fn with_money(self, money: &[AgreementMoney]) -> Self {
+        let sum = |sum: &AgreementMoney| {
+            let shown = |minor: i128| in_app(minor, sum.currency);
+            let if_any = |minor: i128| (minor > 0).then(|| shown(minor));
+            let LedgerFigures { owed, claimed, proven } = sum.figures;
+            DealMoney { amount: shown(sum.amount), owed: shown(owed), claimed: if_any(claimed), proven: if_any(proven) }
+        };
+        Self { money: money.iter().map(sum).collect(), ..self }
     }
 
     /// Adds the payments that have an amount.

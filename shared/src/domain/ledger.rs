@@ -281,6 +281,46 @@ pub struct LedgerFigures {
     pub proven: i128,
 }
 
+impl LedgerFigures {
+    fn add(&mut self, other: Self) {
+        self.owed += other.owed;
+        self.claimed += other.claimed;
+        self.proven += other.proven;
+    }
+}
+
+/// What all payments of an agreement come to in one currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgreementMoney {
+    /// The currency's code.
+    pub currency: &'static str,
+    /// What is to be paid in all, in minor units. Cancelled and returned payments add nothing.
+    pub amount: i128,
+    /// What of it is owed, claimed and proven.
+    pub figures: LedgerFigures,
+}
+
+impl AgreementMoney {
+    /// The sums of an agreement's payments, by currency.
+    #[must_use]
+    pub fn of(lifecycle: Lifecycle, payments: impl IntoIterator<Item = LedgerPayment>) -> Vec<Self> {
+        let mut sums: BTreeMap<&'static str, Self> = BTreeMap::new();
+        for payment in payments {
+            // The record of an ended agreement's payment may lag behind.
+            let state = if lifecycle.has_ended_early() { payment.state.told_at_end() } else { payment.state };
+            if matches!(state, MovementState::Cancelled | MovementState::Returned) {
+                continue;
+            }
+            let figures = LedgerPayment { state, is_agreed: is_agreed(lifecycle), ..payment }.figures();
+            let currency = payment.money.currency().code();
+            let sum = sums.entry(currency).or_insert(Self { currency, amount: 0, figures: LedgerFigures::default() });
+            sum.amount += i128::from(payment.money.amount_minor());
+            sum.figures.add(figures);
+        }
+        sums.into_values().collect()
+    }
+}
+
 /// The sums of payments by currency and direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerTotals(BTreeMap<(&'static str, LedgerDirection), LedgerFigures>);
@@ -288,14 +328,11 @@ pub struct LedgerTotals(BTreeMap<(&'static str, LedgerDirection), LedgerFigures>
 impl LedgerTotals {
     /// Adds a payment. Drafts, which nobody owes yet, and money that came back add nothing.
     pub fn add(&mut self, direction: LedgerDirection, payment: LedgerPayment) {
-        let LedgerFigures { owed, claimed, proven } = payment.figures();
-        if (owed, proven) == (0, 0) {
+        let figures = payment.figures();
+        if (figures.owed, figures.proven) == (0, 0) {
             return;
         }
-        let sums = self.0.entry((payment.money.currency().code(), direction)).or_default();
-        sums.owed += owed;
-        sums.claimed += claimed;
-        sums.proven += proven;
+        self.0.entry((payment.money.currency().code(), direction)).or_default().add(figures);
     }
 
     /// The sums, ordered by currency and direction.

@@ -14,6 +14,7 @@ use crate::domain::agreement::verification::Verification;
 use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
+use crate::domain::ledger::AgreementMoney;
 use crate::domain::member::Changed;
 use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
@@ -115,6 +116,8 @@ pub struct AgreementReview {
     pub decline_reasons: BTreeMap<GateId, Note>,
     /// The payments of a published agreement that its page shows.
     pub movements: ShownMovements,
+    /// What all payments of a published agreement come to, by currency.
+    pub money: Vec<AgreementMoney>,
 }
 
 /// The payments on a published agreement's page: those that its conditions name, and a part of all.
@@ -173,10 +176,11 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
     let read = Agreement::clone(&agreement);
     let reasons = decline_reasons(scope, &read);
     let movements = ShownMovements::load(scope, &read, payments_from);
+    let money = money_of(scope, &read);
     let obligations = obligations_of(scope, &read);
     let loaded = LoadedAgreement::load(scope, agreement);
-    let (loaded, pending, former, decline_reasons, movements, obligations) =
-        tokio::try_join!(loaded, pending, former, reasons, movements, obligations)?;
+    let (loaded, pending, former, decline_reasons, movements, money, obligations) =
+        tokio::try_join!(loaded, pending, former, reasons, movements, money, obligations)?;
     let former = former.into_iter().map(Versioned::into_inner).collect();
     let is_draft = loaded.agreement().lifecycle() == Lifecycle::Draft;
     let shown = loaded.shown();
@@ -198,7 +202,16 @@ pub async fn review_from(scope: &Scope, id: AgreementId, payments_from: usize) -
         accesses: accesses.into_iter().collect(),
         decline_reasons,
         movements,
+        money,
     })
+}
+
+async fn money_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<AgreementMoney>, Error> {
+    if !agreement.was_published() || agreement.movements().is_empty() {
+        return Ok(Vec::new());
+    }
+    let payments = scope.store().payments_of(agreement.id()).await?;
+    Ok(AgreementMoney::of(agreement.lifecycle(), payments))
 }
 
 async fn decline_reasons(scope: &Scope, agreement: &Agreement) -> Result<BTreeMap<GateId, Note>, Error> {

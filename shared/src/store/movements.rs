@@ -135,6 +135,17 @@ impl OrgStore {
         self.list::<Movement>(Order::OldestFirst, &rows, query.page()).await
     }
 
+    /// The payments of an agreement that have an amount, as if nobody had agreed to them: the agreement knows that.
+    pub(crate) async fn payments_of(&self, agreement: AgreementId) -> Result<Vec<LedgerPayment>, StoreError> {
+        let mut found = Vec::new();
+        let of_agreement = |row: &MovementRow| row.agreement_id == agreement;
+        self.each_row(Rows::Movements, |row| {
+            found.extend(MovementRow::read(row).filter(of_agreement).and_then(|row| row.payment()));
+        })
+        .await?;
+        Ok(found)
+    }
+
     pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
         let mut found = Vec::new();
         self.each_row(Rows::Movements, |row| found.extend(waiting_movement(row))).await?;

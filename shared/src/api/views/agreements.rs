@@ -312,11 +312,10 @@ impl AgreementView {
     /// An agreement in a list.
     #[must_use]
     pub fn in_list(agreement: &Agreement, proposal_ready: bool, base_url: &BaseUrl) -> Self {
-        let (published_at, completed_at, cancelled_at) = match agreement.life() {
-            Life::Draft => (None, None, None),
-            Life::Active { published_at } | Life::Expired { published_at, .. } => (Some(published_at), None, None),
-            Life::Completed { published_at, completed_at } => (Some(published_at), Some(completed_at), None),
-            Life::Cancelled { published_at, cancelled_at } => (published_at, None, Some(cancelled_at)),
+        let (completed_at, cancelled_at) = match agreement.life() {
+            Life::Draft | Life::Active { .. } | Life::Expired { .. } => (None, None),
+            Life::Completed { completed_at, .. } => (Some(completed_at), None),
+            Life::Cancelled { cancelled_at, .. } => (None, Some(cancelled_at)),
         };
         Self {
             id: agreement.id(),
@@ -335,7 +334,7 @@ impl AgreementView {
             proposal_ready,
             app_url: app_url(agreement.id(), base_url),
             expires_at: agreement.expires_at,
-            published_at,
+            published_at: agreement.published_at(),
             completed_at,
             cancelled_at,
             funding_item_ids: agreement.funding_item_ids.clone(),

@@ -468,7 +468,19 @@ impl Agreement {
     /// Whether it has ever been published. False for drafts and discarded drafts.
     #[must_use]
     pub fn was_published(&self) -> bool {
-        !matches!(self.life, Life::Draft | Life::Cancelled { published_at: None, .. })
+        self.published_at().is_some()
+    }
+
+    /// When it was published, if ever.
+    #[must_use]
+    pub fn published_at(&self) -> Option<Timestamp> {
+        match self.life {
+            Life::Draft => None,
+            Life::Active { published_at }
+            | Life::Completed { published_at, .. }
+            | Life::Expired { published_at, .. } => Some(published_at),
+            Life::Cancelled { published_at, .. } => published_at,
+        }
     }
 
     /// Its lifecycle, with the time of each transition.
