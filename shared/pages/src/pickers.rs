@@ -42,6 +42,20 @@ pub struct ContactOption {
     pub is_chosen: bool,
 }
 
+impl ContactOption {
+    /// A contact, and whether it was chosen before.
+    #[must_use]
+    pub fn new(contact: &ListedContact, is_chosen: bool) -> Self {
+        Self {
+            id: contact.id.to_string(),
+            name: contact.display_name.as_str().to_owned(),
+            kind: contact_kind_label(contact.kind),
+            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
+            is_chosen,
+        }
+    }
+}
+
 impl ContactPicker {
     /// The found contacts, or the address of the first page if the requested one is past the end.
     pub fn new(
@@ -51,13 +65,7 @@ impl ContactPicker {
         is_chosen: impl Fn(&ListedContact) -> bool,
     ) -> Result<Self, String> {
         let list = SearchedList::new(query.search.typed(), &path, "contacts", found.pagination)?;
-        let option = |contact: &ListedContact| ContactOption {
-            id: contact.id.to_string(),
-            name: contact.display_name.as_str().to_owned(),
-            kind: contact_kind_label(contact.kind),
-            email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-            is_chosen: is_chosen(contact),
-        };
+        let option = |contact: &ListedContact| ContactOption::new(contact, is_chosen(contact));
         let contacts = found.data.iter().map(option).collect();
         Ok(Self { form_action: list.url, search: list.search, pager: list.pager, contacts, path })
     }

@@ -11,8 +11,8 @@ use crate::domain::agreement::gate::GateState;
 use crate::domain::agreement::participants::NotAdded;
 use crate::domain::agreement::payments::PaymentSide;
 use crate::domain::agreement::verification::Verification;
-use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant};
-use crate::domain::contact::Contact;
+use crate::domain::agreement::{Agreement, Lifecycle, NewAgreement, NewParticipant, Participant, Roles};
+use crate::domain::contact::{Contact, NewContact};
 use crate::domain::ids::{AgreementId, ContactId, GateId, MovementId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::AgreementMoney;
 use crate::domain::member::Changed;
@@ -37,6 +37,8 @@ use crate::service::system::SystemContext;
 use crate::service::{audit, endings, workspaces};
 use crate::store::Versioned;
 use crate::store::agreements as stored;
+use crate::store::change::Changes;
+use crate::store::contacts as stored_contacts;
 use crate::store::due::DueEntry;
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::{Order, Page, PageRequest};
@@ -389,10 +391,35 @@ pub async fn add_participant(
     new: NewParticipant,
 ) -> Result<Plan<Result<AddedParticipant, ParticipantRefused>>, Error> {
     let scope = by.scope();
-    let contact_id = new.contact_id;
-    let contact = scope.store().contact(contact_id).await?;
+    let contact = scope.store().contact(new.contact_id).await?;
     let before = found(scope, id).await?;
     let contact = contact.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))?;
+    add(scope, &before, contact.into_inner(), new, Vec::new()).await
+}
+
+/// Creates a contact, and adds it to a draft's participants and to its workspace's people, all or nothing.
+pub async fn add_new_participant(
+    by: &impl Writer,
+    id: AgreementId,
+    contact_id: ContactId,
+    new: NewContact,
+    roles: Roles,
+) -> Result<Plan<Result<AddedParticipant, ParticipantRefused>>, Error> {
+    let scope = by.scope();
+    let before = found(scope, id).await?;
+    let contact = Contact { id: contact_id, ..Contact::create(new, scope.now()) };
+    let created = stored_contacts::create(scope.call(), &contact)?;
+    add(scope, &before, contact, NewParticipant { contact_id, roles }, vec![created]).await
+}
+
+async fn add(
+    scope: &Scope,
+    before: &Versioned<Agreement>,
+    contact: Contact,
+    new: NewParticipant,
+    mut changes: Vec<Changes>,
+) -> Result<Plan<Result<AddedParticipant, ParticipantRefused>>, Error> {
+    let (id, contact_id) = (before.id(), new.contact_id);
     let added = match before.add_participant(new, scope.now()) {
         Ok(added) => added,
         Err(reason) => return Ok(Plan::new(scope, Err(ParticipantRefused::NotAdded(reason)))),
@@ -401,13 +428,11 @@ pub async fn add_participant(
         Ok(draft) => draft,
         Err(reason) => return Ok(Plan::new(scope, Err(ParticipantRefused::NotEditable(reason)))),
     };
-    let mut changes = Vec::new();
-    if *draft != *before {
-        changes.push(stored::edit(scope.call(), &before, &draft)?);
+    if *draft != **before {
+        changes.push(stored::edit(scope.call(), before, &draft)?);
     }
     let workspace = workspaces::workspace_of_with_people(scope, before.workspace_id).await?;
-    let output =
-        AddedParticipant { participant: added.participant, contact: contact.into_inner(), is_new: added.is_new };
+    let output = AddedParticipant { participant: added.participant, contact, is_new: added.is_new };
     let plan = Plan::new(scope, Ok(output)).change(changes).showing([id.uuid(), contact_id.uuid()]);
     // Participants are among the people already.
     if !added.is_new && workspace.people().contains(&contact_id) {

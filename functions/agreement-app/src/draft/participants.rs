@@ -7,22 +7,25 @@ use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
 use pages::form;
+use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
-use pages::pickers::ContactPicker;
+use pages::pager::page_at;
+use pages::pickers::{ContactOption, ContactPicker};
 use pages::response::PageResponse;
 use pages::routes::Operation;
 use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
-use shared::domain::contact::ListedContact;
-use shared::domain::ids::{AgreementId, ContactId, ParticipantId};
+use shared::domain::contact::{ContactKind, ListedContact, NewContact};
+use shared::domain::ids::{AgreementId, ContactId, ParticipantId, WorkspaceId};
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
-use shared::service::{agreements, drafts};
+use shared::service::scope::Scope;
+use shared::service::{agreements, drafts, workspaces};
 use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::page::Order;
+use shared::wire::page::{Offset, Order};
 
 use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
 
@@ -30,7 +33,33 @@ form! {
     /// Who takes part, and how.
     pub(crate) PARTICIPANT: ParticipantForm {
         contact: Field::choice("contact_id", "Contact"),
+        name: Field::line("display_name", "Name", 200).called("The name"),
+        kind: Field::choice("kind", "Kind").called("The kind"),
+        email: Field::email("email", "Email")
+            .called("The email address")
+            .hint("Needed before they can sign or approve anything."),
         roles: Field::choice("role.", "Roles"),
+    }
+}
+
+/// The choice of a contact who is made together with the participant.
+pub(crate) const NEW: &str = "new";
+
+/// Who is to take part.
+enum Chosen {
+    Known(ContactId),
+    New(NewContact),
+}
+
+impl Chosen {
+    fn read(form: &Form) -> Result<Self, FieldErrors> {
+        let chosen = form.get(PARTICIPANT.contact);
+        if chosen == NEW {
+            let names = [PARTICIPANT.name.name, PARTICIPANT.kind.name, PARTICIPANT.email.name];
+            return form.read_new(&names).map(Self::New);
+        }
+        let missing = || FieldErrors::one(PARTICIPANT.contact, FieldCode::Required, "must be chosen from the list");
+        chosen.parse().map(Self::Known).map_err(|_| missing())
     }
 }
 
@@ -44,7 +73,11 @@ struct AddPage {
     layout: Layout,
     notice: Option<Notice>,
     agreement: Link,
+    /// People of the workspace who don't take part yet.
+    people: Vec<ContactOption>,
     picker: ContactPicker,
+    is_new: bool,
+    kinds: Vec<Choice>,
     roles: Vec<Choice>,
     fields: Fields,
 }
@@ -63,21 +96,38 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
-    let takes_part = |contact: &ListedContact| agreement.participants.iter().any(|part| part.contact_id == contact.id);
+    let takes_part = |contact: ContactId| agreement.participants.iter().any(|part| part.contact_id == contact);
     let path = format!("{}/participants", agreement_url(id));
-    let picker = match ContactPicker::new(&query, path, &found, takes_part) {
+    let is_first_page = query.search.needle().is_none() && query.offset.get() == 0;
+    let people = if is_first_page { people_of(scope, agreement.workspace_id).await? } else { Vec::new() };
+    let people: Vec<ContactOption> =
+        people.iter().filter(|person| !takes_part(person.id)).map(|person| ContactOption::new(person, false)).collect();
+    let picker = ContactPicker::new(&query, path, &found, |contact: &ListedContact| takes_part(contact.id));
+    let mut picker = match picker {
         Ok(picker) => picker,
         Err(first_page) => return Ok(PageResponse::see_other(first_page)),
     };
+    let is_person = |id: &str| people.iter().any(|person| person.id == id);
+    picker.contacts.retain(|contact| !is_person(&contact.id));
+    let fields = fields.over(Fields::of([(PARTICIPANT.kind, ContactKind::Person.as_str())]));
     let page = AddPage {
         layout: Layout::new(request),
         notice,
         agreement: crate::draft::agreement_link(&agreement),
+        is_new: fields.value(PARTICIPANT.contact) == NEW || (people.is_empty() && picker.contacts.is_empty()),
+        people,
         picker,
+        kinds: ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect(),
         roles: role_boxes(),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+}
+
+/// The first people of a workspace, in the order in which they were added as contacts.
+async fn people_of(scope: &Scope, workspace: WorkspaceId) -> Result<Vec<ListedContact>, Error> {
+    let found = workspaces::get_with_people_page(scope, workspace, page_at(Offset::default())).await?;
+    Ok(found.people.data.into_iter().map(ListedContact::from).collect())
 }
 
 pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {
@@ -102,28 +152,40 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         let page = add_page(request, problem.fields(form), Some(problem.notice.clone())).await?;
         Ok(problem.answer(page))
     };
-    let contact_id: Result<ContactId, FieldErrors> = form
-        .get(PARTICIPANT.contact)
-        .parse()
-        .map_err(|_| FieldErrors::one(PARTICIPANT.contact, FieldCode::Required, "must be chosen from the list"));
-    let (contact_id, roles) = match (contact_id, read_roles(form)) {
-        (Ok(contact_id), Ok(roles)) => (contact_id, roles),
-        (contact_id, roles) => {
-            let mut errors = contact_id.err().unwrap_or_default();
+    let (chosen, roles) = match (Chosen::read(form), read_roles(form)) {
+        (Ok(chosen), Ok(roles)) => (chosen, roles),
+        (chosen, roles) => {
+            let mut errors = chosen.err().unwrap_or_default();
             errors.extend(roles.err().unwrap_or_default());
             return again(errors).await;
         }
     };
-    let contact = contacts::get(submitted.scope(), contact_id).await?;
-    let title = format!("{} takes part", contact.display_name.as_str());
-    let line = match contact.email {
-        Some(_) => "",
-        None => "They have no email address yet. Add one to their contact before you publish.",
+    let (name, has_email) = match &chosen {
+        Chosen::Known(id) => {
+            let contact = contacts::get(submitted.scope(), *id).await?;
+            (contact.display_name.clone(), contact.email.is_some())
+        }
+        Chosen::New(new) => (new.display_name.clone(), !form.get(PARTICIPANT.email).trim().is_empty()),
+    };
+    let title = format!("{} takes part", name.as_str());
+    let line = match has_email {
+        true => "",
+        false => "They have no email address yet. Add one to their contact before you publish.",
     };
     let notice = Notice { section: "participants".to_owned(), ..Notice::good(title, line) };
     let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &notice).await;
-    let new = NewParticipant { contact_id, roles };
-    match submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await {
+    let added = match chosen {
+        Chosen::Known(contact_id) => {
+            let new = NewParticipant { contact_id, roles };
+            submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await
+        }
+        Chosen::New(new) => {
+            let contact: ContactId = submitted.new_id();
+            let add = || agreements::add_new_participant(&submitted, id, contact, new.clone(), roles.clone());
+            submitted.run(add).await
+        }
+    };
+    match added {
         Ok(Ok(_)) => Ok(redirect.into()),
         Ok(Err(agreements::ParticipantRefused::NotAdded(
             shared::domain::agreement::participants::NotAdded::NotADraft,
