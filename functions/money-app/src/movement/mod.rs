@@ -228,6 +228,8 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         parties: vec![party(shown.payer(), "Payer"), party(shown.payee(), "Payee")],
         more_parties: 0,
         amount: terms.money.map(|money| ("Amount", money.for_people())),
+        money: Vec::new(),
+        waits_for: None,
         payments: Vec::new(),
         more_payments: 0,
         terms: due.into_iter().chain(reference).chain(how).collect(),

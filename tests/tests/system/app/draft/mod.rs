@@ -350,3 +350,54 @@ async fn the_parties_of_a_template_can_be_added_meanwhile() {
     let after = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
     assert!(after.says("Cleo") && after.says("value=\"Half typed\""), "{}", after.body);
 }
+
+#[tokio::test]
+async fn a_new_contact_becomes_a_participant_in_one_press() {
+    let desk = Desk::new().await;
+    let page = desk.begin("blank", &[]).await;
+    let path = format!("{page}/participants");
+    let shown = desk.browser.get(&path).await;
+    assert!(shown.says("In this workspace") && shown.says(">A new contact</label>"), "{}", shown.body);
+
+    let nameless = desk.send(&path, &[("contact_id", "new"), ("kind", "llc"), ("email", "lea@quai")]).await;
+    assert_eq!(nameless.status, 422);
+    for kept in ["value=\"new\" checked", "value=\"lea@quai\"", "The name is required", "Roles must have"] {
+        assert!(nameless.says(kept), "{kept}: {}", nameless.body);
+    }
+    let typed = [
+        ("contact_id", "new"),
+        ("display_name", "Quai Holdings LLC"),
+        ("kind", "llc"),
+        ("email", "lea@quai.example"),
+        ("role.signer", "on"),
+    ];
+    let added = desk.send(&path, &typed).await;
+    assert_eq!(added.status, 303, "{}", added.body);
+    notice(&desk.browser.get(&page).await, "Quai Holdings LLC takes part");
+
+    let found = desk.org.get("/api/v1/contacts").query("search", "quai").send().await.ok(200);
+    let contact = &found["data"][0];
+    assert_eq!((&contact["kind"], &contact["email"]), (&json!("llc"), &json!("lea@quai.example")));
+    let participant = &desk.agreement(&page).await["participants"][0];
+    assert_eq!((&participant["contact_id"], &participant["roles"]), (&contact["id"], &json!(["signer"])));
+    let workspace = desk.org.get(format!("/api/v1/workspaces/{}", desk.workspace)).send().await.ok(200);
+    assert!(workspace["people"].to_string().contains(contact["id"].as_str().expect("an id")), "{workspace}");
+}
+
+#[tokio::test]
+async fn the_history_of_a_published_agreement_leaves_drafting_out() {
+    let desk = Desk::new().await;
+    let page = desk.two_party().await;
+    for name in ["One", "Two", "Three"] {
+        desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", name)]).await;
+    }
+    let history = |page: &Page| page.body.split_once("id=\"acts\"").expect("a history").1.to_owned();
+    let draft = history(&desk.browser.get(&page).await);
+    assert!(draft.contains("step “Three”") && draft.contains("Show "), "five lines, and the rest on demand: {draft}");
+    let (first, _) = draft.split_once("<details").expect("the rest");
+    assert_eq!(first.matches("<li>").count(), 5, "{first}");
+
+    let published = desk.published().await;
+    let active = history(&desk.browser.get(&published).await);
+    assert!(active.contains("Drafted") && !active.contains("step “"), "{active}");
+}

@@ -267,3 +267,32 @@ async fn a_condition_names_the_participant_whom_the_payment_waits_for() {
     deal.follow(&deal.kim, &deal.accept(&deal.kim, &proof).await).await;
     assert_waits_for(&none).await;
 }
+
+fn figure(page: &Page, name: &str) -> String {
+    let (_, rest) = page.body.split_once(&format!("<dt>{name}</dt><dd>")).unwrap_or_else(|| panic!("no {name}"));
+    let shown = rest.split("</dd>").next().unwrap_or_default();
+    shown.split('>').filter_map(|part| part.split('<').next()).collect()
+}
+
+#[tokio::test]
+async fn a_deals_page_opens_with_what_is_owed_claimed_and_proven() {
+    let deal = Deal::new().await;
+    let figures = async || {
+        let page = deal.maren.get(&deal.of_agreement()).await;
+        ["Amount", "Owed", "Claimed sent", "Proven received"].map(|name| figure(&page, name))
+    };
+    let (all, none) = ("$250,000.00 USD", "None");
+    assert_eq!(figures().await, [all, all, none, none]);
+    let page = deal.maren.get(&deal.of_agreement()).await;
+    assert!(figure(&page, "Waiting for").contains("authorize"), "{}", page.body);
+
+    let deal = Deal::claimed().await;
+    let figures = async || {
+        let page = deal.maren.get(&deal.of_agreement()).await;
+        ["Amount", "Owed", "Claimed sent", "Proven received"].map(|name| figure(&page, name))
+    };
+    assert_eq!(figures().await, [all, all, all, none]);
+    let proof = deal.file(&deal.maren, "receiving_bank_notification", "100,000.00", "TRN 7741").await;
+    deal.follow(&deal.kim, &deal.accept(&deal.kim, &proof).await).await;
+    assert_eq!(figures().await, [all, "$150,000.00 USD", "$150,000.00 USD", "$100,000.00 USD"]);
+}
