@@ -3,7 +3,7 @@
 // scripts/test-browser:
 //
 //   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, with --walk
-//                                   only the first deal of the README, and with --verify only bundles
+//                                   only the first deal of the README, and with --verify only bundles and the palette
 //
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
@@ -12,6 +12,7 @@ import { LOOKED, note } from './looked.mjs';
 import { Receiver } from './receiver.mjs';
 import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
+import { walkPalette } from './palette.mjs';
 import { bundles, lookAtVerdicts, verifyBundles } from './verifying.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
 
@@ -235,7 +236,7 @@ async function main(stacks, receiver) {
   return scenes.length;
 }
 
-// Bundles on the public page.
+// Bundles on the public page, and the palette.
 async function verifyAndGo(stack) {
   const tab = await signedIn(stack, stack.organizations[0]);
   await tab.page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
@@ -243,7 +244,8 @@ async function verifyAndGo(stack) {
   await tab.context.close();
   await verifyBundles(chrome, stack.base, made, found);
   await lookAtVerdicts(chrome, stack.base, made, found);
-  console.log('Bundles on the public page: done');
+  await walkPalette(chrome, stack, stack.organizations[0].members[0], found);
+  console.log('Bundles on the public page, and the palette: done');
 }
 
 // The documentation without JavaScript: what needs it is hidden, and the examples in all languages can be read.

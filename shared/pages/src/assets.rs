@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn the_script_is_small() {
-        assert!(SCRIPT.content.len() < 8 * 1024, "{} bytes", SCRIPT.content.len());
+        let compressed = SCRIPT.compressed.as_ref().unwrap();
+        assert!(SCRIPT.content.len() < 12 * 1024, "{} bytes", SCRIPT.content.len());
+        assert!(compressed.len() < 5 * 1024, "{} bytes", compressed.len());
     }
 
     #[test]
