@@ -103,11 +103,11 @@ fn without_folder(entries: Vec<Packed<'_>>) -> Vec<Packed<'_>> {
     if files.iter().any(|entry| entry.name == MANIFEST_PATH) {
         return files;
     }
-    let in_folder = |entry: &Packed<'_>| {
+    let folder_of = |entry: &Packed<'_>| {
         let folder = entry.name.strip_suffix(MANIFEST_PATH)?.strip_suffix('/')?;
         (!folder.contains('/')).then(|| format!("{folder}/"))
     };
-    if let Some(folder) = files.iter().find_map(in_folder) {
+    if let Some(folder) = files.iter().find_map(folder_of) {
         for entry in &mut files {
             entry.name = entry.name.strip_prefix(&*folder).unwrap_or(entry.name);
         }

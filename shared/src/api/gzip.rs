@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_text_is_read_again_and_a_damaged_file_is_none() {
-        let file = compressed(&"a text ".repeat(99)).unwrap();
+        let file = compressed("a text ".repeat(99)).unwrap();
         assert_eq!(decompressed(&file), Some("a text ".repeat(99).into_bytes()));
         let trailer = file.len() - 8;
         for damaged_at in [0, 12, trailer, trailer + 4] {
