@@ -4,7 +4,8 @@
     python3 verify_bundle.py bundle.zip --keys evidence-keys.json
 
 It needs Python 3.9 and the package `cryptography`, for Ed25519 alone; it shares no code with the service. Exit status 0
-means that every bundle is, byte by byte, what the service signed; 1 that one is not; 2 that a file can't be read.
+means that each file of every bundle is, byte by byte, what the service signed; 1 that one is not; 2 that a file can't be
+read. The verdict says whether another program packed the zip again.
 
 The order in which to read this: `verify` has the five steps, and below it stands a function for each.
 """
@@ -34,22 +35,23 @@ FORBIDDEN = re.compile(
 
 
 def verify(bundle, keys):
-    """Verifies the bytes of a bundle. Returns the manifest if it is proven, the paths of the files that are as it says,
-    and all problems, each as its kind, the path (None for the whole bundle) and a detail.
+    """Verifies the bytes of a bundle. Returns the manifest if it is proven, the paths of the files that are as it says, all
+    problems, each as its kind, the path (None for the whole bundle) and a detail, and whether another program packed it.
 
     `keys` are those of the key document by their ids, as `read_keys` reads them: what the bundle says about its key is not
     relied on."""
     if len(bundle) > BUNDLE_BYTES_MAX:
-        return None, [], [("not a bundle", None, "it is larger than any bundle")]
+        return None, [], [("not a bundle", None, "it is larger than any bundle")], False
+    # 1. The zip has nothing but its files, each once and in its place. Or it is one that another program packed.
     entries, end = read_entries(bundle)
-    by_name = {}
-    for entry in entries:
-        by_name.setdefault(entry["name"], entry)
-    if "manifest.json" not in by_name:
-        return None, [], [("not a bundle", None, "it is no zip file, or has no manifest.json")]
-
-    # 1. The zip has nothing but its files, each once and in its place.
     problems = check_zip(bundle, entries, end)
+    has_manifest = any(entry["name"] == "manifest.json" for entry in entries)
+    repacked = read_repacked(bundle) if problems or not has_manifest else None
+    if repacked is not None:
+        entries, problems = repacked, check_names(repacked)
+    elif not has_manifest:
+        return None, [], [("not a bundle", None, "it is no zip file, or has no manifest.json")], False
+    by_name = {entry["name"]: entry for entry in reversed(entries)}
     # 2. The manifest is what the service signed, with a key that we know.
     manifest, manifest_problems = check_manifest(by_name["manifest.json"], by_name.get("manifest.sig"), keys)
     problems += manifest_problems
@@ -62,7 +64,7 @@ def verify(bundle, keys):
     if manifest and not problems:
         problems = check_payments(manifest["files"], by_name)
     # 5. The manifest counts only if it is proven.
-    return (None if manifest_problems else manifest), matching, problems
+    return (None if manifest_problems else manifest), matching, problems, repacked is not None
 
 
 # The zip. Its bytes follow from the names and contents of its files: stored, not compressed, under fixed dates, nothing
@@ -138,7 +140,133 @@ def directory(entries):
 
 
 def has_its_crc(entry):
-    return zlib.crc32(entry["content"]) == entry["crc"]
+    return entry["content"] is not None and zlib.crc32(entry["content"]) == entry["crc"]
+
+
+# A zip that another program packed: stored or deflated, in any order, perhaps in one folder. Only what programs agree on
+# is read: the directory and the local headers say the same, and nothing stands between or around the entries.
+
+MANIFEST_BYTES_MAX, SIGNATURE_BYTES_MAX = 8 * 1024 * 1024, 1024
+DEFLATED = 8
+# CRC-32 and sizes follow the content, and the local header has none.
+FOLLOWED = 1 << 3
+# Flags that change nothing: the compressor's level, names in UTF-8.
+HARMLESS = FOLLOWED | 1 << 1 | 1 << 2 | 1 << 11
+
+
+def read_repacked(bundle):
+    """The files, without folders; None if it is no such zip or has no manifest. Nothing is unpacked beyond the sizes that
+    the manifest says; a file that has another size, or does not unpack, has the content None."""
+    packed = without_folder(read_directory(bundle) or [])
+    by_name = {entry["name"]: entry for entry in reversed(packed)}
+    entry = by_name.get("manifest.json")
+    content = unpacked(entry, MANIFEST_BYTES_MAX) if entry else None
+    if content is None:
+        return None
+    manifest = read_manifest(bytes(content))
+    sizes = {file["path"]: file["size_bytes"] for file in manifest["files"]} if manifest else {}
+    if sum(sizes.values()) > BUNDLE_BYTES_MAX:
+        return None
+    sizes["manifest.json"] = len(content)
+    if "manifest.sig" in by_name:
+        sizes["manifest.sig"] = min(by_name["manifest.sig"]["size"], SIGNATURE_BYTES_MAX)
+    files = []
+    for entry in packed:
+        # The first of two with one name counts: no file is unpacked twice.
+        size = sizes.pop(entry["name"], None)
+        content = unpacked(entry, size) if size == entry["size"] else None
+        files.append({"name": entry["name"], "crc": entry["crc"], "content": content})
+    return files
+
+
+def read_directory(bundle):
+    """The entries that the directory names, if all of the zip agrees with it; else None."""
+    if len(bundle) < END.size:
+        return None
+    end = len(bundle) - END.size
+    signature, disk, of_directory, here, count, size, start, comment = END.unpack_from(bundle, end)
+    if signature != b"PK\x05\x06" or disk or of_directory or here != count or comment or start + size != end:
+        return None
+    entries, at, offset = [], start, 0
+    for _ in range(count):
+        if at + CENTRAL_HEADER.size > end:
+            return None
+        fields = CENTRAL_HEADER.unpack_from(bundle, at)
+        (signature, _, _, flags, method, _, _, crc, packed, size,
+         name_size, extra_size, comment_size, _, _, _, local) = fields
+        name_at = at + CENTRAL_HEADER.size
+        at = name_at + name_size + extra_size + comment_size
+        if signature != b"PK\x01\x02" or at > end or local != offset:
+            return None
+        name = bundle[name_at:name_at + name_size]
+        found = read_local(memoryview(bundle)[:start], offset, name, (flags, method, crc, packed, size))
+        if found is None:
+            return None
+        entry, offset = found
+        entries.append(entry)
+    return entries if at == end and offset == start else None
+
+
+def read_local(before, at, name, said):
+    """The entry at an offset, if its local header says what the directory says, and where what follows it begins."""
+    flags, method, crc, packed, size = said
+    if at + LOCAL_HEADER.size > len(before):
+        return None
+    (signature, _, own_flags, own_method, _, _, own_crc, own_packed, own_size,
+     name_size, extra_size) = LOCAL_HEADER.unpack_from(before, at)
+    name_at = at + LOCAL_HEADER.size
+    content_at = name_at + name_size + extra_size
+    end = content_at + packed
+    is_followed = flags & FOLLOWED != 0
+    is_same = (signature == b"PK\x03\x04" and own_flags == flags and own_method == method
+               and (is_followed or (own_crc, own_packed, own_size) == (crc, packed, size))
+               and before[name_at:name_at + name_size] == name)
+    is_read = not flags & ~HARMLESS and (method == DEFLATED or method == 0 and packed == size)
+    if not is_same or not is_read or end > len(before):
+        return None
+    try:
+        name = name.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    entry = {"name": name, "is_deflated": method == DEFLATED, "packed": before[content_at:end], "size": size, "crc": crc}
+    if not is_followed:
+        return entry, end
+    sums = struct.pack("<3L", crc, packed, size)
+    for descriptor in (b"PK\x07\x08" + sums, sums):
+        if before[end:end + len(descriptor)] == descriptor:
+            return entry, end + len(descriptor)
+    return None
+
+
+def without_folder(entries):
+    """The files; if another program packed the folder of a bundle, with the names that they have in the bundle."""
+    files = [entry for entry in entries if not (entry["name"].endswith("/") and entry["size"] == 0)]
+    names = [entry["name"] for entry in files]
+    folder = next((name[:-len("manifest.json")] for name in names if re.fullmatch(r"[^/]*/manifest\.json", name)), None)
+    if "manifest.json" in names or folder is None:
+        return files
+    return [{**entry, "name": re.sub("^" + re.escape(folder), "", entry["name"])} for entry in files]
+
+
+def unpacked(entry, bytes_max):
+    """The content; None if it is larger than this, or is not what the directory says."""
+    if entry["size"] > bytes_max:
+        return None
+    if not entry["is_deflated"]:
+        return entry["packed"]
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        content = inflater.decompress(entry["packed"], entry["size"] + 1)
+    except zlib.error:
+        return None
+    is_all = inflater.eof and not inflater.unused_data and len(content) == entry["size"]
+    return content if is_all else None
+
+
+def check_names(entries):
+    names, seen = [entry["name"] for entry in entries], set()
+    twice = [name for name in names if name in seen or seen.add(name)]
+    return [("not a bundle", name, "it is in the zip twice") for name in twice]
 
 
 # The manifest.
@@ -146,7 +274,7 @@ def has_its_crc(entry):
 
 def check_manifest(entry, signature, keys):
     """The manifest, if it can be read, and what is wrong with it: without a problem, it is proven."""
-    path, content = "manifest.json", bytes(entry["content"])
+    path, content = "manifest.json", bytes(entry["content"] or b"")
     if not content.startswith(OPENING):
         return None, [("not a bundle", path, "it is no manifest of format version 1")]
     manifest = read_manifest(content)
@@ -265,6 +393,8 @@ def check_files(files, by_name):
 
 
 def is_unchanged(entry, file):
+    if entry["content"] is None:
+        return False
     sha256 = hashlib.sha256(entry["content"]).hexdigest()
     return sha256 == file["sha256"] and len(entry["content"]) == file["size_bytes"] and has_its_crc(entry)
 
@@ -336,12 +466,13 @@ def wrong_with_payment(payment, accepted):
         return "has a confirmation and is not reconciled" if any(parts) else None
     if not all(parts):
         return "is reconciled and has no confirmation"
-    amount = payment.get("amount")
+    amount, settled = payment.get("amount"), payment.get("surplus")
+    surplus = sum(record["amount"]["amount_minor"] for record in accepted) - (amount["amount_minor"] if amount else 0)
     is_proven = (
         amount is not None
         and all(record["side"] == "receiver" and record["assurance"] in PROOFS
                 and record["amount"]["currency"] == amount["currency"] for record in accepted)
-        and sum(record["amount"]["amount_minor"] for record in accepted) == amount["amount_minor"]
+        and (surplus == 0 or surplus > 0 and settled is not None and settled["amount_minor"] == surplus)
     )
     return None if is_proven else (
         "is reconciled, and the accepted evidence of the receiving side does not make its amount")
@@ -367,6 +498,7 @@ def is_payment(record):
         isinstance(record.get("movement_id"), str) and isinstance(record.get("state"), str)
         and isinstance(record.get("reconciled"), bool)
         and (record.get("amount") is None or is_amount(record["amount"]))
+        and (record.get("surplus") is None or is_minor(record["surplus"]))
     )
 
 
@@ -383,9 +515,12 @@ def is_account(account):
 
 
 def is_amount(amount):
+    return is_minor(amount) and isinstance(amount.get("currency"), str)
+
+
+def is_minor(amount):
     return (
-        isinstance(amount, dict) and type(amount.get("amount_minor")) is int
-        and -2**63 <= amount["amount_minor"] < 2**63 and isinstance(amount.get("currency"), str)
+        isinstance(amount, dict) and type(amount.get("amount_minor")) is int and -2**63 <= amount["amount_minor"] < 2**63
     )
 
 
@@ -413,7 +548,7 @@ def is_time(text):
     return re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z", text) is not None
 
 
-def report(manifest, matching, problems):
+def report(manifest, matching, problems, is_repacked):
     """A line for each file, then the verdict."""
     lines = [f"{'ok' if manifest else 'not proven':<16}  {path}" for path in matching]
     for kind, path, detail in problems:
@@ -421,7 +556,8 @@ def report(manifest, matching, problems):
         path = "(the whole file)" if path is None else FORBIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", path)
         lines.append(f"{kind:<16}  {path}{': ' if detail else ''}{detail}")
     if manifest and not problems:
-        lines.append(f"VERIFIED: {counted(len(manifest['files']), 'file')}, signed by {manifest['service']}"
+        verdict = "CONTENTS WHOLE, CONTAINER REPACKED" if is_repacked else "VERIFIED"
+        lines.append(f"{verdict}: {counted(len(manifest['files']), 'file')}, signed by {manifest['service']}"
                      f" with the key {manifest['signing_key']['id']}")
         lines.append(f"Organization {manifest['organization_id']}, agreement {manifest['agreement_id']},"
                      f" as of {manifest['created_at']}")
@@ -451,10 +587,10 @@ def main():
                 bundle = file.read(BUNDLE_BYTES_MAX + 1)
         except OSError as error:
             parser.error(f"{path} can't be read: {error}")
-        manifest, matching, problems = verify(bundle, keys)
+        manifest, matching, problems, is_repacked = verify(bundle, keys)
         if len(options.bundles) > 1:
             print(f"{path}:")
-        print(report(manifest, matching, problems))
+        print(report(manifest, matching, problems, is_repacked))
         are_verified = are_verified and manifest is not None and not problems
     sys.exit(0 if are_verified else 1)
 

@@ -154,7 +154,7 @@ export async function faults({ page, complaints, status, view }, expected) {
     if (await page.locator(selector).count() > 0) found.push(`has ${selector}`);
   }
   // The documentation is one file, whose policy names its script and its style.
-  if (!expected.isAlone && await page.locator('script:not([src^="/app/app.js?v="]), style, [style]').count() > 0) found.push('has a script or a style of its own');
+  if (!expected.isAlone && await page.locator('script:not([src^="/app/app.js?v="], [src^="/app/verify.js?v="]), style, [style]').count() > 0) found.push('has a script or a style of its own');
   // Fixed times stay in the zone of the days beside them.
   const inUtc = await page.locator('main time:not([data-fixed])', { hasText: 'UTC' }).count();
   const times = await page.locator('main time:not([data-fixed])').count();

@@ -2,8 +2,8 @@
 // page with axe-core at three widths, light and dark, with the app's script and without it. Started by
 // scripts/test-browser:
 //
-//   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, and with --walk
-//                                   only the first deal of the README
+//   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, with --walk
+//                                   only the first deal of the README, and with --verify only bundles and the palette
 //
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
@@ -12,6 +12,8 @@ import { LOOKED, note } from './looked.mjs';
 import { Receiver } from './receiver.mjs';
 import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
+import { walkPalette } from './palette.mjs';
+import { bundles, lookAtVerdicts, verifyBundles } from './verifying.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
 
 const [program, wanted = ''] = process.argv.slice(2);
@@ -186,6 +188,7 @@ async function main(stacks, receiver) {
   }
 
   await readDocumentation(chrome, stack.base);
+  await verifyAndGo(stack);
   // All that takes its time has happened there. A clock that goes on at this pace takes a third of a processor.
   await late.restart('--seed', 'demo');
   const lookers = {
@@ -233,6 +236,18 @@ async function main(stacks, receiver) {
   return scenes.length;
 }
 
+// Bundles on the public page, and the palette.
+async function verifyAndGo(stack) {
+  const tab = await signedIn(stack, stack.organizations[0]);
+  await tab.page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+  const made = await bundles(tab, stack);
+  await tab.context.close();
+  await verifyBundles(chrome, stack.base, made, found);
+  await lookAtVerdicts(chrome, stack.base, made, found);
+  await walkPalette(chrome, stack, stack.organizations[0].members[0], found);
+  console.log('Bundles on the public page, and the palette: done');
+}
+
 // The documentation without JavaScript: what needs it is hidden, and the examples in all languages can be read.
 async function readDocumentation(chrome, base) {
   const { page, context } = await open(chrome);
@@ -258,6 +273,9 @@ try {
   if (wanted === '--walk') {
     stacks.push(await Stack.start(program, '--seed', 'demo'));
     await walkDeal(stacks[0]);
+  } else if (wanted === '--verify') {
+    stacks.push(await Stack.start(program, '--seed', 'demo'));
+    await verifyAndGo(stacks[0]);
   } else {
     const count = await main(stacks, receiver);
     console.log(`${count} pages and states looked at in ${LOOKED.length} views, ${secondsSince(began)} s`);

@@ -1,4 +1,4 @@
-//! Everything that writes PDFs, and the keys that verify bundles. One function, since fonts are most of its size.
+//! Everything that writes PDFs, and what verifies bundles: the keys and the page. One function, since fonts are most of its size.
 
 mod bundle_keys;
 mod bundles;
@@ -7,6 +7,7 @@ mod paper_funding_items;
 mod papering;
 mod print;
 mod statement_extract;
+mod verify;
 
 use std::sync::Arc;
 
@@ -28,11 +29,13 @@ pub fn operations(to: &mut impl Register) {
     to.write::<paper_funding_items::PaperFundingItems>();
 }
 
-/// The routes of certificates and evidence bundles. The keys have a separate permanent URL for outsiders.
+/// The routes of certificates and evidence bundles. The keys and the page that verifies bundles have separate permanent
+/// URLs for outsiders.
 #[must_use]
 pub fn routes() -> Pages {
     Pages::default()
         .file("/app/evidence-keys.json", bundle_keys::route())
+        .route("/verify", get("view_verify", verify::show))
         .route(
             "/app/papers/{id}",
             get("view_papering", papering::show)

@@ -129,6 +129,8 @@ fn of_files() -> Pages {
     Pages::default()
         .file(assets::STYLE.path, assets::route(&assets::STYLE))
         .file(assets::SCRIPT.path, assets::route(&assets::SCRIPT))
+        .file(assets::VERIFY_SCRIPT.path, assets::route(&assets::VERIFY_SCRIPT))
+        .file(assets::VERIFIER.path, assets::route(&assets::VERIFIER))
         .file(assets::SANS.path, assets::route(&assets::SANS))
         .file(assets::SERIF.path, assets::route(&assets::SERIF))
 }

@@ -80,7 +80,10 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         }
         (None, None) => None,
     };
-    sign_in_page(request, next, String::new(), notice)
+    // A browser that brings the secret of its form has got the token before.
+    let is_fresh = request.cookie(Cookie::Form).is_none();
+    let page = sign_in_page(request, next, String::new(), notice)?;
+    Ok(if is_fresh { page.public() } else { page })
 }
 
 pub(crate) async fn sign_in(request: &mut Request) -> Result<PageResponse, Error> {

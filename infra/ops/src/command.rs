@@ -238,7 +238,7 @@ fn counts(migrated: &Migrated, is_dry: bool) -> String {
 fn verify_bundle(options: &VerifyBundle) -> Result<(), String> {
     let report = crate::bundles::verify(&options.bundle, &options.keys).map_err(|error| error.to_string())?;
     println!("{report}");
-    if report.is_verified() { Ok(()) } else { Err("the bundle is not verified".to_owned()) }
+    if report.is_whole() { Ok(()) } else { Err("the bundle is not verified".to_owned()) }
 }
 
 /// Writes the keyring to standard output. It has secret keys, so a terminal is refused.

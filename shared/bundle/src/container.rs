@@ -4,12 +4,12 @@ use crate::FILES_MAX;
 
 const ENTRIES_MAX: usize = FILES_MAX + 2;
 
-const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
-const CENTRAL_SIGNATURE: [u8; 4] = *b"PK\x01\x02";
-const END_SIGNATURE: [u8; 4] = *b"PK\x05\x06";
-const LOCAL_BYTES: usize = 30;
-const CENTRAL_BYTES: usize = 46;
-const END_BYTES: usize = 22;
+pub(crate) const LOCAL_SIGNATURE: [u8; 4] = *b"PK\x03\x04";
+pub(crate) const CENTRAL_SIGNATURE: [u8; 4] = *b"PK\x01\x02";
+pub(crate) const END_SIGNATURE: [u8; 4] = *b"PK\x05\x06";
+pub(crate) const LOCAL_BYTES: usize = 30;
+pub(crate) const CENTRAL_BYTES: usize = 46;
+pub(crate) const END_BYTES: usize = 22;
 
 /// Version 2.0, which every program supports.
 const VERSION: u8 = 20;
@@ -35,7 +35,11 @@ pub(crate) struct Walked<'a> {
 
 impl<'a> Entry<'a> {
     pub(crate) fn new(name: &'a str, content: &'a [u8]) -> Self {
-        Self { name, content, crc: crc32fast::hash(content), header: &[] }
+        Self::with_crc(name, content, crc32fast::hash(content))
+    }
+
+    pub(crate) fn with_crc(name: &'a str, content: &'a [u8], crc: u32) -> Self {
+        Self { name, content, crc, header: &[] }
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -143,18 +147,18 @@ impl Walked<'_> {
     pub(crate) fn ends_with_its_directory(&self) -> bool {
         self.rest == directory(&self.entries)
     }
-
-    pub(crate) fn find(&self, name: &str) -> Option<&Entry<'_>> {
-        self.entries.iter().find(|entry| entry.name == name)
-    }
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn find<'e, 'a>(entries: &'e [Entry<'a>], name: &str) -> Option<&'e Entry<'a>> {
+    entries.iter().find(|entry| entry.name == name)
+}
+
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(usize::from(u16::from_le_bytes(*bytes)))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 

@@ -8,6 +8,9 @@
 //!   the zip follows from names and contents. [`verify()`] rebuilds it and compares: each byte is signed, hashed or
 //!   compared, so every change is found. Compression would give this up, since content has many compressed forms and
 //!   compressors change; it would also let a small file unpack to a huge one. PDFs, most of a bundle, hardly shrink.
+//! - Decision: whoever unpacks a bundle and packs it again changes no content. An ordinary zip that holds the files of a
+//!   signed manifest, each once, and no others is therefore whole, but never verified: its report says that the
+//!   container was repacked. Nothing is unpacked beyond the sizes in the manifest.
 //! - Decision: one crate with features. Without any it is the verifier, with no service and no fonts; `keyring` brings
 //!   the service's keys, `agreements` the certificates and bundles that it writes. Two modules behind a feature are less
 //!   than a second crate.
@@ -23,6 +26,7 @@ mod keys;
 mod manifest;
 mod path;
 mod payments;
+mod repacked;
 mod report;
 mod verify;
 mod write;

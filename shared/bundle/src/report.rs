@@ -61,12 +61,20 @@ pub struct Report {
     pub matching: Vec<String>,
     /// The problems: first the zip's, then manifest and signature, then files by path.
     pub problems: Vec<Problem>,
+    /// Whether another program packed the zip: the files were compared, the bytes around them were not.
+    pub is_repacked: bool,
 }
 
 impl Report {
     /// Whether the bundle is, byte by byte, what the service made and signed.
     #[must_use]
     pub fn is_verified(&self) -> bool {
+        self.is_whole() && !self.is_repacked
+    }
+
+    /// Whether each file is what the service signed, none is missing and there is no other, whoever packed the zip.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
         self.manifest.is_some() && self.problems.is_empty()
     }
 
@@ -87,16 +95,17 @@ impl fmt::Display for Report {
             writeln!(f, "{kind:<16}  {path}{separator}{detail}")?;
         }
         match &self.manifest {
-            Some(manifest) if self.problems.is_empty() => write_verdict(f, manifest),
+            Some(manifest) if self.problems.is_empty() => write_verdict(f, manifest, self.is_repacked),
             _ => write!(f, "NOT VERIFIED: {}", counted(self.problems.len(), "problem")),
         }
     }
 }
 
-fn write_verdict(f: &mut fmt::Formatter<'_>, manifest: &Manifest) -> fmt::Result {
+fn write_verdict(f: &mut fmt::Formatter<'_>, manifest: &Manifest, is_repacked: bool) -> fmt::Result {
     let Manifest { service, organization_id, agreement_id, created_at, signing_key, files, .. } = manifest;
     let files = counted(files.len(), "file");
-    writeln!(f, "VERIFIED: {files}, signed by {service} with the key {}", signing_key.id())?;
+    let verdict = if is_repacked { "CONTENTS WHOLE, CONTAINER REPACKED" } else { "VERIFIED" };
+    writeln!(f, "{verdict}: {files}, signed by {service} with the key {}", signing_key.id())?;
     write!(f, "Organization {organization_id}, agreement {agreement_id}, as of {created_at}")
 }
 

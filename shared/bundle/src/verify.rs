@@ -1,13 +1,15 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::container::{self, Entry, Walked};
 use crate::keys::{KeyDocument, Standing};
 use crate::manifest::{self, Manifest, ManifestFile};
 use crate::payments;
+use crate::repacked::{self, Unpacked};
 use crate::report::{ProblemKind, Report};
 use crate::{BUNDLE_BYTES_MAX, MANIFEST_PATH, SIGNATURE_PATH};
 
-/// Verifies a bundle against the document's keys only. Takes linear time for any input, and unpacks nothing.
+/// Verifies a bundle against the document's keys only. Takes linear time for any input. Unpacks only what another program
+/// packed, each file at most to the size that the manifest says.
 pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
     let mut report = Report::default();
     if bundle.len() > BUNDLE_BYTES_MAX {
@@ -15,20 +17,42 @@ pub fn verify(bundle: &[u8], keys: &KeyDocument) -> Report {
         return report;
     }
     let walked = container::walk(bundle);
-    let Some(json) = walked.find(MANIFEST_PATH) else {
+    check_container(&mut report, &walked);
+    let is_as_written = report.problems.is_empty() && container::find(&walked.entries, MANIFEST_PATH).is_some();
+    if !is_as_written && let Some(files) = repacked::read(bundle) {
+        return check_repacked(&files, keys);
+    }
+    if container::find(&walked.entries, MANIFEST_PATH).is_none() {
+        report.problems.clear();
         report.add(ProblemKind::NotABundle, None, "it is no zip file, or has no manifest.json");
         return report;
-    };
-    check_container(&mut report, &walked);
-    let manifest = check_manifest(&mut report, json, walked.find(SIGNATURE_PATH), keys);
+    }
+    check_entries(&mut report, &walked.entries, keys);
+    report
+}
+
+fn check_repacked(files: &[Unpacked<'_>], keys: &KeyDocument) -> Report {
+    let mut report = Report { is_repacked: true, ..Report::default() };
+    let entries: Vec<Entry<'_>> = files.iter().map(Unpacked::entry).collect();
+    let mut names = HashSet::new();
+    for entry in entries.iter().filter(|entry| !names.insert(entry.name)) {
+        report.add(ProblemKind::NotABundle, Some(entry.name), "it is in the zip twice");
+    }
+    check_entries(&mut report, &entries, keys);
+    report
+}
+
+/// Checks the manifest, and the files against it.
+fn check_entries(report: &mut Report, entries: &[Entry<'_>], keys: &KeyDocument) {
+    let Some(json) = container::find(entries, MANIFEST_PATH) else { return };
+    let manifest = check_manifest(report, json, container::find(entries, SIGNATURE_PATH), keys);
     if let Some((manifest, is_proven)) = manifest {
-        check_files(&mut report, &walked, &manifest.files);
+        check_files(report, entries, &manifest.files);
         if is_proven && report.problems.is_empty() {
-            check_payments(&mut report, &walked, &manifest.files);
+            check_payments(report, entries, &manifest.files);
         }
         report.manifest = is_proven.then_some(manifest);
     }
-    report
 }
 
 fn check_container(report: &mut Report, walked: &Walked<'_>) {
@@ -97,9 +121,9 @@ fn check_manifest(
     Some((manifest, is_proven))
 }
 
-fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
+fn check_files(report: &mut Report, all: &[Entry<'_>], files: &[ManifestFile]) {
     let mut entries = BTreeMap::new();
-    for entry in &walked.entries {
+    for entry in all {
         // The first of two with one name counts; the duplicate is already reported.
         entries.entry(entry.name).or_insert(entry);
     }
@@ -126,8 +150,8 @@ fn check_files(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile])
     }
 }
 
-fn check_payments(report: &mut Report, walked: &Walked<'_>, files: &[ManifestFile]) {
-    let content = |path: &str| walked.find(path).map(|entry| entry.content);
+fn check_payments(report: &mut Report, entries: &[Entry<'_>], files: &[ManifestFile]) {
+    let content = |path: &str| container::find(entries, path).map(|entry| entry.content);
     for (path, wrong) in payments::disagreements(files, content) {
         report.add(ProblemKind::Inconsistent, Some(&path), wrong);
     }

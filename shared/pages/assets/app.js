@@ -1,5 +1,5 @@
-// The app's script. Pages work without it: it adds copy buttons, times in the reader's zone and a
-// key for the search, looks again at what waits, and sends each form once.
+// The app's script. Pages work without it: it adds copy buttons, times in the reader's zone and a palette for the keyboard,
+// looks again at what waits, and sends each form once.
 (() => {
   'use strict';
 
@@ -149,14 +149,98 @@
     for (const form of document.forms) form.sentAt = 0;
   });
 
-  // Ctrl+K or Command+K goes to the search: to its field where that shows, or else to its page.
+  // Ctrl+K or Command+K: a palette of the pages, the acts and what the search finds.
+  const SEARCH = '/app/search?q=';
+  const WAIT_MS = 250;
+  const acts = document.getElementById('acts');
+  const openPalette = () => {
+    const dialog = document.createElement('dialog');
+    dialog.className = 'palette';
+    dialog.ariaLabel = 'Search and go to';
+    dialog.innerHTML = '<input role="combobox" aria-label="Search, or go to a page" aria-autocomplete="list" aria-expanded="true" aria-controls="palette" maxlength="200" autocomplete="off" placeholder="Search, or go to a page"><ul id="palette" role="listbox" aria-label="Results"></ul><p class="visually-hidden" role="status"></p>';
+    const [field, list, count] = dialog.children;
+    const rowsOf = (kind, links) => [...links].map((link) => ({ kind, name: link.textContent.trim(), url: link.getAttribute('href') }));
+    const known = [
+      ...rowsOf('On this page', document.querySelectorAll('main a.button')),
+      ...rowsOf('Page', document.querySelectorAll('.rail a')),
+      ...rowsOf('Act', acts.content.children),
+    ];
+    let [found, active, timer, request] = [[], '', 0, null];
+    const go = (url) => {
+      dialog.close();
+      location.assign(url);
+    };
+    const mark = (url) => {
+      active = url;
+      for (const option of list.children) {
+        const isActive = option.dataset.url === active;
+        option.ariaSelected = isActive;
+        if (!isActive) continue;
+        field.setAttribute('aria-activedescendant', option.id);
+        option.scrollIntoView({ block: 'nearest' });
+      }
+    };
+    const draw = () => {
+      const text = field.value.trim();
+      const rows = [...known.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())), ...found]
+        .filter(({ url }, at, all) => all.findIndex((row) => row.url === url) === at);
+      if (text) rows.push({ kind: '', name: `Search everything for “${text}”`, url: SEARCH + encodeURIComponent(text) });
+      list.replaceChildren(...rows.map(({ kind, name, url }, at) => {
+        const [option, about] = ['li', 'span'].map((tag) => document.createElement(tag));
+        about.textContent = kind;
+        option.append(name, about);
+        option.id = `option-${at}`;
+        option.role = 'option';
+        option.dataset.url = url;
+        return option;
+      }));
+      count.textContent = rows.length === 1 ? '1 result' : `${rows.length} results`;
+      mark(rows.some(({ url }) => url === active) ? active : rows[0].url);
+    };
+    const search = async (text) => {
+      request = new AbortController();
+      const answer = await fetch(SEARCH + encodeURIComponent(text), { signal: request.signal }).catch(() => null);
+      if (!answer?.ok || answer.redirected) return;
+      const page = new DOMParser().parseFromString(await answer.text().catch(() => ''), 'text/html');
+      if (field.value.trim() !== text) return;
+      found = [...page.querySelectorAll('main section')].flatMap((section) => rowsOf(section.querySelector('h2').firstChild.textContent, section.querySelectorAll('.found a')));
+      draw();
+    };
+    field.addEventListener('input', () => {
+      clearTimeout(timer);
+      request?.abort();
+      [found, active] = [[], ''];
+      draw();
+      const text = field.value.trim();
+      if (text) timer = setTimeout(search, WAIT_MS, text);
+    });
+    field.addEventListener('keydown', (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (event.key === 'Enter') go(active);
+      else if (!step) return;
+      event.preventDefault();
+      const options = [...list.children];
+      const at = options.findIndex(({ dataset }) => dataset.url === active) + step;
+      if (step) mark(options.at(at % options.length).dataset.url);
+    });
+    dialog.addEventListener('click', ({ target }) => {
+      const option = target.closest('[role=option]');
+      if (option) go(option.dataset.url);
+      else if (target === dialog) dialog.close();
+    });
+    dialog.addEventListener('close', () => {
+      request?.abort();
+      dialog.remove();
+    });
+    document.body.append(dialog);
+    draw();
+    dialog.showModal();
+  };
   document.addEventListener('keydown', (event) => {
-    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
-    const fields = [...document.querySelectorAll('.find input')];
-    if (fields.length === 0) return;
+    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey || !acts) return;
     event.preventDefault();
-    const field = fields.find((found) => found.offsetParent !== null);
-    if (field) field.select();
-    else location.assign('/app/search');
+    const open = document.querySelector('.palette');
+    if (open) open.close();
+    else openPalette();
   });
 })();

@@ -8,6 +8,7 @@ use axum::response::Response;
 use futures_util::Stream;
 use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use shared::api::gzip;
 use shared::api::response::REQUEST_ID;
 use shared::error::{Error, ErrorCode};
 use shared::limits;
@@ -29,6 +30,7 @@ pub struct PageResponse {
     cookies: Vec<HeaderValue>,
     objects: Vec<Uuid>,
     cause: Option<String>,
+    is_public: bool,
 }
 
 struct File {
@@ -81,6 +83,7 @@ impl PageResponse {
             cookies: Vec::new(),
             objects: Vec::new(),
             cause: None,
+            is_public: false,
         }
     }
 
@@ -146,6 +149,12 @@ impl PageResponse {
     #[must_use]
     pub fn showing(self, objects: impl IntoIterator<Item = Uuid>) -> Self {
         Self { objects: objects.into_iter().collect(), ..self }
+    }
+
+    /// Marks a page that shows nobody's data and no secret that another response shows too: it may be compressed.
+    #[must_use]
+    pub fn public(self) -> Self {
+        Self { is_public: true, ..self }
     }
 
     /// Adds a `Set-Cookie` header.
@@ -345,9 +354,12 @@ fn referrer_policy(request: &Request) -> HeaderValue {
 const SECRET_ADDRESSES: [&str; 3] = ["/app/invitations/", "/app/links/", "/app/password-links/"];
 
 fn into_http(request: &Request, page: PageResponse) -> Response {
+    let is_asked = page.is_public && gzip::is_accepted(request.headers());
+    let compressed = is_asked.then(|| gzip::compressed(&page.body).ok()).flatten();
+    let is_compressed = compressed.is_some();
     let (file, body) = match page.file {
         Some(File { content, content_type, disposition }) => (Some((content_type, disposition)), content),
-        None => (None, Body::from(page.body)),
+        None => (None, compressed.map_or_else(|| Body::from(page.body), Body::from)),
     };
     let mut response = Response::new(body);
     *response.status_mut() = page.status;
@@ -361,6 +373,9 @@ fn into_http(request: &Request, page: PageResponse) -> Response {
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     ];
     headers.extend(fixed);
+    if page.is_public {
+        gzip::describe(headers, is_compressed);
+    }
     if let Some((content_type, disposition)) = file {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(header::CONTENT_SECURITY_POLICY, FILE_SECURITY_POLICY);

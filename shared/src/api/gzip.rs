@@ -1,17 +1,18 @@
-//! Gzip files of the API document and public pages, served as they are to clients that accept gzip.
+//! Gzip for clients that accept it: of the API document, public pages and their files. Decision: never of what has a
+//! secret. An observer who can choose part of a page learns from its compressed length what else is in it (BREACH).
 
 use std::io::{self, Read};
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::limits;
 
-/// Compresses a text, for `make generate`. A text in memory causes no error.
-pub fn compressed(text: &str) -> io::Result<Vec<u8>> {
+/// Compresses a text. A text in memory causes no error.
+pub fn compressed(text: impl AsRef<[u8]>) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
-    GzEncoder::new(text.as_bytes(), Compression::best()).read_to_end(&mut file)?;
+    GzEncoder::new(text.as_ref(), Compression::best()).read_to_end(&mut file)?;
     Ok(file)
 }
 
@@ -23,8 +24,17 @@ pub(super) fn decompressed(file: &[u8]) -> Option<Vec<u8>> {
     (text.len() <= limits::RESPONSE_BYTES_MAX).then_some(text)
 }
 
+/// Says in a response's headers that its coding depends on the request, and whether it is gzip.
+pub fn describe(headers: &mut HeaderMap, is_compressed: bool) {
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_compressed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+}
+
 /// Whether `Accept-Encoding` asks for gzip (RFC 9110, section 12.5.3).
-pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
+#[must_use]
+pub fn is_accepted(headers: &HeaderMap) -> bool {
     let is_gzip = |coding: &str| {
         let mut parts = coding.split(';').map(str::trim);
         let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
@@ -41,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_text_is_read_again_and_a_damaged_file_is_none() {
-        let file = compressed(&"a text ".repeat(99)).unwrap();
+        let file = compressed("a text ".repeat(99)).unwrap();
         assert_eq!(decompressed(&file), Some("a text ".repeat(99).into_bytes()));
         let trailer = file.len() - 8;
         for damaged_at in [0, 12, trailer, trailer + 4] {

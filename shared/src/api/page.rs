@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 
-use crate::api::gzip::{accepts_gzip, decompressed};
+use crate::api::gzip::{self, decompressed};
 use crate::api::response::REQUEST_ID;
 use crate::crypto;
 use crate::error::Error;
@@ -63,7 +63,7 @@ pub(super) fn show(page: &PublicPage, app: &AppState, request: &Request<Body>) -
 
 fn answer(page: &PublicPage, asked: &HeaderMap) -> Result<Response, Error> {
     let tag = page.tag();
-    let is_compressed = accepts_gzip(asked);
+    let is_compressed = gzip::is_accepted(asked);
     let mut response = if knows(asked, &tag) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;

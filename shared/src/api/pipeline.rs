@@ -15,7 +15,7 @@ use tower::ServiceExt;
 use tracing::Span;
 
 use crate::api::caller::{Caller, ReadCaller, WriteCaller};
-use crate::api::gzip::accepts_gzip;
+use crate::api::gzip;
 use crate::api::incoming::{Incoming, ReceivedBody};
 use crate::api::operation::{ReadOperation, Register, WriteOperation};
 use crate::api::page::{self, PublicPage};
@@ -312,7 +312,7 @@ pub(super) async fn unrouted(app: Arc<AppState>, request: Request<Body>) -> Resp
 fn describe(app: &AppState, request: &Request<Body>) -> Response {
     let record = app.begin_call(openapi::OPERATION);
     let ended = match input::read_query::<Empty>(request.uri().query()) {
-        Ok(Empty {}) => openapi::document(accepts_gzip(request.headers())).map(|(body, headers)| {
+        Ok(Empty {}) => openapi::document(gzip::is_accepted(request.headers())).map(|(body, headers)| {
             Answer::Read(StoredResponse { status: StatusCode::OK, body, headers, objects: Vec::new() })
         }),
         Err(errors) => Err(Error::Invalid(errors)),

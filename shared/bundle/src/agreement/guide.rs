@@ -129,13 +129,19 @@ fn how_to_check(service: &BaseUrl) -> String {
         "How to check
 ------------
 manifest.json has the SHA-256 of each file, and manifest.sig is the service's signature of it.
-Get the public keys from the service itself, not from whoever gave you this file:
+Drop the zip on this page of the service, which checks it in your browser and sends it nowhere:
 
-  {service}/app/evidence-keys.json
+  {service}/verify
 
-Then verify the zip as you received it, for instance with verify_bundle.py of the service's source:
+Or get the public keys and the program from the service, not from whoever gave you this file:
 
+  pip install cryptography
+  curl -O {service}/app/verify_bundle.py
+  curl -O {service}/app/evidence-keys.json
   python3 verify_bundle.py bundle.zip --keys evidence-keys.json
+
+Keep the zip as you received it. Once it is unpacked and packed again, both still say whether
+the contents are whole.
 "
     )
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bundle::{File, write};
 
 use crate::zip::Zip;
-use crate::{ABOUT, FILES, bundle_of, damage, forged, good, key, payments, problems};
+use crate::{ABOUT, FILES, bundle_of, damage, forged, good, key, payments, problems, repacked};
 
 /// A bundle, good or damaged, and the problems to be found in it, in order.
 pub(crate) struct Case {
@@ -21,7 +21,10 @@ impl Case {
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    [untouched(), damage::cases(), forged::cases(), payments::cases()].into_iter().flatten().collect()
+    [untouched(), damage::cases(), forged::cases(), payments::cases(), repacked::cases()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn untouched() -> Vec<Case> {
@@ -51,9 +54,9 @@ fn untouched() -> Vec<Case> {
 
 #[test]
 fn every_problem_is_found_and_no_other() {
-    for Case { name, bundle, expected } in all() {
-        assert_eq!(problems(&bundle), expected, "{name}");
-    }
+    let found = all().into_iter().map(|Case { name, bundle, expected }| (name, problems(&bundle), expected));
+    let wrong: Vec<_> = found.filter(|(_, found, expected)| found != expected).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -74,6 +77,7 @@ fn there_are_enough_of_each_kind() {
         ("compromised key ", 5),
         ("not a bundle ", 50),
         ("inconsistent ", 25),
+        ("repacked ", 20),
     ] {
         let has = |case: &&Case| case.expected.iter().any(|problem| problem.starts_with(kind));
         let count = cases.iter().filter(has).count();

@@ -2,7 +2,7 @@
 
 use crate::cases::Case;
 use crate::zip::{Entry, Header, Zip};
-use crate::{FILES, good};
+use crate::{FILES, REPACKED, good};
 
 type Change = (&'static str, fn(&mut Header));
 
@@ -96,12 +96,10 @@ fn renamed() -> Vec<Case> {
     let rename = |at: usize, new: &'static [u8]| {
         move |zip: &mut Zip| zip.entries[at].set(|header: &mut Header| header.name = new.to_vec())
     };
-    let normal = ["missing documents/\u{dc}bergabe.pdf", "added documents/U\u{308}bergabe.pdf"];
+    let normal = ["added documents/U\u{308}bergabe.pdf", "missing documents/\u{dc}bergabe.pdf"];
     // In the right place except for its name, which is encoded differently but looks the same.
-    let (order, sorted) =
-        ("not a bundle documents/U\u{308}bergabe.pdf", ["added documents/U\u{308}bergabe.pdf", normal[0]]);
     let renormalized = rename(6, "documents/U\u{308}bergabe.pdf".as_bytes());
-    cases.push(with("another normal form", renormalized, &[order, sorted[0], sorted[1]]));
+    cases.push(with("another normal form", renormalized, &normal));
     let capital = ["added certificate.PDF", "missing certificate.pdf"];
     cases.push(with("another case", rename(3, b"certificate.PDF"), &capital));
     cases.push(with("manifest renamed", rename(0, b"MANIFEST.JSON"), &["not a bundle -"]));
@@ -158,9 +156,9 @@ fn added() -> Vec<Case> {
     let folder = |zip: &mut Zip| zip.entries.insert(4, Entry::new("documents/", b"".as_slice()));
     cases.push(with("a folder added", folder, &["added documents/"]));
     let end = |zip: &mut Zip| zip.entries.push(Entry::new("a", b"added".as_slice()));
-    cases.push(with("added at the end", end, &["not a bundle a", "added a"]));
+    cases.push(with("added at the end", end, &["added a"]));
     let start = |zip: &mut Zip| zip.entries.insert(0, Entry::new("a", b"added".as_slice()));
-    cases.push(with("added at the start", start, &["not a bundle manifest.json", "added a"]));
+    cases.push(with("added at the start", start, &["added a"]));
     let not_text = |zip: &mut Zip| zip.entries.push(Entry::new(b"\xff".as_slice(), b"added".as_slice()));
     cases.push(with("a name that is not UTF-8", not_text, &["not a bundle -"]));
     let surrogate = |zip: &mut Zip| zip.entries.push(Entry::new(b"\xed\xa0\x80".as_slice(), b"added".as_slice()));
@@ -198,21 +196,15 @@ fn twice() -> Vec<Case> {
     cases
 }
 
+/// As other programs may write them.
 fn moved() -> Vec<Case> {
     let mut cases = Vec::new();
     for at in 0..FIRST + FILES.len() - 1 {
-        let name = Zip::read(&good()).entries[at].local.name.clone();
-        let problem = format!("not a bundle {}", String::from_utf8(name).expect("a name"));
         let swap = |zip: &mut Zip| zip.entries.swap(at, at + 1);
-        cases.push(with(&format!("entries {at} and {} swapped", at + 1), swap, &[&problem]));
+        cases.push(with(&format!("entries {at} and {} swapped", at + 1), swap, &[REPACKED]));
     }
-    let last = |zip: &mut Zip| zip.entries.rotate_left(1);
-    cases.push(with("manifest at the end", last, &["not a bundle manifest.json"]));
-    let names =
-        ["documents/\u{dc}bergabe.pdf", "documents/empty.txt", "documents/deed.pdf", "certificate.pdf", "audit.json"];
-    let backward: Vec<String> = names.iter().map(|name| format!("not a bundle {name}")).collect();
-    let reverse = |zip: &mut Zip| zip.entries[FIRST..].reverse();
-    cases.push(with("files backward", reverse, &backward.iter().map(String::as_str).collect::<Vec<_>>()));
+    cases.push(with("manifest at the end", |zip| zip.entries.rotate_left(1), &[REPACKED]));
+    cases.push(with("files backward", |zip| zip.entries[FIRST..].reverse(), &[REPACKED]));
     cases
 }
 
@@ -230,15 +222,21 @@ fn headers() -> Vec<Case> {
         ("extra field", |header| header.extra = vec![0x55, 0x54, 1, 0, 0]),
     ];
     for (what, change) in changes {
+        // Other programs write these; what they agree on is compared.
+        let is_of_others = ["version", "time", "date", "extra field"].contains(&what);
+        let of_others = |problems: &'static [&'static str]| if is_of_others { &[REPACKED][..] } else { problems };
         let in_both = |zip: &mut Zip| zip.entries[3].set(change);
-        let problems = ["not a bundle certificate.pdf", "not a bundle -"];
-        cases.push(with(&format!("{what} in both headers"), in_both, &problems));
+        let problems = match what {
+            "flags: names in another alphabet" => &[REPACKED][..],
+            "method" => &["changed certificate.pdf"][..],
+            _ => of_others(&["not a bundle certificate.pdf", "not a bundle -"]),
+        };
+        cases.push(with(&format!("{what} in both headers"), in_both, problems));
         let in_local = |zip: &mut Zip| change(&mut zip.entries[3].local);
-        // Offsets after an extra field change too.
-        let problems = if what == "extra field" { &problems[..] } else { &problems[..1] };
+        let problems = of_others(&["not a bundle certificate.pdf"]);
         cases.push(with(&format!("{what} in the local header"), in_local, problems));
         let in_directory = |zip: &mut Zip| change(&mut zip.entries[3].central);
-        cases.push(with(&format!("{what} in the directory"), in_directory, &["not a bundle -"]));
+        cases.push(with(&format!("{what} in the directory"), in_directory, of_others(&["not a bundle -"])));
     }
     let crc = |zip: &mut Zip| zip.entries[3].local.crc ^= 1;
     cases.push(with("wrong CRC-32 in the local header", crc, &["not a bundle -", "changed certificate.pdf"]));
@@ -248,8 +246,7 @@ fn headers() -> Vec<Case> {
         let crc = |zip: &mut Zip| zip.entries[at].set(|header| header.crc ^= 1);
         cases.push(with(&format!("wrong CRC-32 of {name}"), crc, &["manifest changed manifest.json"]));
         let date = |zip: &mut Zip| zip.entries[at].set(|header| header.date += 1);
-        let problems = [&format!("not a bundle {name}"), "not a bundle -"];
-        cases.push(with(&format!("date of {name}"), date, &problems));
+        cases.push(with(&format!("date of {name}"), date, &[REPACKED]));
     }
     cases
 }
@@ -268,8 +265,10 @@ fn directory() -> Vec<Case> {
         ("ZIP64", |header| (header.size, header.packed, header.extra) = (u32::MAX, u32::MAX, vec![1, 0, 16, 0])),
     ];
     for (what, change) in changes {
+        let changes_content = ["another offset", "compressed size", "ZIP64"].contains(&what);
         let change = |zip: &mut Zip| change(&mut zip.entries[4].central);
-        cases.push(with(&format!("directory: {what}"), change, &["not a bundle -"]));
+        let expected = if changes_content { "not a bundle -" } else { REPACKED };
+        cases.push(with(&format!("directory: {what}"), change, &[expected]));
     }
     for word in 0..4 {
         let change = |zip: &mut Zip| zip.end[word] = 1;
@@ -289,32 +288,26 @@ fn directory() -> Vec<Case> {
 
 fn packed() -> Vec<Case> {
     let mut cases = Vec::new();
-    let pack = |entry: &mut Entry, content: &[u8]| {
-        entry.content = miniz_oxide::deflate::compress_to_vec(content, 9);
-        entry.settle();
-        let (crc, size) = (crc32fast::hash(content), u32::try_from(content.len()).expect("a size"));
-        entry.set(|header| (header.crc, header.size, header.method) = (crc, size, 8));
-    };
-    let problems =
-        |path: &str| [format!("not a bundle {path}"), "not a bundle -".to_owned(), format!("changed {path}")];
-    let all = problems("timeline.json");
+    let pack = |entry: &mut Entry, content: &[u8]| entry.deflate_as(content, content);
     let one = |zip: &mut Zip| pack(&mut zip.entries[7], FILES[5].content);
-    cases.push(with("a compressed file", one, &all.each_ref().map(String::as_str)));
+    cases.push(with("a compressed file", one, &[REPACKED]));
     let zeros = vec![0; 64 * 1024 * 1024];
     let bomb = |zip: &mut Zip| pack(&mut zip.entries[7], &zeros);
-    cases.push(with("a file that unpacks to 64 MiB", bomb, &all.each_ref().map(String::as_str)));
+    cases.push(with("a file that unpacks to 64 MiB", bomb, &["changed timeline.json"]));
     let added = |zip: &mut Zip| {
         let mut entry = Entry::new("zeros", b"".as_slice());
         pack(&mut entry, &zeros);
         zip.entries.push(entry);
     };
-    cases.push(with("a bomb added", added, &["not a bundle zeros", "not a bundle -", "added zeros"]));
+    cases.push(with("a bomb added", added, &["added zeros"]));
     let manifest = |zip: &mut Zip| {
         let text = zip.entries[0].content.clone();
         pack(&mut zip.entries[0], &text);
     };
-    let found = ["not a bundle manifest.json", "not a bundle -", "not a bundle manifest.json"];
-    cases.push(with("a compressed manifest", manifest, &found));
+    cases.push(with("a compressed manifest", manifest, &[REPACKED]));
+    let bomb = |zip: &mut Zip| pack(&mut zip.entries[0], &zeros);
+    let not_read = ["not a bundle manifest.json", "not a bundle -", "not a bundle manifest.json"];
+    cases.push(with("a manifest that unpacks to 64 MiB", bomb, &not_read));
     // Sizes beyond the end: the rest of the zip is unreadable.
     let size = |zip: &mut Zip| zip.entries[7].local.packed = u32::MAX;
     cases.push(with("a size beyond the end", size, &["not a bundle -", "missing timeline.json"]));

@@ -10,6 +10,7 @@ mod damage;
 mod forged;
 mod payments;
 mod properties;
+mod repacked;
 mod verifiers;
 mod zip;
 
@@ -54,10 +55,15 @@ fn good() -> Vec<u8> {
     bundle_of(&FILES)
 }
 
-/// A bundle's problems, such as `changed certificate.pdf`, or `not a bundle -` without a file. Empty if it verifies.
+/// A bundle's problems, such as `changed certificate.pdf`, or `not a bundle -` without a file. Empty if it verifies, and
+/// [`REPACKED`] if it is whole in a zip of another program.
 fn problems(bundle: &[u8]) -> Vec<String> {
     let report = verify(bundle, &keys());
-    assert_eq!(report.is_verified(), report.problems.is_empty(), "{report}");
+    assert_eq!(report.is_whole(), report.problems.is_empty(), "{report}");
+    assert_eq!(report.is_verified(), report.is_whole() && !report.is_repacked, "{report}");
     let text = |Problem { kind, path, .. }: &Problem| format!("{kind} {}", path.as_deref().unwrap_or("-"));
-    report.problems.iter().map(text).collect()
+    let repacked = (report.is_whole() && report.is_repacked).then(|| REPACKED.to_owned());
+    report.problems.iter().map(text).chain(repacked).collect()
 }
+
+const REPACKED: &str = "repacked -";

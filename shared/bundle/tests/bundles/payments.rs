@@ -168,6 +168,20 @@ pub(crate) fn cases() -> Vec<Case> {
         payments.receiver[2]["account"] = json!({"ending": "5555", "standing": standing, "reason": null});
         cases.push(Case::new(format!("payments with an account that is {standing}"), payments.write(), &[]));
     }
+    // More than the amount arrived, and somebody said what becomes of the rest.
+    for (surplus, expected) in [(json!({"amount_minor": 5}), &[][..]), (json!({"amount_minor": 4}), OF_PAYMENTS)] {
+        let mut payments = Payments::good();
+        payments.receiver[2]["amount"]["amount_minor"] = json!(45);
+        let name = format!("payments with a surplus of 5, and {surplus}");
+        payments.movements[0]["surplus"] = surplus;
+        cases.push(Case::new(name, payments.write(), expected));
+    }
+    let mut large = Payments::good();
+    large.movements[0]["amount"]["amount_minor"] = json!(i64::MAX);
+    large.receiver[0]["amount"]["amount_minor"] = json!(i64::MAX - 40);
+    cases.push(Case::new("payments of the largest amount", large.write(), &[]));
+    large.receiver[0]["amount"]["amount_minor"] = json!(i64::MAX - 41);
+    cases.push(Case::new("payments of nearly the largest amount", large.write(), OF_PAYMENTS));
     // A parsed statement entry: its file is known by hash only.
     let mut read = Payments::good();
     read.receiver[2]["file_sha256"] = json!(sha256(b"statement"));

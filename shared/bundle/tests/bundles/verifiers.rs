@@ -1,4 +1,5 @@
-//! The Python verifier, `events/verify/verify_bundle.py`, finds exactly what this crate finds.
+//! The Python verifier, `events/verify/verify_bundle.py`, and the script of the page `/verify` find exactly what this crate
+//! finds.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,15 @@ use std::process::{Command, Output};
 use bundle::{File, KeyDocument, verify, write};
 use tempfile::TempDir;
 
+use crate::zip::{Entry, Zip};
 use crate::{ABOUT, FILES, bundle_of, cases, good, key as key_of, keys};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events/verify/verify_bundle.py");
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/evidence/bin/python3");
+
+/// The page's script, and what runs it outside a browser.
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../pages/assets/verify.js");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bundles/page.cjs");
 
 /// The environment variable that, with the value `no`, skips tests that need this Python.
 const WANTED: &str = "COUNTERSIGN_PYTHON_TEST";
@@ -65,7 +71,25 @@ impl Folder {
 
     fn verdicts(&self, python: &Path) -> Vec<String> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let output = self.run(python, &[&["--keys", "keys.json"], &names[..]].concat());
+        self.read(&self.run(python, &[&["--keys", "keys.json"], &names[..]].concat()))
+    }
+
+    /// What the page's script says, where there is a Node.js that has what browsers have.
+    fn verdicts_of_page(&self) -> Option<Vec<String>> {
+        const NEEDED: &str = "new DecompressionStream('deflate-raw'); \
+            crypto.subtle.generateKey('Ed25519', false, ['verify', 'sign']).catch(() => process.exit(1))";
+        let has_all = Command::new("node").args(["--no-warnings", "-e", NEEDED]).output();
+        if !has_all.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: there is no node that verifies Ed25519");
+            return None;
+        }
+        let mut command = Command::new("node");
+        command.current_dir(self.folder.path()).args(["--no-warnings", PAGE, SCRIPT, "keys.json"]).args(&self.names);
+        Some(self.read(&command.output().expect("node")))
+    }
+
+    fn read(&self, output: &Output) -> Vec<String> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(wrong, "", "{said}");
         let (mut rest, mut verdicts) = (said.strip_prefix("0.zip:\n").expect("the first"), Vec::new());
@@ -82,10 +106,13 @@ impl Folder {
 fn assert_agree<'a>(bundles: impl IntoIterator<Item = (String, &'a [u8])>) {
     let Some(python) = python() else { return };
     let (names, bundles): (Vec<String>, Vec<&[u8]>) = bundles.into_iter().unzip();
-    let verdicts = Folder::new(bundles.iter().copied()).verdicts(&python);
-    assert_eq!(verdicts.len(), bundles.len());
-    for ((name, bundle), verdict) in names.iter().zip(bundles).zip(verdicts) {
-        assert_eq!(verdict, verify(bundle, &keys()).to_string(), "{name}");
+    let folder = Folder::new(bundles.iter().copied());
+    let own: Vec<String> = bundles.iter().map(|bundle| verify(bundle, &keys()).to_string()).collect();
+    for verdicts in [Some(folder.verdicts(&python)), folder.verdicts_of_page()].into_iter().flatten() {
+        assert_eq!(verdicts.len(), bundles.len());
+        for ((name, own), verdict) in names.iter().zip(&own).zip(&verdicts) {
+            assert_eq!(verdict, own, "{name}");
+        }
     }
 }
 
@@ -143,6 +170,10 @@ fn the_exit_status_tells_the_verdict() {
     assert_eq!(status(&["0.zip", "--keys", "keys.json"]), Some(0));
     assert_eq!(status(&["1.zip", "--keys", "keys.json"]), Some(1));
     assert_eq!(status(&["0.zip", "1.zip", "0.zip", "--keys", "keys.json"]), Some(1));
+    let mut repacked = Zip::read(&good);
+    repacked.entries.iter_mut().for_each(Entry::deflate);
+    std::fs::write(folder.folder.path().join("repacked.zip"), repacked.write()).expect("a file");
+    assert_eq!(status(&["repacked.zip", "--keys", "keys.json"]), Some(0));
     assert_eq!(status(&["0.zip"]), Some(2));
     assert_eq!(status(&["2.zip", "--keys", "keys.json"]), Some(2));
     assert_eq!(status(&["0.zip", "--keys", "no-keys.json"]), Some(2));
@@ -210,5 +241,33 @@ fn a_bundle_is_an_ordinary_zip() {
         for File { path, content } in FILES {
             assert_eq!(std::fs::read(extracted.join(path)).expect(path), content, "{command:?}: {path}");
         }
+    }
+}
+
+/// What people do: unpack a bundle, and pack the folder or its files again.
+#[test]
+fn a_bundle_that_programs_pack_again_is_whole_and_not_verified() {
+    let folder = Folder::new([good().as_slice()]);
+    let extracted = folder.folder.path().join("Lease evidence");
+    let run = |program: &str, arguments: &[&str], at: &Path| {
+        let output = Command::new(program).args(arguments).current_dir(at).env("LC_ALL", "C.UTF-8").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    assert!(run("python3", &["-m", "zipfile", "-e", "0.zip", "Lease evidence"], folder.folder.path()));
+    let with_python = "import shutil; shutil.make_archive('../by-python', 'zip')";
+    let programs: [(&str, &[&str], &Path, &str); 3] = [
+        ("python3", &["-c", with_python], &extracted, "by-python.zip"),
+        ("zip", &["-q", "-r", "../by-zip.zip", "."], &extracted, "by-zip.zip"),
+        ("zip", &["-q", "-r", "folder.zip", "Lease evidence"], folder.folder.path(), "folder.zip"),
+    ];
+    for (program, arguments, at, name) in programs {
+        if !run(program, arguments, at) {
+            eprintln!("skipped: there is no {program}");
+            continue;
+        }
+        let report = verify(&std::fs::read(folder.folder.path().join(name)).expect(name), &keys());
+        assert!(report.is_whole() && report.is_repacked && !report.is_verified(), "{name}: {report}");
+        let said = report.to_string();
+        assert!(said.contains("\nCONTENTS WHOLE, CONTAINER REPACKED: 6 files, signed by "), "{said}");
     }
 }

@@ -47,6 +47,20 @@ impl Entry {
         self.set(|header| header.crc = crc);
     }
 
+    /// Compresses the content, and says its size and CRC-32 in both headers.
+    pub(crate) fn deflate(&mut self) {
+        let content = std::mem::take(&mut self.content);
+        self.deflate_as(&content, &content);
+    }
+
+    /// Compresses a content, and says size and CRC-32 of another.
+    pub(crate) fn deflate_as(&mut self, content: &[u8], said: &[u8]) {
+        self.content = miniz_oxide::deflate::compress_to_vec(content, 9);
+        self.settle();
+        let (crc, size) = (crc32fast::hash(said), u32::try_from(said.len()).expect("a size"));
+        self.set(|header| (header.crc, header.size, header.method) = (crc, size, 8));
+    }
+
     pub(crate) fn set(&mut self, change: impl Fn(&mut Header)) {
         change(&mut self.local);
         change(&mut self.central);

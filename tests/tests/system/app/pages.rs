@@ -169,6 +169,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     visits.push(visit(&org, admin, "/app/search?q=e", "the form on every page").await.1);
     let stranger = Browser::new(&org.stack().base_url);
     visits.push(visit(&org, &stranger, "/app/sign-in", "outside").await.1);
+    visits.push(visit(&org, &stranger, "/verify", "outside").await.1);
 
     visits.extend(visits_of_statements(&org, admin).await);
     visits.extend(visits_of_funding(&org, admin).await);
