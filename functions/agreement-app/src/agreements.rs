@@ -6,7 +6,7 @@ use pages::response::PageResponse;
 use pages::urls::encode_query_value;
 use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementPage, AgreementQuery};
+use shared::service::agreements::{self, AgreementQuery, AgreementRows};
 use shared::web::Request;
 
 const PATH: &str = pages::urls::AGREEMENTS;
@@ -24,24 +24,26 @@ const LIFECYCLES: [(Option<Lifecycle>, &str); 6] = [
 #[template(path = "agreements.html")]
 struct AgreementsPage {
     layout: Layout,
-    lifecycles: Vec<LifecycleTab>,
+    lifecycles: Vec<Tab>,
     lifecycle: &'static str,
     search: String,
     agreements: Vec<AgreementRow>,
     pager: Option<Pager>,
 }
 
-struct LifecycleTab {
-    url: String,
-    name: &'static str,
-    is_current: bool,
+/// One of several pages, for `tabs.html`.
+pub(crate) struct Tab {
+    pub url: String,
+    pub name: &'static str,
+    pub is_current: bool,
 }
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let query: AgreementQuery = request.read_query()?;
     let current = query.lifecycle.get();
-    let AgreementPage { page: found, ready } = agreements::list(scope, &query).await?;
+    let rows = AgreementRows::load(scope, agreements::list(scope, &query).await?).await?;
+    let found = &rows.page.page;
     let search = query.search.typed().to_owned();
     let url = |lifecycle: Option<Lifecycle>, offset: u64| {
         let lifecycle = lifecycle.map_or("", Lifecycle::as_str);
@@ -50,7 +52,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(current, 0)));
     }
-    let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| LifecycleTab {
+    let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| Tab {
         url: url(lifecycle, 0),
         name,
         is_current: lifecycle == current,
@@ -60,11 +62,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
         lifecycles: LIFECYCLES.iter().map(tab).collect(),
         lifecycle: current.map_or("", Lifecycle::as_str),
         pager: Pager::new("agreements", found.pagination, |offset| url(current, offset)),
-        agreements: found
-            .data
-            .iter()
-            .map(|agreement| AgreementRow::new(agreement, ready.contains(&agreement.id())))
-            .collect(),
+        agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
         search,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|agreement| agreement.id().uuid())))

@@ -1,13 +1,14 @@
 //! Contacts: reading, creating or finding by reference, and changing.
 
-use crate::domain::contact::{Contact, ContactChanges, NewContact};
+use crate::domain::contact::{Contact, ContactChanges, Email, NewContact};
 use crate::domain::ids::ContactId;
 use crate::error::Error;
+use crate::limits;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::Page;
+use crate::wire::page::{Page, Search};
 
 pub use crate::store::contacts::ContactQuery;
 
@@ -19,6 +20,19 @@ pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Err
 /// A page of the contacts that match a query.
 pub async fn list(scope: &Scope, query: &ContactQuery) -> Result<Page<Contact>, Error> {
     Ok(scope.store().list_contacts(query).await?)
+}
+
+/// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
+pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<Contact>, Error> {
+    let new = Contact::create(new.clone(), scope.now());
+    let wanted = new.email.as_ref().map_or(new.display_name.as_str(), Email::as_str);
+    let wanted: String = wanted.chars().take(limits::SEARCH_CHARS_MAX).collect();
+    let search = Search::parse(&wanted, "search").map_err(Error::Invalid)?;
+    let query = ContactQuery { search, ..ContactQuery::default() };
+    let is_twin = |contact: &Contact| {
+        contact.id != made && contact.display_name == new.display_name && contact.email == new.email
+    };
+    Ok(list(scope, &query).await?.data.into_iter().find(is_twin))
 }
 
 /// The result of creating a contact.

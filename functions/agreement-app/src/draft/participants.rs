@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
-use pages::fields::{Choice, Fields};
+use pages::fields::Fields;
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pickers::ContactPicker;
@@ -23,7 +23,7 @@ use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
+use crate::draft::{Edit, Problem, RoleGroup, editable, role_groups, seen, submit};
 
 form! {
     /// Who takes part, and how.
@@ -44,7 +44,7 @@ struct AddPage {
     notice: Option<Notice>,
     agreement: Link,
     picker: ContactPicker,
-    roles: Vec<Choice>,
+    role_groups: Vec<RoleGroup>,
     fields: Fields,
 }
 
@@ -72,7 +72,7 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
         notice,
         agreement: crate::draft::agreement_link(&agreement),
         picker,
-        roles: role_boxes(),
+        role_groups: role_groups(),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
@@ -144,7 +144,7 @@ struct ParticipantPage {
     name: String,
     contact: Link,
     email: Option<String>,
-    roles: Vec<Choice>,
+    role_groups: Vec<RoleGroup>,
     fields: Fields,
     seen: String,
 }
@@ -169,7 +169,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         name: contact.display_name.as_str().to_owned(),
         contact: Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() },
         email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-        roles: role_boxes(),
+        role_groups: role_groups(),
         fields: fields.unwrap_or_else(|| fields_of(&found.roles)),
         seen: seen(&agreement, Part::Participant(participant)),
     };
