@@ -237,8 +237,8 @@ export async function owed({ page, base }, stack) {
     await page.getByRole('group', { name: 'Who owes it' }).getByLabel(TENANT, { exact: true }).check();
     await page.getByRole('group', { name: 'To whom' }).getByLabel(LANDLORD, { exact: true }).check();
     for (const [label, value] of fields) await field(label).fill(value);
-    await press('Add promise')(page);
-    await page.getByText(`The promise “${name}” was added`).waitFor();
+    await press('Add obligation')(page);
+    await page.getByText(`The obligation “${name}” was added`).waitFor();
   }
   for (const [step, condition] of [['Start', 'Waiting period'], ['End', 'Approval']]) {
     await page.goto(draft);
@@ -428,7 +428,7 @@ export async function payments(admin, second, stack, { confidential }) {
   for (const name of ['pending', 'toReview', 'confirmed']) await onPayment(second, made[name], 'Ask for proof');
   await onPayment(admin, made.exception, 'Flag exception', { Note: 'The payee says that the caller was someone else.' }, { choice: { Reason: 'Suspected fraud' } });
   await onPayment(admin, made.returned, 'Record return', { Reason: 'The bank sent it back: account closed.' });
-  await onPayment(admin, made.cancelled, 'Cancel movement', { Reason: 'No parking space is needed.' });
+  await onPayment(admin, made.cancelled, 'Cancel payment', { Reason: 'No parking space is needed.' });
   await prove(admin, made.confirmed, 'The recipient’s own confirmation', '250,000.00', 'RC 1');
   await acceptFirst(second, made.confirmed);
   await prove(admin, made.toReview, 'The sender’s word', '250,000.00', 'SW 1');
@@ -637,7 +637,7 @@ export const SCENES = [
   { name: 'Answers, none yet', path: ({ questionnaire, answerer: { participant } }) => answersOf(questionnaire, participant), says: 'has not sent answers yet' },
   { name: 'Answers, returned without a reason', path: ({ questionnaire, answered: { participant } }) => answersOf(questionnaire, participant), act: async (page) => { await page.locator('summary', { hasText: 'Return…' }).click(); await press('Return')(page); }, status: 422, has: '#reason[aria-invalid=true]' },
   { name: 'Agreement, answers to read', path: ({ questionnaire }) => agreement(questionnaire), says: ['A member to read the answers of Tomás Álvarez', 'Read answers of Tomás Álvarez', 'What is your full legal name?'] },
-  { name: 'Payment, to authorize', path: ofPayment('toAuthorize'), says: ['Deposit', 'Authorizing lets', 'No one has said that it was sent', 'Cancel movement…'], has: '.first button:text-is("Authorize")', reach: '.first button' },
+  { name: 'Payment, to authorize', path: ofPayment('toAuthorize'), says: ['Deposit', 'Authorizing lets', 'No one has said that it was sent', 'Cancel payment…'], has: '.first button:text-is("Authorize")', reach: '.first button' },
   { name: 'Payment, instructions of one’s own', path: ofPayment('toVerify'), says: ['another member has to verify them', '…6789', 'Change instructions…'], lacks: 'button:text-is("Verify instructions")' },
   { name: 'Payment, instructions to verify', as: 'member', path: ofPayment('toVerify'), says: ['at a number that you knew before', 'Not verified'], has: '.first button:text-is("Verify instructions")' },
   { name: 'Payment, verified without numbers', as: 'member', path: ofPayment('toVerify'), act: press('Verify instructions'), status: 422, has: '#verify-number[aria-invalid=true]' },
@@ -650,7 +650,7 @@ export const SCENES = [
   { name: 'Payment, waiting for proof', path: ofPayment('pending'), says: ['Waiting for proof', 'A bank’s document counts only with its file'], has: '#evidence[open] button:text-is("File evidence")' },
   { name: 'Payment, evidence refused', path: ofPayment('pending'), act: sendEmpty('File evidence'), status: 422, says: 'Source must be chosen', has: '#evidence-amount[aria-invalid=true]' },
   { name: 'Payment, evidence to review', path: ofPayment('toReview'), says: ['Proof under review', 'Never proof', '$100,000.00 USD of $250,000.00 USD accepted', 'Not the reference that the sender gave'], has: ['.track.proof .badge.green', 'a:text-is("Review evidence")'], lacks: '.track.claim .green' },
-  { name: 'Payment, evidence to accept', as: 'member', path: ofPayment('toReview'), act: reviewIt, says: ['What will be believed', 'That makes the amount: the payment is confirmed received.', 'There is no file.'], has: 'button:text-is("Accept evidence")' },
+  { name: 'Payment, evidence to accept', as: 'member', path: ofPayment('toReview'), act: reviewIt, says: ['If you accept', 'The full amount has arrived. The payment is confirmed received.', 'There is no file.'], has: 'button:text-is("Accept evidence")' },
   { name: 'Payment, rejected without a reason', path: ofPayment('toReview'), act: async (page) => { await page.locator('.track.proof summary', { hasText: 'Reject evidence…' }).click(); await page.locator('.track.proof button:text-is("Reject evidence")').click(); }, status: 422, has: 'textarea[aria-invalid=true]' },
   { name: 'Payment, confirmed', path: ofPayment('confirmed'), says: ['Confirmed received', 'Nothing is left to do', 'It rests on the recipient’s own confirmation'], has: '.track.proof li.accepted', lacks: '.track.claim .green' },
   { name: 'Payment, exception', path: ofPayment('exception'), says: ['Suspected fraud', 'Resolving never confirms an arrival', 'Record return…'], has: '.first button:text-is("Resolve")' },
@@ -672,7 +672,7 @@ export const SCENES = [
   { name: 'Funding, nothing selected', path: ({ funding }) => funding.schedule, act: press('Paper selected'), status: 422, says: 'Choose at least one item below.' },
   { name: 'Funding, item without a label', path: ({ funding }) => funding.schedule, act: press('Add item'), status: 422, has: '#add-label[aria-invalid=true]' },
   { name: 'Funding, only claimed', path: ({ funding }) => `${funding.schedule}?phase=claimed`, says: ['Delivery van', 'Claimed'] },
-  { name: 'Funding item, to sort', path: ({ funding }) => funding.item('Rental house on Pine Street'), says: ['Gathering facts', 'Legal description', 'These facts are needed.'], has: 'button:text-is("Sort")' },
+  { name: 'Funding item, to sort', path: ({ funding }) => funding.item('Rental house on Pine Street'), says: ['Gathering facts', 'Legal description', 'These facts are needed.'], has: 'button:text-is("Save facts")' },
   { name: 'Funding item, claimed', path: ({ funding }) => funding.item('Delivery van'), says: ['The owner says it is done', 'Nothing shows that it has moved.', 'A claim is not proof'], has: ['.track.claim .badge.amber', 'button:text-is("File proof")'], lacks: '.track.claim .green' },
   { name: 'Funding item, proof refused', path: ({ funding }) => funding.item('Delivery van'), act: press('File proof'), status: 422, says: 'Source must be chosen', has: '#proof-dated[aria-invalid=true]' },
   { name: 'Funding item, funded', path: ({ funding }) => funding.item('Brokerage sweep'), says: ['Funded: the receiving side confirmed it.', 'Accepted by'], has: '.track.proof li.accepted' },
@@ -709,7 +709,7 @@ export const SCENES = [
   { name: 'Paper signature, on Home', path: '/app', says: ['Paper signatures to confirm', 'Signature of Priya Raman on “Grant agreement”'] },
   { name: 'Paper signature, on the agreement', path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
-  { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['step 2 of 3', 'Last visit', 'Signed a document', 'Link and record'], has: 'button[aria-label="Show link of Priya Raman"]' },
+  { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['Step 2 of 3', 'Last visit', 'Signed a document', 'Activity and link'], has: 'button[aria-label="Show link of Priya Raman"]' },
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
   { name: 'Sign in, session ended', as: 'nobody', path: '/app/sign-in?next=/app/proposals&ended=decision', says: ['Your session ended. Nothing was decided.', 'Your note is kept.'] },
@@ -719,7 +719,7 @@ export const SCENES = [
   { name: 'Sign in, code refused', as: 'nobody', isCounted: true, path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await page.getByLabel('Code', { exact: true }).fill('000000'); await press('Sign in')(page); }, status: 422, says: 'Code is incorrect or was used already', has: '#code[aria-invalid=true]' },
   { name: 'Sign in, recovery code refused', as: 'nobody', isCounted: true, path: '/app/sign-in', act: async (page, { guarded }) => { await fillSignIn(page, guarded); await fillRecoveryCode(page, 'aaaa-aaaa-aaaa-aaaa'); }, status: 422, says: 'Recovery code is incorrect or was used already', has: 'details[open] #recovery_code[aria-invalid=true]' },
   { name: 'Sign in, code too late', as: 'nobody', path: '/app/sign-in?ended=code', says: 'Enter your password again' },
-  { name: 'Home, all decided', as: 'late', path: '/app', says: ['payments need attention.', 'Ready to publish', 'Recent activity'], lacks: '#decide' },
+  { name: 'Home, all decided', as: 'late', path: '/app', says: ['things need you.', 'Ready to publish', 'Recent activity'], lacks: '#decide' },
   { name: 'Home, a lot to decide', as: 'member', path: '/app', says: ['Needs your decision', 'Drafts', 'Waiting on others', 'Recent activity', 'Show all', 'Answers to read'] },
   { name: 'Home, an endpoint fails', path: '/app', says: ['Needs attention', 'Failing'] },
   { name: 'Home, for a newcomer', as: 'colleague', path: '/app', says: 'Begin your first agreement', has: '.primary[href="/app/agreements/new"]' },
@@ -751,7 +751,7 @@ export const SCENES = [
   { name: 'Agreement, evidence', path: ({ confidential }) => agreement(confidential), says: ['Completed', 'Anyone can verify it', 'Download certificate'], has: 'a.button[href$="/bundle"]' },
   { name: 'Agreement, evidence so far', path: ({ grant }) => agreement(grant), says: 'recorded so far', lacks: 'a[href$="/certificate"]' },
   { name: 'Evidence, no certificate yet', path: ({ grant }) => `/app/evidence/agreements/${grant.id}/certificate`, status: 409, isFailedForm: false, says: 'There is no certificate yet' },
-  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['step 2 of 2', '14-day waiting period', 'Ends '] },
+  { name: 'Agreement, waiting for time', path: ({ notice }) => agreement(notice), says: ['Step 2 of 2', '14-day waiting period', 'Ends '] },
   { name: 'Agreement, completed', as: 'late', path: ({ completed }) => agreement(completed), says: ['Completed', '14-day waiting period'] },
   { name: 'Agreement, active', path: ({ letter }) => agreement(letter), says: 'Waiting for: ' },
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
@@ -760,16 +760,16 @@ export const SCENES = [
   { name: 'New agreement, templates', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}`, says: ['Two-party signature', 'SAFE', 'Engagement letter', 'Notice period', 'Blank agreement'] },
   { name: 'New agreement, form', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=safe`, says: ['Company (issuer)', 'Choose later'] },
   { name: 'New agreement, refused', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=two-party-signature`, act: press('Create draft'), status: 422, has: '#name[aria-invalid=true]' },
-  { name: 'Draft, payments and promises', path: ({ berth }) => agreement(berth), says: ['Rent for the first year', '$12,500.00 USD', 'Marco Bianchi to Odile Renaud', 'Incomplete', 'Complete the payment “Deposit”: amount', 'They become obligations when the step “Start” is done.'], has: ['a[href$="/payments#add"]', '.deal-amounts .amount'] },
+  { name: 'Draft, payments and obligations', path: ({ berth }) => agreement(berth), says: ['Rent for the first year', '$12,500.00 USD', 'Marco Bianchi to Odile Renaud', 'Incomplete', 'Complete the payment “Deposit”: amount', 'They become obligations when the step “Start” is done.'], has: ['a[href$="/payments#add"]', '.deal-amounts .amount'] },
   { name: 'Draft, new payment', path: ({ berth }) => `${agreement(berth)}/payments`, says: ['Countersign moves no money', 'No account numbers', 'Automatic'], has: ['label:text-is("Purpose")', 'label:text-is("Direction")', 'label:text-is("Method")'] },
   { name: 'Draft, payment with an account number', path: ({ berth }) => `${agreement(berth)}/payments`, act: async (page) => { await page.getByLabel('Purpose', { exact: true }).fill('To DE89 3704 0044 0532 0130 00'); await page.getByLabel('Amount', { exact: true }).fill('1.234'); await press('Add payment')(page); }, status: 422, says: ['must not contain an account or card number', 'must have at most 2 decimals'], has: ['#purpose[aria-invalid=true][value=""]', '#amount[aria-invalid=true]'] },
   { name: 'Draft, payment', path: ({ berth, berthPayments }) => `${agreement(berth)}/payments/${berthPayments[0].id}`, says: ['No step waits for this payment', 'Remove payment…'], has: '#due[value="Jan 15, 2030"]' },
   { name: 'Draft, condition of a payment', path: ({ berth }) => `${agreement(berth)}/steps/${berth.stages[1].id}/conditions?type=movement_reconciled`, says: ['That the sender says so never meets it', 'Rent for the first year, $12,500.00 USD'] },
-  { name: 'Draft, new scheduled promise', path: ({ berth }) => `${agreement(berth)}/promises?kind=scheduled`, says: ['Who owes it', 'To whom', 'Or due again and again', 'Days are those of the time zone'] },
-  { name: 'Draft, new triggered promise', path: ({ berth }) => `${agreement(berth)}/promises?kind=triggered`, says: ['Due after days', 'Empty a row to remove its trigger'] },
-  { name: 'Draft, promise refused', path: ({ berth }) => `${agreement(berth)}/promises?kind=standing`, act: press('Add promise'), status: 422, says: ['Who owes it must have one participant or more'], has: ['#name[aria-invalid=true]', '#days[aria-invalid=true]'] },
-  { name: 'Draft, promise', path: ({ berth }) => `${agreement(berth)}/promises/${berth.promises[1].id}`, says: ['Remove promise…'], has: 'input[value="The tenant sells the boat"]' },
-  { name: 'Draft, publication with payments', path: ({ berth }) => `${agreement(berth)}/publish`, says: ['Payments', '$12,500.00 USD', 'Promises', 'Before you publish'] },
+  { name: 'Draft, new scheduled obligation', path: ({ berth }) => `${agreement(berth)}/promises?kind=scheduled`, says: ['Who owes it', 'To whom', 'Or due again and again', 'Days are those of the time zone'] },
+  { name: 'Draft, new triggered obligation', path: ({ berth }) => `${agreement(berth)}/promises?kind=triggered`, says: ['Due after days', 'Empty a row to remove its trigger'] },
+  { name: 'Draft, obligation refused', path: ({ berth }) => `${agreement(berth)}/promises?kind=standing`, act: press('Add obligation'), status: 422, says: ['Who owes it must have one participant or more'], has: ['#name[aria-invalid=true]', '#days[aria-invalid=true]'] },
+  { name: 'Draft, obligation', path: ({ berth }) => `${agreement(berth)}/promises/${berth.promises[1].id}`, says: ['Remove obligation…'], has: 'input[value="The tenant sells the boat"]' },
+  { name: 'Draft, publication with payments', path: ({ berth }) => `${agreement(berth)}/publish`, says: ['Payments', '$12,500.00 USD', 'Obligations', 'Before you publish'] },
   { name: 'Obligations', path: '/app/obligations', says: ['Insurance certificate', 'Marco Bianchi to Odile Renaud', 'Nothing due'], has: ['.badge.red:text-is("Overdue")', '.badge:text-is("Waiting for a trigger")', 'nav a[href="/app/obligations"][aria-current=page]'] },
   { name: 'Obligations, none in a state', path: '/app/obligations?state=confirmed', says: ['No obligation matches', 'Show all obligations'] },
   { name: 'Obligation, overdue', path: ({ obligations: [{ id }] }) => `/app/obligations/${id}`, says: ['Overdue since', 'Claim: said to be done', 'Cancel obligation…'], has: 'button:text-is("Record satisfaction")', lacks: '.badge.green' },
@@ -811,7 +811,7 @@ export const SCENES = [
   { name: 'Proposals, filtered', path: '/app/proposals?action=cancel_agreement&state=pending', says: 'Show all proposals' },
   { name: 'Proposals, none', as: 'colleague', path: '/app/proposals', says: 'No proposals yet' },
   { name: 'Agreements', path: '/app/agreements', says: 'SAFE: Juniper' },
-  { name: 'Agreements, active', path: '/app/agreements?lifecycle=active', says: 'Active: step', lacks: '.badge.red' },
+  { name: 'Agreements, active', path: '/app/agreements?lifecycle=active', says: 'Step ', lacks: '.badge.red' },
   { name: 'Agreements, nothing found', path: '/app/agreements?search=nothing+like+this', says: 'Nothing matches' },
   { name: 'Agreements, none', as: 'colleague', path: '/app/agreements', says: 'No agreements yet' },
   { name: 'Contacts', path: '/app/contacts', says: ['Juniper Seed Fund II, LP', 'Add a contact'] },

@@ -198,7 +198,7 @@ export async function walkFirstDeal(chrome, { base }, person, hasScript, found) 
   await says('What happens');
   for (const box of await page.locator('input[name^="although."]').all()) await box.check();
   await press('button', 'Publish');
-  await says('Active: step 1 of 2');
+  await says('Step 1 of 2');
   await says('History');
   await says(person.name);
   await press('link', 'Harbor Street acquisition', page.getByRole('complementary'));
@@ -447,7 +447,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await devin.says('Evidence to review');
   await devin.press('link', 'Investment amount');
   await devin.press('link', 'Review evidence');
-  await devin.says('That makes the amount: the payment is confirmed received.');
+  await devin.says('The full amount has arrived. The payment is confirmed received.');
   await devin.press('button', 'Accept evidence');
   await devin.says('Confirmed received');
   const { data: [confirmed] } = await stack.call(`/api/v1/movements?agreement_id=${id}`);

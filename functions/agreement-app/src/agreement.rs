@@ -4,7 +4,7 @@ use pages::agreement_summary::{AgreementSummary, next_line};
 use pages::deal::Deal;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
-use pages::labels::{DisplayTime, actor_label, lifecycle_badge};
+use pages::labels::{DisplayTime, actor_label, agreement_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, funding_url, workspace_url};
@@ -106,11 +106,8 @@ fn agreement_page(
         }
         notice
     });
-    let badge = lifecycle_badge(agreement.lifecycle());
-    let status = (view.status != badge.text).then(|| view.status.clone());
-    let title = agreement.name.as_str().to_owned();
-    let deal = Deal { status, ..Deal::new("Agreement", title, badge, workspace, agreement, &summary) };
-    let deal = deal.with_money(&review.money);
+    let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
+    let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary).with_money(&review.money);
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),

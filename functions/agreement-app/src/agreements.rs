@@ -7,7 +7,7 @@ use pages::sorting::Sorting;
 use pages::urls::encode_query_value;
 use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementPage, AgreementQuery};
+use shared::service::agreements::{self, AgreementQuery, AgreementRows};
 use shared::web::Request;
 use shared::wire::page::Order;
 
@@ -26,7 +26,7 @@ const LIFECYCLES: [(Option<Lifecycle>, &str); 6] = [
 #[template(path = "agreements.html")]
 struct AgreementsPage {
     layout: Layout,
-    lifecycles: Vec<LifecycleTab>,
+    lifecycles: Vec<Tab>,
     lifecycle: &'static str,
     search: String,
     sorting: Sorting,
@@ -34,17 +34,19 @@ struct AgreementsPage {
     pager: Option<Pager>,
 }
 
-struct LifecycleTab {
-    url: String,
-    name: &'static str,
-    is_current: bool,
+/// One of several pages, for `tabs.html`.
+pub(crate) struct Tab {
+    pub url: String,
+    pub name: &'static str,
+    pub is_current: bool,
 }
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let (order, query) = request.read_sorted_query::<AgreementQuery>()?;
     let current = query.lifecycle.get();
-    let AgreementPage { page: found, ready } = agreements::list(scope, order, &query).await?;
+    let rows = AgreementRows::load(scope, agreements::list(scope, order, &query).await?).await?;
+    let found = &rows.page.page;
     let search = query.search.typed().to_owned();
     let url = |lifecycle: Option<Lifecycle>, order: Order, offset: u64| {
         let (lifecycle, search) = (lifecycle.map_or("", Lifecycle::as_str), encode_query_value(&search));
@@ -53,7 +55,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(current, order, 0)));
     }
-    let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| LifecycleTab {
+    let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| Tab {
         url: url(lifecycle, order, 0),
         name,
         is_current: lifecycle == current,
@@ -63,11 +65,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
         lifecycles: LIFECYCLES.iter().map(tab).collect(),
         lifecycle: current.map_or("", Lifecycle::as_str),
         pager: Pager::new("agreements", found.pagination, |offset| url(current, order, offset)),
-        agreements: found
-            .data
-            .iter()
-            .map(|agreement| AgreementRow::new(agreement, ready.contains(&agreement.id())))
-            .collect(),
+        agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
         sorting: Sorting::new(order, |order| url(current, order, 0)),
         search,
     };

@@ -12,9 +12,9 @@ use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::{access_url, agreement_url, answers_url, item_url};
 use shared::crypto::keys::open_with;
-use shared::domain::agreement::gate::InformationField;
+use shared::domain::agreement::gate::{Gate, InformationField};
 use shared::domain::agreement::{Agreement, Lifecycle};
-use shared::domain::ids::{FieldId, GateId, SubmissionId};
+use shared::domain::ids::{FieldId, GateId, ParticipantId, SubmissionId};
 use shared::domain::information::bank_details::BankDetails;
 use shared::domain::information::{Answer, OpenAnswer, Submission, Verdict, place};
 use shared::domain::member::{Judgment, NotJudged};
@@ -46,6 +46,7 @@ struct AnswersPage {
     revisions: Vec<Revision>,
     fields: Fields,
     proofs: Vec<Link>,
+    completes: bool,
 }
 
 struct Revision {
@@ -83,6 +84,13 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         revisions.push(revision(request, &found, submission, answers).await?);
     }
     let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
+    // The notice of an acceptance has no line yet.
+    let notice = notice.map(|mut notice| {
+        if notice.lines.is_empty() && agreement.lifecycle() == Lifecycle::Completed {
+            notice.lines.push("The agreement is completed.".to_owned());
+        }
+        notice
+    });
     let page = AnswersPage {
         layout: Layout::new(request),
         notice,
@@ -92,10 +100,16 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         name: contact.display_name.as_str().to_owned(),
         access: access_url(id, participant),
         proofs: submissions.last().map(|latest| confirmed_items(agreement, gate, latest)).unwrap_or_default(),
+        completes: agreement.is_completed_with(|found| found.id == gate && is_last(agreement, found, participant)),
         revisions,
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
+}
+
+/// Whether only the answers of a participant are left to accept.
+fn is_last(agreement: &Agreement, gate: &Gate, participant: ParticipantId) -> bool {
+    agreement.unmet_by(gate).is_empty() && agreement.answers_to_read(gate).into_iter().eq([participant])
 }
 
 fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {

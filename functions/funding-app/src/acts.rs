@@ -113,12 +113,12 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     // An invalid version matches no version of the item.
     let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
     let next = item.sort(changes.clone(), request.now()).map(|after| next_step_of_item(&after));
-    let done = Notice::good("Sorted", next.unwrap_or_default());
+    let done = Notice::good("Facts saved", next.unwrap_or_default());
     let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
     match submitted.run(|| funding_items::update(&submitted, id, &expected, changes.clone())).await {
         Ok(_) => Ok(redirect.into()),
         Err(Error::StaleMatch) => {
-            let line = "Nothing was saved. The page shows the item as it is now, and the form what you typed. Press Sort again to replace it.";
+            let line = "Nothing was saved. The page shows the item as it is now, and the form what you typed. Press Save facts again to replace it.";
             let notice = Notice::warn("This item has changed since you opened it", line);
             let typed = Typed::new(SORT, form, FieldErrors::default());
             Ok(page(request, typed, Some(notice)).await?.refused(StatusCode::CONFLICT, "conflict"))
@@ -140,8 +140,8 @@ async fn not_sorted(
     let form = submitted.form();
     match of_item {
         Some(_) => {
-            let line = "Nothing was saved. An item is sorted until it is papered or closed.";
-            let notice = Notice::bad("This item can’t be sorted now", line);
+            let line = "Nothing was saved. The facts of an item can be changed until it is papered or closed.";
+            let notice = Notice::bad("The facts of this item can’t be changed now", line);
             Ok(page(request, Typed::new(SORT, form, FieldErrors::default()), Some(notice)).await?.conflicting())
         }
         None => wrong(request, SORT, form, errors).await,

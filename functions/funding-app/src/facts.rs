@@ -72,7 +72,7 @@ impl Dropped {
         let facts = self.facts.iter().map(|fact| format!("“{}”", fact.label()));
         let all: Vec<String> = verb.into_iter().chain(facts).collect();
         let kind = words::asset_kind(self.kind);
-        format!("The kind “{kind}” has no place for: {}. Press Sort again to drop this.", all.join(", "))
+        format!("The kind “{kind}” has no place for: {}. Press Save facts again to drop this.", all.join(", "))
     }
 }
 

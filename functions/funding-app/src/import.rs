@@ -308,7 +308,7 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
     let notice = match outcome {
         Outcome::All => {
             let title = if total == 1 { "1 item added".to_owned() } else { format!("All {total} items added") };
-            let done = Notice::good(title, "Next: sort those without an action, and fill in missing facts.");
+            let done = Notice::good(title, "Next: choose an action for those without one, and fill in missing facts.");
             return Ok(redirect_with(&submitted, format!("{}#notice", funding_url(workspace)), &done).await.into());
         }
         Outcome::Some => Notice::plain("Some items were added", "Add the rest with the same button."),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value as Json};
 use shared::domain::actor::Actor;
-use shared::domain::contact::Contact;
+use shared::domain::contact::{Contact, ExternalReference};
 use shared::domain::funding::input::{FundingItemChanges, NewFundingItem};
 use shared::domain::funding::{AssetKind, Fact, FundingItem, Place, Verb, sensitive};
 use shared::domain::ids::FundingItemId;
@@ -30,7 +30,18 @@ use crate::sheet::{Column, OWNERS_SEPARATOR};
 pub(super) struct Row {
     pub number: usize,
     pub new: Result<NewRow, Vec<String>>,
+    /// Also of a row with problems.
+    pub reference: Option<ExternalReference>,
     pub is_there: bool,
+}
+
+impl Row {
+    fn add_problem(&mut self, problem: String) {
+        match &mut self.new {
+            Ok(_) => self.new = Err(vec![problem]),
+            Err(problems) => problems.push(problem),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -63,7 +74,7 @@ impl Parsed {
         review: &WorkspaceFundingReview,
         import: Option<Uuid>,
     ) -> Result<Self, Error> {
-        let references = self.rows.iter().filter_map(|row| row.new.as_ref().ok()?.new.external_reference.as_ref());
+        let references = self.rows.iter().filter_map(|row| row.reference.as_ref());
         let taken = funding_review::taken_references(scope, references).await?;
         let own = import.map(|import| there(review, &self, import)).unwrap_or_default();
         let left = self.rows.len() - own.iter().filter(|is_there| **is_there).count();
@@ -71,21 +82,16 @@ impl Parsed {
         let room = most.saturating_sub(review.schedule.items.len());
         for (at, row) in self.rows.iter_mut().enumerate() {
             row.is_there = own.get(at).copied().unwrap_or_default();
-            let Ok(NewRow { new, .. }) = &row.new else { continue };
             let id = import.map(|import| item_id(import, at));
-            let holder = new.external_reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
+            let holder = row.reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
             if holder.is_some() && holder.copied() != id {
-                row.new = Err(vec!["The external_reference is that of another item.".to_owned()]);
+                row.add_problem("The external_reference is that of another item.".to_owned());
             }
         }
         if left > room
             && let Some(last) = self.rows.iter_mut().rfind(|row| !row.is_there)
         {
-            let problem = format!("The workspace has room for {room} more items, of {most} in all.");
-            match &mut last.new {
-                Ok(_) => last.new = Err(vec![problem]),
-                Err(problems) => problems.push(problem),
-            }
+            last.add_problem(format!("The workspace has room for {room} more items, of {most} in all."));
         }
         Ok(self)
     }
@@ -137,13 +143,15 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
         }
         parsed.is_sensitive |= row.is_sensitive();
         let new = row.read();
-        if let Some(reference) = new.as_ref().and_then(|row| row.new.external_reference.as_ref())
+        let reference = ExternalReference::parse(row.cell(Column::Reference)).ok();
+        if let Some(reference) = &reference
             && let Some(first) = references.insert(reference.as_str().to_owned(), number)
         {
             row.problems.push(format!("The external_reference is that of row {first} too."));
         }
         let problems = row.problems;
-        parsed.rows.push(Row { number, new: new.filter(|_| problems.is_empty()).ok_or(problems), is_there: false });
+        let new = new.filter(|_| problems.is_empty()).ok_or(problems);
+        parsed.rows.push(Row { number, new, reference, is_there: false });
     }
     Ok(parsed)
 }
@@ -180,6 +188,8 @@ fn without_apostrophe(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(is_formula).unwrap_or(cell)
 }
 
+const STAND_IN: &str = "Item";
+
 struct RowReader<'a> {
     review: &'a WorkspaceFundingReview,
     columns: &'a [Option<Column>],
@@ -212,10 +222,11 @@ impl<'a> RowReader<'a> {
         self.problems.push(format!("The {}{quoted} is none of: {known}.", column.name()));
     }
 
+    /// Reads all cells, whatever is wrong with one.
     fn read(&mut self) -> Option<NewRow> {
         let kind = self.kind();
         let trust = self.trust();
-        let sorted = kind.and_then(|kind| self.sorted(kind));
+        let sorted = self.sorted(kind);
         let mut body = Map::new();
         let mut put = |name: &str, value: &str| {
             if !value.is_empty() {
@@ -227,13 +238,21 @@ impl<'a> RowReader<'a> {
         put("external_reference", self.cell(Column::Reference));
         put("asset_kind", kind.unwrap_or_default().as_str());
         put("trust_id", &trust.map(|trust| trust.id.to_string()).unwrap_or_default());
-        let new = input::read::<NewFundingItem>(body.into());
-        let new = self.or_problems(new)?;
+        let new = input::read::<NewFundingItem>(body.clone().into());
+        let read = self.or_problems(new);
+        let is_read = read.is_some();
+        // What is beside an unreadable label or reference is checked as of another item.
+        let new = read.or_else(|| {
+            body.remove("external_reference");
+            body.insert("label".to_owned(), STAND_IN.into());
+            input::read(body.into()).ok()
+        })?;
         let new = NewFundingItem { sorted: sorted.map(Box::new), ..new };
-        let place = Place::new(1)?;
-        let item = FundingItem::add(FundingItemId::new(), place, new.clone(), Actor::system(), self.now);
+        // What fits an unknown kind is unknown too.
+        kind?;
+        let item = FundingItem::add(FundingItemId::new(), Place::new(1)?, new.clone(), Actor::system(), self.now);
         let item = self.or_problems(item)?.into_item();
-        Some(NewRow { new, item })
+        is_read.then_some(NewRow { new, item })
     }
 
     fn or_problems<T>(&mut self, read: Result<T, FieldErrors>) -> Option<T> {
@@ -259,7 +278,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// What else is known: verb, owners and facts. None if nothing is.
-    fn sorted(&mut self, kind: AssetKind) -> Option<FundingItemChanges> {
+    fn sorted(&mut self, kind: Option<AssetKind>) -> Option<FundingItemChanges> {
         let mut body = Map::new();
         if let Some(verb) = self.verb(kind) {
             body.insert("verb".to_owned(), verb.as_str().into());
@@ -279,8 +298,7 @@ impl<'a> RowReader<'a> {
         self.or_problems(read)
     }
 
-    fn facts(&mut self, kind: AssetKind) -> Map<String, Json> {
-        let known = kind.facts();
+    fn facts(&mut self, kind: Option<AssetKind>) -> Map<String, Json> {
         let mut detail = Map::new();
         let currency = self.cell(Column::Fact(Fact::Currency));
         for fact in Fact::ALL {
@@ -289,8 +307,8 @@ impl<'a> RowReader<'a> {
                 continue;
             }
             let name = fact.name_in_files();
-            if !known.contains(&fact) {
-                let names: Vec<&str> = known.iter().map(|fact| fact.name_in_files()).collect();
+            if let Some(kind) = kind.filter(|kind| !kind.facts().contains(&fact)) {
+                let names: Vec<&str> = kind.facts().iter().map(|fact| fact.name_in_files()).collect();
                 self.problems.push(format!("The {name} is no fact of the kind {kind}; known: {}.", names.join(", ")));
                 continue;
             }
@@ -316,7 +334,7 @@ impl<'a> RowReader<'a> {
         found
     }
 
-    fn verb(&mut self, kind: AssetKind) -> Option<Verb> {
+    fn verb(&mut self, kind: Option<AssetKind>) -> Option<Verb> {
         let text = self.cell(Column::Verb).to_lowercase();
         if text.is_empty() {
             return None;
@@ -324,7 +342,8 @@ impl<'a> RowReader<'a> {
         let fits = |verb: &Verb| verb.as_str() == text || words::verb(*verb).to_lowercase() == text;
         let found = Verb::ALL.into_iter().find(fits);
         if found.is_none() {
-            let known: Vec<&str> = kind.verbs().map(Verb::as_str).collect();
+            let fits = |verb: &Verb| kind.is_none_or(|kind| kind.verbs().any(|one| one == *verb));
+            let known: Vec<&str> = Verb::ALL.into_iter().filter(fits).map(Verb::as_str).collect();
             self.is_none_of(Column::Verb, &known.join(", "));
         }
         found

@@ -117,7 +117,6 @@ struct ItemPage {
     waiting_on: Vec<Choice>,
     close: Option<Fields>,
     reasons: Vec<Choice>,
-    closing_is_next: bool,
     closed: Option<Closed>,
     can_reopen: bool,
     not_reopened: Option<&'static str>,
@@ -133,8 +132,32 @@ impl ItemPage {
 
 struct Next {
     text: String,
-    link: Option<Link>,
+    act: NextAct,
     is_done: bool,
+}
+
+/// What the next step shows: the act itself, or where it is done.
+enum NextAct {
+    Nothing,
+    Open(Link),
+    SaveFacts,
+    ClearHold,
+    Proof,
+    Close,
+}
+
+impl Next {
+    fn clears_hold(&self) -> bool {
+        matches!(self.act, NextAct::ClearHold)
+    }
+
+    fn files_proof(&self) -> bool {
+        matches!(self.act, NextAct::Proof)
+    }
+
+    fn closes(&self) -> bool {
+        matches!(self.act, NextAct::Close)
+    }
 }
 
 struct Tracks {
@@ -268,7 +291,6 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         waiting_on: WaitingOn::ALL.iter().map(|who| Choice::new(who, words::waiting_on(*who))).collect(),
         close: (is_open || is_left_over).then(|| typed.fields_of(CLOSE, close_beginning(item))),
         reasons: CloseReason::ALL.iter().map(|reason| Choice::new(reason, words::close_reason(*reason))).collect(),
-        closing_is_next: item.verb() == Some(Verb::LeaveOut) && item.phase() == Phase::Ready,
         closed: closed(item),
         can_reopen: item.is_closed() && !agreement.as_ref().is_some_and(is_live),
         not_reopened: (item.is_closed() && agreement.as_ref().is_some_and(is_live)).then_some(
@@ -305,24 +327,24 @@ fn next(review: &ItemReview) -> Next {
     if let Some(next) = next_with_confirmation(review) {
         return next;
     }
-    let here = |section: &str, text: &str| Some(Link { url: format!("#{section}"), text: text.to_owned() });
-    let link = match item.phase() {
-        Phase::Unsorted | Phase::Gathering => here("facts", "Sort"),
-        Phase::Ready if item.verb() == Some(Verb::LeaveOut) => here(CLOSE, "Close as unfunded"),
-        Phase::Ready if item.hold().is_some() => here("hold", "Clear hold"),
-        Phase::Ready => {
-            Some(Link { url: papers_url(workspace.id(), &[item.id()]), text: "Preview its agreement".to_owned() })
-        }
-        Phase::Papered => {
-            agreement.as_ref().map(|found| Link { text: "Open the draft".to_owned(), ..agreement_link(found) })
-        }
+    let act = match item.phase() {
+        Phase::Unsorted | Phase::Gathering => NextAct::SaveFacts,
+        Phase::Ready if item.verb() == Some(Verb::LeaveOut) => NextAct::Close,
+        Phase::Ready if item.hold().is_some() => NextAct::ClearHold,
+        Phase::Ready => NextAct::Open(Link {
+            url: papers_url(workspace.id(), &[item.id()]),
+            text: "Preview its agreement".to_owned(),
+        }),
+        Phase::Papered => agreement.as_ref().map_or(NextAct::Nothing, |found| {
+            NextAct::Open(Link { text: "Open the draft".to_owned(), ..agreement_link(found) })
+        }),
         Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
-            here("tracks", "Review the proof")
+            NextAct::Open(Link { url: "#tracks".to_owned(), text: "See the proof".to_owned() })
         }
-        Phase::InProgress | Phase::Claimed => here(PROOF, "File proof"),
-        Phase::Done => None,
+        Phase::InProgress | Phase::Claimed if agreement.as_ref().is_some_and(can_be_proven) => NextAct::Proof,
+        Phase::InProgress | Phase::Claimed | Phase::Done => NextAct::Nothing,
     };
-    Next { text: text::next_step_of_item(item), link, is_done: item.is_closed() }
+    Next { text: text::next_step_of_item(item), act, is_done: item.is_closed() }
 }
 
 fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
@@ -330,14 +352,15 @@ fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
     let agreement = agreement.as_ref().filter(|_| !item.proofs().iter().any(Proof::is_undecided))?;
     if confirmations.iter().any(|found| found.accepted.is_some()) {
         let text = "The confirmation was uploaded and accepted. File it as proof.".to_owned();
-        let link = Some(Link { url: format!("#{CONFIRMATION}"), text: "File as proof".to_owned() });
-        return Some(Next { text, link, is_done: false });
+        let act = NextAct::Open(Link { url: format!("#{CONFIRMATION}"), text: "See the confirmation".to_owned() });
+        return Some(Next { text, act, is_done: false });
     }
     let sent = confirmations.last()?;
     let who = uploader(agreement, people, sent);
     let url = answers_url(agreement.id(), sent.gate_id, sent.participant_id);
     let text = format!("{who} uploaded the confirmation. Read it, then accept or return it.");
-    Some(Next { text, link: Some(Link { url, text: "Read the answers".to_owned() }), is_done: false })
+    let act = NextAct::Open(Link { url, text: "Read the answers".to_owned() });
+    Some(Next { text, act, is_done: false })
 }
 
 fn uploader(agreement: &Agreement, people: &[Contact], sent: &Confirmation) -> String {

@@ -16,6 +16,7 @@ use pages::response::PageResponse;
 use pages::urls::{NEW_TRUST, PAPERS, encode_query_value, funding_url, item_url, trust_url, workspace_url};
 use shared::domain::funding::input::NewFundingItem;
 use shared::domain::funding::proof::Proof;
+use shared::domain::funding::summary::FundingSummary;
 use shared::domain::funding::{FundingItem, Phase, Verb};
 use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 use shared::error::Error;
@@ -63,6 +64,8 @@ struct SchedulePage {
     trust_links: Vec<Link>,
     new_trust: String,
     groups: Vec<Group>,
+    /// The trust whose items are listed, if that is the only filter.
+    empty_trust: Option<String>,
     pager: Option<Pager>,
     people: Vec<Choice>,
     verbs: Vec<Choice>,
@@ -114,6 +117,10 @@ impl Filters {
             || self.is_parked()
             || self.trust_id.get().is_some()
             || self.search.needle().is_some()
+    }
+
+    fn is_only_trust(&self) -> bool {
+        self.trust_id.get().is_some() && !Self { trust_id: Filter::default(), ..self.clone() }.is_any()
     }
 
     fn trust_is(&self, id: &str) -> bool {
@@ -176,7 +183,8 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
     }
     let counts = counts(&review, &filters);
     let selected = typed.fields_or_none(SELECTED);
-    let summary = review.schedule.summary;
+    let summary = FundingSummary::of(review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)));
+    let chosen = filters.trust_id.get().and_then(|id| review.trust(Some(id)));
     let page = SchedulePage {
         layout: Layout::new(request),
         notice,
@@ -186,7 +194,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         funded: summary.funded,
         unfunded: summary.unfunded,
         parked: summary.parked,
-        next: next(&review, &path),
+        next: next(&review, &filters, &path),
         phases: phases(&filters, &path, &counts),
         trusts: trust_choices(&review.schedule.trusts),
         trust_links: review
@@ -202,7 +210,11 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         verbs: verbs(Verb::ALL.into_iter()),
         kinds: kinds(),
         selected,
-        add: typed.fields_of(ADD, [(NEW_ITEM.kind, "other")]),
+        empty_trust: chosen.filter(|_| filters.is_only_trust()).map(|trust| trust.formal_name.as_str().to_owned()),
+        add: {
+            let trust = chosen.map(|trust| trust.id.to_string()).unwrap_or_default();
+            typed.fields_of(ADD, [(NEW_ITEM.kind, "other".to_owned()), (NEW_ITEM.trust, trust)])
+        },
         print: format!("{PAPERS}/{id}/schedule.pdf"),
         path,
         filters,
@@ -234,10 +246,10 @@ fn is_left_out(item: &FundingItem) -> bool {
 }
 
 /// The next step: decisions first, then whatever is closest to the trust.
-fn next(review: &WorkspaceFundingReview, path: &str) -> Option<Link> {
-    let items = &review.schedule.items;
+fn next(review: &WorkspaceFundingReview, filters: &Filters, path: &str) -> Option<Link> {
+    let items: Vec<&FundingItem> = review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)).collect();
     let waits = |item: &&FundingItem| !item.is_closed() && item.proofs().iter().any(Proof::is_undecided);
-    let to_review: Vec<&FundingItem> = items.iter().filter(waits).collect();
+    let to_review: Vec<&FundingItem> = items.iter().copied().filter(waits).collect();
     if let Some(first) = to_review.first() {
         let url = format!("{}#tracks", item_url(first.id()));
         let text = match to_review.len() {
@@ -259,7 +271,7 @@ fn next(review: &WorkspaceFundingReview, path: &str) -> Option<Link> {
     ];
     let (phase, count, act) = steps.into_iter().find(|(_, count, _)| *count > 0)?;
     let items = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
-    Some(Link { url: format!("{path}?phase={phase}"), text: format!("{act} {items}") })
+    Some(Link { url: filters.with_phase(path, Some(phase)), text: format!("{act} {items}") })
 }
 
 fn groups(

@@ -71,7 +71,7 @@ async fn sort(
         Ok(Some(changes)) => changes,
         Ok(None) => {
             let line = "Choose an action, a trust or an owner.";
-            return refused(request, form, Notice::bad("Nothing was sorted", line)).await;
+            return refused(request, form, Notice::bad("Nothing was changed", line)).await;
         }
         Err(errors) => {
             let typed = Typed::new(SELECTED, form, errors);
@@ -86,7 +86,7 @@ async fn sort(
     }
     let problems = problems(&items, &changes, submitted);
     if !problems.is_empty() {
-        let title = "Nothing was sorted".to_owned();
+        let title = "Nothing was changed".to_owned();
         let shown = problems.len().min(PROBLEMS_SHOWN);
         let more = (problems.len() > shown).then(|| format!("{} more items.", problems.len() - shown));
         let notice = Notice::new("bad", title, problems.into_iter().take(shown).chain(more));
@@ -94,7 +94,7 @@ async fn sort(
     }
     let count = ids.len();
     let done = Notice::good(
-        if count == 1 { "1 item was sorted".to_owned() } else { format!("{count} items were sorted") },
+        if count == 1 { "1 item was changed".to_owned() } else { format!("{count} items were changed") },
         "Next: fill in what is missing, or paper those that are ready.",
     );
     let redirect = redirect_with(submitted, format!("{}#notice", funding_url(workspace)), &done).await;
@@ -105,9 +105,9 @@ async fn sort(
             Ok(_) => {}
             Err(Error::Invalid(_) | Error::NotFound(_)) => {
                 let line = format!(
-                    "{at} of {count} items were sorted. The next one was changed, papered or closed meanwhile: the page shows how it is now."
+                    "{at} of {count} items were changed. The next one was changed, papered or closed meanwhile: the page shows how it is now."
                 );
-                return refused(request, form, Notice::warn("Not all items were sorted", line)).await;
+                return refused(request, form, Notice::warn("Not all items were changed", line)).await;
             }
             Err(error) => return Err(error),
         }

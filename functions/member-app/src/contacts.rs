@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use pages::agreement_rows::AgreementRow;
 use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
 use pages::form::FormFields;
-use pages::labels::{DisplayTime, actor_label, contact_kind_label};
-use pages::layout::{Layout, Notice};
+use pages::labels::{Badge, DisplayTime, actor_label, agreement_badge, contact_kind_label};
+use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
 use pages::sorting::Sorting;
-use pages::urls::{contact_url, encode_query_value};
+use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::{Agreement, ParticipantRole};
 use shared::domain::contact::{Contact, ContactChanges, ContactKind, Email, FormerIdentity, ListedContact, NewContact};
 use shared::domain::ids::ContactId;
@@ -57,6 +56,8 @@ struct ContactsPage {
     pager: Option<Pager>,
     kinds: Vec<Choice>,
     fields: Fields,
+    /// Whether the form would make a twin.
+    has_twin: bool,
 }
 
 struct ContactRow {
@@ -77,6 +78,9 @@ impl ContactRow {
     }
 }
 
+/// Sent by the button that adds a contact in spite of its twin.
+const ANYWAY: &str = "anyway";
+
 fn no_contact() -> Fields {
     Fields::of([(CONTACT.kind, ContactKind::Person.as_str())])
 }
@@ -96,10 +100,15 @@ fn kinds() -> Vec<Choice> {
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(contacts_page(request, no_contact(), notice).await?.with_cookie(cookie))
+    Ok(contacts_page(request, no_contact(), notice, false).await?.with_cookie(cookie))
 }
 
-async fn contacts_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+async fn contacts_page(
+    request: &Request,
+    fields: Fields,
+    notice: Option<Notice>,
+    has_twin: bool,
+) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let (order, query) = request.read_sorted_query::<ContactQuery>()?;
     let found = contacts::list(scope, order, &query).await?;
@@ -119,6 +128,7 @@ async fn contacts_page(request: &Request, fields: Fields, notice: Option<Notice>
         search,
         kinds: kinds(),
         fields,
+        has_twin,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|contact| contact.id.uuid())))
 }
@@ -129,10 +139,21 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let new: NewContact = match form.read_new(&CONTACT.names()) {
         Ok(new) => new,
         Err(errors) => {
-            return Ok(contacts_page(request, Fields::submitted(form, errors), None).await?.unprocessable());
+            return Ok(contacts_page(request, Fields::submitted(form, errors), None, false).await?.unprocessable());
         }
     };
     let id: ContactId = submitted.new_id();
+    if form.get(ANYWAY).is_empty()
+        && let Some(twin) = contacts::twin_of(submitted.scope(), &new, id).await?
+        && (new.external_reference.is_none() || new.external_reference != twin.external_reference)
+    {
+        let link = Link { url: contact_url(twin.id), text: format!("Open {}", twin.display_name.as_str()) };
+        let line = "Nothing was added yet. Use that contact, or add this one if it is someone else.";
+        let notice = Notice::warn("A contact with this name and email exists", line);
+        let notice = Notice { links: vec![link], ..notice };
+        let fields = Fields::submitted(form, FieldErrors::default());
+        return Ok(contacts_page(request, fields, Some(notice), true).await?.conflicting());
+    }
     let title = format!("{} was added", new.display_name.as_str());
     let line = "They can join workspaces and take part in agreements.";
     let redirect = redirect_with_notice(&submitted, contact_url(id), &title, line).await;
@@ -143,7 +164,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             let line = format!("{} has it already. Nothing was added.", contact.display_name.as_str());
             let message = "is already used by another contact";
             let errors = FieldErrors::one(CONTACT.reference, FieldCode::InvalidValue, message);
-            Ok(contacts_page(request, Fields::submitted(form, errors), Some(Notice::bad(title, line)))
+            Ok(contacts_page(request, Fields::submitted(form, errors), Some(Notice::bad(title, line)), false)
                 .await?
                 .unprocessable())
         }
@@ -175,8 +196,10 @@ struct ContactPage {
 }
 
 struct ParticipationRow {
-    agreement: AgreementRow,
+    url: String,
+    name: String,
     roles: String,
+    badge: Badge<String>,
 }
 
 impl ParticipationRow {
@@ -184,7 +207,12 @@ impl ParticipationRow {
         let own = agreement.participants.iter().filter(|participant| participant.contact_id == contact);
         let roles: BTreeSet<ParticipantRole> = own.flat_map(|participant| &participant.roles).copied().collect();
         let roles: Vec<_> = roles.into_iter().map(text::role).collect();
-        Self { agreement: AgreementRow::new(agreement, is_ready), roles: roles.join(", ") }
+        Self {
+            url: agreement_url(agreement.id()),
+            name: agreement.name.as_str().to_owned(),
+            roles: roles.join(", "),
+            badge: agreement_badge(agreement, is_ready),
+        }
     }
 }
 

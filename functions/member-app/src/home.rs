@@ -77,9 +77,11 @@ struct Rest {
 }
 
 struct ChangeRow {
-    did: String,
+    /// Who did what.
+    said: String,
     object: Option<Object>,
-    by: String,
+    /// What follows the object, if the sentence names it.
+    rest: Option<String>,
     at: DisplayTime,
 }
 
@@ -163,26 +165,24 @@ fn shown(found: &Home) -> Vec<Uuid> {
 }
 
 fn lead(found: &Home) -> String {
-    match found.queue.proposals.total {
+    match things(found) {
         0 if found.queue.is_new => "Welcome. Agreements, decisions and what they wait for appear here.".to_owned(),
-        0 if found.queue.payments.total == 1 => "One payment needs attention.".to_owned(),
-        0 if found.queue.payments.total > 1 => format!("{} payments need attention.", found.queue.payments.total),
-        0 if found.proofs.total == 1 => "Proof of one transfer needs your decision.".to_owned(),
-        0 if found.proofs.total > 1 => format!("Proof of {} transfers needs your decision.", found.proofs.total),
-        0 if is_idle(found) => "Nothing needs your decision.".to_owned(),
-        0 => "No proposal needs your decision.".to_owned(),
-        1 => "One proposal needs your decision.".to_owned(),
-        many => format!("{many} proposals need your decision."),
+        0 => "Nothing needs you.".to_owned(),
+        1 => "One thing needs you.".to_owned(),
+        many => format!("{many} things need you."),
     }
 }
 
-fn is_idle(Home { queue, obligations, proofs, tokens, endpoints, .. }: &Home) -> bool {
-    let WorkQueue { proposals, papers, payments, drafts, attention, closing, .. } = queue;
-    let agreements = [drafts, attention, closing].map(|section| section.total);
+/// How many lines the lists have that ask for something.
+fn things(Home { queue, obligations, proofs, tokens, endpoints, .. }: &Home) -> usize {
+    let WorkQueue { proposals, papers, payments, drafts, attention, .. } = queue;
     let owed = obligations.overdue_total + obligations.to_confirm_total;
-    let others = [proposals.total, papers.total, payments.total, proofs.total, tokens.total, endpoints.total, owed];
-    let mut counts = agreements.into_iter().chain(others);
-    counts.all(|count| count == 0)
+    let agreements = drafts.total + attention.total;
+    proposals.total + papers.total + payments.total + proofs.total + agreements + owed + tokens.total + endpoints.total
+}
+
+fn is_idle(found: &Home) -> bool {
+    things(found) == 0 && found.queue.closing.total == 0
 }
 
 fn rest(found: &Home) -> Option<Rest> {
@@ -234,6 +234,7 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             items: found.proofs.shown.iter().map(Item::of_proof).collect(),
             more: more(&found.proofs, format!("{} more funding items", found.proofs.more()), pages::urls::FUNDING),
         },
+        attention(found, &queue),
         Section {
             id: "overdue",
             title: "Overdue obligations",
@@ -264,7 +265,6 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
             items: agreements(closing, Item::of_closing),
             more: more(closing, format!("Show {} more", closing.more()), "/app/agreements"),
         },
-        attention(found, &queue),
     ];
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
 }
@@ -510,16 +510,20 @@ impl ChangeRow {
         let mut objects: Vec<_> = audit::objects_of(row).collect();
         // Proposals before agreements, items before trusts, contents before workspaces.
         objects.sort_by_key(|(kind, id)| match names.object(*id).map_or(*kind, |(kind, _)| kind) {
-            ObjectKind::Proposal | ObjectKind::FundingItem => 0,
+            ObjectKind::Proposal | ObjectKind::FundingItem | ObjectKind::Payment => 0,
             ObjectKind::Agreement | ObjectKind::Trust => 1,
             _ => 2,
         });
-        Self {
-            did: names.did(row).into_owned(),
-            object: objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin)),
-            by: caller_of(row, names),
-            at: row.at.into(),
-        }
+        let is_payment = |id: &Uuid| names.object(*id).is_some_and(|(kind, _)| kind == ObjectKind::Payment);
+        let of_payment = objects.first().is_some_and(|(_, id)| is_payment(id));
+        let said = text::sentence(&caller_of(row, names), &names.did(row));
+        let (said, rest) = match said.split_once("a payment").filter(|(_, rest)| of_payment && !rest.starts_with('’'))
+        {
+            Some((said, rest)) => (said.to_owned(), Some(rest.to_owned())),
+            None => (said, None),
+        };
+        let object = objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin));
+        Self { said, object, rest, at: row.at.into() }
     }
 }
 

@@ -12,12 +12,11 @@ use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
 use pages::sorting::Sorting;
 use pages::urls::{contact_url, encode_query_value, workspace_url};
-use shared::domain::agreement::Agreement;
 use shared::domain::contact::Contact;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementPage, WorkspaceAgreements};
+use shared::service::agreements::{self, AgreementRows, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
@@ -184,13 +183,13 @@ pub(crate) async fn workspace_page(
         workspaces::get_with_people_page(scope, id, page_at(pages.people)),
         agreements::list_of_workspace(scope, id, page_at(pages.agreements)),
     )?;
-    let AgreementPage { page: agreements, ready } = listed;
+    let rows = AgreementRows::load(scope, listed).await?;
+    let agreements = &rows.page.page;
     let path = workspace_url(id);
     if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
         return Ok(PageResponse::see_other(path));
     }
     let (people_offset, agreements_offset) = (people.pagination.offset, agreements.pagination.offset);
-    let agreement_row = |agreement: &Agreement| AgreementRow::new(agreement, ready.contains(&agreement.id()));
     let person_row = |contact: &Contact| PersonRow::new(contact, &path, referred_to.contains(&contact.id));
     let page = WorkspacePage {
         layout: Layout::new(request),
@@ -210,7 +209,7 @@ pub(crate) async fn workspace_page(
         funding: pages::urls::funding_url(id),
         new_agreement: format!("{}?workspace={id}", pages::urls::NEW_AGREEMENT),
         people: people.data.iter().map(person_row).collect(),
-        agreements: agreements.data.iter().map(agreement_row).collect(),
+        agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
         path,
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());

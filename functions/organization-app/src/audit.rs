@@ -116,6 +116,7 @@ fn kind_label(kind: ObjectKind) -> &'static str {
         ObjectKind::Workspace => "Workspace",
         ObjectKind::Proposal => "Proposal",
         ObjectKind::Obligation => "Obligation",
+        ObjectKind::Payment => "Payment",
         ObjectKind::Trust => "Trust",
         ObjectKind::FundingItem => "Funding item",
         ObjectKind::TrustOrItem => "Trust or funding item",

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use pages::done::notice_of_act;
-use pages::labels::{Badge, DisplayTime, lifecycle_badge};
+use pages::labels::{Badge, DisplayTime, agreement_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::tasks::TaskRow;
@@ -30,8 +30,7 @@ struct OverviewPage {
     path: String,
     organization: String,
     agreement: String,
-    badge: Badge,
-    status: Option<String>,
+    badge: Badge<String>,
     deadline: Option<DisplayTime>,
     ended: Option<&'static str>,
     tasks: Vec<TaskRow>,
@@ -78,7 +77,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     }
     let by = session.participant().id();
     let agreement = &view.agreement;
-    let (badge, status) = (lifecycle_badge(agreement.lifecycle()), text::agreement_status(agreement, false));
     let tasks = task_rows(&view, by);
     let (payments, more_payments) = payment_rows(&view, by);
     let page = OverviewPage {
@@ -87,8 +85,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         path: part_url(by),
         organization: session.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
-        status: (status != badge.text).then_some(status),
-        badge,
+        badge: agreement_badge(agreement, false),
         deadline: agreement.expires_at.filter(|_| agreement.lifecycle() == Lifecycle::Active).map(DisplayTime::from),
         ended: match agreement.lifecycle() {
             Lifecycle::Completed => {

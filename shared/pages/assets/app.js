@@ -135,9 +135,14 @@
     const form = event.target;
     if (form.method !== 'post' || event.defaultPrevented) return;
     const chosen = [...form.querySelectorAll('input[type=file]')].filter((field) => field.files.length > 0);
-    if (chosen.flatMap(({ files }) => [...files]).reduce((sum, { size }) => sum + size, 0) > FILES_BYTES_MAX) {
+    const sizes = chosen.flatMap(({ files }) => [...files]).map(({ size }) => size);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    if (bytes > FILES_BYTES_MAX) {
       event.preventDefault();
-      chosen[0].setCustomValidity('Choose less: files can have up to 4 MB together.');
+      const MB = 1024 * 1024;
+      const what = sizes.length === 1 ? 'This file is' : 'Together, these files are';
+      // Rounded up: never told to be as large as the limit.
+      chosen[0].setCustomValidity(`${what} ${Math.ceil(bytes / MB * 10) / 10} MB. The limit is ${FILES_BYTES_MAX / MB} MB.`);
       chosen[0].reportValidity();
       form.addEventListener('input', () => chosen[0].setCustomValidity(''), { once: true });
       return;

@@ -3,6 +3,7 @@
 use shared::domain::actor::ActorType;
 use shared::domain::agreement::Agreement;
 use shared::domain::agreement::acts::Act;
+use shared::domain::event::EventType;
 use shared::domain::ids::ContactId;
 use shared::service::agreements::AgreementReview;
 use shared::text;
@@ -40,8 +41,14 @@ impl Acts {
         let (agreement, has_more) = (&in_full.agreement, *has_more);
         let contacts = || in_full.contacts.iter().chain(former);
         let name_of = |id| contacts().find(|contact| contact.id == id).map(|contact| contact.display_name.as_str());
-        let shown = acts.iter().filter(|act| !is_drafting(act, agreement));
-        let mut rows: Vec<ActRow> = shown.map(|act| ActRow::new(act, name_of)).collect();
+        let mut rows: Vec<ActRow> = Vec::new();
+        for act in acts.iter().filter(|act| !is_drafting(act, agreement)) {
+            // What time completed says so itself.
+            let completes =
+                act.events.contains(&EventType::AgreementCompleted) && act.actor.actor_type != ActorType::System;
+            rows.extend(completes.then(|| ActRow { did: "Completed".to_owned(), by: None, at: act.at.into() }));
+            rows.push(ActRow::new(act, name_of));
+        }
         // An agreement older than its history still shows who drafted it.
         let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
         if !has_more && !is_complete {

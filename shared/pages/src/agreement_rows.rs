@@ -1,9 +1,17 @@
 //! Agreements in lists.
 
-use shared::domain::agreement::Agreement;
+use std::collections::BTreeSet;
+
+use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::ids::ContactId;
+use shared::domain::money::Money;
+use shared::domain::organization::Organization;
+use shared::domain::time_zone::TimeZone;
+use shared::service::agreements::AgreementRows;
 use shared::text;
 
-use crate::labels::{Badge, lifecycle_badge};
+use crate::agreement_summary::participant_name;
+use crate::labels::{Badge, agreement_badge};
 
 /// An agreement in a list.
 pub struct AgreementRow {
@@ -11,26 +19,74 @@ pub struct AgreementRow {
     pub url: String,
     /// Its name.
     pub name: String,
-    /// What the badge doesn't say about its state.
-    pub status: Option<String>,
+    /// Whom it is with: not the organization itself, and no observers.
+    pub counterparties: String,
+    /// Its amount of money, if one can be told.
+    pub amount: String,
+    /// Whom or what its current step waits for.
+    pub waiting_for: String,
+    /// The day of its expiry, unless it has ended.
+    pub due: String,
     /// Its state.
-    pub badge: Badge,
-    /// The number of participants.
-    pub participants: usize,
+    pub badge: Badge<String>,
 }
 
 impl AgreementRow {
-    /// A row; the status of a draft depends on whether it is ready.
+    /// The rows of a page.
     #[must_use]
-    pub fn new(agreement: &Agreement, is_ready: bool) -> Self {
-        let badge = lifecycle_badge(agreement.lifecycle());
-        let status = text::agreement_status(agreement, is_ready);
+    pub fn rows(rows: &AgreementRows, organization: &Organization) -> Vec<Self> {
+        let row = |agreement: &Agreement| Self::new(agreement, rows, organization);
+        rows.page.page.data.iter().map(row).collect()
+    }
+
+    fn new(agreement: &Agreement, rows: &AgreementRows, organization: &Organization) -> Self {
+        let own = &organization.own_contact_ids;
+        let wait = text::current_wait(agreement, &rows.contacts, own);
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
-            status: (status != badge.text).then_some(status),
-            badge,
-            participants: agreement.participants.len(),
+            counterparties: counterparties(agreement, rows, own),
+            amount: amount(agreement, rows),
+            waiting_for: wait.map(|wait| wait.on).unwrap_or_default(),
+            due: due(agreement, &organization.time_zone),
+            badge: agreement_badge(agreement, rows.page.ready.contains(&agreement.id())),
         }
     }
+}
+
+fn counterparties(agreement: &Agreement, rows: &AgreementRows, own: &BTreeSet<ContactId>) -> String {
+    const NAMED_MAX: usize = 2;
+    let observes = |roles: &BTreeSet<ParticipantRole>| roles.iter().eq([&ParticipantRole::Observer]);
+    let others = agreement.participants.iter().filter(|participant| !own.contains(&participant.contact_id));
+    let others: Vec<_> = others.filter(|participant| !observes(&participant.roles)).collect();
+    let named = others.iter().take(NAMED_MAX).map(|other| participant_name(agreement, &rows.contacts, other.id));
+    let named = named.collect::<Vec<_>>().join(", ");
+    if others.len() > NAMED_MAX { format!("{named} and {} more", others.len() - NAMED_MAX) } else { named }
+}
+
+/// The investment of a SAFE, or the sum of all payments if they are of one currency.
+fn amount(agreement: &Agreement, rows: &AgreementRows) -> String {
+    let terms = agreement.terms.as_ref().map(text::terms).unwrap_or_default();
+    if let Some((_, investment)) = terms.into_iter().find(|(name, _)| *name == text::INVESTMENT) {
+        return investment;
+    }
+    let ids = agreement.movements().keys();
+    let Some(payments) = ids.map(|id| rows.payments.get(id)).collect::<Option<Vec<_>>>() else {
+        return format!("{} payments", agreement.movements().len());
+    };
+    let amounts: Vec<Money> = payments.into_iter().filter_map(|payment| payment.terms().money).collect();
+    let sum = amounts.iter().try_fold(0_i64, |sum, money| sum.checked_add(money.amount_minor()));
+    match (amounts.as_slice(), sum) {
+        ([], _) => String::new(),
+        ([first, rest @ ..], Some(sum)) if rest.iter().all(|money| money.currency() == first.currency()) => {
+            Money::new(sum, first.currency()).map(Money::for_people).unwrap_or_default()
+        }
+        _ => "Several currencies".to_owned(),
+    }
+}
+
+fn due(agreement: &Agreement, zone: &TimeZone) -> String {
+    let goes_on = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
+    let at = agreement.expires_at.filter(|_| goes_on);
+    at.map(|at| zone.day_of(at).for_people()).unwrap_or_default()
 }

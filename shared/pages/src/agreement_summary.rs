@@ -11,6 +11,7 @@ use shared::domain::contact::{ChangedIdentity, Contact, Email};
 use shared::domain::day::Day;
 use shared::domain::ids::ParticipantId;
 use shared::domain::member::obstacle;
+use shared::domain::movement::Movement;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::time::Timestamp;
 use shared::service::agreements::{AgreementReview, ShownMovements};
@@ -374,7 +375,7 @@ impl<'a> Source<'a> {
             GateRule::Countdown { until: Some(Countdown::At(moment)) } => {
                 ("Waiting until".to_owned(), Some(DisplayTime::from(*moment)))
             }
-            rule => (text::requirement(rule, self.agreement, self.contacts), None),
+            rule => (text::requirement(rule, self.agreement, self.contacts, &[]), None),
         };
         GateRow {
             requirement,
@@ -396,10 +397,10 @@ impl<'a> Source<'a> {
         let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
         is_open.then(|| match &gate.rule {
             GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-                let period = text::requirement(&gate.rule, self.agreement, self.contacts);
+                let period = text::requirement(&gate.rule, self.agreement, self.contacts, &[]);
                 format!("{period}, until {}", view.waiting_on)
             }
-            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.contacts),
+            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.contacts, &[]),
             _ => view.waiting_on.clone(),
         })
     }
@@ -496,6 +497,19 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
+    /// Names a draft's payments in the conditions that wait for them.
+    #[must_use]
+    pub fn with_payments(mut self, agreement: &Agreement, payments: &[Movement]) -> Self {
+        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
+            for (row, gate) in
+                step.gates.iter_mut().zip(&stage.gates).filter(|(_, gate)| gate.rule.movement().is_some())
+            {
+                row.requirement = text::requirement(&gate.rule, agreement, &[], payments);
+            }
+        }
+        self
+    }
+
     /// Adds a published agreement's payments and their links from conditions. `today` is in the organization's zone.
     #[must_use]
     pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {

@@ -6,7 +6,7 @@ use shared::service::audit::Names;
 use uuid::Uuid;
 
 use crate::layout::Link;
-use crate::urls::{item_url, obligation_url, trust_url};
+use crate::urls::{item_url, movement_url, obligation_url, trust_url};
 
 /// An object of a row: a link to its page if it has one.
 pub enum Object {
@@ -29,6 +29,7 @@ impl Object {
             ObjectKind::Workspace => format!("/app/workspaces/{id}"),
             ObjectKind::Proposal => format!("/app/proposals/{id}"),
             ObjectKind::Obligation => obligation_url(id.into()),
+            ObjectKind::Payment => movement_url(id.into()),
             ObjectKind::Trust => trust_url(id.into()),
             ObjectKind::FundingItem => item_url(id.into()),
             ObjectKind::Endpoint if is_admin => format!("/app/developers/endpoints/{id}"),

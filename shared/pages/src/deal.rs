@@ -23,9 +23,9 @@ pub struct Deal {
     /// The title.
     pub title: String,
     /// Its state.
-    pub badge: Badge,
+    pub badge: Badge<String>,
     /// What the badge doesn't say about its state.
-    pub status: Option<String>,
+    pub status: Option<&'static str>,
     /// Its workspace.
     pub workspace: Link,
     /// The agreement, on the page of one of its payments.
@@ -100,7 +100,7 @@ impl Deal {
     pub fn new(
         over: &'static str,
         title: String,
-        badge: Badge,
+        badge: impl Into<Badge<String>>,
         workspace: &Workspace,
         agreement: &Agreement,
         summary: &AgreementSummary,
@@ -124,7 +124,7 @@ impl Deal {
         Self {
             over,
             title,
-            badge,
+            badge: badge.into(),
             status: None,
             workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
             agreement: None,

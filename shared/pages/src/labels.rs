@@ -3,7 +3,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use shared::domain::actor::{Actor, ActorType};
-use shared::domain::agreement::Lifecycle;
+use shared::domain::agreement::{Agreement, Lifecycle, StageState};
 use shared::domain::contact::{Contact, ContactKind};
 use shared::domain::delivery::DeliveryState;
 use shared::domain::endpoint::Subscription;
@@ -22,11 +22,17 @@ use shared::text::funding_words;
 use shared::text::movements::movement_state;
 
 /// A state in a word, and its color.
-pub struct Badge {
+pub struct Badge<T = &'static str> {
     /// The text.
-    pub text: &'static str,
+    pub text: T,
     /// The CSS class of its color.
     pub class: &'static str,
+}
+
+impl From<Badge> for Badge<String> {
+    fn from(Badge { text, class }: Badge) -> Self {
+        Self { text: text.to_owned(), class }
+    }
 }
 
 /// A time in a page: in a template, `{{ at }}` renders its element. The script converts it to the reader's zone.
@@ -147,6 +153,21 @@ pub fn lifecycle_badge(lifecycle: Lifecycle) -> Badge {
         Lifecycle::Cancelled => Badge { text: "Cancelled", class: "red" },
         Lifecycle::Expired => Badge { text: "Expired", class: "red" },
     }
+}
+
+/// The state of an agreement, with the current step of an active one.
+#[must_use]
+pub fn agreement_badge(agreement: &Agreement, is_ready: bool) -> Badge<String> {
+    let Badge { text, class } = lifecycle_badge(agreement.lifecycle());
+    let current = agreement.stages.iter().enumerate().find(|(_, stage)| stage.state == StageState::Current);
+    let text = match (agreement.lifecycle(), current) {
+        (Lifecycle::Active, Some((index, stage))) => {
+            format!("Step {} of {}: {}", index + 1, agreement.stages.len(), stage.name.as_str())
+        }
+        (Lifecycle::Draft, _) if is_ready => format!("{text}, ready to publish"),
+        _ => text.to_owned(),
+    };
+    Badge { text, class }
 }
 
 /// The state of a workspace.

@@ -48,6 +48,14 @@ pub async fn store_file<S: Submitter>(
     })
 }
 
+/// Says that a file is over the limit, as the end of a sentence. Its size is rounded up, so never told to be the limit.
+#[must_use]
+pub fn too_large(file: &UploadedFile) -> String {
+    const TENTH: usize = 1024 * 1024 / 10;
+    let tenths = file.content.len().div_ceil(TENTH);
+    format!("is {}.{} MB. The limit is 4 MB", tenths / 10, tenths % 10)
+}
+
 /// Checks an upload without opening it: a PDF can be made to take all memory when opened.
 pub fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Checked<'a>, FieldErrors> {
     let refused = |code, message: &str| Err(FieldErrors::one(field, code, message));
@@ -56,7 +64,7 @@ pub fn check_file<'a>(file: Option<&'a UploadedFile>, field: &str) -> Result<Che
         return refused(FieldCode::InvalidValue, "is empty. Choose another file");
     }
     if file.content.len() > limits::FILE_BYTES_MAX {
-        return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
+        return refused(FieldCode::TooLong, &too_large(file));
     }
     let Some(file_type) = FileType::of(&file.content) else {
         return refused(FieldCode::InvalidValue, "must be a PDF, JPEG or PNG file");

@@ -94,7 +94,7 @@ fn label(kind: WarningKind, draft: &Agreement, payments: &[Movement], own: &[&Wa
             format!("Publish although nothing waits for: {}", names.join(", "))
         }
         WarningKind::SafeTerms => "Publish with these terms".to_owned(),
-        WarningKind::Overdue => "Publish with promises that are overdue from the start".to_owned(),
+        WarningKind::Overdue => "Publish with obligations that are overdue from the start".to_owned(),
     }
 }
 

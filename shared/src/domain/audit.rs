@@ -87,7 +87,9 @@ pub enum ObjectKind {
     Token,
     /// A member.
     Member,
-    /// A part of an agreement, which has no record of its own, or a movement, which belongs to its agreement.
+    /// A payment.
+    Payment,
+    /// A part of an agreement, which has no record of its own, or what belongs to a payment.
     Part,
 }
 

@@ -261,6 +261,35 @@ pub struct AgreementPage {
     pub ready: HashSet<AgreementId>,
 }
 
+/// A page of agreements with the records that its rows name.
+#[derive(Debug)]
+pub struct AgreementRows {
+    /// The page.
+    pub page: AgreementPage,
+    /// The contacts of the participants.
+    pub contacts: Vec<Contact>,
+    /// All payments of the agreements that have few.
+    pub payments: BTreeMap<MovementId, Movement>,
+}
+
+impl AgreementRows {
+    /// Payments of an agreement in a list, beyond which none are read: those of a usual page fit in one read.
+    const PAYMENTS_READ_MAX: usize = 4;
+
+    /// Reads what rows of a page name.
+    pub async fn load(scope: &Scope, page: AgreementPage) -> Result<Self, Error> {
+        let agreements = &page.page.data;
+        let of = |agreement: &Agreement| agreement.movements().keys().copied().collect::<Vec<_>>();
+        let few = |ids: &Vec<MovementId>| ids.len() <= Self::PAYMENTS_READ_MAX;
+        let payments: Vec<MovementId> = agreements.iter().map(of).filter(few).flatten().collect();
+        let contacts = scope.store().contacts(participants_of(agreements));
+        let (contacts, payments) = tokio::try_join!(contacts, scope.store().movements(payments))?;
+        let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
+        let payments = payments.into_iter().map(|payment| (payment.id(), payment.into_inner())).collect();
+        Ok(Self { page, contacts, payments })
+    }
+}
+
 /// A page of the agreements that match a query.
 pub async fn list(scope: &Scope, order: Order, query: &AgreementQuery) -> Result<AgreementPage, Error> {
     let page = scope.store().list_agreements(order, query).await?;

@@ -6,14 +6,16 @@
 //! the page says how far it looked and continues from there, so no row needs an index.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
 use crate::domain::actor::ActorType;
+use crate::domain::agreement::Participant;
 use crate::domain::agreement::acts::Act;
 use crate::domain::audit::{AuditFilter, AuditRow, CallOutcome, DayRange, ObjectKind};
-use crate::domain::ids::{AgreementId, RequestId};
+use crate::domain::ids::{AgreementId, ContactId, MovementId, RequestId};
+use crate::domain::movement::Movement;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::limits;
@@ -38,14 +40,15 @@ pub struct AuditPage {
 #[derive(Debug, Default)]
 pub struct Names {
     names: HashMap<Uuid, (ObjectKind, String)>,
+    participants: HashMap<Uuid, String>,
     acts: HashMap<RequestId, Act>,
 }
 
 impl Names {
-    /// The name of the object with an id, if found.
+    /// The name of the object or caller with an id, if found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
-        self.names.get(&id).map(|(_, name)| name.as_str())
+        self.names.get(&id).map(|(_, name)| name).or_else(|| self.participants.get(&id)).map(String::as_str)
     }
 
     /// The object with an id, and its name, if found.
@@ -148,13 +151,47 @@ async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows
     let distinct: Vec<_> = distinct.collect();
     let mut keys = 0;
     let fits = |(kind, _): &&(ObjectKind, Uuid)| {
-        keys += if matches!(kind, ObjectKind::Member | ObjectKind::TrustOrItem) { 2 } else { 1 };
+        keys += match kind {
+            ObjectKind::Member | ObjectKind::TrustOrItem => 2,
+            ObjectKind::Payment => 0,
+            _ => 1,
+        };
         keys <= limits::BATCH_KEYS_MAX
     };
     let first: Vec<_> = distinct.iter().take_while(fits).copied().collect();
     let calls: Vec<_> = rows.iter().filter_map(act_of).take(limits::BATCH_KEYS_MAX.saturating_sub(keys)).collect();
-    let (names, acts) = scope.store().names_and_acts(&first, &calls).await?;
-    Ok(Names { names, acts })
+    let payments = distinct.iter().filter(|(kind, _)| *kind == ObjectKind::Payment).map(|(_, id)| (*id).into());
+    let payments = payments.take(limits::BATCH_KEYS_MAX).collect::<Vec<MovementId>>();
+    let payments = async { scope.store().movements(payments).await.map_err(Error::from) };
+    let named = async { scope.store().names_and_acts(&first, &calls).await.map_err(Error::from) };
+    let ((mut names, acts), payments, participants) =
+        tokio::try_join!(named, payments, Box::pin(participants(scope, rows)))?;
+    let name = |payment: &Movement| (payment.id().uuid(), (ObjectKind::Payment, text::payment_with_amount(payment)));
+    names.extend(payments.iter().map(|payment| name(payment)));
+    Ok(Names { names, participants, acts })
+}
+
+/// The names of the participants who called, found by the first agreements that their rows name.
+async fn participants(scope: &Scope, rows: &[AuditRow]) -> Result<HashMap<Uuid, String>, Error> {
+    let called = rows.iter().filter(|row| row.caller.actor_type == ActorType::Participant);
+    let of = |row: &AuditRow| objects_of(row).find(|(kind, _)| *kind == ObjectKind::Agreement).map(|(_, id)| id.into());
+    let callers: HashSet<Uuid> = called.clone().filter_map(|row| row.caller.id).collect();
+    let mut agreements: Vec<AgreementId> = called.filter_map(of).collect();
+    agreements.sort();
+    agreements.dedup();
+    agreements.truncate(limits::BATCH_KEYS_MAX);
+    if agreements.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let agreements = scope.store().agreements(agreements).await?;
+    let of_caller = |participant: &&Participant| callers.contains(&participant.id.uuid());
+    let callers = agreements.iter().flat_map(|agreement| &agreement.participants).filter(of_caller);
+    let callers: Vec<(Uuid, ContactId)> = callers.map(|caller| (caller.id.uuid(), caller.contact_id)).collect();
+    let contacts: BTreeSet<ContactId> = callers.iter().map(|(_, contact)| *contact).collect();
+    let contacts = scope.store().contacts(contacts).await?;
+    let name = |id: ContactId| contacts.iter().find(|contact| contact.id == id);
+    let named = |(id, contact): (Uuid, ContactId)| Some((id, name(contact)?.display_name.as_str().to_owned()));
+    Ok(callers.into_iter().filter_map(named).collect())
 }
 
 fn act_of(row: &AuditRow) -> Option<(AgreementId, RequestId)> {
@@ -196,7 +233,9 @@ pub async fn export(
             break;
         }
     }
-    let names = names(scope, kept.iter().filter_map(caller_of), &[]).await?;
+    let callers = names(scope, kept.iter().filter_map(caller_of), &[]);
+    let (names, participants) = tokio::try_join!(callers, Box::pin(participants(scope, &kept)))?;
+    let names = Names { participants, ..names };
     Ok(AuditExport { rows: kept, next, names })
 }
 

@@ -1,13 +1,14 @@
 //! Contacts: reading, creating or finding by reference, and changing.
 
-use crate::domain::contact::{Contact, ContactChanges, ListedContact, NewContact};
+use crate::domain::contact::{Contact, ContactChanges, Email, ListedContact, NewContact};
 use crate::domain::ids::ContactId;
 use crate::error::Error;
+use crate::limits;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::{Order, Page};
+use crate::wire::page::{Order, Page, PageRequest, Search};
 
 pub use crate::store::contacts::ContactQuery;
 
@@ -19,6 +20,19 @@ pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Err
 /// A page of the contacts that match a query.
 pub async fn list(scope: &Scope, order: Order, query: &ContactQuery) -> Result<Page<ListedContact>, Error> {
     Ok(scope.store().list_contacts(order, query).await?)
+}
+
+/// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
+pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
+    let new = Contact::create(new.clone(), scope.now());
+    let wanted = new.email.as_ref().map_or(new.display_name.as_str(), Email::as_str);
+    let wanted: String = wanted.chars().take(limits::SEARCH_CHARS_MAX).collect();
+    let search = Search::parse(&wanted, "search").map_err(Error::Invalid)?;
+    let query = ContactQuery { search, ..ContactQuery::of_page(PageRequest::new(limits::PAGE_LIMIT_MAX, 0)) };
+    let is_twin = |contact: &ListedContact| {
+        contact.id != made && contact.display_name == new.display_name && contact.email == new.email
+    };
+    Ok(list(scope, Order::OldestFirst, &query).await?.data.into_iter().find(is_twin))
 }
 
 /// The result of creating a contact.

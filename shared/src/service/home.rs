@@ -148,7 +148,7 @@ pub struct WorkQueue {
     pub payments: Shortlist<PaymentToSee>,
     /// The drafts without a proposal of their publication: ready ones first, then the last changed.
     pub drafts: Shortlist<QueuedAgreement>,
-    /// The active agreements that wait for others, longest waiting first.
+    /// The active agreements that wait for others, not for one of the payments, longest waiting first.
     pub waiting: Shortlist<QueuedAgreement>,
     /// Active agreements that need a member or an own contact: declined, then with answers, then longest waiting.
     pub attention: Shortlist<QueuedAgreement>,
@@ -244,9 +244,11 @@ impl<'a> Chosen<'a> {
             proposals.iter().filter(is_publication).map(|proposal| proposal.agreement).collect();
 
         let needs_us = |open: &&OpenAgreement| {
-            let waits = open.is_declined || open.has_answers || open.authorizations > 0;
+            let waits = open.is_declined || open.has_answers;
             open.is_active && (waits || !open.waited_for.is_disjoint(own))
         };
+        // Those are among the payments.
+        let is_paid_next = |open: &&OpenAgreement| open.authorizations > 0 && open.waited_for.is_empty();
         let is_closing =
             |open: &&OpenAgreement| !needs_us(open) && open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
         let mut closing: Vec<&OpenAgreement> = open.open.iter().filter(is_closing).collect();
@@ -256,7 +258,8 @@ impl<'a> Chosen<'a> {
         let (mut active, mut drafts): (Vec<_>, Vec<_>) =
             open.open.iter().filter(|open| !is_elsewhere(open)).partition(|open| open.is_active);
         active.sort_by_key(|active| active.since_ms);
-        let (mut attention, waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
+        let (mut attention, mut waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
+        waiting.retain(|open| !is_paid_next(open));
         attention.sort_by_key(|active| (!active.is_declined, !active.has_answers, active.since_ms));
         let attention_max = if all_attention { limits::HOME_ATTENTION_MAX } else { limits::HOME_AGREEMENTS_MAX };
         drafts.retain(|draft| !proposed.contains(&draft.id));
@@ -294,10 +297,13 @@ fn payments_to_see(
     now: Timestamp,
 ) -> Shortlist<RowToSee> {
     let agreements: HashMap<AgreementId, &OpenAgreement> = open.open.iter().map(|open| (open.id, open)).collect();
+    // Nobody is asked to prepare a payment while a condition is declined: its agreement may not go on.
+    let is_declined = |row: &WaitingMovement| agreements.get(&row.agreement_id).is_some_and(|open| open.is_declined);
     let wait = |row: &WaitingMovement| match (row.state, row.unverified) {
         (_, Some((_, true))) => PaymentWait::InstructionsChanged,
         (MovementState::Exception, _) => PaymentWait::Exception,
         (MovementState::Processing, _) => PaymentWait::Evidence,
+        _ if is_declined(row) => PaymentWait::Others,
         (_, Some((by, false))) if !not_of.contains(&by) => PaymentWait::Verification,
         (MovementState::Draft, _) => match agreements.get(&row.agreement_id) {
             Some(open) if open.to_authorize.contains(&row.id) => PaymentWait::Authorization,

@@ -228,7 +228,7 @@ impl OrgStore {
             ObjectKind::Member => {
                 return vec![(kind, keys::member(org, id.into())), (kind, keys::former_member(org, id.into()))];
             }
-            ObjectKind::Part => return Vec::new(),
+            ObjectKind::Payment | ObjectKind::Part => return Vec::new(),
         };
         vec![(kind, key)]
     }

@@ -196,22 +196,22 @@ fn promise_changes(before: &Agreement, after: &Agreement) -> Vec<String> {
     for promise in &after.promises {
         let name = promise.name.as_str();
         match before.promise(promise.id) {
-            None => changes.push(format!("The promise “{name}” was added.")),
+            None => changes.push(format!("The obligation “{name}” was added.")),
             Some(was) => {
                 if was.name != promise.name {
-                    changes.push(format!("The promise “{name}” was called “{}”.", was.name.as_str()));
+                    changes.push(format!("The obligation “{name}” was called “{}”.", was.name.as_str()));
                 }
                 if was.terms != promise.terms {
-                    changes.push(format!("When the promise “{name}” is due was changed."));
+                    changes.push(format!("When the obligation “{name}” is due was changed."));
                 }
                 if was.parties != promise.parties {
-                    changes.push(format!("Who owes the promise “{name}”, and to whom, was changed."));
+                    changes.push(format!("Who owes the obligation “{name}”, and to whom, was changed."));
                 }
             }
         }
     }
     let gone = before.promises.iter().filter(|was| after.promise(was.id).is_none());
-    changes.extend(gone.map(|was| format!("The promise “{}” was removed.", was.name.as_str())));
+    changes.extend(gone.map(|was| format!("The obligation “{}” was removed.", was.name.as_str())));
     changes
 }
 

@@ -9,6 +9,14 @@ pub fn payment_title(movement: &Movement) -> &str {
     movement.terms().purpose.as_ref().map_or(UNTITLED, SafeLine::as_str)
 }
 
+/// A payment's title and amount, such as `Closing payment, $1,200.00 USD`.
+#[must_use]
+pub fn payment_with_amount(movement: &Movement) -> String {
+    let title = payment_title(movement);
+    let amount = movement.terms().money.map(|money| format!(", {}", money.for_people()));
+    format!("{title}{}", amount.unwrap_or_default())
+}
+
 /// Who owes it.
 #[must_use]
 pub fn ledger_direction(direction: LedgerDirection) -> &'static str {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::names::condition;
 use crate::domain::agreement::acts::{Act, EditedPart};
 use crate::domain::audit::ObjectKind::{
-    self, Agreement, Contact, Endpoint, FundingItem, Member, Obligation, Part, Proposal, Token, Trust, TrustOrItem,
-    Workspace,
+    self, Agreement, Contact, Endpoint, FundingItem, Member, Obligation, Part, Payment, Proposal, Token, Trust,
+    TrustOrItem, Workspace,
 };
 use crate::domain::audit::{NO_ROUTE, USE_MCP, WRONG_METHOD};
 use crate::domain::event::EventType;
@@ -59,10 +59,10 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("add_payment", "Added a payment", &[Agreement, Part]),
     ("change_payment", "Changed a payment", &[Agreement, Part]),
     ("remove_payment", "Removed a payment", &[Agreement, Part]),
-    ("add_promise", "Added a promise", &[Agreement]),
-    ("change_promise", "Changed a promise", &[Agreement, Part]),
-    ("move_promise", "Moved a promise", &[Agreement]),
-    ("remove_promise", "Removed a promise", &[Agreement, Part]),
+    ("add_promise", "Added an obligation", &[Agreement]),
+    ("change_promise", "Changed an obligation", &[Agreement, Part]),
+    ("move_promise", "Moved an obligation", &[Agreement]),
+    ("remove_promise", "Removed an obligation", &[Agreement, Part]),
     ("record_verification", "Recorded a verified identity", &[Agreement, Part, Contact]),
     ("record_paper_signature", "Recorded a signature on paper", &[Agreement, Part, Part, Part, Contact]),
     ("confirm_paper_signature", "Confirmed a signature on paper", &[Agreement, Part, Part, Part]),
@@ -104,14 +104,14 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("send_answers", "Sent answers", &[Part, Part, Agreement]),
     ("upload_file", "Uploaded a file", &[Part, Part, Agreement]),
     ("decline_condition", "Declined a condition", &[Part, Part, Agreement]),
-    ("view_own_payment", "Viewed a payment", &[Part, Part, Agreement]),
-    ("read_instructions", "Viewed the payment instructions", &[Part, Part, Agreement]),
-    ("report_payment_sent", "Reported a payment as sent", &[Part, Part, Agreement]),
-    ("hand_in_bank_document", "Handed in a document of their bank", &[Part, Part, Agreement]),
-    ("report_arrival", "Reported money as arrived", &[Part, Part, Agreement]),
-    ("withdraw_own_evidence", "Withdrew evidence that they had filed", &[Part, Part, Part, Agreement]),
+    ("view_own_payment", "Viewed a payment", &[Part, Payment, Agreement]),
+    ("read_instructions", "Viewed the payment instructions", &[Part, Payment, Agreement]),
+    ("report_payment_sent", "Reported a payment as sent", &[Part, Payment, Agreement]),
+    ("hand_in_bank_document", "Handed in a document of their bank", &[Part, Payment, Agreement]),
+    ("report_arrival", "Reported money as arrived", &[Part, Payment, Agreement]),
+    ("withdraw_own_evidence", "Withdrew evidence that they had filed", &[Part, Payment, Part, Agreement]),
     ("download_own_satisfaction_file", "Downloaded a file about an obligation", &[Part, Obligation]),
-    ("download_own_evidence", "Downloaded a file that they had filed", &[Part, Part, Part]),
+    ("download_own_evidence", "Downloaded a file that they had filed", &[Part, Payment, Part]),
     ("declare_own_trigger", "Declared a trigger of their obligation", &[Part, Obligation, Agreement]),
     ("record_own_satisfaction", "Said that their obligation is done", &[Part, Obligation, Agreement]),
     ("confirm_own_obligation", "Confirmed an obligation owed to them", &[Part, Obligation, Agreement]),
@@ -122,25 +122,29 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("download_certificate", "Downloaded the certificate", &[Agreement]),
     ("proceed_agreement", "Advanced an agreement, because time passed", &[Agreement]),
     // Movements
-    ("list_movements", "Listed movements", &[]),
-    ("get_movement", "Read a movement", &[Part, Agreement]),
-    ("end_movement", "Cancelled a movement with its agreement", &[Agreement, Part]),
-    ("authorize_movement", "Authorized a payment", &[Part, Agreement]),
-    ("enter_instructions", "Entered payment instructions", &[Part, Agreement]),
-    ("verify_instructions", "Verified payment instructions", &[Part, Agreement]),
-    ("release_instructions", "Released payment instructions", &[Part, Agreement]),
-    ("record_claim", "Recorded that the sender says a payment was sent", &[Part, Agreement]),
-    ("ask_for_proof", "Asked for proof of a payment", &[Part, Agreement]),
-    ("file_evidence", "Filed evidence of a payment", &[Part, Agreement, Part]),
-    ("resolve_and_file_evidence", "Resolved a payment’s exception and filed evidence of it", &[Part, Agreement, Part]),
-    ("accept_evidence", "Accepted evidence of a payment", &[Part, Part, Agreement]),
-    ("reject_evidence", "Rejected evidence of a payment", &[Part, Part, Agreement]),
-    ("withdraw_evidence", "Withdrew evidence of a payment", &[Part, Part, Agreement]),
-    ("download_evidence_file", "Downloaded a file of evidence", &[Part, Part]),
-    ("flag_exception", "Flagged a payment as an exception", &[Part, Agreement]),
-    ("resolve_exception", "Resolved a payment’s exception", &[Part, Agreement]),
-    ("record_return", "Recorded that a payment came back", &[Part, Agreement]),
-    ("cancel_movement", "Cancelled a payment", &[Part, Agreement]),
+    ("list_movements", "Listed payments", &[]),
+    ("get_movement", "Read a payment", &[Payment, Agreement]),
+    ("end_movement", "Cancelled a payment with its agreement", &[Agreement, Payment]),
+    ("authorize_movement", "Authorized a payment", &[Payment, Agreement]),
+    ("enter_instructions", "Entered payment instructions", &[Payment, Agreement]),
+    ("verify_instructions", "Verified payment instructions", &[Payment, Agreement]),
+    ("release_instructions", "Released payment instructions", &[Payment, Agreement]),
+    ("record_claim", "Recorded that the sender says a payment was sent", &[Payment, Agreement]),
+    ("ask_for_proof", "Asked for proof of a payment", &[Payment, Agreement]),
+    ("file_evidence", "Filed evidence of a payment", &[Payment, Agreement, Part]),
+    (
+        "resolve_and_file_evidence",
+        "Resolved a payment’s exception and filed evidence of it",
+        &[Payment, Agreement, Part],
+    ),
+    ("accept_evidence", "Accepted evidence of a payment", &[Payment, Part, Agreement]),
+    ("reject_evidence", "Rejected evidence of a payment", &[Payment, Part, Agreement]),
+    ("withdraw_evidence", "Withdrew evidence of a payment", &[Payment, Part, Agreement]),
+    ("download_evidence_file", "Downloaded a file of evidence", &[Payment, Part]),
+    ("flag_exception", "Flagged a payment as an exception", &[Payment, Agreement]),
+    ("resolve_exception", "Resolved a payment’s exception", &[Payment, Agreement]),
+    ("record_return", "Recorded that a payment came back", &[Payment, Agreement]),
+    ("cancel_movement", "Cancelled a payment", &[Payment, Agreement]),
     // Bank statements
     ("upload_statement", "Uploaded a bank statement", &[Part]),
     ("choose_statement_columns", "Said which column of a statement is which", &[Part]),
@@ -176,8 +180,8 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("get_funding_item", "Read a funding item", &[FundingItem]),
     ("create_funding_item", "Added a funding item", &[Workspace, TrustOrItem, TrustOrItem]),
     ("import_funding_items", "Added funding items from a file", &[Workspace, FundingItem, FundingItem]),
-    ("update_funding_item", "Sorted a funding item", &[FundingItem]),
-    ("sort_funding_items", "Sorted several funding items", &[Workspace]),
+    ("update_funding_item", "Saved the facts of a funding item", &[FundingItem]),
+    ("sort_funding_items", "Changed several funding items", &[Workspace]),
     ("select_funding_items", "Chose funding items to paper", &[Workspace]),
     ("upload_funding_items", "Uploaded a file of funding items", &[Workspace]),
     ("export_funding_schedule", "Exported the funding of a workspace", &[Workspace]),
@@ -292,6 +296,18 @@ fn id_as_words(id: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// What somebody did, as a sentence without its period, such as `Ines Duarte created a contact`.
+#[must_use]
+pub fn sentence(who: &str, did: &str) -> String {
+    // These name who or what did it themselves.
+    if did.starts_with("The ") || did.starts_with("Link ") {
+        return did.to_owned();
+    }
+    let mut letters = did.chars();
+    let did: String = letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default();
+    format!("{who} {did}")
+}
+
 /// An act of an agreement's history in words, with known names of contacts.
 #[must_use]
 pub fn act<'a>(act: &Act, name_of: impl Fn(ContactId) -> Option<&'a str>) -> Cow<'static, str> {
@@ -369,7 +385,7 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
         }
         (EditedPart::Question { label }, "question") => format!("{verb} the question “{}”", label.as_str()),
         (EditedPart::Payment { purpose }, "payment") => format!("{verb} the payment “{}”", purpose.as_ref()?.as_str()),
-        (EditedPart::Promise { name }, "promise") => format!("{verb} the promise “{}”", name.as_str()),
+        (EditedPart::Promise { name }, "promise") => format!("{verb} the obligation “{}”", name.as_str()),
         _ => return None,
     })
 }
@@ -449,7 +465,7 @@ mod tests {
         let question = EditedPart::Question { label: label("Your address?") };
         assert_eq!(said("change_question", question), "Changed the question “Your address?”");
         let promise = EditedPart::Promise { name: label("Insurance") };
-        assert_eq!(said("remove_promise", promise), "Removed the promise “Insurance”");
+        assert_eq!(said("remove_promise", promise), "Removed the obligation “Insurance”");
         let payment = |purpose| EditedPart::Payment { purpose };
         let purpose = SafeLine::parse("Closing payment").ok();
         assert_eq!(said("add_payment", payment(purpose)), "Added the payment “Closing payment”");

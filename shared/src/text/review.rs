@@ -5,7 +5,8 @@ use crate::domain::agreement::facts::Facts;
 use crate::domain::agreement::gate::{Countdown, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::contact::Contact;
-use crate::domain::ids::ParticipantId;
+use crate::domain::ids::{MovementId, ParticipantId};
+use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
 use crate::domain::obligation::projected_at;
 use crate::domain::proposal::{Proposal, ProposalAction, Subject};
@@ -29,9 +30,10 @@ pub fn size(subject: &Subject) -> String {
     format!("{}, {}", counted(subject.participants, "participant"), counted(subject.steps, "step"))
 }
 
-/// A gate's requirement with all participants' names, since members decide by it. Independent of the gate's state.
+/// A gate's requirement with the names of all participants and of its payment, if among `payments`, since members decide
+/// by it. Independent of the gate's state.
 #[must_use]
-pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact]) -> String {
+pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact], payments: &[Movement]) -> String {
     let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
     let who = if named.is_empty() {
         "participants still to be chosen".to_owned()
@@ -51,13 +53,21 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact])
             Some(Countdown::At(moment)) => format!("Waiting until {}", moment.for_people()),
             None => "Waiting until a date, still to be chosen".to_owned(),
         },
-        GateRule::MovementAuthorized { .. } => "Authorization of a payment".to_owned(),
-        GateRule::MovementReconciled { .. } => "Proof from the receiving side that a payment arrived".to_owned(),
+        GateRule::MovementAuthorized { movement_id } => format!("Authorization of {}", payment(*movement_id, payments)),
+        GateRule::MovementReconciled { movement_id } => {
+            format!("Proof from the receiving side that {} arrived", payment(*movement_id, payments))
+        }
         GateRule::InformationRequest { fields, .. } => {
             format!("Answers of {who} to {}, accepted by a member", counted(fields.len(), "question"))
         }
         GateRule::IdentityVerified { .. } => format!("Proof of identity of {who}"),
     }
+}
+
+fn payment(id: Option<MovementId>, payments: &[Movement]) -> String {
+    let found = payments.iter().find(|payment| Some(payment.id()) == id);
+    let purpose = found.and_then(|payment| payment.terms().purpose.as_ref());
+    purpose.map_or_else(|| "a payment".to_owned(), |purpose| format!("“{}”", purpose.as_str()))
 }
 
 /// A number of hours as an adjective, such as `24-hour`, or in whole days.
@@ -83,6 +93,7 @@ pub fn effects(
     agreement: &Agreement,
     workspace: &Workspace,
     contacts: &[Contact],
+    payments: &[Movement],
     facts: &Facts,
     time_scale: TimeScale,
     now: Timestamp,
@@ -97,7 +108,7 @@ pub fn effects(
                 effects.push("Its obligations that are not confirmed are cancelled.".to_owned());
             }
             effects.extend(funding_items_opened(agreement).map(str::to_owned));
-            effects.extend(payments(facts));
+            effects.extend(payments_ended(facts));
             effects
         }
         ProposalAction::PublishAgreement => {
@@ -114,7 +125,7 @@ pub fn effects(
                     StageState::Current => {
                         let open = stage.gates.iter().filter(|gate| matches!(gate.state, GateState::Open { .. }));
                         let asked: Vec<String> =
-                            open.map(|gate| requirement(&gate.rule, agreement, contacts)).collect();
+                            open.map(|gate| requirement(&gate.rule, agreement, contacts, payments)).collect();
                         let asked = asked.join("; ");
                         // A name such as “Inc.” already ends with a period.
                         let stop = if asked.ends_with('.') { "" } else { "." };
@@ -146,7 +157,7 @@ fn funding_items_opened(agreement: &Agreement) -> Option<&'static str> {
     })
 }
 
-fn payments(facts: &Facts) -> Option<String> {
+fn payments_ended(facts: &Facts) -> Option<String> {
     let count = |is: fn(MovementState) -> bool| facts.movement_states().filter(|state| is(*state)).count();
     let open = match count(MovementState::ends_with_agreement) {
         0 => None,
@@ -177,8 +188,8 @@ fn promises(agreement: &Agreement) -> Option<String> {
     };
     match agreement.promises.len() {
         0 => None,
-        1 => Some(format!("1 promise becomes an obligation when {when}.")),
-        many => Some(format!("{many} promises become obligations when {when}.")),
+        1 => Some(format!("1 obligation is in force when {when}.")),
+        many => Some(format!("{many} obligations are in force when {when}.")),
     }
 }
 
@@ -202,7 +213,6 @@ mod tests {
     use crate::domain::agreement::promise::PromiseTerms;
     use crate::domain::agreement::{AgreementKind, ParticipantRole};
     use crate::domain::contact::DisplayName;
-    use crate::domain::ids::MovementId;
     use crate::domain::obligation::fixtures::draft as promising;
     use crate::domain::workspace::{NewWorkspace, WorkspaceName, WorkspaceNumber};
 
@@ -219,7 +229,7 @@ mod tests {
         };
         let says = |draft: &Agreement| {
             let (publish, scale) = (ProposalAction::PublishAgreement, TimeScale::default());
-            effects(publish, draft, &workspace, &[], &Facts::none(), scale, now)[2..].to_vec()
+            effects(publish, draft, &workspace, &[], &[], &Facts::none(), scale, now)[2..].to_vec()
         };
         let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
         let end = "Countersign sends no email: tell the participants yourself.";
@@ -238,7 +248,7 @@ mod tests {
         let rule = GateRule::ParticipantApproval { participant_ids: [added.participant.id].into() };
         let one = one.add_gate(stage, rule, now).unwrap().0;
         let (publish, scale) = (ProposalAction::PublishAgreement, TimeScale::default());
-        let effects = effects(publish, &one, &workspace, &[northwind], &Facts::none(), scale, now);
+        let effects = effects(publish, &one, &workspace, &[northwind], &[], &Facts::none(), scale, now);
         assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
     }
 
@@ -251,13 +261,13 @@ mod tests {
         );
         let standing = || PromiseTerms::standing(90).unwrap();
         let says = |action, agreement: &Agreement| {
-            effects(action, agreement, &workspace, &[], &Facts::none(), TimeScale::default(), noon())
+            effects(action, agreement, &workspace, &[], &[], &Facts::none(), TimeScale::default(), noon())
         };
         let publish = |draft: &Agreement| says(ProposalAction::PublishAgreement, draft);
         let one = promising(vec![standing()], &[StageAction::ProjectObligations]);
-        assert!(publish(&one).contains(&"1 promise becomes an obligation when step 1, Step, is done.".to_owned()));
+        assert!(publish(&one).contains(&"1 obligation is in force when step 1, Step, is done.".to_owned()));
         let two = promising(vec![standing(), standing()], &[]);
-        let at_the_end = "2 promises become obligations when the agreement is completed.".to_owned();
+        let at_the_end = "2 obligations are in force when the agreement is completed.".to_owned();
         assert!(publish(&two).contains(&at_the_end));
         let cancelled = "Its obligations that are not confirmed are cancelled.".to_owned();
         let cancel = |agreement: &Agreement| says(ProposalAction::CancelAgreement, agreement).contains(&cancelled);
@@ -269,7 +279,7 @@ mod tests {
         use MovementState::{Authorized, Draft, Exception, InstructionsReady, Reconciled, Returned, SenderReported};
         let of = |states: &[MovementState]| {
             let movements = states.iter().map(|state| (MovementId::new(), *state)).collect();
-            payments(&with_movements(movements)).unwrap_or_default()
+            payments_ended(&with_movements(movements)).unwrap_or_default()
         };
         let open = "2 open payments are cancelled";
         for (states, expected) in [

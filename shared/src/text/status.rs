@@ -114,7 +114,9 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
     let (first, others) = waiting.split_first()?;
     let since = first.declined_at().or_else(|| agreement.answers_wait_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
-        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, contacts),
+        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
+            requirement(&first.rule, agreement, contacts, &[])
+        }
         GateRule::Countdown { .. } => "A date to come".to_owned(),
         _ => {
             let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();

@@ -18,6 +18,30 @@ pub fn role(role: ParticipantRole) -> &'static str {
     }
 }
 
+/// What a role means, in a line.
+#[must_use]
+pub fn role_about(role: ParticipantRole) -> &'static str {
+    match role {
+        ParticipantRole::Signer => "Signs documents",
+        ParticipantRole::Funder => "Pays money in",
+        ParticipantRole::Receiver => "Receives money",
+        ParticipantRole::Approver => "Approves a step before the deal goes on",
+        ParticipantRole::Investor => "Buys the security of a SAFE",
+        ParticipantRole::Issuer => "Issues the security of a SAFE",
+        ParticipantRole::Trustee => "Acts for a trust",
+        ParticipantRole::Contributor => "Hands over assets, such as those of a trust",
+        ParticipantRole::Observer => "Reads along, and is never asked to act",
+    }
+}
+
+/// Whom the roles of a deal usually go to, and these roles. Together they have each role once.
+pub const PARTIES: [(&str, &[ParticipantRole]); 4] = [
+    ("Buyer or lender", &[ParticipantRole::Funder, ParticipantRole::Investor, ParticipantRole::Contributor]),
+    ("Seller or borrower", &[ParticipantRole::Receiver, ParticipantRole::Issuer]),
+    ("Counsel", &[ParticipantRole::Approver, ParticipantRole::Observer]),
+    ("Anyone", &[ParticipantRole::Signer, ParticipantRole::Trustee]),
+];
+
 /// The name of the term for the amount of the deal.
 pub const INVESTMENT: &str = "Investment";
 
@@ -44,4 +68,18 @@ pub fn terms(terms: &SafeTerms) -> Vec<(&'static str, String)> {
     }));
     list.extend(terms.governing_law.clone().map(|law| ("Governing law", law)));
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_goes_to_one_kind_of_party() {
+        let mut listed: Vec<_> = PARTIES.iter().flat_map(|(_, roles)| *roles).copied().collect();
+        listed.sort();
+        let mut all = ParticipantRole::ALL.to_vec();
+        all.sort();
+        assert_eq!(listed, all);
+    }
 }

@@ -90,6 +90,7 @@ async fn publish_page(
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for };
     let view = AgreementView::of(&in_full, &request.app().base_url);
     let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
+    let summary = summary.with_payments(&in_full.agreement, &payments);
     let title = format!("Publish “{}”?", in_full.agreement.name.as_str());
     let badge = lifecycle_badge(in_full.agreement.lifecycle());
     let page = PublishPage {

@@ -234,7 +234,7 @@ fn list_of(subject: Subject) -> Option<&'static str> {
         Subject::Part(Part::StageOrder) => Some("steps"),
         Subject::Part(Part::GateOrder(_)) => Some("conditions"),
         Subject::Part(Part::QuestionOrder(_)) => Some("questions"),
-        Subject::Part(Part::PromiseOrder) => Some("promises"),
+        Subject::Part(Part::PromiseOrder) => Some("obligations"),
         _ => None,
     }
 }

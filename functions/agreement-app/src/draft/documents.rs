@@ -11,6 +11,7 @@ use pages::form;
 use pages::layout::{Layout, Link, Notice, shows_notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
+use pages::uploads::too_large;
 use pages::urls::{agreement_url, document_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, DocumentContent, Label};
@@ -51,7 +52,7 @@ async fn store(
 ) -> Result<Result<DocumentContent, FieldErrors>, Error> {
     let refused = |code, message: &str| Ok(Err(FieldErrors::one(DOCUMENT.file, code, message.trim_end_matches('.'))));
     if file.content.len() > limits::FILE_BYTES_MAX {
-        return refused(FieldCode::TooLong, "is larger than 4 MB. Make it smaller, or split it");
+        return refused(FieldCode::TooLong, &too_large(file));
     }
     let (pdfs, deadline) = (&submitted.app().pdfs, submitted.reading_deadline());
     if let Err(reason) = pdfs.check(file.content.clone(), deadline).await? {

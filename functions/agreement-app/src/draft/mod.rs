@@ -23,7 +23,7 @@ use std::cmp::Ordering;
 use askama::Template;
 use http::StatusCode;
 use pages::done::redirect_with;
-use pages::fields::{Choice, Fields};
+use pages::fields::Fields;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::urls::agreement_url;
@@ -210,8 +210,29 @@ fn agreement_link(agreement: &Agreement) -> Link {
     Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }
 }
 
-fn role_boxes() -> Vec<Choice> {
-    ParticipantRole::ALL.iter().map(|role| Choice::new(format!("role.{}", role.as_str()), text::role(*role))).collect()
+/// The roles to choose from, by whom they usually go to.
+struct RoleGroup {
+    party: &'static str,
+    roles: Vec<RoleBox>,
+}
+
+struct RoleBox {
+    name: String,
+    text: &'static str,
+    about: &'static str,
+}
+
+fn role_groups() -> Vec<RoleGroup> {
+    let role_box = |role: &ParticipantRole| RoleBox {
+        name: format!("role.{}", role.as_str()),
+        text: text::role(*role),
+        about: text::role_about(*role),
+    };
+    let group = |(party, roles): &(&'static str, &[ParticipantRole])| RoleGroup {
+        party,
+        roles: roles.iter().map(role_box).collect(),
+    };
+    text::PARTIES.iter().map(group).collect()
 }
 
 fn seen(agreement: &Agreement, part: Part) -> String {

@@ -27,8 +27,7 @@ use shared::web::Request;
 
 use crate::draft::details::kind_label;
 use crate::draft::participants::participant_url;
-use crate::draft::payments::requirement;
-use crate::draft::promise_rows::{PromiseRow, in_force_text, kinds, promise_rows};
+use crate::draft::promise_rows::{PromiseRow, in_force_text, promise_rows};
 use crate::draft::seen;
 use crate::pending_proposal::PendingProposal;
 
@@ -52,7 +51,6 @@ struct DraftPage {
     payments: PaymentList,
     promises: Vec<PromiseRow>,
     in_force: String,
-    promise_kinds: Vec<Link>,
     promise_order: String,
     steps: Vec<StepRow>,
     order: String,
@@ -129,7 +127,6 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         payments: PaymentList::new(payments, agreement, contacts),
         promises: promise_rows(agreement, contacts),
         in_force: in_force_text(agreement),
-        promise_kinds: kinds(id),
         promise_order: seen(agreement, Part::PromiseOrder),
         steps: step_rows(agreement, contacts, payments),
         order: seen(agreement, Part::StageOrder),
@@ -178,7 +175,7 @@ fn step_rows(agreement: &Agreement, contacts: &[Contact], payments: &[Movement])
     let last = agreement.stages.len().saturating_sub(1);
     let condition = |gate: &Gate| Link {
         url: condition_url(id, gate.id),
-        text: requirement(&gate.rule, agreement, contacts, payments),
+        text: text::requirement(&gate.rule, agreement, contacts, payments),
     };
     let row = |(n, stage): (usize, &Stage)| StepRow {
         id: stage.id,

@@ -13,7 +13,7 @@ use pages::pager::page_at;
 use pages::pickers::{ContactOption, ContactPicker};
 use pages::response::PageResponse;
 use pages::routes::Operation;
-use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
+use pages::urls::{agreement_url, condition_url, contact_url, document_url, encode_query_value, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
 use shared::domain::contact::{ContactKind, ListedContact, NewContact};
@@ -27,7 +27,7 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::{Offset, Order};
 
-use crate::draft::{Edit, Problem, editable, role_boxes, seen, submit};
+use crate::draft::{Edit, Problem, RoleGroup, editable, role_groups, seen, submit};
 
 form! {
     /// Who takes part, and how.
@@ -44,6 +44,8 @@ form! {
 
 /// The choice of a contact who is made together with the participant.
 pub(crate) const NEW: &str = "new";
+/// Sent by the button that makes a contact in spite of its twin.
+pub(crate) const ANYWAY: &str = "anyway";
 
 /// Who is to take part.
 enum Chosen {
@@ -77,17 +79,23 @@ struct AddPage {
     people: Vec<ContactOption>,
     picker: ContactPicker,
     is_new: bool,
+    has_twin: bool,
     kinds: Vec<Choice>,
-    roles: Vec<Choice>,
+    role_groups: Vec<RoleGroup>,
     fields: Fields,
 }
 
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(add_page(request, Fields::default(), notice).await?.with_cookie(cookie))
+    Ok(add_page(request, Fields::default(), notice, false).await?.with_cookie(cookie))
 }
 
-async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+async fn add_page(
+    request: &Request,
+    fields: Fields,
+    notice: Option<Notice>,
+    has_twin: bool,
+) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
     let query: ContactQuery = request.read_query()?;
@@ -117,8 +125,9 @@ async fn add_page(request: &Request, fields: Fields, notice: Option<Notice>) -> 
         is_new: fields.value(PARTICIPANT.contact) == NEW || (people.is_empty() && picker.contacts.is_empty()),
         people,
         picker,
+        has_twin,
         kinds: ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect(),
-        roles: role_boxes(),
+        role_groups: role_groups(),
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
@@ -149,7 +158,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let form = submitted.form();
     let again = async |errors: FieldErrors| {
         let problem = Problem::invalid(errors);
-        let page = add_page(request, problem.fields(form), Some(problem.notice.clone())).await?;
+        let page = add_page(request, problem.fields(form), Some(problem.notice.clone()), false).await?;
         Ok(problem.answer(page))
     };
     let (chosen, roles) = match (Chosen::read(form), read_roles(form)) {
@@ -160,6 +169,19 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             return again(errors).await;
         }
     };
+    let made: ContactId = submitted.new_id();
+    if let Chosen::New(new) = &chosen
+        && form.get(ANYWAY).is_empty()
+        && let Some(twin) = contacts::twin_of(submitted.scope(), new, made).await?
+    {
+        let line = "Nothing was added yet. Choose that contact, or add this one if it is someone else.";
+        let search = encode_query_value(twin.display_name.as_str());
+        let url = format!("{}/participants?search={search}", agreement_url(id));
+        let link = Link { url, text: format!("Choose {}", twin.display_name.as_str()) };
+        let notice = Notice { links: vec![link], ..Notice::warn("A contact with this name and email exists", line) };
+        let fields = Fields::submitted(form, FieldErrors::default());
+        return Ok(add_page(request, fields, Some(notice), true).await?.conflicting());
+    }
     let (name, has_email) = match &chosen {
         Chosen::Known(id) => {
             let contact = contacts::get(submitted.scope(), *id).await?;
@@ -180,8 +202,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
             submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await
         }
         Chosen::New(new) => {
-            let contact: ContactId = submitted.new_id();
-            let add = || agreements::add_new_participant(&submitted, id, contact, new.clone(), roles.clone());
+            let add = || agreements::add_new_participant(&submitted, id, made, new.clone(), roles.clone());
             submitted.run(add).await
         }
     };
@@ -208,7 +229,7 @@ struct ParticipantPage {
     name: String,
     contact: Link,
     email: Option<String>,
-    roles: Vec<Choice>,
+    role_groups: Vec<RoleGroup>,
     fields: Fields,
     seen: String,
 }
@@ -233,7 +254,7 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         name: contact.display_name.as_str().to_owned(),
         contact: Link { url: contact_url(contact.id), text: contact.display_name.as_str().to_owned() },
         email: contact.email.as_ref().map(|email| email.as_str().to_owned()),
-        roles: role_boxes(),
+        role_groups: role_groups(),
         fields: fields.unwrap_or_else(|| fields_of(&found.roles)),
         seen: seen(&agreement, Part::Participant(participant)),
     };

@@ -62,24 +62,6 @@ pub(super) fn name_with_amount(payment: &Movement) -> String {
     }
 }
 
-pub(super) fn requirement(
-    rule: &GateRule,
-    agreement: &Agreement,
-    contacts: &[Contact],
-    payments: &[Movement],
-) -> String {
-    let named = movement_of(rule).and_then(|id| payments.iter().find(|payment| payment.id() == id));
-    match (rule, named) {
-        (GateRule::MovementAuthorized { .. }, Some(payment)) => {
-            format!("Authorization of the payment “{}”", name(payment))
-        }
-        (GateRule::MovementReconciled { .. }, Some(payment)) => {
-            format!("Proof from the receiving side that the payment “{}” arrived", name(payment))
-        }
-        _ => text::requirement(rule, agreement, contacts),
-    }
-}
-
 pub(super) fn movement_of(rule: &GateRule) -> Option<MovementId> {
     match rule {
         GateRule::MovementAuthorized { movement_id } | GateRule::MovementReconciled { movement_id } => *movement_id,

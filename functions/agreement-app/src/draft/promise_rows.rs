@@ -1,10 +1,11 @@
-use pages::layout::Link;
 use pages::urls::{agreement_url, promise_url};
 use shared::domain::agreement::promise::{Promise, PromiseKind};
 use shared::domain::agreement::{Agreement, Stage, StageAction};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, PromiseId};
 use shared::text;
+
+use crate::agreements::Tab;
 
 pub(super) struct PromiseRow {
     pub id: PromiseId,
@@ -35,15 +36,14 @@ pub(super) fn promise_rows(agreement: &Agreement, contacts: &[Contact]) -> Vec<P
 pub(super) fn in_force_text(agreement: &Agreement) -> String {
     let projects = |stage: &&Stage| stage.actions.contains(&StageAction::ProjectObligations);
     match agreement.stages.iter().find(projects) {
-        Some(stage) => format!("They become obligations when the step “{}” is done.", stage.name.as_str()),
-        None => "They become obligations when the agreement is completed, or with the step whose settings say so."
-            .to_owned(),
+        Some(stage) => format!("They are in force once the step “{}” is done.", stage.name.as_str()),
+        None => "They are in force once the agreement is completed, or with the step whose settings say so.".to_owned(),
     }
 }
 
-pub(super) fn kinds(agreement: AgreementId) -> Vec<Link> {
-    let link = |kind| Link { url: new_promise_url(agreement, kind), text: kind_label(kind).to_owned() };
-    PromiseKind::ALL.into_iter().map(link).collect()
+pub(super) fn kinds(agreement: AgreementId, current: PromiseKind) -> Vec<Tab> {
+    let tab = |kind| Tab { url: new_promise_url(agreement, kind), name: kind_label(kind), is_current: kind == current };
+    PromiseKind::ALL.into_iter().map(tab).collect()
 }
 
 pub(super) fn new_promise_url(agreement: AgreementId, kind: PromiseKind) -> String {

@@ -27,13 +27,14 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::draft::promise_rows::kind_label;
+use crate::agreements::Tab;
+use crate::draft::promise_rows::kinds;
 use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 
 form! {
     /// A promise.
     pub(crate) PROMISE: PromiseForm {
-        name: Field::line("name", "Name", 200).hint("What is promised, such as Quarterly report."),
+        name: Field::line("name", "Name", 200).hint("What is owed, such as Quarterly report."),
         promisors: Field::choice("promisor.", "Who owes it"),
         promisees: Field::choice("promisee.", "To whom"),
         dates: Field::lines("dates", "Dates", 2000, 4).hint("One per line, such as 6/30/2026."),
@@ -242,6 +243,8 @@ struct PromisePage {
     units: Vec<Choice>,
     zone_hint: String,
     triggers: Vec<TriggerFields>,
+    /// Those to choose from, on the page of a new one.
+    kinds: Vec<Tab>,
 }
 
 struct TriggerFields {
@@ -268,6 +271,7 @@ fn promise_page(
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let Shown { title, path, kind, seen, fields } = shown;
+    let is_new = seen.is_none();
     let boxes = |group: &str| -> Vec<Choice> {
         let name = |id| participant_name(agreement, contacts, id);
         let ids = agreement.participants.iter().map(|participant| participant.id);
@@ -287,6 +291,7 @@ fn promise_page(
         units: RecurrenceUnit::ALL.map(|unit| Choice::new(unit.as_str(), unit_text(unit.as_str()))).into(),
         zone_hint: format!("Days are those of the time zone {}.", zone.as_str()),
         triggers: trigger_rows(&fields),
+        kinds: if is_new { kinds(agreement.id(), kind) } else { Vec::new() },
         fields,
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid()]))
@@ -332,7 +337,7 @@ async fn new_page(
         return Ok(PageResponse::see_other(agreement_url(id)));
     }
     let shown = Shown {
-        title: format!("New promise: {}", kind_label(kind).to_lowercase()),
+        title: "Add obligation".to_owned(),
         path: format!("{}/promises", agreement_url(id)),
         kind,
         seen: None,
@@ -366,7 +371,7 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
         let to = place(form.get("to"));
         let says = move |before: &Agreement, after: &Agreement| {
             let index = |draft: &Agreement| draft.promises.iter().position(|found| found.id == promise);
-            moved(&format!("The promise “{}”", promise_name(after, promise)), index(before), index(after))
+            moved(&format!("The obligation “{}”", promise_name(after, promise)), index(before), index(after))
         };
         Edit::new(agreement_url(id), says, move |draft, now| draft.move_promise(promise, to, now))
             .of(Part::PromiseOrder)
@@ -383,7 +388,7 @@ pub(crate) async fn change(request: &mut Request) -> Result<PageResponse, Error>
 }
 
 fn said(after: &Agreement, id: PromiseId, what: &str) -> Notice {
-    let title = format!("The promise “{}” was {what}", promise_name(after, id));
+    let title = format!("The obligation “{}” was {what}", promise_name(after, id));
     let due = after.promise(id).map(|promise| format!("Due {}.", text::promise_terms(&promise.terms)));
     let due = due.filter(|_| after.promise(id).is_some_and(|promise| promise.terms.kind() != PromiseKind::Standing));
     Notice::good(title, due.unwrap_or_default())
@@ -424,7 +429,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let back = agreement_url(id);
     let edit = if form.get("act") == "remove" {
         let says = move |before: &Agreement, _: &Agreement| {
-            Notice::good(format!("The promise “{}” was removed", promise_name(before, promise)), "")
+            Notice::good(format!("The obligation “{}” was removed", promise_name(before, promise)), "")
         };
         Edit::new(back, says, move |draft, now| draft.remove_promise(promise, now)).removing()
     } else {

@@ -10,7 +10,7 @@ use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::uploads::keep_file;
 use pages::urls::{evidence_url, movement_url};
-use shared::domain::agreement::gate::{GateRule, GateStatus};
+use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use shared::domain::bank_account::BankAccount;
 use shared::domain::day::Day;
 use shared::domain::ids::{EvidenceId, MovementId};
@@ -21,7 +21,7 @@ use shared::domain::movement::evidence::{
 use shared::domain::movement::evidence_account::SpokenAccount;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::movement::source::{ChosenSource, EvidenceSource, Origin, ReceiverSource, Side};
-use shared::domain::movement::{Arrivals, NotMoved};
+use shared::domain::movement::{Arrivals, Movement, NotMoved};
 use shared::domain::sensitive::has_account_number;
 use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
@@ -360,8 +360,9 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     );
     match outcome(review, evidence) {
         Some(Outcome::Reconciled) => {
-            said.push("That makes the amount: the payment is confirmed received.".to_owned());
+            said.push("The full amount has arrived. The payment is confirmed received.".to_owned());
             said.extend(cleared(review));
+            said.extend(completes(review).then(|| "This completes the agreement.".to_owned()));
         }
         Some(Outcome::Missing(missing)) => {
             said.push(format!("{} is still missing, so the payment is not confirmed yet.", in_app(missing, code)));
@@ -390,12 +391,17 @@ fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl
     accepted.filter(|other| other.may_be_same_arrival(evidence))
 }
 
+fn waits(gate: &Gate, movement: &Movement) -> bool {
+    matches!(gate.rule, GateRule::MovementReconciled { movement_id } if movement_id == Some(movement.id()))
+}
+
+fn completes(MovementReview { movement, agreement, .. }: &MovementReview) -> bool {
+    agreement.is_completed_with(|gate| waits(gate, movement))
+}
+
 fn cleared(MovementReview { movement, agreement, .. }: &MovementReview) -> Vec<String> {
-    let waits = |rule: &GateRule| matches!(rule, GateRule::MovementReconciled { movement_id } if *movement_id == Some(movement.id()));
-    let stages = agreement
-        .stages
-        .iter()
-        .filter(|stage| stage.gates.iter().any(|gate| waits(&gate.rule) && gate.state.status() == GateStatus::Open));
+    let is_cleared = |gate: &Gate| waits(gate, movement) && gate.state.status() == GateStatus::Open;
+    let stages = agreement.stages.iter().filter(|stage| stage.gates.iter().any(is_cleared));
     let said = |stage: &shared::domain::agreement::Stage| {
         let what = text::condition(shared::domain::agreement::gate::GateType::MovementReconciled);
         format!("The condition “{what}” of the step “{}” is met.", stage.name.as_str())
@@ -475,7 +481,11 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
 fn accepted(review: &MovementReview, evidence: &Evidence) -> Notice {
     let code = evidence.facts().money.currency().code();
     match outcome(review, evidence).filter(|_| evidence.is_undecided()) {
-        Some(Outcome::Reconciled) => Notice::good("Payment confirmed received", cleared(review).join(" ")),
+        Some(Outcome::Reconciled) => {
+            let completed = completes(review).then(|| "The agreement is completed.".to_owned());
+            let lines: Vec<String> = cleared(review).into_iter().chain(completed).collect();
+            Notice::good("Payment confirmed received", lines.join(" "))
+        }
         Some(Outcome::Missing(missing)) => {
             Notice::good("Evidence accepted", format!("{} is still missing.", in_app(missing, code)))
         }

@@ -83,15 +83,15 @@ struct MovementPage {
 }
 
 struct RecordRow {
-    what: &'static str,
-    who: String,
+    what: String,
+    who: Option<String>,
     at: Timestamp,
     why: Option<String>,
 }
 
 impl RecordRow {
     fn new(what: &'static str, who: &Actor, at: Timestamp, why: Option<String>) -> Self {
-        Self { what, who: actor_label(who), at, why }
+        Self { what: what.to_owned(), who: Some(actor_label(who)), at, why }
     }
 
     fn time(&self) -> DisplayTime {
@@ -220,8 +220,8 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
     Deal {
         over: "Payment",
         title: purpose_of(movement),
-        badge: movement_badge(movement.state()),
-        status: is_overdue.then(|| "Overdue".to_owned()),
+        badge: movement_badge(movement.state()).into(),
+        status: is_overdue.then_some("Overdue"),
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         agreement: Some(agreement_link(agreement)),
         edit: None,
@@ -242,7 +242,8 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
 fn record(movement: &Movement) -> Vec<RecordRow> {
     let row = RecordRow::new;
     let reason = |ending: &Ending| ending.reason.as_ref().map(|reason| reason.as_str().to_owned());
-    let mut rows = vec![row("Set up", movement.created_by(), movement.created_at(), None)];
+    let added = format!("Added by {}", actor_label(movement.created_by()));
+    let mut rows = vec![RecordRow { what: added, who: None, at: movement.created_at(), why: None }];
     rows.extend(movement.authorized().map(|stamp| row("Authorized", &stamp.by, stamp.at, None)));
     rows.extend(movement.past_exceptions().iter().flat_map(past_rows));
     if let Status::Returned(Ending { late_since: Some(at), .. }) = movement.status() {

@@ -405,7 +405,7 @@ fn others(shown: &Shown<'_>) -> Vec<Other> {
         ),
         None => "The payment will not take place. This can’t be undone.".to_owned(),
     };
-    offer(movement.can_be_cancelled(), "Cancel movement…", reason("cancel", "Cancel movement", &text));
+    offer(movement.can_be_cancelled(), "Cancel payment…", reason("cancel", "Cancel payment", &text));
     found
 }
 

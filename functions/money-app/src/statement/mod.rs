@@ -22,6 +22,7 @@ use pages::labels::{DisplayTime, actor_label, grouped};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Paged, Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::uploads::too_large;
 use pages::urls::statement_url;
 use pages::{masked, statement_file as read};
 use shared::domain::ids::StatementId;
@@ -150,7 +151,7 @@ pub(crate) async fn upload(request: &mut Request) -> Result<PageResponse, Error>
         return again(FieldCode::Required, "must be chosen").await;
     };
     if file.content.len() > limits::FILE_BYTES_MAX {
-        return again(FieldCode::TooLong, "is larger than 4 MB. Export a shorter period").await;
+        return again(FieldCode::TooLong, &too_large(file)).await;
     }
     let Ok(name) = safe_name(&file.name) else {
         let message = "has a name with an account or card number. Rename it, then choose it again";

@@ -7,6 +7,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use tests::app::{Browser, Page};
+use tests::attending::Live;
 use tests::pages::WAITS_MAX;
 use tests::{Needs, Org, log};
 
@@ -339,6 +340,28 @@ async fn the_log_is_exported_as_a_file_that_no_spreadsheet_runs() {
     assert!(lines[1].contains(",token,") && lines[1].ends_with(&format!("201,ok,{},", id(&ada))), "{}", lines[1]);
     assert!(lines[2].contains(",\"'=HYPERLINK(\"\"http://x.example\"\")\",sign_in,"), "{}", lines[2]);
     assert!(operations(&browser.get(AUDIT).await).contains(&"export_audit".to_owned()), "an act");
+}
+
+#[tokio::test]
+async fn participants_are_named_in_the_log_its_filter_and_its_file() {
+    let live = Live::new(|draft| draft.stages.truncate(1)).await;
+    let [ada, northwind] = live.ids();
+    for who in [ada, northwind] {
+        live.attend(who).await;
+    }
+    let page = live.member.get(&format!("{AUDIT}?operation=give_consent")).await;
+    assert_eq!(operations(&page), ["give_consent", "give_consent"]);
+    for (id, name) in [(ada, "Ada Okafor"), (northwind, "Northwind Robotics, Inc.")] {
+        assert!(page.says(&format!("<option value=\"{id}\">{name}</option>")), "{}", page.body);
+    }
+    assert!(!page.says("A participant"), "{}", page.body);
+    let page = live.member.get(&format!("{AUDIT}?actor={ada}")).await;
+    assert!(page.says(&format!("<option value=\"{ada}\" selected>Ada Okafor")), "{}", page.body);
+    let request_id = page.headers["x-request-id"].to_str().expect("an id").to_owned();
+    let line = log::line(live.org.stack().log_file(), &request_id).await;
+    assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{line}");
+    let export = live.member.get(&format!("{AUDIT}/export?operation=give_consent")).await;
+    assert!(export.says(",participant,") && export.says(",Ada Okafor,give_consent,"), "{}", export.body);
 }
 
 #[tokio::test]

@@ -47,6 +47,35 @@ async fn notice(browser: &Browser, act: &Page, title: &str) -> Page {
 }
 
 #[tokio::test]
+async fn an_exact_twin_is_told_before_it_is_made() {
+    let (org, browser) = signed_in().await;
+    let ada = contact("Ada Okafor", "ada@okafor.example", "");
+    let first = send(&browser, CONTACTS, &ada).await;
+    assert_eq!(first.status, 303, "{}", first.body);
+    let asked = send(&browser, CONTACTS, &ada).await;
+    assert_eq!(asked.status, 409, "{}", asked.body);
+    for text in
+        ["A contact with this name and email exists", ">Add anyway</button>", "value=\"Ada Okafor\"", first.location()]
+    {
+        assert!(asked.says(text), "{text}: {}", asked.body);
+    }
+    let count = async || org.get("/api/v1/contacts").send().await.ok(200)["pagination"]["total"].clone();
+    assert_eq!(count().await, 1);
+    let page = browser.get(CONTACTS).await;
+    let (token, FormCopy { name: copy, .. }) = (page.hidden("form_token"), page.copy());
+    for _ in 0..2 {
+        let fields = [("form_token", token.as_str()), ("copy", copy.as_str()), ("anyway", "yes")];
+        let fields: Vec<_> = fields.into_iter().chain(ada).collect();
+        assert_eq!(browser.post(CONTACTS, &fields).await.status, 303);
+    }
+    assert_eq!(count().await, 2, "the same copy adds once");
+    for other in [contact("Ada Okafor", "", ""), contact("Ada Okafor-Lind", "ada@okafor.example", "")] {
+        assert_eq!(send(&browser, CONTACTS, &other).await.status, 303, "no twin");
+    }
+    assert_eq!(send(&browser, CONTACTS, &contact("Ada Okafor", "", "")).await.status, 409, "neither has an address");
+}
+
+#[tokio::test]
 async fn a_member_adds_finds_and_edits_a_contact() {
     let (org, browser) = signed_in().await;
     assert!(browser.get(CONTACTS).await.says("No contacts yet"));

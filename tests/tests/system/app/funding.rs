@@ -172,7 +172,7 @@ async fn an_item_is_added_and_sorted_until_nothing_is_missing() {
     let mut fields = typed(&[("detail.currency", "usd")]);
     fields.extend([("trust_id", trust.as_str()), (owner.as_str(), "on")]);
     let sorted = desk.done(&item, "sort", &fields).await;
-    assert_says(&sorted, &["Nothing is missing. Draft its agreement.", "Ready", "value=\"1,250.50\"", "Sorted"]);
+    assert_says(&sorted, &["Nothing is missing. Draft its agreement.", "Ready", "value=\"1,250.50\"", "Facts saved"]);
     let read = desk.org.item(&item).await;
     let detail =
         json!({"institution": "First National", "account_last4": "4411", "amount_minor": 125_050, "currency": "USD"});
@@ -232,6 +232,8 @@ async fn a_hold_is_put_and_cleared() {
     assert_says(&refused, &["Waiting on must be chosen", "Why"]);
     let held = desk.done(&item, "park", &[("waiting_on", "counsel"), ("note", "They read the deed.")]).await;
     assert_says(&held, &["On hold: Counsel", "“They read the deed.”", "Clear hold"]);
+    assert_eq!(held.body.matches(">Clear hold</button>").count(), 1, "the next step is the act itself");
+    assert!(!held.says("href=\"#hold\""), "{}", held.body);
     let list = desk.maren.get(&format!("{}?hold=yes", desk.path())).await;
     assert_says(&list, &["A painting", "1 on hold", "On hold: Counsel"]);
     let preview = desk.maren.get(&format!("/app/papers/{}?items={}", desk.workspace(), id(&item))).await;
@@ -483,7 +485,7 @@ async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
     let trust_link = format!("href=\"/app/trusts/{}\">The Harbor Trust</a>", id(trust));
     let row = async |operation: &str| desk.maren.get(&format!("/app/audit?operation={operation}")).await;
     assert_says(&row("create_trust").await, &["Created or changed a trust", &trust_link]);
-    assert_says(&row("update_funding_item").await, &["Sorted a funding item", &item_link]);
+    assert_says(&row("update_funding_item").await, &["Saved the facts of a funding item", &item_link]);
     assert_says(&row("park_funding_item").await, &[&item_link]);
     assert_says(
         &row("paper_funding_items").await,
@@ -500,7 +502,7 @@ async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
     let chosen = desk.maren.get("/app/audit?object=harbor%20trust").await;
     assert_says(&chosen, &["The Harbor Trust", "Trust"]);
     let home = desk.maren.get("/app").await;
-    assert_says(&home, &["Sorted a funding item", "Wooden sloop"]);
+    assert_says(&home, &["saved the facts of a funding item", "Wooden sloop"]);
     let (_, visited) = tests::pages::visit(&desk.org, &desk.maren, "/app/audit", "Home").await;
     assert!(visited.waits <= tests::pages::WAITS_MAX, "{visited:?}");
 }
@@ -523,7 +525,7 @@ async fn several_items_are_sorted_at_once_or_none() {
     };
     let refused = submit(&desk.maren, &desk.path(), &action, &with(3)).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
-    assert_says(&refused, &["Nothing was sorted", "“IRA”"]);
+    assert_says(&refused, &["Nothing was changed", "“IRA”"]);
     assert_eq!(desk.phase(&one).await, "unsorted", "all or none");
     let before = desk.org.events().await.len();
     let own = hidden(&desk.maren.get(&desk.path()).await, &action);
@@ -534,7 +536,7 @@ async fn several_items_are_sorted_at_once_or_none() {
         assert_eq!(sorted.status, 303, "{}", sorted.body);
         assert_eq!(audit_of(&desk.org, &sorted).await["code"], code, "the same copy of the form sorts once");
     }
-    assert_says(&desk.maren.get(&desk.path()).await, &["2 items were sorted"]);
+    assert_says(&desk.maren.get(&desk.path()).await, &["2 items were changed"]);
     let other = send(with(1)).await;
     assert!(other.status == 409 && other.says("This form was already used."), "{}", other.body);
     assert_eq!(desk.events_since(before).await, ["funding_item.sorted", "funding_item.sorted"]);

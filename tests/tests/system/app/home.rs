@@ -50,11 +50,11 @@ async fn a_newcomer_is_led_to_the_first_agreement_and_who_is_done_is_caught_up()
     assert!(section(&browser.get("/app").await, "drafts").contains("Ready to publish"));
     publish(&org, &browser, &draft).await;
     let home = browser.get("/app").await;
-    assert!(home.says("All caught up") && home.says("Nothing needs your decision."), "{}", home.body);
+    assert!(home.says("All caught up") && home.says("Nothing needs you."), "{}", home.body);
     assert!(section(&home, "waiting").contains("Ada Okafor to approve"), "{}", home.body);
     let cancellation = org.propose("cancel_agreement", &draft).await;
     let home = browser.get("/app").await;
-    assert!(!home.says("All caught up") && home.says("One proposal needs your decision."), "{}", home.body);
+    assert!(!home.says("All caught up") && home.says("One thing needs you."), "{}", home.body);
     let path = format!("/app/proposals/{}", cancellation["id"].as_str().expect("an id"));
     assert!(section(&home, "decide").contains(&path) && section(&home, "decide").contains("2 days, 23 hours left"));
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
@@ -246,13 +246,14 @@ async fn the_latest_changes_are_there_for_every_member_of_the_organization() {
     let home = browser.get("/app").await;
     let changes = section(&home, "changes");
     let person = format!("href=\"/app/contacts/{}\">Ada &#60;script&#62;", contact["id"].as_str().expect("an id"));
-    for shown in ["Created a contact", &person, "Integration (over the API)", "Created a workspace", "Quay &#38; Sons"]
+    for shown in
+        ["Integration (over the API) created a contact", &person, "Maren Holt created a workspace", "Quay &#38; Sons"]
     {
         assert!(changes.contains(shown), "{shown}: {changes}");
     }
     assert!(changes.contains(&format!("href=\"{}\"", made.location())) && changes.contains("Maren Holt"), "{changes}");
     assert_eq!(changes.matches("<td class=\"main\">").count(), 2, "no reads, views and refusals: {changes}");
-    assert!(changes.find("Created a workspace") < changes.find("Created a contact"), "the newest first");
+    assert!(changes.find("created a workspace") < changes.find("created a contact"), "the newest first");
     assert!(home.has_only_own_script());
     let foreign = stranger.get("/app").await;
     assert!(!foreign.says("Ada") && !foreign.says("Quay"), "{}", foreign.body);
@@ -263,7 +264,7 @@ async fn the_latest_changes_are_there_for_every_member_of_the_organization() {
     let home = browser.get("/app").await;
     let changes = section(&home, "changes");
     assert_eq!(changes.matches("<td class=\"main\">").count(), limits::HOME_ACTS_MAX);
-    assert!(!changes.contains("Created a workspace"), "{changes}");
+    assert!(!changes.contains("created a workspace"), "{changes}");
 }
 
 async fn cost(org: &Org, page: &Page) -> (u64, f64) {

@@ -476,7 +476,7 @@ async fn files_come_with_the_draft_and_only_members_get_them() {
         (&b""[..], "is empty"),
         (b"MZ\x90\0program", "must be a PDF, JPEG or PNG file"),
         (&zip, "must be a PDF, JPEG or PNG file"),
-        (&big, "is larger than 4 MB"),
+        (&big, "is 4.1 MB. The limit is 4 MB"),
     ] {
         for act in ["save", "send"] {
             let page = upload(act, ("a.pdf", content)).await;

@@ -393,7 +393,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
         ("250,000", None, "File must be chosen"),
         ("250,000", Some(("a.pdf", b"")), "File is empty"),
         ("250,000", Some(("a.exe", b"MZ\x90\0program")), "File must be a PDF, JPEG or PNG file"),
-        ("250,000", Some(("a.pdf", &big)), "File is larger than 4 MB"),
+        ("250,000", Some(("a.pdf", &big)), "File is 4.1 MB. The limit is 4 MB"),
         ("250,000", Some(("wire 000123456789.pdf", &file)), "File has an account or card number in its name"),
         ("zero", Some(("a.pdf", &file)), "Amount sent must be a number"),
         ("0.00", Some(("a.pdf", &file)), "Amount sent must be more than zero"),

@@ -406,7 +406,7 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
         ([("day", "11/20/2026"), ("how", "By post"), ("note", "a\u{7}b")], &scan, "Note must"),
         ([("day", "11/20/2026"), ("how", "By post"), ("note", "kept")], b"", "Scan is empty"),
         ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], b"<html><script>", "Scan must be a PDF"),
-        ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], &big, "Scan is larger than 4 MB"),
+        ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], &big, "Scan is 4.1 MB. The limit is 4 MB"),
     ] {
         let page = send(&live.member, &path, &form, &typed, ("Scan.pdf", file)).await;
         assert!(page.status == 422 && page.says(says), "{says}: {} {}", page.status, page.body);

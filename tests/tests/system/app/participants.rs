@@ -344,7 +344,7 @@ async fn files_are_uploaded_and_only_members_get_them() {
         ("a.pdf", b"<html><script>alert(1)</script>", "must be a PDF, JPEG or PNG file"),
         ("a.pdf", b"%PDF-1.7 cut off", "must be a PDF, JPEG or PNG file"),
         ("a.pdf", &zip, "must be a PDF, JPEG or PNG file"),
-        ("a.pdf", &big, "is larger than 4 MB"),
+        ("a.pdf", &big, "is 4.1 MB. The limit is 4 MB"),
     ] {
         let page = ada.upload(&at, &upload, (name, content)).await;
         assert!(page.status == 422 && page.says(says), "{says}: {}", page.body);

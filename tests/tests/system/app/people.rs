@@ -293,7 +293,7 @@ async fn a_contacts_page_shows_where_they_take_part() {
         "Quay &#60;script&#62;alert(1)",
         "<td data-label=\"Roles\">Signer, Investor</td>",
         "<td data-label=\"Roles\">Approver</td>",
-        "Draft, ready to be proposed",
+        "Draft, ready to publish",
         &format!("href=\"/app/agreements/{}\"", id(&lease)),
         &format!("href=\"/app/agreements/{}\"", ready.id()),
         &format!("href=\"/app/workspaces/{}\"", id(&other)),

@@ -66,7 +66,7 @@ impl Agreement {
             }
         }
         for promise in self.promises_naming(participant) {
-            let message = format!("is a party of the promise “{}”; change that first", promise.name.as_str());
+            let message = format!("is a party of the obligation “{}”; change that first", promise.name.as_str());
             errors.extend(FieldErrors::one("participant_id", FieldCode::WrongState, message));
         }
         if !errors.is_empty() {

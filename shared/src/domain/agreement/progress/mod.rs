@@ -19,7 +19,7 @@ use rules::is_signed;
 
 use super::facts::Facts;
 use super::gate::{Gate, GateRule, GateState, GateStatus};
-use super::{Agreement, Document, DocumentState, Life, StageAction, StageState};
+use super::{Agreement, Document, DocumentState, Life, Lifecycle, StageAction, StageState};
 use crate::domain::event::{AgreementData, EventKind};
 use crate::domain::ids::{GateId, MovementId, ParticipantId};
 use crate::domain::moment::Moment;
@@ -191,6 +191,18 @@ impl Agreement {
         after
     }
 
+    /// Whether meeting some of its open gates now completes it: no other gate has anything left to wait for.
+    #[must_use]
+    pub fn is_completed_with(&self, is_met: impl Fn(&Gate) -> bool) -> bool {
+        let mut gates = self.stages.iter().flat_map(|stage| &stage.gates);
+        self.lifecycle() == Lifecycle::Active
+            && gates.all(|gate| match gate.state.status() {
+                GateStatus::Cleared => true,
+                GateStatus::Open => is_met(gate),
+                GateStatus::Locked | GateStatus::Declined => false,
+            })
+    }
+
     pub(in crate::domain) fn completion(&self) -> Option<EventKind> {
         let data = || AgreementData { agreement_id: self.id, name: self.name.clone() };
         matches!(self.life, Life::Completed { .. }).then(|| EventKind::AgreementCompleted(data()))
@@ -311,9 +323,9 @@ fn sign(documents: &mut [Document], facts: &Facts) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AgreementKind;
     use super::super::fixtures::{Deal, after, draft, label, noon, time_scale, until, waiting};
     use super::super::gate::GateState;
-    use super::super::{AgreementKind, Lifecycle};
     use super::*;
     use crate::domain::movement::state::MovementState;
 
@@ -330,6 +342,15 @@ mod tests {
             draft = rules.iter().fold(more, |draft, rule| draft.add_gate(stage, rule.clone(), noon()).unwrap().0);
         }
         draft.published(&Facts::none(), time_scale(), noon())
+    }
+
+    #[test]
+    fn only_what_is_left_last_completes_it() {
+        let one = published(&[&[waiting(1), waiting(2)]], &[], None);
+        let first = one.stages[0].gates[0].id;
+        assert!(one.is_completed_with(|_| true) && !one.is_completed_with(|gate| gate.id == first));
+        let two = published(&[&[waiting(1)], &[waiting(2)]], &[], None);
+        assert!(!two.is_completed_with(|_| true), "the next step is still to come");
     }
 
     fn states(agreement: &Agreement) -> Vec<StageState> {

@@ -61,7 +61,7 @@ async fn a_file_that_is_no_document_is_refused_with_the_reason() {
         (b"PK\x03\x04 a text".to_vec(), "is not a PDF"),
         (whole[..whole.len() / 2].to_vec(), "broken PDF"),
         (pdf("secret", "/Encrypt 9 0 R "), "is encrypted"),
-        (too_large, "is larger than 4 MB"),
+        (too_large, "is 4.1 MB. The limit is 4 MB"),
     ] {
         let refused = desk.upload(&path, &[("document_name", "Deed")], &file).await;
         assert_eq!(refused.status, 422, "{reason}");

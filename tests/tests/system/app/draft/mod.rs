@@ -382,6 +382,13 @@ async fn a_new_contact_becomes_a_participant_in_one_press() {
     assert_eq!((&participant["contact_id"], &participant["roles"]), (&contact["id"], &json!(["signer"])));
     let workspace = desk.org.get(format!("/api/v1/workspaces/{}", desk.workspace)).send().await.ok(200);
     assert!(workspace["people"].to_string().contains(contact["id"].as_str().expect("an id")), "{workspace}");
+
+    let twin = desk.send(&path, &typed).await;
+    assert_eq!(twin.status, 409, "{}", twin.body);
+    assert!(twin.says("A contact with this name and email exists") && twin.says("Choose Quai"), "{}", twin.body);
+    let anyway: Vec<_> = typed.into_iter().chain([("anyway", "yes")]).collect();
+    assert_eq!(desk.send(&path, &anyway).await.status, 303, "someone else of the same name");
+    assert_eq!(desk.agreement(&page).await["participants"].as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test]

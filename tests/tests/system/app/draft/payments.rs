@@ -235,10 +235,7 @@ async fn conditions_wait_for_payments_which_stay_as_long_as_they_do() {
     let set = desk.send(&condition, &[("seen", &form.hidden("seen")), ("movement_id", id)]).await;
     assert_eq!(set.status, 303, "{}", set.body);
     let shown = desk.browser.get(&condition).await;
-    assert!(
-        shown.says("class=\"notice good\"")
-            && shown.says("Proof from the receiving side that the payment “Rent” arrived")
-    );
+    assert!(shown.says("class=\"notice good\"") && shown.says("Proof from the receiving side that “Rent” arrived"));
     assert!(!desk.browser.get(&page).await.says("Choose the payment"));
     let FormCopy { name: copy, id: authorized } = desk.copy();
     let add = [("copy", copy.as_str()), ("type", "movement_authorized"), ("movement_id", id)];

@@ -65,7 +65,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
         (&fee, vec![("kind", "scheduled"), ("name", "Fee"), ("dates", "Jun 30, 2031\n\n2031-03-31")]),
     ] {
         let form = desk.browser.get(&format!("{path}?{}={}", fields[0].0, fields[0].1)).await;
-        assert!(form.says("Add promise") && form.says("Who owes it"), "{}", form.body);
+        assert!(form.says("Add obligation") && form.says("Which kind") && form.says("Who owes it"), "{}", form.body);
         let copy = copies.iter().find(|copy| copy.id == *id).expect("its copy");
         let fields = boxes.with(&[&[("copy", copy.name.as_str())], &fields[..]].concat());
         for _ in 0..2 {
@@ -74,7 +74,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
         }
     }
     let shown = desk.browser.get(&page).await;
-    notice(&shown, "The promise “Fee” was added");
+    notice(&shown, "The obligation “Fee” was added");
     for text in [
         "Due on 31 Mar 2031 and 30 Jun 2031.",
         "Ben to Ada, every quarter from 31 Mar 2031, 8 times",
@@ -119,10 +119,10 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     let order = order.and_then(|rest| rest.split('"').next()).expect("the order").to_owned();
     let move_up = [("act", "move"), ("id", fee.as_str()), ("to", "0"), ("seen", &order)];
     assert_eq!(desk.send(&path, &move_up).await.status, 303);
-    notice(&desk.browser.get(&page).await, "The promise “Fee” was moved up");
+    notice(&desk.browser.get(&page).await, "The obligation “Fee” was moved up");
     let late = [("act", "move"), ("id", report.as_str()), ("to", "3"), ("seen", &order)];
     let late = desk.send(&path, &late).await;
-    assert!(late.status == 409 && late.says("The promises were reordered by you"), "{}", late.body);
+    assert!(late.status == 409 && late.says("The obligations were reordered by you"), "{}", late.body);
 
     for _ in 0..2 {
         assert_eq!(desk.send(&format!("{path}/{insurance}"), &[("act", "remove")]).await.status, 303);
@@ -150,7 +150,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     assert!(desk.browser.get(&page).await.says("They become obligations when the step “Signing” is done."));
     let ben = format!("{page}/participants/{}", agreement["participants"][1]["id"].as_str().expect("an id"));
     let refused = desk.send(&ben, &[("act", "remove")]).await;
-    assert!(refused.says("is a party of the promise “Fee”") || refused.says("Is a party of the promise “Fee”"));
+    assert!(refused.says("is a party of the obligation “Fee”") || refused.says("Is a party of the obligation “Fee”"));
     assert!(refused.says(&format!("<a href=\"{path}/{fee}\">Open “Fee”</a>")), "{}", refused.body);
     let FormCopy { name: form, id: copy } = desk.copy();
     assert_eq!(desk.send(&format!("{page}/duplicate"), &[("copy", &form)]).await.status, 303);

@@ -126,7 +126,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     assert_says(
         &page,
         &[
-            "Proof of one transfer needs your decision.",
+            "One thing needs you.",
             "Proof of transfers to review",
             &format!("href=\"{}#tracks\">A painting</a>", item_page(&one)),
             "Harbor · New statement, filed by Maren Holt",
@@ -137,7 +137,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     file(&two, "By letter.").await;
     let (page, visited) = visit(&desk.org, &desk.maren, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
-    assert_says(&page, &["Proof of 2 transfers needs your decision.", "Harbor · 2 proofs", ">A boat</a>"]);
+    assert_says(&page, &["One thing needs you.", "Harbor · 2 proofs", ">A boat</a>"]);
 
     // Decided proof is gone: a rejection leaves the other, and an acceptance leaves what was filed beside it.
     desk.done(&one, &format!("proof/{}/reject", first[0]), &[("reason", "It is unreadable.")]).await;
@@ -145,7 +145,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     let left = waiting(&desk.maren.get(&item_page(&one)).await);
     file(&one, "And by e-mail.").await;
     desk.done(&one, &format!("proof/{}/accept", left[0]), &[]).await;
-    assert_says(&home().await, &["Proof of one transfer needs your decision."]);
+    assert_says(&home().await, &["One thing needs you."]);
     desk.org.decide_at_once(&desk.person, agreement, ProposalAction::CancelAgreement).await;
     assert!(!home().await.says("Proof of transfers to review"));
 }

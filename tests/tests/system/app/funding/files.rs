@@ -108,6 +108,20 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
     );
     assert!(!refused.says("000123456789"), "{}", refused.body);
     assert_eq!(desk.org.state().await, before);
+    let file = "Label,Kind,Verb,Owners,Amount,Currency,Reference\n,ship,sail,Nobody,lots,USD,taken\n,bank_account,deed,Nobody,5,USD,\n";
+    let refused = desk.upload(file.as_bytes()).await;
+    let told = |text: &str| tests::app::unescaped(&refused.body).matches(text).count();
+    for (text, count) in [
+        ("The label is required", 2),
+        ("The asset_kind “ship” is none of:", 1),
+        ("The verb “sail” is none of:", 1),
+        ("The verb deed isn’t possible for bank_account", 1),
+        ("No one in this workspace is named “Nobody”.", 2),
+        ("The amount", 1),
+        ("The external_reference is that of another item.", 1),
+    ] {
+        assert_eq!(told(text), count, "all of a row at once: {text}: {}", refused.body);
+    }
     for (file, why) in [
         (
             "Name;Wert\nHaus;5\n",

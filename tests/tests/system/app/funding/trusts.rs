@@ -36,6 +36,26 @@ async fn a_trust_is_created_once_with_its_people() {
 }
 
 #[tokio::test]
+async fn the_items_of_a_trust_are_counted_alone_and_a_new_one_is_of_it() {
+    let desk = Desk::new().await;
+    let body = json!({"workspace_id": desk.estate.workspace["id"], "formal_name": "The Ellery Trust",
+        "trustee_contact_ids": [desk.estate.trustee["id"]]});
+    let empty = desk.org.post(tests::funding::TRUSTS, &body).send().await.ok(201);
+    let item = desk.org.ready_item(&desk.estate, "A painting").await;
+    desk.org.funding_item(&desk.estate.workspace, "Checking").await;
+    desk.done(&item, "close", &[("close_reason", "left_out"), ("close_note", "")]).await;
+    let of = |trust: &serde_json::Value| format!("{}?trust_id={}", desk.path(), id(trust));
+    let page = desk.maren.get(&of(&desk.estate.trust)).await;
+    assert_says(&page, &[">1 of 1 done</h2>", ">All 1</a>"]);
+    let page = desk.maren.get(&of(&empty)).await;
+    assert_says(&page, &["Nothing listed for The Ellery Trust yet", ">Add an item</a>", ">All 0</a>"]);
+    let chosen = format!("<option value=\"{}\" selected>The Ellery Trust", id(&empty));
+    assert_eq!(page.body.matches(&chosen).count(), 2, "in the filter and in the form: {}", page.body);
+    let page = desk.maren.get(&format!("/app/trusts/{}", id(&empty))).await;
+    assert_says(&page, &[&format!("href=\"{}#add\">Add an item</a>", of(&empty))]);
+}
+
+#[tokio::test]
 async fn a_new_trust_never_changes_the_one_that_has_its_reference() {
     let desk = Desk::new().await;
     let body = json!({"workspace_id": desk.estate.workspace["id"], "formal_name": "The Castellan Trust",

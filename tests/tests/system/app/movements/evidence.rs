@@ -174,7 +174,7 @@ async fn a_page_of_acceptance_holds_only_for_what_it_showed() {
     let second = deal.file(&deal.maren, "receiving_bank_statement", "250,000.00", "S-2").await;
     let at = format!("{second}/accept");
     let shown = deal.kim.get(&at).await;
-    assert_says(&shown, &["That makes the amount: the payment is confirmed received."]);
+    assert_says(&shown, &["The full amount has arrived. The payment is confirmed received."]);
     // Another member accepts the first meanwhile, so part of it would count twice.
     let part = deal.file(&deal.maren, "receiving_bank_notification", "50,000.00", "P-3").await;
     deal.follow(&deal.maren, &deal.accept(&deal.maren, &part).await).await;
@@ -213,7 +213,7 @@ async fn two_parts_accepted_at_once_count_one_after_the_other() {
     statuses.sort_unstable();
     assert_eq!(statuses, [303, 409], "what the second page said is no longer so");
     let refused = answers.iter().find(|answer| answer.status == 409).expect("one is refused");
-    assert_says(refused, &["Other evidence was accepted or withdrawn", "That makes the amount"]);
+    assert_says(refused, &["Other evidence was accepted or withdrawn", "The full amount has arrived"]);
     let (by, at) = if answers[0].status == 409 { (&deal.maren, &first) } else { (&deal.kim, &second) };
     deal.follow(by, &send(by, refused, at, &[]).await).await;
     let read = deal.read().await;

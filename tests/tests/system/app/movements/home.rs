@@ -8,6 +8,7 @@ use shared::domain::movement::terms::PaymentTerms;
 use shared::domain::proposal::ProposalAction;
 use shared::service::movements::MovementAct;
 use tests::app::{Browser, Page, Person};
+use tests::attending::Live;
 use tests::drafts::Drafted;
 use tests::pages::{BYTES_MAX, WAITS_MAX, visit};
 use tests::payments::terms;
@@ -58,7 +59,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     }
     let page = deal.maren.get("/app").await;
     assert!(!page.says("All caught up") && !page.says("Waiting on others"), "{}", text(&page));
-    assert_says(&page, &["One payment needs attention.", "The payment to be authorized", "Your turn"]);
+    assert_says(&page, &["One thing needs you.", "To authorize"]);
     deal.done(&deal.maren, "authorize", &[]).await;
     assert_eq!(home(&deal.kim).await, ["Instructions to enter"]);
     deal.enter(&deal.maren, &super::ABA).await;
@@ -158,6 +159,35 @@ async fn a_payment_waits_on_home_for_no_member_before_its_step() {
     let page = browser.get("/app").await;
     assert_eq!(lines(&page), [""; 0], "{}", text(&page));
     assert!(page.says("<h2 id=\"waiting\">") && !page.says("<h2 id=\"attention\">"), "{}", text(&page));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_to_prepare_a_payment_while_a_condition_is_declined() {
+    let org = Org::new().await;
+    let maren = Browser::of(&org, &org.member("Maren Holt").await).await;
+    let draft = org
+        .ready_draft("Two steps", |draft| {
+            draft.documents.clear();
+            draft.stages.truncate(2);
+            draft.stages[0].gates.truncate(1);
+            draft.stages[0].actions.clear();
+            draft.stages[1].gates.clear();
+        })
+        .await;
+    let id = org.payment(draft.id(), PaymentTerms { due_on: None, ..terms(&draft, "Deposit", "D-1") }).await;
+    let mut after = Drafted::of(&org, &draft.id().to_string()).await.agreement;
+    let rule = GateRule::MovementAuthorized { movement_id: Some(id) };
+    (after, _) = after.add_gate(draft.stages[1].id, rule, after.updated_at).expect("a gate");
+    org.edit(&after).await;
+    let live = Live::publish(org, maren, after).await;
+    assert_eq!(home(&live.member).await, ["To authorize"], "no step holds it back");
+    let ada = live.attend(live.ids()[0]).await;
+    let condition = format!("/conditions/{}", live.agreement.stages[0].gates[0].id);
+    let declined = ada.submit(&condition, &format!("{condition}/decline"), &[("reason", "The price is off")]).await;
+    assert_eq!(declined.status, 303, "{}", declined.body);
+    let page = live.member.get("/app").await;
+    assert_eq!(lines(&page), [""; 0], "{}", text(&page));
+    assert_says(&page, &["One thing needs you.", "Declined by Ada Okafor"]);
 }
 
 #[tokio::test]

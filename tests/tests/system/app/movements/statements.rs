@@ -381,7 +381,7 @@ async fn a_file_is_read_completely_or_refused_with_the_reason() {
     }
     let large = upload(maren, "a.xml", &vec![b' '; 4 * 1024 * 1024 + 1]).await;
     assert_eq!(large.status, 422, "{}", large.body);
-    assert_says(&large, &["Statement is larger than 4 MB"]);
+    assert_says(&large, &["Statement is 4.1 MB. The limit is 4 MB"]);
     let none = upload(maren, "", b"").await;
     assert_eq!(none.status, 422, "{}", none.body);
     assert_says(&none, &["Statement must be chosen"]);

@@ -26,7 +26,7 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
             ">Record return</button>",
         ],
     );
-    assert!(!page.says("Cancel movement"), "all of it arrived: {}", page.body);
+    assert!(!page.says("Cancel payment"), "all of it arrived: {}", page.body);
     let refused = deal.act(&deal.maren, "cancel", &[("reason", "x")]).await;
     assert_eq!(refused.status, 409, "{}", refused.body);
 
@@ -239,7 +239,7 @@ async fn the_rest_of_a_payment_of_which_a_part_arrived_is_cancelled_in_one_step(
             &[
                 "$100,000.00 USD of $250,000.00 USD is confirmed received. If the rest won’t be paid, cancel the movement",
                 "$100,000.00 USD of $250,000.00 USD stays confirmed received. The rest will not be paid",
-                ">Cancel movement</button>",
+                ">Cancel payment</button>",
             ],
         );
         assert_says(&money(&deal).await, &["$150,000.00 USD"]);

@@ -24,7 +24,7 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
             ">Authorize</button>",
             "No one has said that it was sent.",
             "Nothing shows that it arrived.",
-            ">Cancel movement</button>",
+            ">Cancel payment</button>",
         ],
     );
     for other in ["Release instructions", "Record sender's claim", "File evidence", "Flag exception", "Record return"] {
@@ -91,8 +91,9 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
         &[
             "Northwind Robotics, Inc. received $250,000.00 USD on 16 Mar 2026.",
             "The basis is: a notification of the receiving bank. A document of the receiving bank shows it.",
-            "That makes the amount: the payment is confirmed received.",
+            "The full amount has arrived. The payment is confirmed received.",
             "The condition “Confirmed payment” of the step “Approval” is met.",
+            "This completes the agreement.",
             "Maren Holt typed these facts. Compare them with the file.",
             ">Accept evidence</button>",
         ],
@@ -100,7 +101,13 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
     let page = deal.follow(kim, &deal.accept(kim, &proof).await).await;
     assert_says(
         &page,
-        &["Payment confirmed received", "Confirmed received", "Nothing is left to do", "Accepted by Kim Sato"],
+        &[
+            "Payment confirmed received",
+            "The agreement is completed.",
+            "Confirmed received",
+            "Nothing is left to do",
+            "Accepted by Kim Sato",
+        ],
     );
     assert!(!claim_column(&page).contains("green"), "what is claimed is never green");
 
@@ -115,6 +122,7 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
             "Proof from the receiving side that “Closing payment” arrived",
             "Confirmed received",
             "By a notification of the receiving bank",
+            "<li>Completed<span",
         ],
     );
     let events: Vec<String> = deal.org.events().await.iter().map(|event| event["type"].to_string()).collect();

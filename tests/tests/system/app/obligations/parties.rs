@@ -111,22 +111,22 @@ async fn whoever_owes_and_is_owed_reads_it_before_they_consent_approve_and_sign(
         }
     };
     let ada = live.open(ada).await;
-    assert_listed(&ada.get("").await, "Promised to you");
+    assert_listed(&ada.get("").await, "Owed to you");
     assert_eq!(ada.submit("", "/consent", &[]).await.status, 303);
     let overview = ada.get("").await;
     assert!(overview.says("Give your approval"), "{}", overview.body);
-    assert_listed(&overview, "Promised to you");
+    assert_listed(&overview, "Owed to you");
     let condition = ada.get(&format!("/conditions/{}", live.agreement.stages[0].gates[0].id)).await;
-    assert_listed(&condition, "Promised to you");
+    assert_listed(&condition, "Owed to you");
     let named = "In this agreement I am promised: “Promise 1”, “Promise 2”.";
     assert!(condition.says(named), "{}", condition.body);
     let approved = ada.approve(&live.agreement, 0, 0).await;
     assert!(ada.browser.get(approved.location()).await.says(named), "the receipt keeps it");
 
     let ben = live.attend(ben).await;
-    assert_listed(&ben.get("").await, "You promise");
+    assert_listed(&ben.get("").await, "You owe");
     let document = ben.get(&format!("/documents/{}", live.agreement.documents[0].id)).await;
-    assert_listed(&document, "You promise");
+    assert_listed(&document, "You owe");
     let named = "In this agreement I promise: “Promise 1”, “Promise 2”.";
     assert!(document.says(named), "{}", document.body);
     for who in [&ada, &ben] {
@@ -134,11 +134,7 @@ async fn whoever_owes_and_is_owed_reads_it_before_they_consent_approve_and_sign(
     }
     assert_eq!(live.read().await["lifecycle"], "completed");
     let overview = ben.get("").await;
-    assert!(
-        overview.says(&when) && !overview.says("You promise"),
-        "what is in force is an obligation: {}",
-        overview.body
-    );
+    assert!(overview.says(&when) && !overview.says("You owe"), "what is in force is an obligation: {}", overview.body);
 }
 
 #[tokio::test]
