@@ -7,7 +7,7 @@ use pages::sorting::Sorting;
 use pages::urls::encode_query_value;
 use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementQuery, AgreementRows};
+use shared::service::agreements::{self, AgreementQuery};
 use shared::web::Request;
 use shared::wire::page::Order;
 
@@ -45,7 +45,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let (order, query) = request.read_sorted_query::<AgreementQuery>()?;
     let current = query.lifecycle.get();
-    let rows = AgreementRows::load(scope, agreements::list(scope, order, &query).await?).await?;
+    let rows = agreements::list_rows(scope, order, &query).await?;
     let found = &rows.page.page;
     let search = query.search.typed().to_owned();
     let url = |lifecycle: Option<Lifecycle>, order: Order, offset: u64| {

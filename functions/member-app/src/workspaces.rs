@@ -16,7 +16,7 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::workspace::{NewWorkspace, Workspace};
 use shared::error::Error;
-use shared::service::agreements::{self, AgreementRows, WorkspaceAgreements};
+use shared::service::agreements::{self, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
@@ -183,8 +183,7 @@ pub(crate) async fn workspace_page(
         workspaces::get_with_people_page(scope, id, page_at(pages.people)),
         agreements::list_of_workspace(scope, id, page_at(pages.agreements)),
     )?;
-    let rows = AgreementRows::load(scope, listed).await?;
-    let agreements = &rows.page.page;
+    let agreements = &listed.page.page;
     let path = workspace_url(id);
     if is_past_the_end(people.pagination) || is_past_the_end(agreements.pagination) {
         return Ok(PageResponse::see_other(path));
@@ -209,7 +208,7 @@ pub(crate) async fn workspace_page(
         funding: pages::urls::funding_url(id),
         new_agreement: format!("{}?workspace={id}", pages::urls::NEW_AGREEMENT),
         people: people.data.iter().map(person_row).collect(),
-        agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
+        agreements: AgreementRow::rows(&listed, request.signed_in()?.organization()),
         path,
     };
     let agreement_ids = agreements.data.iter().map(|agreement| agreement.id().uuid());

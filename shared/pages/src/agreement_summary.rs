@@ -191,12 +191,6 @@ impl AgreementSummary {
         self
     }
 
-    /// Whether the promises have become obligations.
-    #[must_use]
-    pub fn has_obligations(&self) -> bool {
-        self.promises.iter().any(|promise| promise.obligation.is_some())
-    }
-
     /// Adds recorded verifications, and links to record those that an active agreement waits for and to read answers.
     #[must_use]
     pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {

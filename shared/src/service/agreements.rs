@@ -276,18 +276,23 @@ impl AgreementRows {
     /// Payments of an agreement in a list, beyond which none are read: those of a usual page fit in one read.
     const PAYMENTS_READ_MAX: usize = 4;
 
-    /// Reads what rows of a page name.
-    pub async fn load(scope: &Scope, page: AgreementPage) -> Result<Self, Error> {
-        let agreements = &page.page.data;
+    async fn load(scope: &Scope, page: Page<Agreement>) -> Result<Self, Error> {
         let of = |agreement: &Agreement| agreement.movements().keys().copied().collect::<Vec<_>>();
         let few = |ids: &Vec<MovementId>| ids.len() <= Self::PAYMENTS_READ_MAX;
-        let payments: Vec<MovementId> = agreements.iter().map(of).filter(few).flatten().collect();
-        let contacts = scope.store().contacts(participants_of(agreements));
-        let (contacts, payments) = tokio::try_join!(contacts, scope.store().movements(payments))?;
+        let payments: Vec<MovementId> = page.data.iter().map(of).filter(few).flatten().collect();
+        let contacts = async { scope.store().contacts(participants_of(&page.data)).await.map_err(Error::from) };
+        let payments = async { scope.store().movements(payments).await.map_err(Error::from) };
+        let ready = Box::pin(ready_to_be_proposed(scope, &page.data));
+        let (contacts, payments, ready) = tokio::try_join!(contacts, payments, ready)?;
         let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
         let payments = payments.into_iter().map(|payment| (payment.id(), payment.into_inner())).collect();
-        Ok(Self { page, contacts, payments })
+        Ok(Self { page: AgreementPage { page, ready }, contacts, payments })
     }
+}
+
+/// The rows of a page of the agreements that match a query.
+pub async fn list_rows(scope: &Scope, order: Order, query: &AgreementQuery) -> Result<AgreementRows, Error> {
+    AgreementRows::load(scope, scope.store().list_agreements(order, query).await?).await
 }
 
 /// A page of the agreements that match a query.
@@ -307,8 +312,8 @@ pub async fn list_of_contact(scope: &Scope, contact: ContactId, page: PageReques
 /// The agreements of a workspace, as its page shows them.
 #[derive(Debug)]
 pub struct WorkspaceAgreements {
-    /// A page of them.
-    pub listed: AgreementPage,
+    /// The rows of a page of them.
+    pub listed: AgreementRows,
     /// The contacts that an uncancelled one refers to. Pending proposals and cancelled agreements may keep others.
     pub referred_to: HashSet<ContactId>,
 }
@@ -324,10 +329,10 @@ pub async fn list_of_workspace(
     let on_page = (0..).zip(&rows).filter(|(position, _)| positions.contains(position)).map(|(_, row)| row.id);
     let agreements = scope.store().agreements(on_page).await?.into_iter().map(Versioned::into_inner).collect();
     let page = Page::new(agreements, u64::try_from(rows.len()).unwrap_or(u64::MAX), page);
-    let ready = ready_to_be_proposed(scope, &page.data).await?;
+    let listed = AgreementRows::load(scope, page).await?;
     let live = rows.into_iter().filter(|row| !row.is_cancelled);
     let referred_to = live.flat_map(|row| row.contacts).collect();
-    Ok(WorkspaceAgreements { listed: AgreementPage { page, ready }, referred_to })
+    Ok(WorkspaceAgreements { listed, referred_to })
 }
 
 async fn ready_to_be_proposed(scope: &Scope, agreements: &[Agreement]) -> Result<HashSet<AgreementId>, Error> {

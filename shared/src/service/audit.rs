@@ -39,7 +39,7 @@ pub struct AuditPage {
 /// The names of callers and objects by id, and what calls did in the histories of agreements.
 #[derive(Debug, Default)]
 pub struct Names {
-    names: HashMap<Uuid, (ObjectKind, String)>,
+    objects: HashMap<Uuid, (ObjectKind, String)>,
     participants: HashMap<Uuid, String>,
     acts: HashMap<RequestId, Act>,
 }
@@ -48,13 +48,13 @@ impl Names {
     /// The name of the object or caller with an id, if found.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&str> {
-        self.names.get(&id).map(|(_, name)| name).or_else(|| self.participants.get(&id)).map(String::as_str)
+        self.objects.get(&id).map(|(_, name)| name).or_else(|| self.participants.get(&id)).map(String::as_str)
     }
 
     /// The object with an id, and its name, if found.
     #[must_use]
     pub fn object(&self, id: Uuid) -> Option<(ObjectKind, &str)> {
-        self.names.get(&id).map(|(kind, name)| (*kind, name.as_str()))
+        self.objects.get(&id).map(|(kind, name)| (*kind, name.as_str()))
     }
 
     /// What a call did, with the part or proposal that it was about, if an agreement's history has it.
@@ -163,12 +163,12 @@ async fn names(scope: &Scope, of: impl Iterator<Item = (ObjectKind, Uuid)>, rows
     let payments = distinct.iter().filter(|(kind, _)| *kind == ObjectKind::Payment).map(|(_, id)| (*id).into());
     let payments = payments.take(limits::BATCH_KEYS_MAX).collect::<Vec<MovementId>>();
     let payments = async { scope.store().movements(payments).await.map_err(Error::from) };
-    let named = async { scope.store().names_and_acts(&first, &calls).await.map_err(Error::from) };
-    let ((mut names, acts), payments, participants) =
-        tokio::try_join!(named, payments, Box::pin(participants(scope, rows)))?;
+    let batch = async { scope.store().names_and_acts(&first, &calls).await.map_err(Error::from) };
+    let ((mut objects, acts), payments, participants) =
+        tokio::try_join!(batch, payments, Box::pin(participants(scope, rows)))?;
     let name = |payment: &Movement| (payment.id().uuid(), (ObjectKind::Payment, text::payment_with_amount(payment)));
-    names.extend(payments.iter().map(|payment| name(payment)));
-    Ok(Names { names, participants, acts })
+    objects.extend(payments.iter().map(|payment| name(payment)));
+    Ok(Names { objects, participants, acts })
 }
 
 /// The names of the participants who called, found by the first agreements that their rows name.

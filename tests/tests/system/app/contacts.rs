@@ -287,7 +287,7 @@ async fn a_form_that_is_sent_twice_creates_one_record() {
     assert_eq!(org.total("/api/v1/workspaces").await, 1);
 }
 
-fn positions<'a>(page: &'a Page, names: &[&'a str]) -> Vec<&'a str> {
+fn positions<'a>(page: &Page, names: &[&'a str]) -> Vec<&'a str> {
     let mut found: Vec<(usize, &str)> =
         names.iter().filter_map(|name| Some((page.body.find(&format!(">{name}</a>"))?, *name))).collect();
     found.sort_unstable();

@@ -80,7 +80,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
         "Ben to Ada, every quarter from 31 Mar 2031, 8 times",
         "Ben to Ada, within 30 days of “The company is sold”, or on the day of “It raises a round”",
         "Ben to Ada, at all times, verified every 90 days",
-        "They become obligations when the agreement is completed",
+        "They are in force once the agreement is completed",
     ] {
         assert!(shown.says(text), "{text}: {}", shown.body);
     }
@@ -131,7 +131,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     let names: Vec<&str> = promises.iter().filter_map(|promise| promise["name"].as_str()).collect();
     assert_eq!(names, ["Fee", "Quarterly report", "Notice"]);
     let history = desk.browser.get(&page).await;
-    for act in ["Removed the promise “Insurance”", "Moved the promise “Fee”", "Changed the promise “Notice”"]
+    for act in ["Removed the obligation “Insurance”", "Moved the obligation “Fee”", "Changed the obligation “Notice”"]
     {
         assert!(history.says(act), "{act}: {}", history.body);
     }
@@ -147,7 +147,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     ];
     let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     assert_eq!(desk.send(&step, &fields).await.status, 303);
-    assert!(desk.browser.get(&page).await.says("They become obligations when the step “Signing” is done."));
+    assert!(desk.browser.get(&page).await.says("They are in force once the step “Signing” is done."));
     let ben = format!("{page}/participants/{}", agreement["participants"][1]["id"].as_str().expect("an id"));
     let refused = desk.send(&ben, &[("act", "remove")]).await;
     assert!(refused.says("is a party of the obligation “Fee”") || refused.says("Is a party of the obligation “Fee”"));

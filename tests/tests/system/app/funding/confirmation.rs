@@ -137,7 +137,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     file(&two, "By letter.").await;
     let (page, visited) = visit(&desk.org, &desk.maren, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
-    assert_says(&page, &["One thing needs you.", "Harbor · 2 proofs", ">A boat</a>"]);
+    assert_says(&page, &["2 things need you.", "Harbor · 2 proofs", ">A boat</a>"]);
 
     // Decided proof is gone: a rejection leaves the other, and an acceptance leaves what was filed beside it.
     desk.done(&one, &format!("proof/{}/reject", first[0]), &[("reason", "It is unreadable.")]).await;
