@@ -170,6 +170,8 @@ pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Pag
 pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
     let page = browser.get(path).await;
     assert!(page.status < 400, "{path}, linked from {from}: {}", page.status);
+    let repeated = repeated_ids(&page);
+    assert!(repeated.is_empty(), "ids that stand twice on {path}: {repeated:?}");
     let id = page.headers.get("x-request-id").and_then(|id| id.to_str().ok()).expect("a request id").to_owned();
     let line = log::line(org.stack().log_file(), &id).await;
     let count = |name: &str| line[name].as_u64().unwrap_or_else(|| panic!("{name}: {line}"));
@@ -185,6 +187,13 @@ pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) ->
         forms: forms(&page),
     };
     (page, visit)
+}
+
+/// The ids of elements that a page has more than once: links and labels would find the first one.
+fn repeated_ids(page: &Page) -> BTreeSet<&str> {
+    let mut seen = BTreeSet::new();
+    let ids = page.body.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    ids.filter(|id| !seen.insert(*id)).collect()
 }
 
 /// Opens all pages reachable from Home, except documents' files.

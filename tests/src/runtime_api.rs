@@ -180,8 +180,9 @@ impl Function {
     /// Passes a browser's request to the function and waits for the page.
     pub async fn open(&mut self, event: String) -> Result<Page, NoReply> {
         let (status, headers, body) = self.answer_to(event).await?;
-        let (body, bytes) = (String::from_utf8_lossy(&body).into_owned(), body);
-        Ok(Page { status, headers, body, bytes })
+        let shown = if headers.contains_key(header::CONTENT_ENCODING) { gunzipped(&body) } else { Some(body.clone()) };
+        let shown = shown.ok_or_else(|| self.no_reply("a compressed body that can't be read"))?;
+        Ok(Page { status, headers, body: String::from_utf8_lossy(&shown).into_owned(), bytes: body })
     }
 
     async fn answer_to(&mut self, event: String) -> Result<(u16, HeaderMap, Vec<u8>), NoReply> {
@@ -349,6 +350,11 @@ async fn invocation_error(State(queue): State<Arc<Queue>>, UrlPath(_id): UrlPath
 
 async fn init_error(State(queue): State<Arc<Queue>>, body: String) -> StatusCode {
     queue.tell(Err(format!("it reported that it cannot start: {body}")))
+}
+
+/// What a browser makes of a body that is compressed by gzip: a header of 10 bytes and an end of 8 surround it.
+fn gunzipped(body: &[u8]) -> Option<Vec<u8>> {
+    miniz_oxide::inflate::decompress_to_vec(body.get(10..body.len().checked_sub(8)?)?).ok()
 }
 
 /// Reads a payload as the gateway does. HTTP APIs take `headers` and `cookies`, REST APIs `multiValueHeaders`.

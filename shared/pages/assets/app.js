@@ -157,7 +157,7 @@
   // Ctrl+K or Command+K: a palette of the pages, the acts and what the search finds.
   const SEARCH = '/app/search?q=';
   const WAIT_MS = 250;
-  const acts = document.getElementById('acts');
+  const acts = document.getElementById('palette-acts');
   const openPalette = () => {
     const dialog = document.createElement('dialog');
     dialog.className = 'palette';

@@ -99,8 +99,8 @@ async fn add_page(
     let id: AgreementId = request.path_id("id")?;
     let scope = request.signed_in()?.scope();
     let query: ContactQuery = request.read_query()?;
-    let ((agreement, _), found) =
-        tokio::try_join!(drafts::load(scope, id), contacts::list(scope, Order::ByName, &query))?;
+    let (agreement, found) =
+        tokio::try_join!(drafts::agreement(scope, id), contacts::list(scope, Order::ByName, &query))?;
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }

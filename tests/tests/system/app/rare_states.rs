@@ -341,7 +341,7 @@ async fn long_lists_have_pages() {
     }
     assert_eq!(browser.get(&format!("{path}?agreements=x&people=-1")).await.status, 422);
     let away = browser.get("/app/workspaces?offset=60").await;
-    assert_eq!((away.status, away.location()), (303, "/app/workspaces?search=&offset=0"));
+    assert_eq!((away.status, away.location()), (303, "/app/workspaces?search=&sort=newest&offset=0"));
 }
 
 #[tokio::test]

@@ -395,12 +395,12 @@ async fn a_new_contact_becomes_a_participant_in_one_press() {
 async fn the_history_of_a_published_agreement_leaves_drafting_out() {
     let desk = Desk::new().await;
     let page = desk.two_party().await;
-    for name in ["One", "Two", "Three"] {
+    for name in ["One", "Two", "Three", "Four", "Five"] {
         desk.send(&format!("{page}/steps"), &[("act", "add"), ("step_name", name)]).await;
     }
     let history = |page: &Page| page.body.split_once("id=\"acts\"").expect("a history").1.to_owned();
     let draft = history(&desk.browser.get(&page).await);
-    assert!(draft.contains("step “Three”") && draft.contains("Show "), "five lines, and the rest on demand: {draft}");
+    assert!(draft.contains("step “Five”") && draft.contains("Show "), "five lines, and the rest on demand: {draft}");
     let (first, _) = draft.split_once("<details").expect("the rest");
     assert_eq!(first.matches("<li>").count(), 5, "{first}");
 
