@@ -305,6 +305,10 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    fn named(&self) -> text::Named<'a> {
+        text::Named { contacts: self.contacts, payments: &[] }
+    }
+
     fn new(agreement: &'a Agreement, contacts: &'a [Contact]) -> Self {
         let is_draft = agreement.lifecycle() == Lifecycle::Draft;
         let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
@@ -369,7 +373,7 @@ impl<'a> Source<'a> {
             GateRule::Countdown { until: Some(Countdown::At(moment)) } => {
                 ("Waiting until".to_owned(), Some(DisplayTime::from(*moment)))
             }
-            rule => (text::requirement(rule, self.agreement, self.contacts, &[]), None),
+            rule => (text::requirement(rule, self.agreement, self.named()), None),
         };
         GateRow {
             requirement,
@@ -391,10 +395,10 @@ impl<'a> Source<'a> {
         let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
         is_open.then(|| match &gate.rule {
             GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-                let period = text::requirement(&gate.rule, self.agreement, self.contacts, &[]);
+                let period = text::requirement(&gate.rule, self.agreement, self.named());
                 format!("{period}, until {}", view.waiting_on)
             }
-            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.contacts, &[]),
+            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.named()),
             _ => view.waiting_on.clone(),
         })
     }
@@ -498,7 +502,7 @@ impl AgreementSummary {
             for (row, gate) in
                 step.gates.iter_mut().zip(&stage.gates).filter(|(_, gate)| gate.rule.movement().is_some())
             {
-                row.requirement = text::requirement(&gate.rule, agreement, &[], payments);
+                row.requirement = text::requirement(&gate.rule, agreement, text::Named { contacts: &[], payments });
             }
         }
         self

@@ -466,4 +466,35 @@ mod tests {
         let over = LedgerPayment { money, state, is_agreed: true, is_claimed: true, proven_minor: 130 };
         assert_eq!(over.figures(), LedgerFigures { owed: 0, claimed: 0, proven: 130 });
     }
+
+    #[test]
+    fn an_agreements_money_is_told_by_currency_without_what_was_cancelled() {
+        let payment = |amount, currency: &str, state, proven_minor| LedgerPayment {
+            money: Money::new(amount, Currency::parse(currency).unwrap()).unwrap(),
+            state,
+            is_agreed: false,
+            is_claimed: state == MovementState::SenderReported,
+            proven_minor,
+        };
+        let payments = [
+            payment(100, "USD", MovementState::Authorized, 0),
+            payment(50, "USD", MovementState::SenderReported, 20),
+            payment(30, "USD", MovementState::Reconciled, 30),
+            payment(7, "USD", MovementState::Cancelled, 0),
+            payment(9, "EUR", MovementState::Draft, 0),
+        ];
+        let told = |lifecycle| {
+            let sums = AgreementMoney::of(lifecycle, payments);
+            let row = |AgreementMoney { currency, amount, figures }: AgreementMoney| {
+                (currency, amount, figures.owed, figures.claimed, figures.proven)
+            };
+            sums.into_iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(told(Lifecycle::Active), [("EUR", 9, 9, 0, 0), ("USD", 180, 130, 30, 50)]);
+        assert_eq!(
+            told(Lifecycle::Cancelled),
+            [("USD", 80, 30, 30, 50)],
+            "what nobody claims to have sent is cancelled"
+        );
+    }
 }

@@ -303,8 +303,8 @@ impl Consequences {
         at: Timestamp,
     ) -> Result<Self, Error> {
         let (workspace, facts) = (loaded.workspace(), loaded.facts());
-        let effects =
-            text::effects(action, current, workspace, contacts, loaded.payments(), facts, scope.time_scale(), at);
+        let named = text::Named { contacts, payments: loaded.payments() };
+        let effects = text::effects(action, current, workspace, named, facts, scope.time_scale(), at);
         if action != ProposalAction::PublishAgreement {
             return Ok(Self { effects, ..Self::default() });
         }

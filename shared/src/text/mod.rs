@@ -19,6 +19,6 @@ pub use ledger::{ledger_direction, ledger_product, ledger_row_type, payment_titl
 pub use names::condition;
 pub use obligations::{obligation_state, promise, promise_parties, promise_terms};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
-pub use review::{effects, proposal_summary, requirement, size, stage_action, time_left};
+pub use review::{Named, effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on, waits};
 pub use terms::{INVESTMENT, PARTIES, role, role_about, terms};

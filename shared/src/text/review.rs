@@ -30,10 +30,20 @@ pub fn size(subject: &Subject) -> String {
     format!("{}, {}", counted(subject.participants, "participant"), counted(subject.steps, "step"))
 }
 
-/// A gate's requirement with the names of all participants and of its payment, if among `payments`, since members decide
-/// by it. Independent of the gate's state.
+/// Who and what an agreement refers to, as far as it is read, for sentences that name it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Named<'a> {
+    /// The contacts of its participants.
+    pub contacts: &'a [Contact],
+    /// Its payments.
+    pub payments: &'a [Movement],
+}
+
+/// A gate's requirement with the names of all participants and of its payment, if among the payments, since members
+/// decide by it. Independent of the gate's state.
 #[must_use]
-pub fn requirement(rule: &GateRule, agreement: &Agreement, contacts: &[Contact], payments: &[Movement]) -> String {
+pub fn requirement(rule: &GateRule, agreement: &Agreement, of: Named<'_>) -> String {
+    let Named { contacts, payments } = of;
     let named: Vec<ParticipantId> = rule.named(agreement).into_iter().collect();
     let who = if named.is_empty() {
         "participants still to be chosen".to_owned()
@@ -92,8 +102,7 @@ pub fn effects(
     action: ProposalAction,
     agreement: &Agreement,
     workspace: &Workspace,
-    contacts: &[Contact],
-    payments: &[Movement],
+    of: Named<'_>,
     facts: &Facts,
     time_scale: TimeScale,
     now: Timestamp,
@@ -124,8 +133,7 @@ pub fn effects(
                     StageState::Done => effects.push(format!("Step {number}, {name}, is done at once.")),
                     StageState::Current => {
                         let open = stage.gates.iter().filter(|gate| matches!(gate.state, GateState::Open { .. }));
-                        let asked: Vec<String> =
-                            open.map(|gate| requirement(&gate.rule, agreement, contacts, payments)).collect();
+                        let asked: Vec<String> = open.map(|gate| requirement(&gate.rule, agreement, of)).collect();
                         let asked = asked.join("; ");
                         // A name such as “Inc.” already ends with a period.
                         let stop = if asked.ends_with('.') { "" } else { "." };
@@ -229,7 +237,7 @@ mod tests {
         };
         let says = |draft: &Agreement| {
             let (publish, scale) = (ProposalAction::PublishAgreement, TimeScale::default());
-            effects(publish, draft, &workspace, &[], &[], &Facts::none(), scale, now)[2..].to_vec()
+            effects(publish, draft, &workspace, Named::default(), &Facts::none(), scale, now)[2..].to_vec()
         };
         let (over, later) = (Countdown::At(now), Countdown::AfterHours(48));
         let end = "Countersign sends no email: tell the participants yourself.";
@@ -248,7 +256,8 @@ mod tests {
         let rule = GateRule::ParticipantApproval { participant_ids: [added.participant.id].into() };
         let one = one.add_gate(stage, rule, now).unwrap().0;
         let (publish, scale) = (ProposalAction::PublishAgreement, TimeScale::default());
-        let effects = effects(publish, &one, &workspace, &[northwind], &[], &Facts::none(), scale, now);
+        let of = Named { contacts: &[northwind], payments: &[] };
+        let effects = effects(publish, &one, &workspace, of, &Facts::none(), scale, now);
         assert_eq!(effects[2], "Step 1, Terms, opens. It asks for: Approval by Northwind, Inc.");
     }
 
@@ -261,7 +270,7 @@ mod tests {
         );
         let standing = || PromiseTerms::standing(90).unwrap();
         let says = |action, agreement: &Agreement| {
-            effects(action, agreement, &workspace, &[], &[], &Facts::none(), TimeScale::default(), noon())
+            effects(action, agreement, &workspace, Named::default(), &Facts::none(), TimeScale::default(), noon())
         };
         let publish = |draft: &Agreement| says(ProposalAction::PublishAgreement, draft);
         let one = promising(vec![standing()], &[StageAction::ProjectObligations]);

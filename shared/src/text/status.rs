@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::names::{counted, names};
-use super::review::requirement;
+use super::review::{Named, requirement};
 use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
 use crate::domain::agreement::{Agreement, Lifecycle, StageState};
 use crate::domain::contact::Contact;
@@ -115,7 +115,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
     let since = first.declined_at().or_else(|| agreement.answers_wait_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-            requirement(&first.rule, agreement, contacts, &[])
+            requirement(&first.rule, agreement, Named { contacts, payments: &[] })
         }
         GateRule::Countdown { .. } => "A date to come".to_owned(),
         _ => {

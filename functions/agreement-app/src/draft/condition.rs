@@ -292,7 +292,11 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         step: Link { url: step_url(id, stage.id), text: stage.name.as_str().to_owned() },
         path: condition_url(id, gate),
         title: text::condition(gate_type).to_owned(),
-        requirement: Some(text::requirement(&found.rule, &agreement, &contacts, &payments)),
+        requirement: Some(text::requirement(
+            &found.rule,
+            &agreement,
+            text::Named { contacts: &contacts, payments: &payments },
+        )),
         hint: type_hint(gate_type),
         gate_type,
         seen: Some(seen(&agreement, Part::Gate(gate))),

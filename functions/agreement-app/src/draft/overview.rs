@@ -175,7 +175,7 @@ fn step_rows(agreement: &Agreement, contacts: &[Contact], payments: &[Movement])
     let last = agreement.stages.len().saturating_sub(1);
     let condition = |gate: &Gate| Link {
         url: condition_url(id, gate.id),
-        text: text::requirement(&gate.rule, agreement, contacts, payments),
+        text: text::requirement(&gate.rule, agreement, text::Named { contacts, payments }),
     };
     let row = |(n, stage): (usize, &Stage)| StepRow {
         id: stage.id,

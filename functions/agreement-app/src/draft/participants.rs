@@ -161,28 +161,28 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         let page = add_page(request, problem.fields(form), Some(problem.notice.clone()), false).await?;
         Ok(problem.answer(page))
     };
-    let (chosen, roles) = match (Chosen::read(form), read_roles(form)) {
-        (Ok(chosen), Ok(roles)) => (chosen, roles),
-        (chosen, roles) => {
-            let mut errors = chosen.err().unwrap_or_default();
+    let (choice, roles) = match (Chosen::read(form), read_roles(form)) {
+        (Ok(choice), Ok(roles)) => (choice, roles),
+        (choice, roles) => {
+            let mut errors = choice.err().unwrap_or_default();
             errors.extend(roles.err().unwrap_or_default());
             return again(errors).await;
         }
     };
     let made: ContactId = submitted.new_id();
-    if let Chosen::New(new) = &chosen
+    if let Chosen::New(new) = &choice
         && form.get(ANYWAY).is_empty()
         && let Some(twin) = contacts::twin_of(submitted.scope(), new, made).await?
     {
         let line = "Nothing was added yet. Choose that contact, or add this one if it is someone else.";
         let search = encode_query_value(twin.display_name.as_str());
         let url = format!("{}/participants?search={search}", agreement_url(id));
-        let link = Link { url, text: format!("Choose {}", twin.display_name.as_str()) };
-        let notice = Notice { links: vec![link], ..Notice::warn("A contact with this name and email exists", line) };
+        let open = Link { url, text: format!("Choose {}", twin.display_name.as_str()) };
+        let notice = Notice { links: vec![open], ..Notice::warn("A contact with this name and email exists", line) };
         let fields = Fields::submitted(form, FieldErrors::default());
         return Ok(add_page(request, fields, Some(notice), true).await?.conflicting());
     }
-    let (name, has_email) = match &chosen {
+    let (name, has_email) = match &choice {
         Chosen::Known(id) => {
             let contact = contacts::get(submitted.scope(), *id).await?;
             (contact.display_name.clone(), contact.email.is_some())
@@ -190,13 +190,11 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         Chosen::New(new) => (new.display_name.clone(), !form.get(PARTICIPANT.email).trim().is_empty()),
     };
     let title = format!("{} takes part", name.as_str());
-    let line = match has_email {
-        true => "",
-        false => "They have no email address yet. Add one to their contact before you publish.",
-    };
+    let line =
+        if has_email { "" } else { "They have no email address yet. Add one to their contact before you publish." };
     let notice = Notice { section: "participants".to_owned(), ..Notice::good(title, line) };
     let redirect = redirect_with(&submitted, format!("{}#notice", agreement_url(id)), &notice).await;
-    let added = match chosen {
+    let added = match choice {
         Chosen::Known(contact_id) => {
             let new = NewParticipant { contact_id, roles };
             submitted.run(|| agreements::add_participant(&submitted, id, new.clone())).await

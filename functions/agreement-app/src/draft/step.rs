@@ -142,7 +142,11 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
     let conditions = found.gates.iter().enumerate().map(|(n, gate)| ConditionRow {
         id: gate.id,
         url: condition_url(id, gate.id),
-        requirement: text::requirement(&gate.rule, &agreement, &contacts, &payments),
+        requirement: text::requirement(
+            &gate.rule,
+            &agreement,
+            text::Named { contacts: &contacts, payments: &payments },
+        ),
         up: n.checked_sub(1),
         down: (n < last).then_some(n + 1),
     });

@@ -358,8 +358,8 @@ async fn participants_are_named_in_the_log_its_filter_and_its_file() {
     let page = live.member.get(&format!("{AUDIT}?actor={ada}")).await;
     assert!(page.says(&format!("<option value=\"{ada}\" selected>Ada Okafor")), "{}", page.body);
     let request_id = page.headers["x-request-id"].to_str().expect("an id").to_owned();
-    let line = log::line(live.org.stack().log_file(), &request_id).await;
-    assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{line}");
+    let logged = log::line(live.org.stack().log_file(), &request_id).await;
+    assert!(logged["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{logged}");
     let export = live.member.get(&format!("{AUDIT}/export?operation=give_consent")).await;
     assert!(export.says(",participant,") && export.says(",Ada Okafor,give_consent,"), "{}", export.body);
 }
