@@ -17,16 +17,16 @@ use shared::domain::agreement::{Agreement, Lifecycle};
 use shared::domain::ids::{FieldId, GateId, ParticipantId, SubmissionId};
 use shared::domain::information::bank_details::BankDetails;
 use shared::domain::information::{Answer, OpenAnswer, Submission, Verdict, place};
-use shared::domain::member::{Judgment, NotJudged};
+use shared::domain::member::{Judgment, Member, NotJudged};
 use shared::domain::movement::safe_text::SafeNote;
 use shared::domain::proposal::Note;
 use shared::error::Error;
-use shared::service::information::{self, AnswersOf, AnswersToRead};
-use shared::web::Request;
+use shared::service::information::{self, AnswersToRead, SentBy};
+use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
 form! {
-    /// Why answers go back.
+    /// Why answers or files go back.
     pub(crate) RETURN: ReturnForm {
         reason: Field::lines("reason", "Reason", 2000, 3)
             .hint("The participant reads it, and so does whoever uses the API."),
@@ -69,14 +69,14 @@ pub(crate) async fn read(request: &mut Request) -> Result<PageResponse, Error> {
     Ok(page(request, Fields::default(), notice).await?.with_cookie(cookie))
 }
 
-fn answers_of(request: &Request) -> Result<AnswersOf, Error> {
+fn answers_of(request: &Request) -> Result<SentBy, Error> {
     let (agreement, gate) = (request.path_id("id")?, request.path_id("condition")?);
-    Ok(AnswersOf { agreement, gate, participant: request.path_id("participant")? })
+    Ok(SentBy { agreement, gate, participant: request.path_id("participant")? })
 }
 
 async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let answers = answers_of(request)?;
-    let AnswersOf { agreement: id, gate, participant } = answers;
+    let SentBy { agreement: id, gate, participant } = answers;
     let found = information::to_read(request.signed_in()?.scope(), answers).await?;
     let AnswersToRead { agreement, contact, submissions } = &found;
     let mut revisions = Vec::new();
@@ -84,16 +84,9 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         revisions.push(revision(request, &found, submission, answers).await?);
     }
     let stage = agreement.stages.iter().find(|stage| stage.gates.iter().any(|found| found.id == gate));
-    // The notice of an acceptance has no line yet.
-    let notice = notice.map(|mut notice| {
-        if notice.lines.is_empty() && agreement.lifecycle() == Lifecycle::Completed {
-            notice.lines.push("The agreement is completed.".to_owned());
-        }
-        notice
-    });
     let page = AnswersPage {
         layout: Layout::new(request),
-        notice,
+        notice: notice.map(|notice| telling_completion(notice, agreement)),
         agreement: Link { url: agreement_url(id), text: agreement.name.as_str().to_owned() },
         path: answers_url(id, gate, participant),
         step: stage.map(|stage| stage.name.as_str().to_owned()).unwrap_or_default(),
@@ -107,9 +100,17 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     Ok(PageResponse::render(&page)?.showing([id.uuid(), participant.uuid(), contact.id.uuid()]))
 }
 
-/// Whether only the answers of a participant are left to accept.
-fn is_last(agreement: &Agreement, gate: &Gate, participant: ParticipantId) -> bool {
-    agreement.unmet_by(gate).is_empty() && agreement.answers_to_read(gate).into_iter().eq([participant])
+/// Adds to the notice of an acceptance, which has no line yet, that it completed the agreement.
+pub(crate) fn telling_completion(mut notice: Notice, agreement: &Agreement) -> Notice {
+    if notice.lines.is_empty() && agreement.lifecycle() == Lifecycle::Completed {
+        notice.lines.push("The agreement is completed.".to_owned());
+    }
+    notice
+}
+
+/// Whether only what a participant sent is left to accept.
+pub(crate) fn is_last(agreement: &Agreement, gate: &Gate, participant: ParticipantId) -> bool {
+    agreement.unmet_by(gate).is_empty() && agreement.to_review(gate).into_iter().eq([participant])
 }
 
 fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission) -> Vec<Link> {
@@ -126,9 +127,9 @@ async fn revision(
     request: &Request,
     found: &AnswersToRead,
     submission: &Submission,
-    answers: AnswersOf,
+    answers: SentBy,
 ) -> Result<Revision, Error> {
-    let AnswersOf { agreement: id, gate, participant } = answers;
+    let SentBy { agreement: id, gate, participant } = answers;
     let keys = &*request.app().webhooks()?.keys;
     let mut opened: BTreeMap<FieldId, Vec<String>> = BTreeMap::new();
     for field in submission.answers.keys() {
@@ -205,24 +206,27 @@ pub(crate) async fn accept(request: &mut Request) -> Result<PageResponse, Error>
 
 pub(crate) async fn return_answers(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
-    let typed = submitted.form().get(RETURN.reason);
-    // The API shows the reason.
-    match SafeNote::parse(typed).and_then(|_| Note::parse(typed)) {
+    match read_reason(submitted.form()) {
         Ok(reason) => judge(request, Judgment::Return(reason)).await,
-        Err((code, message)) => {
-            let is_sensitive = code == FieldCode::SensitiveValue;
-            let errors = FieldErrors::one(RETURN.reason, code, message);
-            let fields = Fields::submitted(submitted.form(), errors);
-            let fields = fields.without(|name| is_sensitive && name == RETURN.reason.name);
-            Ok(page(request, fields, None).await?.unprocessable())
-        }
+        Err(fields) => Ok(page(request, fields, None).await?.unprocessable()),
     }
+}
+
+/// Reads why answers or files go back. If it can't be used, the fields to show again, without what is sensitive.
+pub(crate) fn read_reason(form: &Form) -> Result<Note, Fields> {
+    let typed = form.get(RETURN.reason);
+    // The API shows the reason of answers, and bundles show those of both.
+    SafeNote::parse(typed).and_then(|_| Note::parse(typed)).map_err(|(code, message)| {
+        let is_sensitive = code == FieldCode::SensitiveValue;
+        let fields = Fields::submitted(form, FieldErrors::one(RETURN.reason, code, message));
+        fields.without(|name| is_sensitive && name == RETURN.reason.name)
+    })
 }
 
 async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let answers = answers_of(request)?;
-    let AnswersOf { agreement: id, gate, participant } = answers;
+    let SentBy { agreement: id, gate, participant } = answers;
     let shown: SubmissionId = submitted.form().get("submission").parse().map_err(|_| Error::not_found())?;
     let (title, line) = match judgment {
         Judgment::Accept => ("Answers accepted", ""),
@@ -232,24 +236,27 @@ async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Er
     let redirect = redirect_with_notice(&submitted, url, title, line).await;
     let (scope, by) = (submitted.scope(), submitted.submitter());
     let run = || information::judge(scope, by, answers, shown, judgment.clone());
-    let line = match submitted.run(run).await? {
-        Ok(()) => return Ok(redirect.into()),
-        Err(NotJudged::Accepted(other)) => {
-            if judgment == Judgment::Accept && other == by.actor() {
-                return Ok(redirect.into());
-            }
-            format!("{} has accepted these answers already.", actor_label(&other))
-        }
-        Err(NotJudged::Returned(other, reason)) => {
-            if judgment == Judgment::Return(reason) && other == by.actor() {
-                return Ok(redirect.into());
-            }
-            format!("{} has returned these answers already.", actor_label(&other))
-        }
-        Err(NotJudged::NotActive(_)) => {
-            "The agreement is no longer active, so its answers stay as they are.".to_owned()
-        }
+    let Some(line) = submitted.run(run).await?.err().and_then(|refused| not_judged(refused, &judgment, by, "answers"))
+    else {
+        return Ok(redirect.into());
     };
     let notice = Notice::bad("Nothing was changed", line);
     Ok(page(request, Fields::submitted(submitted.form(), FieldErrors::default()), Some(notice)).await?.conflicting())
+}
+
+/// Why answers or files were not decided. None if this member has decided the same before.
+pub(crate) fn not_judged(refused: NotJudged, judgment: &Judgment, by: &Member, what: &str) -> Option<String> {
+    let is_again = match &refused {
+        NotJudged::Accepted(other) => *judgment == Judgment::Accept && *other == by.actor(),
+        NotJudged::Returned(other, reason) => *judgment == Judgment::Return(reason.clone()) && *other == by.actor(),
+        NotJudged::NotActive(_) | NotJudged::OtherFile => false,
+    };
+    (!is_again).then(|| match refused {
+        NotJudged::Accepted(other) => format!("{} has accepted these {what} already.", actor_label(&other)),
+        NotJudged::Returned(other, _) => format!("{} has returned these {what} already.", actor_label(&other)),
+        NotJudged::NotActive(_) => format!("The agreement is no longer active, so its {what} stay as they are."),
+        NotJudged::OtherFile => {
+            "The participant has uploaded another file since you opened the page. Look at it first.".to_owned()
+        }
+    })
 }

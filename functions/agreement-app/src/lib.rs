@@ -5,6 +5,7 @@ mod agreement;
 mod agreements;
 mod answers;
 mod draft;
+mod file_review;
 mod paper_rows;
 mod paper_signature;
 mod pending_proposal;
@@ -72,6 +73,12 @@ fn of_participants() -> Pages {
             post("reject_paper_signature", paper_signature::reject).fields(&paper_signature::REJECTION),
         )
         .route(&at("/conditions/{condition}/reopen"), post("reopen_condition", access::reopen))
+        .route(&at("/conditions/{condition}/files/{participant}"), get("view_uploaded_files", file_review::show))
+        .route(&at("/conditions/{condition}/files/{participant}/accept"), post("accept_files", file_review::accept))
+        .route(
+            &at("/conditions/{condition}/files/{participant}/return"),
+            post("return_files", file_review::return_files).fields(&answers::RETURN),
+        )
         .route(&at("/conditions/{condition}/answers/{participant}"), get("read_answers", answers::read))
         .route(&at("/conditions/{condition}/answers/{participant}/accept"), post("accept_answers", answers::accept))
         .route(

@@ -423,8 +423,10 @@ impl Item {
         let (when, badge) = match wait.until {
             Some(until) => (("ends", until), Some((text::time_left(now, until), "quiet"))),
             None if wait.is_declined => (("since", wait.since), Some(("Declined".to_owned(), "red"))),
-            None if wait.has_answers => (("since", wait.since), Some(("Answers to read".to_owned(), "amber"))),
-            None => (("since", wait.since), stuck(now, wait.since)),
+            None => {
+                let to_review = wait.to_review.map(|what| (what.to_owned(), "amber"));
+                (("since", wait.since), to_review.or_else(|| stuck(now, wait.since)))
+            }
         };
         let when = Some((when.0, when.1.into()));
         Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }.looked_at(queued, contacts)

@@ -10,11 +10,12 @@ use pages::response::PageResponse;
 use pages::tasks::find_gate;
 use pages::urls::{part_url, receipt_url};
 use shared::domain::agreement::Agreement;
-use shared::domain::agreement::gate::GateStatus;
+use shared::domain::agreement::gate::{GateStatus, RequestedFile};
 use shared::domain::ids::GateId;
 use shared::domain::participant::receipt::{ReceiptAct, Repeatable};
 use shared::domain::participant::{Declining, NotActed, Upload};
 use shared::error::Error;
+use shared::service::file_reviews;
 use shared::service::participants::ParticipantAct;
 use shared::text::{self, statements};
 use shared::web::Request;
@@ -44,6 +45,9 @@ struct ConditionPage {
     organization: String,
     agreement: String,
     step: String,
+    file: RequestedFile,
+    returned: Option<String>,
+    waits_for_review: bool,
     task: GateTask,
     is_open: bool,
     can_upload: bool,
@@ -78,6 +82,9 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         return answers::page(request, id, Shown { session, view: &view, own: &own, fields, notice }).await;
     }
     let is_open = waits_for(&view, gate, by.id());
+    let file = gate.rule.requested_file().cloned().unwrap_or_default();
+    let returned =
+        if file.review && is_open { file_reviews::last_return(session.scope(), by, id).await? } else { None };
     let uploads = view.receipts.iter().filter_map(|receipt| match &receipt.act {
         ReceiptAct::Uploaded { gate_id, file_name, content, .. } if *gate_id == id => {
             let link = Link { url: receipt_url(by.id(), receipt.id), text: file_name.as_str().to_owned() };
@@ -93,9 +100,14 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         organization: session.organization().name.as_str().to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         step: stage.name.as_str().to_owned(),
+        file,
+        returned: returned.map(|reason| reason.as_str().to_owned()),
+        waits_for_review: agreement.to_review(gate).contains(&by.id()),
         task,
         is_open,
-        can_upload: task == GateTask::Upload && gate.state.status() == GateStatus::Open,
+        can_upload: task == GateTask::Upload
+            && gate.state.status() == GateStatus::Open
+            && !agreement.has_accepted(id, by.id()),
         documents: crate::overview::documents(&view, by.id()),
         terms: agreement.terms.as_ref().map(text::terms).unwrap_or_default(),
         uploads: uploads.collect(),

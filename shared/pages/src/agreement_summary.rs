@@ -9,7 +9,7 @@ use shared::domain::agreement::{
 };
 use shared::domain::contact::{ChangedIdentity, Contact, Email};
 use shared::domain::day::Day;
-use shared::domain::ids::ParticipantId;
+use shared::domain::ids::{AgreementId, GateId, ParticipantId};
 use shared::domain::member::obstacle;
 use shared::domain::movement::Movement;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
@@ -21,7 +21,7 @@ use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
 use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
 use crate::layout::Link;
 use crate::urls::{
-    access_url, agreement_url, answers_url, document_url, movement_url, obligation_url, verification_url,
+    access_url, agreement_url, answers_url, document_url, files_url, movement_url, obligation_url, verification_url,
 };
 
 /// An agreement's parts.
@@ -191,7 +191,7 @@ impl AgreementSummary {
         self
     }
 
-    /// Adds recorded verifications, and links to record those that an active agreement waits for and to read answers.
+    /// Adds recorded verifications, and links to record those that an active agreement waits for and to what participants sent.
     #[must_use]
     pub fn with_verifications(mut self, agreement: &Agreement, recorded: &[Verification]) -> Self {
         for (row, participant) in self.participants.iter_mut().zip(&agreement.participants) {
@@ -212,21 +212,41 @@ impl AgreementSummary {
                     };
                     row.acts = agreement.unmet_by(gate).into_iter().filter_map(link).collect();
                 }
-                if matches!(gate.rule, GateRule::InformationRequest { .. }) && gate.state.status() != GateStatus::Locked
+                if gate.state.status() != GateStatus::Locked
+                    && let Some(sent) = Sent::of(&gate.rule)
                 {
                     let link = |(text, id): (&str, ParticipantId)| {
                         let at = agreement.participants.iter().position(|participant| participant.id == id)?;
                         let text = format!("{text} of {}", self.participants.get(at)?.name);
-                        Some(Link { url: answers_url(agreement.id(), gate.id, id), text })
+                        Some(Link { url: (sent.url)(agreement.id(), gate.id, id), text })
                     };
-                    let to_read = agreement.answers_to_read(gate).into_iter().map(|id| ("Read answers", id));
+                    let to_review = agreement.to_review(gate).into_iter().map(|id| (sent.to_review, id));
                     let named = gate.rule.named(agreement).into_iter();
-                    let accepted = named.filter(|id| agreement.has_accepted_answers(gate.id, *id));
-                    row.acts = to_read.chain(accepted.map(|id| ("Answers", id))).filter_map(link).collect();
+                    let settled = named.filter(|id| agreement.has_settled(gate.id, *id));
+                    row.acts = to_review.chain(settled.map(|id| (sent.settled, id))).filter_map(link).collect();
                 }
             }
         }
         self
+    }
+}
+
+/// What participants send for a condition, as the links to it are called.
+struct Sent {
+    to_review: &'static str,
+    settled: &'static str,
+    url: fn(AgreementId, GateId, ParticipantId) -> String,
+}
+
+impl Sent {
+    fn of(rule: &GateRule) -> Option<Self> {
+        match rule {
+            GateRule::InformationRequest { .. } => {
+                Some(Self { to_review: "Read answers", settled: "Answers", url: answers_url })
+            }
+            GateRule::FileUpload { .. } => Some(Self { to_review: "Review file", settled: "File", url: files_url }),
+            _ => None,
+        }
     }
 }
 

@@ -34,13 +34,21 @@ pub fn rows_of(agreement: &Agreement, by: ParticipantId) -> Vec<TaskRow> {
                 (format!("{base}/documents/{id}"), text, "Review and sign", current_step(agreement))
             }
             Task::Approve(id) => (at(id), "Give your approval".to_owned(), "Review and approve", gate_step(id)?),
-            Task::Upload(id) => (at(id), "Upload a file".to_owned(), "Choose a file", gate_step(id)?),
+            Task::Upload(id) => (at(id), upload_title(agreement, id), "Choose a file", gate_step(id)?),
             Task::Answer(id) => (at(id), "Answer questions".to_owned(), "Answer", gate_step(id)?),
             Task::BeVerified(id) => (String::new(), "Identity check".to_owned(), "", gate_step(id)?),
         };
         Some(TaskRow { can_act: !url.is_empty(), link: Link { url, text }, verb, about: format!("Step: {step}") })
     };
     agreement.tasks_of(by).into_iter().filter_map(row).collect()
+}
+
+/// What a participant is asked to upload for a condition.
+#[must_use]
+pub fn upload_title(agreement: &Agreement, id: GateId) -> String {
+    let file = agreement.gate(id).and_then(|gate| gate.rule.requested_file());
+    let title = file.and_then(|file| file.title.as_ref());
+    title.map_or("Upload a file".to_owned(), |title| format!("Upload: {}", title.as_str()))
 }
 
 /// A participant's open tasks in words, for members.

@@ -72,6 +72,12 @@ pub fn access_url(agreement: AgreementId, participant: ParticipantId) -> String 
     format!("{}/participants/{participant}/access", agreement_url(agreement))
 }
 
+/// The URL of the files that a participant uploaded for a condition.
+#[must_use]
+pub fn files_url(agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {
+    format!("{}/conditions/{gate}/files/{participant}", agreement_url(agreement))
+}
+
 /// The URL of a participant's answers to an information request.
 #[must_use]
 pub fn answers_url(agreement: AgreementId, gate: GateId, participant: ParticipantId) -> String {

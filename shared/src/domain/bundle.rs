@@ -12,6 +12,7 @@ use super::agreement::{Agreement, DocumentContent, Life};
 use super::audit::AuditRow;
 use super::contact::Contact;
 use super::event::EventType;
+use super::file_review::FileReview;
 use super::file_type::FileType;
 use super::ids::{DocumentId, ReceiptId, RequestId, StatementId};
 use super::information::{Answer, AnswerFile, OpenAnswer, Submission};
@@ -69,6 +70,8 @@ pub struct AgreementRecord {
     pub verifications: Vec<Verification>,
     /// The recorded paper signatures, oldest first, including those that don't count.
     pub papers: Vec<PaperSignature>,
+    /// Members' reviews of files that participants uploaded, oldest first.
+    pub file_reviews: Vec<FileReview>,
     /// Its payments, by id.
     pub payments: Vec<RecordedPayment>,
     /// Its obligations, in the order of its promises. None for a certificate.
@@ -151,6 +154,7 @@ impl AgreementRecord {
         }
         let end = self.timeline.last().map_or(completed_at, |entry| entry.act.at.max(completed_at));
         self.receipts.retain(|receipt| receipt.at <= end);
+        self.file_reviews.retain(|review| review.reviewed_at <= end);
         // Completion requires those that count, so they were decided before it.
         self.papers.retain(|paper| paper.counts_since().is_some());
         Ok(CompletedRecord { record: self, published_at, completed_at, has_more_acts: false })

@@ -14,6 +14,7 @@ pub mod device;
 pub mod endpoint;
 pub mod endpoint_url;
 pub mod event;
+pub mod file_review;
 pub mod file_type;
 pub mod funding;
 #[cfg(test)]

@@ -142,10 +142,17 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
         let beside = async {
             let papers = store.paper_signatures(id);
             let submissions = async { if with_rows { store.submissions(id).await } else { Ok(Vec::new()) } };
-            let beside = tokio::try_join!(store.receipts(id), store.verifications(id), papers, submissions);
+            let beside = tokio::try_join!(
+                store.receipts(id),
+                store.verifications(id),
+                papers,
+                submissions,
+                store.file_reviews(id)
+            );
             beside.map_err(Error::from)
         };
-        let (agreement, (receipts, verifications, papers, submissions)) = tokio::try_join!(found(scope, id), beside)?;
+        let (agreement, (receipts, verifications, papers, submissions, file_reviews)) =
+            tokio::try_join!(found(scope, id), beside)?;
         if !agreement.was_published() {
             return Ok(Err(NoBundle::NotPublished));
         }
@@ -175,6 +182,7 @@ async fn gather(scope: &Scope, id: AgreementId, extent: Extent) -> Result<Result
             receipts,
             verifications,
             papers,
+            file_reviews,
             payments,
             obligations,
             submissions,

@@ -244,7 +244,7 @@ impl<'a> Chosen<'a> {
             proposals.iter().filter(is_publication).map(|proposal| proposal.agreement).collect();
 
         let needs_us = |open: &&OpenAgreement| {
-            let waits = open.is_declined || open.has_answers;
+            let waits = open.is_declined || open.is_to_review;
             open.is_active && (waits || !open.waited_for.is_disjoint(own))
         };
         // Those are among the payments.
@@ -260,7 +260,7 @@ impl<'a> Chosen<'a> {
         active.sort_by_key(|active| active.since_ms);
         let (mut attention, mut waiting): (Vec<_>, Vec<_>) = active.into_iter().partition(needs_us);
         waiting.retain(|open| !is_paid_next(open));
-        attention.sort_by_key(|active| (!active.is_declined, !active.has_answers, active.since_ms));
+        attention.sort_by_key(|active| (!active.is_declined, !active.is_to_review, active.since_ms));
         let attention_max = if all_attention { limits::HOME_ATTENTION_MAX } else { limits::HOME_AGREEMENTS_MAX };
         drafts.retain(|draft| !proposed.contains(&draft.id));
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.since_ms));

@@ -209,9 +209,9 @@ pub async fn of_agreement(scope: &Scope, id: AgreementId) -> Result<(Agreement, 
     Ok((agreement.into_inner(), submissions))
 }
 
-/// Which answers: those of a participant to an information request.
+/// Whose answers or files, and for which condition of an agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AnswersOf {
+pub struct SentBy {
     /// The agreement.
     pub agreement: AgreementId,
     /// The condition that asks for them.
@@ -232,8 +232,8 @@ pub struct AnswersToRead {
 }
 
 /// What a member reads of a participant's answers to an information request.
-pub async fn to_read(scope: &Scope, answers: AnswersOf) -> Result<AnswersToRead, Error> {
-    let AnswersOf { agreement: id, gate, participant } = answers;
+pub async fn to_read(scope: &Scope, answers: SentBy) -> Result<AnswersToRead, Error> {
+    let SentBy { agreement: id, gate, participant } = answers;
     let submissions = async { scope.store().submissions_of(id, gate, participant).await.map_err(Error::from) };
     let (agreement, submissions) = tokio::try_join!(found(scope, id), submissions)?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
@@ -250,11 +250,11 @@ pub async fn to_read(scope: &Scope, answers: AnswersOf) -> Result<AnswersToRead,
 pub async fn judge(
     scope: &Scope,
     by: &Member,
-    answers: AnswersOf,
+    answers: SentBy,
     shown: SubmissionId,
     judgment: Judgment,
 ) -> Result<Plan<Result<(), NotJudged>>, Error> {
-    let AnswersOf { agreement: id, gate, participant } = answers;
+    let SentBy { agreement: id, gate, participant } = answers;
     // One after the other: what is decided after the agreement was read conflicts with its version.
     let loaded = AgreementWithFacts::of(found(scope, id).await?);
     let submissions = scope.store().submissions_of(id, gate, participant).await?;

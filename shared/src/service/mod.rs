@@ -27,6 +27,7 @@ pub mod due;
 pub mod due_obligations;
 pub mod endings;
 pub mod endpoints;
+pub mod file_reviews;
 pub mod form_copies;
 pub mod funding_confirmations;
 pub mod funding_import;

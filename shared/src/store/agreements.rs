@@ -72,7 +72,7 @@ impl Record for Agreement {
             .with_ids(CONTACTS, self.participants.iter().map(|participant| participant.contact_id.uuid()))
             .with_ids(WAITED_FOR, self.waited_for().into_iter().map(ContactId::uuid))
             .with_number(DECLINED, self.is_declined().then_some(1))
-            .with_number(ANSWERS, i64::try_from(self.answers_waiting()).ok().filter(|count| *count > 0))
+            .with_number(ANSWERS, i64::try_from(self.reviews_waiting()).ok().filter(|count| *count > 0))
             .with_number(SINCE, self.open_since().map(Timestamp::unix_ms))
             .with_number(EXPIRES, self.expires_at.map(Timestamp::unix_ms));
         let is_owed = !self.movements().is_empty() || !self.promises.is_empty();
@@ -211,7 +211,7 @@ pub(crate) struct OpenAgreement {
     /// The contacts for whom an active agreement's current step waits.
     pub waited_for: BTreeSet<ContactId>,
     pub is_declined: bool,
-    pub has_answers: bool,
+    pub is_to_review: bool,
     pub authorizations: usize,
     pub to_authorize: Vec<MovementId>,
     /// Who recorded each paper signature of an active agreement that waits for a second member.
@@ -259,7 +259,7 @@ fn open_agreement(row: HeldRow<'_>) -> Option<OpenAgreement> {
         contacts: ids(CONTACTS).into_iter().map(Into::into).collect(),
         waited_for: ids(WAITED_FOR).into_iter().map(Into::into).collect(),
         is_declined: row.number::<i64>(DECLINED).is_some(),
-        has_answers: row.number::<i64>(ANSWERS).is_some(),
+        is_to_review: row.number::<i64>(ANSWERS).is_some(),
         authorizations: row.number(AUTHORIZES).unwrap_or_default(),
         to_authorize: ids(TO_AUTHORIZE).into_iter().map(Into::into).collect(),
         papers: ids(PAPERS).into_iter().map(Into::into).collect(),

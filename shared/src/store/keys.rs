@@ -358,6 +358,19 @@ pub(super) fn receipts_of(participant: ParticipantId) -> String {
     Kind::Receipt.prefix(&[&participant])
 }
 
+pub(super) fn file_review(part: Part, gate: GateId, receipt: ReceiptId) -> Key {
+    let Part { organization_id, agreement_id, participant_id } = part;
+    Kind::FileReview.key(&[&organization_id, &agreement_id, &participant_id, &gate, &receipt])
+}
+
+pub(super) fn file_reviews() -> String {
+    Kind::FileReview.prefix(&[])
+}
+
+pub(super) fn file_reviews_of(participant: ParticipantId, gate: GateId) -> String {
+    Kind::FileReview.prefix(&[&participant, &gate])
+}
+
 pub(super) fn answer_draft(part: Part, gate: GateId) -> Key {
     let Part { organization_id, agreement_id, participant_id } = part;
     Kind::AnswerDraft.key(&[&organization_id, &agreement_id, &gate, &participant_id])

@@ -23,6 +23,7 @@ pub mod endpoints;
 pub mod events;
 pub mod export;
 mod failure;
+pub(crate) mod file_reviews;
 pub mod files;
 pub(crate) mod form_copies;
 pub mod funding_items;

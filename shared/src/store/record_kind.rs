@@ -243,6 +243,9 @@ records! {
     LinkCode = "code of a link": at("ORG#o#AGREEMENT#i", "LINKCODE#i").refers(Chapter::BesideAgreements);
     /// What a participant did.
     Receipt = "receipt": at("ORG#o#AGREEMENT#i", "RECEIPT#i#i").exported().refers(Chapter::BesideAgreements);
+    /// A member's review of files that a participant uploaded.
+    FileReview = "review of files":
+        at("ORG#o#AGREEMENT#i", "FILEREVIEW#i#i#i").exported().refers(Chapter::BesideAgreements);
     /// The draft of a participant's answers.
     AnswerDraft = "draft of answers":
         at("ORG#o#AGREEMENT#i", "ANSWERDRAFT#i#i").sealed(&["sealed"]).refers(Chapter::BesideAgreements);

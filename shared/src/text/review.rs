@@ -57,7 +57,10 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, of: Named<'_>) -> Str
             None => "The signatures on a document, still to be chosen".to_owned(),
         },
         GateRule::ParticipantApproval { .. } => format!("Approval by {who}"),
-        GateRule::FileUpload { .. } => format!("A file from {who}"),
+        GateRule::FileUpload { file, .. } => {
+            let what = file.title.as_ref().map_or("A file".to_owned(), |title| format!("“{}”", title.as_str()));
+            format!("{what} from {who}{}", if file.review { ", accepted by a member" } else { "" })
+        }
         GateRule::Countdown { until } => match until {
             Some(Countdown::AfterHours(hours)) => format!("{} waiting period", period(*hours)),
             Some(Countdown::At(moment)) => format!("Waiting until {}", moment.for_people()),

@@ -45,7 +45,16 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
             format!("{who} to sign")
         }
         (GateState::Open { .. }, GateRule::ParticipantApproval { .. }) => format!("{who} to approve"),
-        (GateState::Open { .. }, GateRule::FileUpload { .. }) => format!("{who} to upload a file"),
+        (GateState::Open { .. }, GateRule::FileUpload { file, .. }) => {
+            let to_review: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
+            let sent_by = || names(agreement, &to_review, contacts);
+            let what = file.title.as_ref().map_or("a file".to_owned(), |title| format!("“{}”", title.as_str()));
+            match (waited_for, to_review.is_empty()) {
+                (_, true) => format!("{who} to upload {what}"),
+                ([], false) => format!("A member to review the file of {}", sent_by()),
+                (_, false) => format!("{who} to upload {what}, and a member to review the file of {}", sent_by()),
+            }
+        }
         (GateState::Open { .. }, GateRule::Countdown { .. }) => match gate.due_at() {
             Some(due) => due.for_people(),
             None => "A date to be set".to_owned(),
@@ -55,7 +64,7 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
             "Proof from the receiving side that the payment arrived".to_owned()
         }
         (GateState::Open { .. }, GateRule::InformationRequest { .. }) => {
-            let to_read: Vec<ParticipantId> = agreement.answers_to_read(gate).into_iter().collect();
+            let to_read: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
             let answered = || names(agreement, &to_read, contacts);
             match (waited_for, to_read.is_empty()) {
                 (_, true) => format!("{who} to answer, and a member to accept"),
@@ -67,17 +76,21 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
     }
 }
 
-/// Whom an active agreement's open gate waits for, and since when: participants, and a member for their answers.
+/// Whom an active agreement's open gate waits for, and since when: participants, and a member for what they sent.
 #[must_use]
 pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(String, Option<Timestamp>)> {
     let waited_for: Vec<ParticipantId> = agreement.unmet_by(gate).into_iter().collect();
-    let to_read: Vec<ParticipantId> = agreement.answers_to_read(gate).into_iter().collect();
-    let sent_at = agreement.answers_wait_since(gate).or_else(|| gate.opened_at());
+    let to_read: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
+    let sent_at = agreement.to_review_since(gate).or_else(|| gate.opened_at());
     match (waited_for.is_empty(), to_read.is_empty()) {
         (false, false) => {
-            let answer = format!("{} to answer", names(agreement, &waited_for, contacts));
-            let read = format!("a member to read the answers of {}", names(agreement, &to_read, contacts));
-            vec![(answer, gate.opened_at()), (read, sent_at)]
+            let (do_it, review) = match &gate.rule {
+                GateRule::FileUpload { .. } => ("upload a file", "review the file"),
+                _ => ("answer", "read the answers"),
+            };
+            let sends = format!("{} to {do_it}", names(agreement, &waited_for, contacts));
+            let reads = format!("a member to {review} of {}", names(agreement, &to_read, contacts));
+            vec![(sends, gate.opened_at()), (reads, sent_at)]
         }
         _ => vec![(waiting_on(gate, agreement, &waited_for, contacts), sent_at)],
     }
@@ -88,17 +101,17 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
 pub struct CurrentWait {
     /// Whom or what it waits for, such as `Ada Okafor to approve`.
     pub on: String,
-    /// Since when: if it waits for a member, since a participant declined or sent answers.
+    /// Since when: if it waits for a member, since a participant declined or sent something.
     pub since: Timestamp,
     /// When it ends, if only time is needed.
     pub until: Option<Timestamp>,
     /// Whether a participant has declined.
     pub is_declined: bool,
-    /// Whether answers wait for a member to read them.
-    pub has_answers: bool,
+    /// What waits for a member's review, if anything: `Answers to read`.
+    pub to_review: Option<&'static str>,
 }
 
-/// What an active agreement's step waits for: declined conditions, answers, own contacts, other people, then time.
+/// What an active agreement's step waits for: declined conditions, reviews, own contacts, other people, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
@@ -109,10 +122,10 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
         named.any(|participant| own.contains(&participant.contact_id)) || is_to_authorize(gate)
     };
     let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
-    let has_answers = |gate: &Gate| !agreement.answers_to_read(gate).is_empty();
-    waiting.sort_by_key(|gate| (!is_declined(gate), !has_answers(gate), !is_own(gate), is_time(gate)));
+    let is_to_review = |gate: &Gate| !agreement.to_review(gate).is_empty();
+    waiting.sort_by_key(|gate| (!is_declined(gate), !is_to_review(gate), !is_own(gate), is_time(gate)));
     let (first, others) = waiting.split_first()?;
-    let since = first.declined_at().or_else(|| agreement.answers_wait_since(first)).or_else(|| first.opened_at())?;
+    let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
             requirement(&first.rule, agreement, Named { contacts, payments: &[] })
@@ -128,7 +141,10 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
         since,
         until: if is_time(first) { waiting.iter().filter_map(|gate| gate.due_at()).max() } else { None },
         is_declined: is_declined(first),
-        has_answers: has_answers(first),
+        to_review: is_to_review(first).then_some(match &first.rule {
+            GateRule::FileUpload { .. } => "File to review",
+            _ => "Answers to read",
+        }),
     })
 }
 
@@ -165,7 +181,7 @@ mod tests {
         };
         let mut live = answered(live, gate, one, after(3));
         let found = wait(&live).unwrap();
-        assert!(found.has_answers && found.since == after(3), "{found:?}");
+        assert!(found.to_review == Some("Answers to read") && found.since == after(3), "{found:?}");
         let told = waits(&live.stages[0].gates[1], &live, &deal.contacts);
         assert_eq!(
             told.iter().map(|(_, since)| *since).collect::<Vec<_>>(),

@@ -52,6 +52,7 @@ struct Settings {
     documents: Option<Vec<Choice>>,
     payments: Option<Vec<Choice>>,
     is_countdown: bool,
+    is_upload: bool,
 }
 
 fn waits_for_payment(gate_type: GateType) -> bool {
@@ -89,6 +90,7 @@ impl Settings {
                 .then(|| std::iter::once(none).chain(documents).collect()),
             payments: waits_for_payment(gate_type).then(|| std::iter::once(no_payment).chain(payments).collect()),
             is_countdown: gate_type == GateType::Countdown,
+            is_upload: gate_type == GateType::FileUpload,
         }
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use pages::fields::Fields;
 use pages::form;
-use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField};
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField, RequestedFile};
 use shared::domain::ids::{DocumentId, FieldId, ParticipantId, SignatureBlockId};
+use shared::domain::movement::safe_text::SafeNote;
+use shared::domain::proposal::Note;
 use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use shared::web::Form;
@@ -18,6 +20,10 @@ form! {
     pub(crate) CONDITION: ConditionForm {
         participants: Field::choice("participant.", "Who must act"),
         blocks: Field::choice("block.", "Signature blocks"),
+        title: Field::line("title", "What they upload", 200)
+            .hint("Such as “LLC resolution”. They see it as the title of the request."),
+        help: Field::lines("help", "Help text", 2000, 3).hint("What helps them to find the right file. Optional."),
+        review: Field::tick("review", "A member reviews each file").hint("The condition is met once a member has accepted everyone’s file. A member can return a file with a reason."),
         document: Field::choice("document_id", "Document"),
         payment: Field::choice("movement_id", "Payment"),
         wait: Field::line("wait", "Duration", 6).hint("From the moment the step opens."),
@@ -55,8 +61,14 @@ pub(super) fn fields_of(rule: &GateRule, zone: &TimeZone) -> Fields {
         GateRule::DocumentSigned { document_id } => {
             document_id.iter().map(|id| (CONDITION.document.name.to_owned(), id.to_string())).collect()
         }
+        GateRule::FileUpload { participant_ids, file } => {
+            let title = file.title.iter().map(|title| (CONDITION.title.name.to_owned(), title.as_str().to_owned()));
+            let help = file.help.iter().map(|help| (CONDITION.help.name.to_owned(), help.as_str().to_owned()));
+            let review = file.review.then(|| on(CONDITION.review.name.to_owned()));
+            let people: Vec<(String, String)> = people(participant_ids);
+            people.into_iter().chain(title).chain(help).chain(review).collect()
+        }
         GateRule::ParticipantApproval { participant_ids }
-        | GateRule::FileUpload { participant_ids }
         | GateRule::InformationRequest { participant_ids, .. }
         | GateRule::IdentityVerified { participant_ids } => people(participant_ids),
         GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) } => {
@@ -89,7 +101,7 @@ pub(super) fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Re
             GateRule::DocumentSigned { document_id }
         }
         GateType::ParticipantApproval => GateRule::ParticipantApproval { participant_ids: participant_ids() },
-        GateType::FileUpload => GateRule::FileUpload { participant_ids: participant_ids() },
+        GateType::FileUpload => GateRule::FileUpload { participant_ids: participant_ids(), file: read_file(form)? },
         GateType::IdentityVerified => GateRule::IdentityVerified { participant_ids: participant_ids() },
         GateType::InformationRequest => {
             GateRule::InformationRequest { participant_ids: participant_ids(), fields: Vec::new() }
@@ -102,6 +114,20 @@ pub(super) fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Re
             GateRule::MovementReconciled { movement_id: form.get(CONDITION.payment).parse().ok() }
         }
     })
+}
+
+fn read_file(form: &Form) -> Result<RequestedFile, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let typed = |field: &str| Some(form.get(field)).filter(|text| !text.trim().is_empty());
+    let title = typed(CONDITION.title.name).map(|text| label(text, CONDITION.title.name));
+    let title = title.transpose().map_err(|error| errors.extend(error)).ok().flatten();
+    // The API shows it, like all texts of a condition.
+    let help = typed(CONDITION.help.name).map(|text| SafeNote::parse(text).and_then(|_| Note::parse(text)));
+    let help = help.transpose().map_err(|(code, message)| {
+        errors.extend(FieldErrors::one(CONDITION.help, code, message));
+    });
+    let review = !form.get(CONDITION.review).is_empty();
+    if errors.is_empty() { Ok(RequestedFile { title, help: help.ok().flatten(), review }) } else { Err(errors) }
 }
 
 fn read_countdown(form: &Form, zone: &TimeZone) -> Result<Option<Countdown>, FieldErrors> {

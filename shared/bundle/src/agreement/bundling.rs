@@ -16,7 +16,7 @@ use shared::service::agreements::AgreementInFull;
 
 use super::files::{Files, file};
 use super::lines::{
-    ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, Former, Named, PaperLine, ReceiptLine,
+    ActLine, Addressee, AgreementFile, AuditLine, DocumentPath, FileReviewLine, Former, Named, PaperLine, ReceiptLine,
     VerificationLine, lines, object,
 };
 use super::satisfactions::satisfaction_paths;
@@ -55,6 +55,8 @@ pub fn bundle(
     contents.insert("receipts.jsonl".to_owned(), lines(receipts)?.into());
     let verifications = lines(record.verifications.iter().map(VerificationLine::from))?;
     contents.insert("verifications.jsonl".to_owned(), verifications.into());
+    contents
+        .insert("file_reviews.jsonl".to_owned(), lines(record.file_reviews.iter().map(FileReviewLine::from))?.into());
     let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(gathered.audit_rows.iter().map(AuditLine::from))?.into());

@@ -17,6 +17,7 @@ use shared::domain::agreement::Document;
 use shared::domain::agreement::promise::Promise;
 use shared::domain::bundle::{AgreementRecord, CompletedRecord, TimelineEntry};
 use shared::domain::ids::{MovementId, ParticipantId, ReceiptId};
+use shared::domain::member::Judgment;
 use shared::domain::money::Money;
 use shared::domain::organization::Organization;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
@@ -198,6 +199,14 @@ fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
         );
         (verification.recorded_at, verification.recorded_by.display_name.clone(), what)
     });
+    let of_reviews = record.file_reviews.iter().map(|review| {
+        let did = match &review.judgment {
+            Judgment::Accept => "Accepted the file of",
+            Judgment::Return(_) => "Returned the file of",
+        };
+        let what = format!("{did} {}", name_of(record, review.participant_id));
+        (review.reviewed_at, review.reviewed_by.display_name.clone(), what)
+    });
     let of_papers = record.papers.iter().flat_map(|paper| {
         let (name, document) = (paper.signed_by(), paper.document.as_str());
         let what = format!("Recorded that {name} signed “{document}” on paper on {}", paper.signed_on.for_people());
@@ -211,7 +220,8 @@ fn acts(record: &AgreementRecord, audience: Audience) -> Vec<Act> {
         };
         std::iter::once(recorded).chain(confirmed)
     });
-    let mut all: Vec<(Timestamp, String, String)> = of_receipts.chain(of_verifications).chain(of_papers).collect();
+    let mut all: Vec<(Timestamp, String, String)> =
+        of_receipts.chain(of_verifications).chain(of_reviews).chain(of_papers).collect();
     all.sort_by_key(|(at, ..)| *at);
     let act = |(at, actor, what): (Timestamp, String, String)| Act { at: at.for_people_to_the_second(), actor, what };
     all.into_iter().map(act).collect()

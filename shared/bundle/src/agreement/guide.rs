@@ -52,6 +52,7 @@ answers/             the files among the answers to information requests, if any
 consent/             each text that participants consented to, if any
 timeline.jsonl       every act on the agreement: when, who, what
 receipts.jsonl       what each act of a participant left behind
+file_reviews.jsonl   what members decided about files that participants uploaded for a review, if any
 verifications.jsonl  the identity checks that members recorded
 paper_signatures.jsonl  the signatures on paper that members recorded, whether or not they count
 movements.jsonl      the payments: what is due between whom, and whether it is confirmed received

@@ -15,10 +15,12 @@ use shared::domain::bundle::TimelineEntry;
 use shared::domain::contact::{ContactKind, Email as ContactEmail, FormerIdentity};
 use shared::domain::day::Day;
 use shared::domain::event::EventType;
+use shared::domain::file_review::FileReview;
 use shared::domain::ids::{
     DocumentId, EvidenceId, GateId, MovementId, ObligationId, PaperSignatureId, ParticipantId, ReceiptId, RequestId,
     SignatureBlockId, SubmissionId, VerificationId,
 };
+use shared::domain::member::Judgment;
 use shared::domain::money::Money;
 use shared::domain::movement::claim::ClaimedTransfer;
 use shared::domain::movement::source::EvidenceSource;
@@ -319,6 +321,35 @@ impl<'a> From<&'a Verification> for VerificationLine<'a> {
             day: verification.day.to_string(),
             recorded_by: &verification.recorded_by,
             recorded_at: verification.recorded_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct FileReviewLine<'a> {
+    receipt_id: ReceiptId,
+    condition_id: GateId,
+    participant_id: ParticipantId,
+    decision: &'static str,
+    reason: Option<&'a str>,
+    reviewed_by: &'a Actor,
+    reviewed_at: Timestamp,
+}
+
+impl<'a> From<&'a FileReview> for FileReviewLine<'a> {
+    fn from(review: &'a FileReview) -> Self {
+        let (decision, reason) = match &review.judgment {
+            Judgment::Accept => ("accepted", None),
+            Judgment::Return(reason) => ("returned", Some(reason.as_str())),
+        };
+        Self {
+            receipt_id: review.receipt_id,
+            condition_id: review.gate_id,
+            participant_id: review.participant_id,
+            decision,
+            reason,
+            reviewed_by: &review.reviewed_by,
+            reviewed_at: review.reviewed_at,
         }
     }
 }

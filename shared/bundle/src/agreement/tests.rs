@@ -106,6 +106,7 @@ pub(crate) fn record() -> AgreementRecord {
         ],
         verifications: Vec::new(),
         papers: Vec::new(),
+        file_reviews: Vec::new(),
         payments: Vec::new(),
         obligations: Vec::new(),
         submissions: Vec::new(),

@@ -17,6 +17,7 @@ use crate::domain::ids::{
     AgreementId, ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, SignatureBlockId, StageId,
     WorkspaceId,
 };
+use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
 use crate::service::agreements::AgreementInFull;
@@ -204,6 +205,15 @@ pub struct GateView {
     /// The questions, of `information_request`.
     #[schema(required = true)]
     pub fields: Option<Vec<InformationField>>,
+    /// What file is asked for, of `file_upload`.
+    #[schema(required = true, example = "LLC resolution")]
+    pub title: Option<Label>,
+    /// What helps to find the right file, of `file_upload`.
+    #[schema(required = true)]
+    pub help: Option<Note>,
+    /// Whether a member must accept each participant's file, of `file_upload`.
+    #[schema(required = true)]
+    pub review: Option<bool>,
     /// The blocks, of `signature_blocks`.
     #[schema(required = true)]
     pub signature_blocks: Option<Vec<SignatureBlockView>>,
@@ -419,6 +429,7 @@ impl GateView {
             && matches!(gate.state, GateState::Locked | GateState::Open { .. });
         let waited_for: Vec<ParticipantId> =
             if is_waiting { agreement.unmet_by(gate).into_iter().collect() } else { Vec::new() };
+        let file = gate.rule.requested_file();
         Self {
             id: gate.id,
             gate_type: gate.rule.gate_type(),
@@ -444,6 +455,9 @@ impl GateView {
                 GateRule::InformationRequest { fields, .. } => Some(fields.clone()),
                 _ => None,
             },
+            title: file.and_then(|file| file.title.clone()),
+            help: file.and_then(|file| file.help.clone()),
+            review: file.map(|file| file.review),
             signature_blocks: match &gate.rule {
                 GateRule::SignatureBlocks { block_ids } => {
                     Some(all_blocks(agreement).filter(|block| block_ids.contains(&block.id)).collect())

@@ -284,6 +284,7 @@ impl Blocker {
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::{Deal, draft, noon, promise, question};
+    use super::super::gate::RequestedFile;
     use super::super::promise::{Parties, Promise};
     use super::*;
     use crate::domain::ids::MovementId;
@@ -352,7 +353,8 @@ mod tests {
             gate(deal, 0, 2).rule = GateRule::ParticipantApproval { participant_ids: [].into() };
         }),
         (&[FieldCode::GateParticipantMissing], |deal| {
-            gate(deal, 1, 0).rule = GateRule::FileUpload { participant_ids: [ParticipantId::new()].into() };
+            gate(deal, 1, 0).rule =
+                GateRule::FileUpload { participant_ids: [ParticipantId::new()].into(), file: RequestedFile::default() };
         }),
         (&[FieldCode::GateParticipantMissing], |deal| {
             let fields = vec![question("Who?")];

@@ -91,7 +91,9 @@ impl Ids {
             GateRule::ParticipantApproval { participant_ids } => {
                 GateRule::ParticipantApproval { participant_ids: who(participant_ids) }
             }
-            GateRule::FileUpload { participant_ids } => GateRule::FileUpload { participant_ids: who(participant_ids) },
+            GateRule::FileUpload { participant_ids, file } => {
+                GateRule::FileUpload { participant_ids: who(participant_ids), file: file.clone() }
+            }
             GateRule::Countdown { until } => {
                 let is_over = matches!(until, Some(Countdown::At(at)) if *at <= now);
                 GateRule::Countdown { until: until.filter(|_| !is_over) }

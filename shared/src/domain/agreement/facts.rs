@@ -32,7 +32,7 @@ pub struct Facts {
     pub(in crate::domain) approved: BTreeSet<(GateId, ParticipantId)>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(in crate::domain) uploaded: BTreeSet<(GateId, ParticipantId)>,
-    /// The answers that wait for a member, by gate and participant, with the time they were sent.
+    /// The answers and files that wait for a member's review, by gate and participant, with the time they were sent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "answers_that_wait")]
     pub(in crate::domain) answered: BTreeMap<(GateId, ParticipantId), Timestamp>,
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::blockers::{Blocker, DraftContext, DraftPayment, blockers};
 use super::facts::Facts;
-use super::gate::{Countdown, FieldType, GateRule, InformationField};
+use super::gate::{Countdown, FieldType, GateRule, InformationField, RequestedFile};
 use super::promise::{Parties, Promise, PromiseTerms};
 use super::{
     Agreement, AgreementKind, AgreementName, ConversionTiming, DocumentContent, Label, Life, NewAgreement,
@@ -143,7 +143,7 @@ impl Deal {
             GateRule::SignatureBlocks { block_ids: BTreeSet::from([block]) },
             GateRule::DocumentSigned { document_id: Some(document) },
             GateRule::ParticipantApproval { participant_ids: both.clone() },
-            GateRule::FileUpload { participant_ids: both.clone() },
+            GateRule::FileUpload { participant_ids: both.clone(), file: RequestedFile::default() },
             GateRule::Countdown { until: Some(Countdown::AfterHours(24)) },
             GateRule::MovementAuthorized { movement_id: Some(movement) },
             GateRule::MovementReconciled { movement_id: Some(movement) },

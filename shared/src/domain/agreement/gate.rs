@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::{Agreement, Label};
 use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
+use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::enums::text_enum;
@@ -41,10 +42,13 @@ pub enum GateRule {
         /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
     },
-    /// These participants have each uploaded a file.
+    /// These participants have each uploaded a file, which a member has accepted where the gate says so.
     FileUpload {
         /// The participants.
         participant_ids: BTreeSet<ParticipantId>,
+        /// What they are asked for.
+        #[serde(default, skip_serializing_if = "RequestedFile::says_nothing")]
+        file: RequestedFile,
     },
     /// The time has passed.
     Countdown {
@@ -75,13 +79,49 @@ pub enum GateRule {
     },
 }
 
+/// The file that a gate asks participants for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestedFile {
+    /// What the file is, such as `LLC resolution`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Label>,
+    /// What helps to find the right one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<Note>,
+    /// Whether a member must accept each participant's file before the gate clears.
+    #[serde(default)]
+    pub review: bool,
+}
+
+impl RequestedFile {
+    fn says_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl GateRule {
+    /// The file that it asks for.
+    #[must_use]
+    pub fn requested_file(&self) -> Option<&RequestedFile> {
+        if let Self::FileUpload { file, .. } = self { Some(file) } else { None }
+    }
+
+    /// Whether a member accepts, or returns, what its participants send.
+    #[must_use]
+    pub fn is_reviewed(&self) -> bool {
+        match self {
+            Self::InformationRequest { .. } => true,
+            Self::FileUpload { file, .. } => file.review,
+            _ => false,
+        }
+    }
+
     /// The participants that the rule names directly, not the signers of its documents.
     #[must_use]
     pub fn participant_ids(&self) -> Option<&BTreeSet<ParticipantId>> {
         match self {
             Self::ParticipantApproval { participant_ids }
-            | Self::FileUpload { participant_ids }
+            | Self::FileUpload { participant_ids, .. }
             | Self::InformationRequest { participant_ids, .. }
             | Self::IdentityVerified { participant_ids } => Some(participant_ids),
             Self::SignatureBlocks { .. }
@@ -264,7 +304,7 @@ impl GateRule {
     pub fn named(&self, agreement: &Agreement) -> BTreeSet<ParticipantId> {
         match self {
             Self::ParticipantApproval { participant_ids }
-            | Self::FileUpload { participant_ids }
+            | Self::FileUpload { participant_ids, .. }
             | Self::InformationRequest { participant_ids, .. }
             | Self::IdentityVerified { participant_ids } => participant_ids.clone(),
             Self::SignatureBlocks { block_ids } => {

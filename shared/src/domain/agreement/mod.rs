@@ -525,10 +525,10 @@ impl Agreement {
         self.waiting_gates().any(|gate| matches!(gate.state, GateState::Declined { .. }))
     }
 
-    /// How many participants' answers wait for a member to read them.
+    /// How many participants' answers and files wait for a member's review.
     #[must_use]
-    pub fn answers_waiting(&self) -> usize {
-        self.waiting_gates().map(|gate| self.answers_to_read(gate).len()).sum()
+    pub fn reviews_waiting(&self) -> usize {
+        self.waiting_gates().map(|gate| self.to_review(gate).len()).sum()
     }
 
     /// The state, as clients see it.

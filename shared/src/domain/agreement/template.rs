@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::gate::{Countdown, FieldType, GateRule, InformationField};
+use super::gate::{Countdown, FieldType, GateRule, InformationField, RequestedFile};
 use super::{Agreement, AgreementKind, Label, NewAgreement, NewParticipant, ParticipantRole, Roles, StageAction};
 use crate::domain::actor::Actor;
 use crate::domain::ids::{AgreementId, ContactId, DocumentId, FieldId, MovementId, ParticipantId};
@@ -77,13 +77,30 @@ struct Step {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum Condition {
-    DocumentSigned { document: String },
-    ParticipantApproval { parties: Vec<String> },
-    FileUpload { parties: Vec<String> },
-    IdentityVerified { parties: Vec<String> },
-    Countdown { after_hours: u32 },
-    MovementReconciled { payment: String },
-    InformationRequest { parties: Vec<String>, questions: Vec<Question> },
+    DocumentSigned {
+        document: String,
+    },
+    ParticipantApproval {
+        parties: Vec<String>,
+    },
+    FileUpload {
+        parties: Vec<String>,
+        #[serde(default)]
+        file: RequestedFile,
+    },
+    IdentityVerified {
+        parties: Vec<String>,
+    },
+    Countdown {
+        after_hours: u32,
+    },
+    MovementReconciled {
+        payment: String,
+    },
+    InformationRequest {
+        parties: Vec<String>,
+        questions: Vec<Question>,
+    },
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -232,7 +249,9 @@ impl Condition {
                 GateRule::DocumentSigned { document_id: documents.get(document.as_str()).copied() }
             }
             Self::ParticipantApproval { parties } => GateRule::ParticipantApproval { participant_ids: who(parties) },
-            Self::FileUpload { parties } => GateRule::FileUpload { participant_ids: who(parties) },
+            Self::FileUpload { parties, file } => {
+                GateRule::FileUpload { participant_ids: who(parties), file: file.clone() }
+            }
             Self::IdentityVerified { parties } => GateRule::IdentityVerified { participant_ids: who(parties) },
             Self::Countdown { after_hours } => GateRule::Countdown { until: Some(Countdown::AfterHours(*after_hours)) },
             Self::MovementReconciled { payment } => {
@@ -340,7 +359,7 @@ mod tests {
                         assert!(template.documents.iter().any(|known| known.key == *document), "{}", template.key);
                     }
                     Condition::ParticipantApproval { parties }
-                    | Condition::FileUpload { parties }
+                    | Condition::FileUpload { parties, .. }
                     | Condition::IdentityVerified { parties }
                     | Condition::InformationRequest { parties, .. } => assert!(parties.iter().all(is_party)),
                     Condition::MovementReconciled { payment } => {

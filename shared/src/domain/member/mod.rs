@@ -15,7 +15,7 @@ mod verification;
 
 use std::ops::Deref;
 
-pub use answers::{Judged, Judgment, NotJudged, judge_answers};
+pub use answers::{Judged, JudgedFile, Judgment, NotJudged, judge_answers, judge_file};
 pub use decisions::{Changed, DecisionContext, Outcome, Refusal, activate, confirm, decline};
 pub use obligations::{
     ObligationChange, cancel_obligation, check_satisfaction, confirm_satisfaction, declare_trigger,

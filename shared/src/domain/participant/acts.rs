@@ -166,7 +166,8 @@ pub struct Upload {
     pub file_type: FileType,
 }
 
-/// Records a file uploaded for a gate; more can follow while it is open. `earlier` are the participant's receipts.
+/// Records a file uploaded for a gate; more can follow while it is open and no member has accepted the participant's.
+/// `earlier` are the participant's receipts.
 pub fn upload(
     by: &ActingParticipant,
     context: AgreementContext<'_>,
@@ -176,7 +177,11 @@ pub fn upload(
 ) -> Result<Acted, NotActed> {
     let Upload { gate_id, file_name, content, file_type } = upload;
     let current = context.active()?;
-    open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
+    let gate = open_gate(&current, gate_id, by, |rule| matches!(rule, GateRule::FileUpload { .. }))?;
+    let part = (gate_id, by.id());
+    if current.has_accepted(gate_id, by.id()) {
+        return Err(NotActed::Done);
+    }
     let consented = consent_of(by)?;
     let bytes = content.size_bytes;
     if !current.has_room_for(context.facts, bytes, Filer::of_participant(earlier)) {
@@ -184,7 +189,11 @@ pub fn upload(
     }
     let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
     let after = context.recorded(|facts| {
-        facts.uploaded.insert((gate_id, by.id()));
+        if gate.rule.is_reviewed() {
+            facts.answered.insert(part, context.moment.at());
+        } else {
+            facts.uploaded.insert(part);
+        }
         facts.file_bytes += bytes;
     });
     Ok(acted(by, after, context.moment, occasion, act, None))
@@ -288,7 +297,7 @@ mod tests {
     use crate::domain::actor::Actor;
     use crate::domain::agreement::facts::Facts;
     use crate::domain::agreement::fixtures::{Deal, after, contact_of_kind, label, noon, published, time_scale};
-    use crate::domain::agreement::gate::GateState;
+    use crate::domain::agreement::gate::{GateState, RequestedFile};
     use crate::domain::agreement::{DocumentState, StageState};
     use crate::domain::contact::{Contact, ContactChanges, ContactKind, DisplayName, Email};
     use crate::domain::ids::{MemberId, OrgId, ParticipantId};
@@ -510,7 +519,8 @@ mod tests {
 
     #[test]
     fn another_file_can_follow_while_the_gate_is_open() {
-        let (agreement, [ada, ..]) = live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft) }]);
+        let (agreement, [ada, ..]) =
+            live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft), file: RequestedFile::default() }]);
         let ada = participant(&agreement, ada, Some(ReceiptId::new()));
         let gate = agreement.stages[0].gates[0].id;
         let upload = |agreement: &Agreement, hours| {
@@ -525,7 +535,8 @@ mod tests {
 
     #[test]
     fn an_upload_that_no_bundle_could_hold_is_refused() {
-        let (agreement, [ada, ..]) = live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft) }]);
+        let (agreement, [ada, ..]) =
+            live(|draft| vec![GateRule::FileUpload { participant_ids: both(draft), file: RequestedFile::default() }]);
         let ada = participant(&agreement, ada, Some(ReceiptId::new()));
         let gate = agreement.stages[0].gates[0].id;
         let for_participants = limits::BUNDLE_FILE_BYTES_MAX - limits::BUNDLE_FILE_BYTES_OF_MEMBERS;

@@ -12,6 +12,7 @@ use super::records::owner;
 use super::{Problem, Sight};
 use crate::domain::agreement::acts::Act;
 use crate::domain::agreement::verification::Verification;
+use crate::domain::file_review::FileReview;
 use crate::domain::ids::{AgreementId, MovementId, ObligationId, OrgId, StatementId};
 use crate::domain::information::Submission;
 use crate::domain::movement::evidence::Evidence;
@@ -46,6 +47,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
         }
         RecordKind::LinkCode => drop(read::<StoredLinkCode>(sight)),
         RecordKind::Receipt => drop(read::<Receipt>(sight)),
+        RecordKind::FileReview => drop(read::<FileReview>(sight)),
         RecordKind::AnswerDraft => drop(read::<AnswerDraft>(sight)),
         RecordKind::Submission => drop(read::<Submission>(sight)),
         RecordKind::OlderOccurrence => drop(read::<OlderOccurrence>(sight)),

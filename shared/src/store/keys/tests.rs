@@ -88,6 +88,7 @@ fn of_agreements(org: OrgId) -> Vec<(Kind, Key)> {
         (Kind::Access, keys::access(part)),
         (Kind::LinkCode, keys::link_code(part)),
         (Kind::Receipt, keys::receipt(part, id().into())),
+        (Kind::FileReview, keys::file_review(part, id().into(), id().into())),
         (Kind::AnswerDraft, keys::answer_draft(part, id().into())),
         (Kind::Submission, keys::submission(part, id().into(), 3)),
         (Kind::Proposal, keys::proposal(org, id().into())),

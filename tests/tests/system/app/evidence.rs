@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use bundle::{KeyDocument, Manifest};
 use serde_json::{Value, json};
-use shared::domain::agreement::gate::GateRule;
+use shared::domain::agreement::gate::{GateRule, RequestedFile};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::{Browser, Page};
@@ -70,7 +70,8 @@ async fn live_on(org: Org) -> Live {
             draft.stages.drain(..1);
             draft.stages.truncate(1);
             draft.stages[0].gates.truncate(2);
-            draft.stages[0].gates[1].rule = GateRule::FileUpload { participant_ids: [ada].into() };
+            draft.stages[0].gates[1].rule =
+                GateRule::FileUpload { participant_ids: [ada].into(), file: RequestedFile::default() };
         })
         .await;
     Live::publish(org, member, draft).await
@@ -145,6 +146,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "statement_extracts.jsonl",
             "timeline.jsonl",
             "uploads/001 Proof_ address.pdf",
+            "file_reviews.jsonl",
             "verifications.jsonl",
         ]
     );

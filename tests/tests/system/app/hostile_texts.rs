@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use reqwest::Url;
 use serde_json::json;
-use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use shared::domain::agreement::gate::{FieldType, GateRule, InformationField, RequestedFile};
 use shared::domain::agreement::{Agreement, AgreementName, Label};
 use shared::domain::ids::{FieldId, ParticipantId};
+use shared::domain::proposal::Note;
 use shared::domain::time::Timestamp;
 use tests::Org;
 use tests::app::{Browser, Page, unescaped};
@@ -85,10 +86,12 @@ fn name_everything(draft: &mut Agreement, name: &str) {
         field(FieldType::Choice, vec![name.to_owned(), "Other".to_owned()]),
         field(FieldType::Address, Vec::new()),
     ];
+    let help = Note::parse(name).ok();
+    let file = RequestedFile { title: Some(label.clone()), help, review: true };
     let (stage, now) = (draft.stages[0].id, Timestamp::now());
     for rule in [
         GateRule::ParticipantApproval { participant_ids: participant_ids.clone() },
-        GateRule::FileUpload { participant_ids: participant_ids.clone() },
+        GateRule::FileUpload { participant_ids: participant_ids.clone(), file },
         GateRule::InformationRequest { participant_ids, fields },
     ] {
         *draft = draft.add_gate(stage, rule, now).expect("a condition").0;

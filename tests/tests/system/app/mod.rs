@@ -7,6 +7,7 @@ mod contacts;
 mod decisions;
 mod draft;
 mod evidence;
+mod file_reviews;
 mod forms;
 mod funding;
 mod home;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shared::domain::agreement::Agreement;
-use shared::domain::agreement::gate::{Countdown, GateRule};
+use shared::domain::agreement::gate::{Countdown, GateRule, RequestedFile};
 use shared::domain::time::Timestamp;
 use shared::limits;
 use tests::app::{FormCopy, Page, form, unescaped};
@@ -37,7 +37,7 @@ pub(super) async fn approval_and_uploads() -> Live {
         draft.stages[1].gates.truncate(1);
         let upload = draft.stages.remove(1).gates.remove(0);
         draft.stages[0].gates.push(upload);
-        draft.stages[0].gates[1].rule = GateRule::FileUpload { participant_ids: both };
+        draft.stages[0].gates[1].rule = GateRule::FileUpload { participant_ids: both, file: RequestedFile::default() };
     })
     .await
 }

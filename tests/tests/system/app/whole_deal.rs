@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use shared::domain::agreement::gate::{FieldType, GateRule, InformationField};
+use shared::domain::agreement::gate::{FieldType, GateRule, InformationField, RequestedFile};
 use shared::domain::agreement::{Agreement, Label};
 use shared::domain::ids::{FieldId, GateId, ParticipantId};
 use shared::domain::time::Timestamp;
@@ -42,7 +42,7 @@ fn set_up(draft: &mut Agreement) {
     let fields = vec![field("Who are you?", FieldType::Text), field("Where to?", FieldType::BankDetails)];
     for rule in [
         GateRule::ParticipantApproval { participant_ids: [northwind].into() },
-        GateRule::FileUpload { participant_ids: [ada].into() },
+        GateRule::FileUpload { participant_ids: [ada].into(), file: RequestedFile::default() },
         GateRule::InformationRequest { participant_ids: [ada].into(), fields },
     ] {
         after = after.add_gate(stage, rule, now).expect("a condition").0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField};
+use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, InformationField, RequestedFile};
 use shared::domain::agreement::promise::{Parties, PromiseTerms, Trigger, Triggers};
 use shared::domain::agreement::{
     Agreement, ConversionTiming, DocumentContent, Label, Participant, ParticipantRole, SafeTerms, StageAction,
@@ -11,6 +11,7 @@ use shared::domain::agreement::{
 use shared::domain::ids::{
     AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId, StageId, TriggerId,
 };
+use shared::domain::proposal::Note;
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;
@@ -61,7 +62,11 @@ pub(crate) fn safe_of_newcomers(
     now: Timestamp,
 ) -> Result<Agreement, FieldErrors> {
     let (draft, closing, investors) = safe_to_closing(draft, 25_000_000, file, now)?;
-    let (draft, _) = draft.add_gate(closing, GateRule::FileUpload { participant_ids: investors }, now)?;
+    let (draft, _) = draft.add_gate(
+        closing,
+        GateRule::FileUpload { participant_ids: investors, file: RequestedFile::default() },
+        now,
+    )?;
     let (draft, funding) = draft.add_stage(label("Funding")?, BTreeSet::new(), now)?;
     await_payment(&draft, funding, 0, now)
 }
@@ -217,7 +222,12 @@ pub(crate) fn grant(
     let (draft, report) = draft.add_stage(label("Report")?, BTreeSet::new(), now)?;
     let recipient = draft.participants.first().map(|participant| participant.id);
     let participant_ids: BTreeSet<ParticipantId> = recipient.into_iter().collect();
-    let upload = GateRule::FileUpload { participant_ids: participant_ids.clone() };
+    let file = RequestedFile {
+        title: Some(label("Report on the workshops")?),
+        help: Note::parse("The final report with its list of participants, signed by the project lead.").ok(),
+        review: true,
+    };
+    let upload = GateRule::FileUpload { participant_ids: participant_ids.clone(), file };
     let (draft, _) = draft.add_gate(report, upload, now)?;
     let fields = vec![
         question("How many students took part?", FieldType::Number, &[])?,

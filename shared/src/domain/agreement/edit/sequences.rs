@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::super::fixtures::{Deal, after, contact, label, part, question};
-use super::super::gate::{Countdown, GateRule, InformationField};
+use super::super::gate::{Countdown, GateRule, InformationField, RequestedFile};
 use super::super::promise::{Parties, Promise, PromiseTerms};
 use super::super::{Agreement, AgreementKind, AgreementName, DocumentContent, Lifecycle, ParticipantRole, Roles};
 use crate::domain::ids::{DocumentId, FieldId, GateId, ParticipantId, PromiseId, SignatureBlockId, StageId};
@@ -112,7 +112,7 @@ impl Parts {
             },
             1 => GateRule::DocumentSigned { document_id: Some(pick(&self.documents, what, DocumentId::new())) },
             2 => GateRule::ParticipantApproval { participant_ids },
-            3 => GateRule::FileUpload { participant_ids },
+            3 => GateRule::FileUpload { participant_ids, file: RequestedFile::default() },
             4 => GateRule::Countdown { until: Some(Countdown::AfterHours(u32::try_from(what).unwrap_or(0))) },
             5 => GateRule::InformationRequest { participant_ids, fields: vec![question("Why?")] },
             _ => GateRule::IdentityVerified { participant_ids },

@@ -201,6 +201,7 @@ mod tests {
     use super::super::super::fixtures::{Deal, label, noon, question};
     use super::super::tests::refused;
     use super::*;
+    use crate::domain::agreement::gate::RequestedFile;
     use crate::domain::ids::{DocumentId, MovementId, ParticipantId};
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         let add = |rule| draft.add_gate(stage, rule, noon());
         for rule in [
             GateRule::ParticipantApproval { participant_ids: nobody.clone() },
-            GateRule::FileUpload { participant_ids: nobody.clone() },
+            GateRule::FileUpload { participant_ids: nobody.clone(), file: RequestedFile::default() },
             GateRule::InformationRequest { participant_ids: nobody.clone(), fields: vec![question("Why?")] },
             GateRule::IdentityVerified { participant_ids: nobody },
         ] {
@@ -254,7 +255,7 @@ mod tests {
             GateRule::SignatureBlocks { block_ids: [].into() },
             GateRule::DocumentSigned { document_id: None },
             GateRule::ParticipantApproval { participant_ids: [].into() },
-            GateRule::FileUpload { participant_ids: [].into() },
+            GateRule::FileUpload { participant_ids: [].into(), file: RequestedFile::default() },
             GateRule::Countdown { until: None },
             GateRule::Countdown { until: Some(Countdown::At(noon())) },
             GateRule::MovementAuthorized { movement_id: None },

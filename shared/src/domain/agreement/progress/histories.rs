@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Facts;
 use crate::domain::agreement::fixtures::{Deal, after, label, noon, question, time_scale, until, waiting};
-use crate::domain::agreement::gate::{GateRule, GateState};
+use crate::domain::agreement::gate::{GateRule, GateState, RequestedFile};
 use crate::domain::agreement::{Agreement, Document, DocumentState, Life, Lifecycle, Stage, StageAction, StageState};
 use crate::domain::ids::{GateId, MovementId};
 use crate::domain::moment::Moment;
@@ -29,7 +29,9 @@ enum Recorded {
 fn rule(number: usize, deal: &Deal) -> GateRule {
     let (draft, movement_id) = (&deal.draft, Some(deal.payments[0].id));
     match number % 10 {
-        7 => GateRule::FileUpload { participant_ids: [draft.participants[0].id].into() },
+        7 => {
+            GateRule::FileUpload { participant_ids: [draft.participants[0].id].into(), file: RequestedFile::default() }
+        }
         8 => GateRule::DocumentSigned { document_id: Some(draft.documents[0].id) },
         9 => GateRule::IdentityVerified { participant_ids: [draft.participants[0].id].into() },
         0 => GateRule::ParticipantApproval { participant_ids: [draft.participants[0].id].into() },

@@ -34,37 +34,45 @@ impl Agreement {
                 has_signed(participant, &|document, _| Some(document.id) == *document_id)
             }
             GateRule::ParticipantApproval { .. } => facts.approved.contains(&(gate.id, participant)),
-            GateRule::FileUpload { .. } => facts.uploaded.contains(&(gate.id, participant)),
-            GateRule::InformationRequest { .. } => {
+            rule if rule.is_reviewed() => {
                 let part = (gate.id, participant);
                 facts.answered.contains_key(&part) || facts.accepted.contains(&part)
             }
+            GateRule::FileUpload { .. } => facts.uploaded.contains(&(gate.id, participant)),
             GateRule::IdentityVerified { .. } => facts.verified.contains(&participant),
-            GateRule::Countdown { .. } | GateRule::MovementAuthorized { .. } | GateRule::MovementReconciled { .. } => {
-                false
-            }
+            GateRule::InformationRequest { .. }
+            | GateRule::Countdown { .. }
+            | GateRule::MovementAuthorized { .. }
+            | GateRule::MovementReconciled { .. } => false,
         };
         gate.rule.named(self).into_iter().filter(|participant| !is_done(*participant)).collect()
     }
 
-    /// The participants whose answers to a gate wait for a member to read them, ordered by id.
+    /// The participants whose answers to a gate, or files for it, wait for a member's review, ordered by id.
     #[must_use]
-    pub fn answers_to_read(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
+    pub fn to_review(&self, gate: &Gate) -> BTreeSet<ParticipantId> {
         let named = gate.rule.named(self);
         named.into_iter().filter(|participant| self.facts.answered.contains_key(&(gate.id, *participant))).collect()
     }
 
-    /// When the oldest waiting answers to a gate were sent. None if none wait.
+    /// When the oldest of what waits for review at a gate was sent. None if nothing waits.
     #[must_use]
-    pub fn answers_wait_since(&self, gate: &Gate) -> Option<Timestamp> {
+    pub fn to_review_since(&self, gate: &Gate) -> Option<Timestamp> {
         let named = gate.rule.named(self);
         named.into_iter().filter_map(|participant| self.facts.answered.get(&(gate.id, participant)).copied()).min()
     }
 
-    /// Whether a member has accepted a participant's answers to a gate.
+    /// Whether a member has accepted a participant's answers to a gate, or files for it.
     #[must_use]
-    pub fn has_accepted_answers(&self, gate: GateId, participant: ParticipantId) -> bool {
+    pub fn has_accepted(&self, gate: GateId, participant: ParticipantId) -> bool {
         self.facts.accepted.contains(&(gate, participant))
+    }
+
+    /// Whether what a participant sent for a gate needs no review any more: a member accepted it, or no one has to.
+    #[must_use]
+    pub fn has_settled(&self, gate: GateId, participant: ParticipantId) -> bool {
+        let part = (gate, participant);
+        self.facts.accepted.contains(&part) || self.facts.uploaded.contains(&part)
     }
 }
 
@@ -106,7 +114,9 @@ impl Gate {
                 documents.iter().any(|document| Some(document.id) == *document_id && is_signed(document, facts))
             }
             GateRule::ParticipantApproval { participant_ids } => done_by_all(participant_ids, &facts.approved),
-            GateRule::FileUpload { participant_ids } => done_by_all(participant_ids, &facts.uploaded),
+            GateRule::FileUpload { participant_ids, file } => {
+                done_by_all(participant_ids, if file.review { &facts.accepted } else { &facts.uploaded })
+            }
             GateRule::Countdown { .. } => self.clears_at().is_some_and(|due_at| due_at <= at),
             GateRule::MovementAuthorized { movement_id } => {
                 facts.movement(*movement_id).is_some_and(MovementState::is_authorized)
@@ -127,6 +137,7 @@ mod tests {
     use super::*;
     use crate::domain::agreement::Lifecycle;
     use crate::domain::agreement::fixtures::{Deal, after, label, noon, time_scale};
+    use crate::domain::agreement::gate::RequestedFile;
     use crate::domain::ids::MovementId;
 
     const MOVEMENT_STATES: [(MovementState, bool, bool); 10] = [
@@ -145,8 +156,11 @@ mod tests {
     #[test]
     fn each_rule_is_met_by_what_it_asks_for_and_by_nothing_else() {
         let deal = Deal::complete();
-        let rules: Vec<GateRule> =
+        let mut rules: Vec<GateRule> =
             deal.draft.stages.iter().flat_map(|stage| &stage.gates).map(|gate| gate.rule.clone()).collect();
+        let participant_ids = deal.draft.participants.iter().take(2).map(|participant| participant.id).collect();
+        let file = RequestedFile { review: true, ..RequestedFile::default() };
+        rules.push(GateRule::FileUpload { participant_ids, file });
         let live = Agreement { stages: Vec::new(), expires_at: None, ..deal.draft };
         let (both, block) = ([live.participants[0].id, live.participants[1].id], live.documents[0].blocks[0].id);
         let movement = deal.payments[0].id;
@@ -186,6 +200,7 @@ mod tests {
             let expected = match rule {
                 GateRule::SignatureBlocks { .. } | GateRule::DocumentSigned { .. } => Some(0),
                 GateRule::ParticipantApproval { .. } => Some(1),
+                ref rule if rule.is_reviewed() => Some(3),
                 GateRule::FileUpload { .. } => Some(2),
                 GateRule::InformationRequest { .. } => Some(3),
                 GateRule::IdentityVerified { .. } => Some(4),

@@ -26,7 +26,7 @@ async fn every_type_of_condition_is_added_set_and_removed() {
         ("signature_blocks", vec![(format!("block.{block}"), "on")]),
         ("document_signed", vec![("document_id".to_owned(), document.as_str())]),
         ("participant_approval", vec![(who.clone(), "on")]),
-        ("file_upload", vec![(who.clone(), "on")]),
+        ("file_upload", vec![(who.clone(), "on"), ("title".to_owned(), "LLC resolution"), ("review".to_owned(), "on")]),
         ("countdown", vec![("wait".to_owned(), "3"), ("unit".to_owned(), "days")]),
         ("information_request", vec![(who.clone(), "on")]),
         ("identity_verified", vec![(who.clone(), "on")]),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, InformationField};
+use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, InformationField, RequestedFile};
 use shared::domain::agreement::{Agreement, Label, Stage, StageAction};
 use shared::domain::ids::{FieldId, GateId, MovementId, ParticipantId, StageId};
 use shared::domain::time::Timestamp;
@@ -25,7 +25,7 @@ fn rule(rng: &mut Rng, draft: &Agreement, payment: MovementId, which: usize) -> 
     match which {
         0 => GateRule::DocumentSigned { document_id: Some(document.id) },
         1 => GateRule::ParticipantApproval { participant_ids },
-        2 => GateRule::FileUpload { participant_ids },
+        2 => GateRule::FileUpload { participant_ids, file: RequestedFile::default() },
         3 => GateRule::IdentityVerified { participant_ids },
         4 => {
             let named = document.blocks.iter().filter(|block| participant_ids.contains(&block.participant_id));
