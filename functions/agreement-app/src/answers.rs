@@ -19,7 +19,7 @@ use shared::domain::information::bank_details::BankDetails;
 use shared::domain::information::{Answer, OpenAnswer, Submission, Verdict, place};
 use shared::domain::member::{Judgment, Member, NotJudged};
 use shared::domain::movement::safe_text::SafeNote;
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use shared::error::Error;
 use shared::service::information::{self, AnswersToRead, SentBy};
 use shared::web::{Form, Request};

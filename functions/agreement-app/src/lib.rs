@@ -100,8 +100,9 @@ fn of_drafts() -> Pages {
     Pages::default()
         .route(
             NEW_AGREEMENT,
-            get("view_new_agreement", begin::show).form(begin::CREATE_OPERATIONS, begin::create).fields(&begin::BEGIN),
+            get("view_new_agreement", begin::show).form("create_agreement", begin::create).fields(&begin::BEGIN),
         )
+        .route(begin::CHOOSE_WORKSPACE, get("view_new_agreement", begin::choose_workspace))
         .route(
             &at("/details"),
             get("view_draft_details", details::show)

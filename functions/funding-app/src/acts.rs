@@ -14,7 +14,7 @@ use shared::domain::ids::{FundingItemId, ProofId, SubmissionId};
 use shared::domain::member::funding::NotDone;
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use shared::error::Error;
 use shared::service::funding_items::{self, FundingAct};
 use shared::service::precondition::ExpectedVersion;

@@ -42,6 +42,7 @@ form! {
 
 const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
     path: NEW_TRUST,
+    goes_on: NEW_TRUST,
     title: "New trust",
     list: Crumb { url: TRUSTS, text: "Trusts" },
     lead: "Which workspace runs its funding?",

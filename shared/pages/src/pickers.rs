@@ -97,8 +97,10 @@ pub struct Crumb {
 
 /// The page on which what is new gets its workspace.
 pub struct WorkspaceChoice {
-    /// The page's path. With `?workspace=`, it goes on.
+    /// The page's path.
     pub path: &'static str,
+    /// Where it goes on, with `?workspace=`.
+    pub goes_on: &'static str,
     /// The page's title.
     pub title: &'static str,
     /// The list that the page belongs to.
@@ -128,7 +130,7 @@ impl WorkspaceChoice {
             Err(first_page) => return Ok(PageResponse::see_other(first_page)),
         };
         let row = |workspace: &shared::domain::workspace::Workspace| {
-            let url = format!("{}?workspace={}", self.path, workspace.id());
+            let url = format!("{}?workspace={}", self.goes_on, workspace.id());
             (Link { url, text: workspace.name.as_str().to_owned() }, workspace.number.to_string())
         };
         PageResponse::render(&WorkspacesPage {

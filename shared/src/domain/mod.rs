@@ -28,6 +28,7 @@ pub mod member;
 pub mod moment;
 pub mod money;
 pub mod movement;
+pub mod note;
 pub mod obligation;
 pub mod organization;
 pub mod own_account;

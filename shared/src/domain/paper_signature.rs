@@ -15,8 +15,8 @@ use super::contact::DisplayName;
 use super::day::Day;
 use super::file_type::FileType;
 use super::ids::{DocumentId, PaperSignatureId, ParticipantId, SignatureBlockId};
+use super::note::Note;
 use super::participant::receipt::Signatory;
-use super::proposal::Note;
 use super::time::Timestamp;
 
 /// A scan of what was signed.

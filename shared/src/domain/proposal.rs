@@ -13,11 +13,10 @@ use super::contact::{Contact, DisplayName, Email};
 use super::ids::{AgreementId, ContactId, MovementId, ProposalId};
 use super::moment::Moment;
 use super::money::Money;
+use super::note::Note;
 use super::time::Timestamp;
-use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::text;
 
 text_enum! {
     /// What is proposed.
@@ -40,48 +39,6 @@ text_enum! {
         Declined = "declined",
         /// It expired undecided.
         Expired = "expired",
-    }
-}
-
-/// A multi-line note to or from the deciding member, up to 2,000 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Note(String);
-
-impl utoipa::PartialSchema for Note {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .description(Some("A free text of one line or several, with up to 2,000 characters. Control characters other than tabs and line breaks are refused, and so are the overrides of direction U+202D and U+202E. Blanks around it are removed."))
-            .min_length(Some(1))
-            .pattern(Some(text::lines_pattern(Some(limits::NOTE_CHARS_MAX))))
-            .examples(["Terms as agreed on Tuesday's call."])
-            .into()
-    }
-}
-
-impl ToSchema for Note {}
-
-impl Note {
-    /// Trims a text and turns CRLF into LF. Tabs are allowed; other control characters and direction overrides are not.
-    pub fn parse(text: &str) -> Result<Self, (FieldCode, String)> {
-        text::check_lines(text, limits::NOTE_CHARS_MAX).map(Self)
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Deserr<FieldErrors> for Note {
-    fn deserialize_from_value<V: deserr::IntoValue>(
-        value: deserr::Value<V>,
-        location: deserr::ValuePointerRef<'_>,
-    ) -> Result<Self, FieldErrors> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|(code, message)| FieldErrors::at(location, code, message))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Contacts: reading, creating or finding by reference, and changing.
 
-use crate::domain::contact::{Contact, ContactChanges, Email, ListedContact, NewContact};
+use crate::domain::contact::{Contact, ContactChanges, DisplayName, Email, ListedContact, NewContact};
 use crate::domain::ids::ContactId;
 use crate::error::Error;
 use crate::limits;
@@ -25,14 +25,20 @@ pub async fn list(scope: &Scope, order: Order, query: &ContactQuery) -> Result<P
 /// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
 pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
     let new = Contact::create(new.clone(), scope.now());
-    let wanted = new.email.as_ref().map_or(new.display_name.as_str(), Email::as_str);
+    let same = named(scope, &new.display_name, new.email.as_ref()).await?;
+    Ok(same.into_iter().find(|contact| contact.id != made && contact.email == new.email))
+}
+
+/// The contacts of exactly this name, and of this email address if one is given. At most
+/// [`limits::PAGE_LIMIT_MAX`].
+pub async fn named(scope: &Scope, name: &DisplayName, email: Option<&Email>) -> Result<Vec<ListedContact>, Error> {
+    let wanted = email.map_or(name.as_str(), Email::as_str);
     let wanted: String = wanted.chars().take(limits::SEARCH_CHARS_MAX).collect();
     let search = Search::parse(&wanted, "search").map_err(Error::Invalid)?;
     let query = ContactQuery { search, ..ContactQuery::of_page(PageRequest::new(limits::PAGE_LIMIT_MAX, 0)) };
-    let is_twin = |contact: &ListedContact| {
-        contact.id != made && contact.display_name == new.display_name && contact.email == new.email
-    };
-    Ok(list(scope, Order::OldestFirst, &query).await?.data.into_iter().find(is_twin))
+    let is_same =
+        |contact: &ListedContact| contact.display_name == *name && (email.is_none() || contact.email.as_ref() == email);
+    Ok(list(scope, Order::OldestFirst, &query).await?.data.into_iter().filter(is_same).collect())
 }
 
 /// The result of creating a contact.

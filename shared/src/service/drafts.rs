@@ -9,18 +9,19 @@ use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::edit::{Part, Seen};
 use crate::domain::agreement::template::Template;
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
-use crate::domain::contact::Contact;
+use crate::domain::contact::{Contact, NewContact};
 use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::movement::Movement;
 use crate::domain::time::Timestamp;
-use crate::domain::workspace::PeopledWorkspace;
+use crate::domain::workspace::{NewWorkspace, PeopledWorkspace};
 use crate::error::Error;
 use crate::service::agreements::found;
 use crate::service::loaded_agreement::participants_of;
 use crate::service::scope::{Plan, Scope, Writer};
-use crate::service::workspaces;
+use crate::service::{contacts, workspaces};
 use crate::store::Versioned;
-use crate::store::{agreements as stored, movements};
+use crate::store::change::Changes;
+use crate::store::{agreements as stored, contacts as stored_contacts, movements, workspaces as stored_workspaces};
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// What a draft begins with.
@@ -28,33 +29,99 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 pub enum Beginning {
     /// Nothing.
     Blank,
-    /// A template, with the known contacts by party key.
-    Template(&'static Template, BTreeMap<String, ContactId>),
+    /// A template, with the chosen parties by key.
+    Template(&'static Template, BTreeMap<String, PartyChoice>),
 }
 
-/// Begins a draft with its form's id. [`Error::NotFound`] and [`Error::Invalid`] at `workspace_id` or a party.
-pub async fn begin(
-    by: &impl Writer,
-    id: AgreementId,
-    new: NewAgreement,
-    beginning: &Beginning,
-) -> Result<Plan<()>, Error> {
+/// Who becomes a party of a draft.
+#[derive(Debug, Clone)]
+pub enum PartyChoice {
+    /// This contact.
+    Known(ContactId),
+    /// The contact of this name, and of this email address if there is one. A new one if there is no such contact.
+    Named(NewContact),
+}
+
+/// A draft to begin.
+#[derive(Debug, Clone)]
+pub struct NewDraft {
+    /// Its id, from its form.
+    pub id: AgreementId,
+    /// What it is.
+    pub new: NewAgreement,
+    /// The workspace that is made for it, with the id that the new agreement names. None if there is one.
+    pub workspace: Option<NewWorkspace>,
+    /// What it begins with.
+    pub beginning: Beginning,
+}
+
+/// The parties of a draft, and the contacts that are made for them.
+#[derive(Debug, Default)]
+struct Parties {
+    by_key: BTreeMap<String, ContactId>,
+    made: Vec<Contact>,
+}
+
+impl Parties {
+    async fn find(scope: &Scope, chosen: &BTreeMap<String, PartyChoice>) -> Result<Self, Error> {
+        let known =
+            chosen.values().filter_map(|choice| if let PartyChoice::Known(id) = choice { Some(*id) } else { None });
+        let contacts = scope.store().contacts(known).await?;
+        let mut parties = Self::default();
+        for (key, choice) in chosen {
+            let id = match choice {
+                PartyChoice::Known(id) => {
+                    let found = contacts.iter().find(|contact| contact.id == *id);
+                    found.ok_or_else(|| Error::unknown_reference(&format!("party.{key}"), "contact"))?.id
+                }
+                PartyChoice::Named(new) => parties.named(scope, key, new).await?,
+            };
+            parties.by_key.insert(key.clone(), id);
+        }
+        Ok(parties)
+    }
+
+    async fn named(&mut self, scope: &Scope, key: &str, new: &NewContact) -> Result<ContactId, Error> {
+        let contact = Contact::create(new.clone(), scope.now());
+        let is_same = |made: &&Contact| made.display_name == contact.display_name && made.email == contact.email;
+        if let Some(made) = self.made.iter().find(is_same) {
+            return Ok(made.id);
+        }
+        let found = contacts::named(scope, &contact.display_name, contact.email.as_ref()).await?;
+        match &found[..] {
+            [] => {
+                let id = contact.id;
+                self.made.push(contact);
+                Ok(id)
+            }
+            [one] => Ok(one.id),
+            several => {
+                let count = several.len();
+                let message = format!("is the name of {count} contacts: add the email address of the one you mean");
+                Err(Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::InvalidValue, message)))
+            }
+        }
+    }
+}
+
+/// Begins a draft, and what it needs: its workspace and parties. [`Error::NotFound`] and [`Error::Invalid`] at
+/// `workspace_id` or a party. All or nothing.
+pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error> {
     let scope = by.scope();
+    let NewDraft { id, new, workspace: new_workspace, beginning } = draft;
     // In the order of API calls: what the body names comes first.
     let shown = [new.workspace_id.uuid(), id.uuid()];
     if scope.store().agreement(id).await?.is_some() {
         return Ok(Plan::new(scope, ()).showing(shown));
     }
-    let workspace = workspaces::named_with_people(scope, new.workspace_id).await?;
-    let (draft, payments) = match beginning {
+    let workspace_id = new.workspace_id;
+    let mut made = Vec::new();
+    let (draft, payments) = match &beginning {
         Beginning::Blank => (Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id), Vec::new()),
-        Beginning::Template(template, parties) => {
-            template.check_parties(parties).map_err(Error::Invalid)?;
-            let contacts = scope.store().contacts(parties.values().copied()).await?;
-            let unknown = parties.iter().find(|(_, id)| contacts.iter().all(|contact| contact.id != **id));
-            if let Some((party, _)) = unknown {
-                return Err(Error::unknown_reference(&format!("party.{party}"), "contact"));
-            }
+        Beginning::Template(template, chosen) => {
+            let parties = Parties::find(scope, chosen).await?;
+            template.check_parties(&parties.by_key).map_err(Error::Invalid)?;
+            made = parties.made;
             // Only a payment has a direction, which depends on whose contacts pay.
             let own = if template.has_payments() {
                 scope.store().organization().await?.own_contact_ids
@@ -62,11 +129,27 @@ pub async fn begin(
                 BTreeSet::new()
             };
             template
-                .draft(id, new, parties, &own, scope.actor(), scope.now())
+                .draft(id, new, &parties.by_key, &own, scope.actor(), scope.now())
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }
     };
-    Ok(create(scope, &workspace, &draft, &payments)?.showing(shown))
+    let mut changes = Vec::new();
+    for contact in &made {
+        changes.push(stored_contacts::create(scope.call(), contact)?);
+    }
+    let plan = match new_workspace {
+        Some(new) => {
+            let people = draft.participants.iter().map(|participant| participant.contact_id);
+            let workspace = workspaces::new_with_people(scope, workspace_id, new, people.collect()).await?;
+            changes.push(stored_workspaces::create(scope.call(), &workspace)?);
+            Plan::new(scope, ()).change(written(scope, &draft, &payments)?)
+        }
+        None => {
+            let workspace = workspaces::named_with_people(scope, workspace_id).await?;
+            create(scope, &workspace, &draft, &payments)?
+        }
+    };
+    Ok(plan.change(changes).showing(shown))
 }
 
 /// Copies an agreement, in any state, as a new draft with the id from the form.
@@ -94,13 +177,19 @@ fn create(
     payments: &[Movement],
 ) -> Result<Plan<()>, Error> {
     let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
+    let contacts = draft.participants.iter().map(|participant| participant.contact_id);
+    let joining = workspaces::join(scope, workspace, contacts)?;
+    let plan = Plan::new(scope, ()).change(written(scope, draft, payments)?);
+    Ok(plan.join(joining, Some(stored::leave_people(scope.call(), &checked))))
+}
+
+fn written(scope: &Scope, draft: &Agreement, payments: &[Movement]) -> Result<Vec<Changes>, Error> {
+    let checked = draft.as_draft().map_err(|reason| Error::Invalid(reason.at("body")))?;
     let mut changes = vec![stored::create(scope.call(), &checked)?];
     for payment in payments {
         changes.push(movements::create(scope.call(), &checked, payment)?);
     }
-    let contacts = draft.participants.iter().map(|participant| participant.contact_id);
-    let joining = workspaces::join(scope, workspace, contacts)?;
-    Ok(Plan::new(scope, ()).change(changes).join(joining, Some(stored::leave_people(scope.call(), &checked))))
+    Ok(changes)
 }
 
 /// Why an edit was refused.

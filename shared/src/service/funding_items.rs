@@ -15,7 +15,7 @@ use crate::domain::member::Member;
 use crate::domain::member::funding::{self as acts, FundingChange, ItemPart, ItemParts, NotDone};
 use crate::domain::moment::Moment;
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::trust::Trust;
 use crate::error::Error;
 use crate::limits;

@@ -6,6 +6,7 @@ use crate::domain::contact::{ChangedIdentity, Contact};
 use crate::domain::ids::{AgreementId, GateId, MovementId, ParticipantId};
 use crate::domain::member::{Member, NotReopened, SecondMembers, reopen_gate};
 use crate::domain::movement::Movement;
+use crate::domain::note::Note;
 use crate::domain::obligation::Obligation;
 use crate::domain::paper_signature::PaperSignature;
 use crate::domain::participant::link_code::StoredLinkCode;
@@ -13,7 +14,6 @@ use crate::domain::participant::receipt::{Receipt, Repeatable};
 use crate::domain::participant::{
     self, Access, Acted, ActingParticipant, Declining, NotActed, Occasion, Signing, Upload, consent,
 };
-use crate::domain::proposal::Note;
 use crate::domain::time::Timestamp;
 use crate::error::Error;
 use crate::service::agreements::found;

@@ -16,8 +16,9 @@ use crate::domain::member::{self, Changed, DecisionContext, Member, Outcome, Ref
 use crate::domain::moment::Moment;
 use crate::domain::movement::Movement;
 use crate::domain::movement::safe_text::SafeLine;
+use crate::domain::note::Note;
 use crate::domain::proposal::{
-    self, Decision, NewProposal, Note, Proposal, ProposalAction, ProposalSnapshot, ProposalState, SnapshotPayment,
+    self, Decision, NewProposal, Proposal, ProposalAction, ProposalSnapshot, ProposalState, SnapshotPayment,
 };
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::Workspace;

@@ -141,12 +141,22 @@ pub async fn create_with_id(
     new: NewWorkspace,
 ) -> Result<Plan<WorkspaceWithPeople>, Error> {
     let scope = by.scope();
-    let number = scope.store().next_workspace_number().await?;
-    let workspace = Workspace { id, ..Workspace::create(new, number, scope.now()) };
-    let workspace = PeopledWorkspace::new(workspace, BTreeSet::new());
+    let workspace = new_with_people(scope, id, new, BTreeSet::new()).await?;
     let changes = stored::create(scope.call(), &workspace)?;
     let created = WorkspaceWithPeople { workspace: workspace.into_workspace(), people: Vec::new() };
     Ok(Plan::new(scope, created).change([changes]).showing([id.uuid()]))
+}
+
+/// A new workspace with the next number. Nothing is written yet but that the number is taken.
+pub(super) async fn new_with_people(
+    scope: &Scope,
+    id: WorkspaceId,
+    new: NewWorkspace,
+    people: BTreeSet<ContactId>,
+) -> Result<PeopledWorkspace, Error> {
+    let number = scope.store().next_workspace_number().await?;
+    let workspace = Workspace { id, ..Workspace::create(new, number, scope.now()) };
+    Ok(PeopledWorkspace::new(workspace, people))
 }
 
 /// Adds a contact to a workspace's people. Nothing changes if they already are among them.

@@ -179,12 +179,12 @@ mod tests {
     use crate::domain::ids::{OccurrenceId, TriggerId};
     use crate::domain::member::{self, Counting};
     use crate::domain::moment::Moment;
+    use crate::domain::note::Note;
     use crate::domain::obligation::fixtures::{
         World, at, day as day_of, done, draft, every, member as member_called, on, triggered, zone,
     };
     use crate::domain::obligation::{Happening, ObligationContext, Refused};
     use crate::domain::participant::session::InPerson;
-    use crate::domain::proposal::Note;
 
     fn contacts(world: &World) -> Vec<Contact> {
         let known = Deal::complete().contacts;

@@ -127,6 +127,15 @@ impl Form {
         input::read(sent.map(|name| ((*name).to_owned(), Json::from(self.get(name)))).collect::<Map<_, _>>().into())
     }
 
+    /// Reads a type from one of a group's fields: those of `of` are the names with it behind a period.
+    pub fn read_new_of<T: Deserr<FieldErrors>>(&self, names: &[&str], of: &str) -> Result<T, FieldErrors> {
+        let value = |name: &str| self.get(format!("{name}.{of}"));
+        let sent = names.iter().filter(|name| !value(name).trim().is_empty());
+        let sent: Map<_, _> = sent.map(|name| ((*name).to_owned(), Json::from(value(name)))).collect();
+        input::read(sent.into())
+            .map_err(|errors: FieldErrors| errors.map(|error| error.field = format!("{}.{of}", error.field)))
+    }
+
     /// Reads changes from fields by the rules of a PATCH. A blank field is `null`, which clears an optional value.
     pub fn read_changes<T: Deserr<FieldErrors>>(&self, fields: &[&str]) -> Result<T, FieldErrors> {
         let value = |name: &str| match self.get(name) {

@@ -182,7 +182,7 @@ impl FieldErrors {
         list
     }
 
-    pub(super) fn map(mut self, change: impl Fn(&mut FieldError)) -> Self {
+    pub(crate) fn map(mut self, change: impl Fn(&mut FieldError)) -> Self {
         self.first.iter_mut().for_each(change);
         self
     }

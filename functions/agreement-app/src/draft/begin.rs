@@ -1,28 +1,32 @@
-//! Beginning a draft: choosing workspace, template and parties.
+//! Beginning a draft: choosing a template, its workspace and its parties, each of which may be made with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use pages::done::redirect_with_notice;
 use pages::fields::{Choice, Fields};
 use pages::form;
+use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
-use pages::routes::Operation;
-use pages::urls::{AGREEMENTS, agreement_url, workspace_url};
-use shared::domain::agreement::template::{self, Template as DraftTemplate};
+use pages::urls::{agreement_url, workspace_url};
+use shared::domain::agreement::template::{self, Party, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement};
-use shared::domain::ids::{AgreementId, ContactId, WorkspaceId};
+use shared::domain::contact::ContactKind;
+use shared::domain::ids::{AgreementId, WorkspaceId};
+use shared::domain::workspace::{NewWorkspace, WorkspaceName};
 use shared::error::Error;
 use shared::limits;
-use shared::service::drafts::{self, Beginning};
+use shared::service::contacts::{self, ContactQuery};
+use shared::service::drafts::{self, Beginning, NewDraft, PartyChoice};
+use shared::service::scope::Scope;
 use shared::service::workspaces::{self, WorkspaceQuery};
-use shared::web::Request;
+use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
-use shared::wire::page::{Offset, Search};
+use shared::wire::page::{Offset, Order, Search};
 
 use crate::draft::details::agreement_name;
 
@@ -30,18 +34,27 @@ form! {
     /// What a new agreement begins with.
     pub(crate) BEGIN: BeginForm {
         name: Field::line("name", "Agreement name", 250),
+        workspace_name: Field::line("workspace_name", "Workspace", 200)
+            .called("The workspace’s name")
+            .hint("It keeps the people and agreements of a deal together. Left empty, it gets the agreement’s name."),
         party: Field::choice("party.", "Party"),
+        display_name: Field::line("display_name.", "Name", 200).called("The name"),
+        kind: Field::choice("kind.", "Kind").called("The kind"),
+        email: Field::email("email.", "Email").called("The email address"),
     }
 }
 
 const PATH: &str = pages::urls::NEW_AGREEMENT;
+/// The page on which a member chooses an existing workspace.
+pub(crate) const CHOOSE_WORKSPACE: &str = "/app/agreements/new/workspace";
 
 const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
-    path: PATH,
+    path: CHOOSE_WORKSPACE,
+    goes_on: PATH,
     title: "New agreement",
-    list: Crumb { url: AGREEMENTS, text: "Agreements" },
+    list: Crumb { url: PATH, text: "New agreement" },
     lead: "Which deal or matter does it belong to?",
-    without_any: "Every agreement belongs to a workspace. Create one first.",
+    without_any: "An agreement can also begin in a new workspace.",
 };
 
 #[derive(Clone, Copy)]
@@ -99,10 +112,6 @@ struct Query {
     workspace: Option<WorkspaceId>,
     #[deserr(default)]
     template: Option<String>,
-    #[deserr(default)]
-    search: Search<{ limits::SEARCH_CHARS_MAX }>,
-    #[deserr(default)]
-    offset: Offset,
 }
 
 impl Query {
@@ -115,40 +124,53 @@ impl Query {
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Query = request.read_query()?;
-    match (query.workspace, query.start()?) {
-        (None, None) => {
-            let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
-            WORKSPACE.page(request, &query).await
-        }
-        (None, Some(_)) => {
-            let missing = FieldErrors::one("workspace", FieldCode::Required, "must be given with a template");
-            Err(Error::Invalid(missing))
-        }
-        (Some(workspace), None) => choose_template(request, workspace).await,
-        (Some(workspace), Some(start)) => form_page(request, workspace, start, Fields::default(), None).await,
+    match query.start()? {
+        None => choose_template(request, query.workspace).await,
+        Some(start) => form_page(request, query.workspace, start, Fields::default(), None).await,
     }
+}
+
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct WorkspacesQuery {
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
+pub(crate) async fn choose_workspace(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: WorkspacesQuery = request.read_query()?;
+    let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
+    WORKSPACE.page(request, &query).await
 }
 
 #[derive(Template)]
 #[template(path = "begin_template.html")]
 struct TemplatesPage {
     layout: Layout,
-    workspace: Link,
+    /// None if the agreement begins in a new one.
+    workspace: Option<Link>,
     starts: Vec<(Link, &'static str)>,
 }
 
-async fn choose_template(request: &Request, workspace: WorkspaceId) -> Result<PageResponse, Error> {
-    let found = workspaces::get_without_people(request.signed_in()?.scope(), workspace).await?;
+async fn choose_template(request: &Request, workspace: Option<WorkspaceId>) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let found = match workspace {
+        Some(id) => Some(workspaces::get_without_people(scope, id).await?),
+        None => None,
+    };
     let link = |start: Start| {
-        let url = format!("{PATH}?workspace={workspace}&template={}", start.key());
+        let within = workspace.map(|id| format!("workspace={id}&")).unwrap_or_default();
+        let url = format!("{PATH}?{within}template={}", start.key());
         (Link { url, text: start.name().to_owned() }, start.about())
     };
     let page = TemplatesPage {
         layout: Layout::new(request),
-        workspace: Link { url: workspace_url(workspace), text: found.name.as_str().to_owned() },
+        workspace: found.map(|found| Link { url: workspace_url(found.id()), text: found.name.as_str().to_owned() }),
         starts: Start::all().map(link).collect(),
     };
-    Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
+    Ok(PageResponse::render(&page)?.showing(workspace.map(|id| id.uuid())))
 }
 
 #[derive(Template)]
@@ -156,100 +178,175 @@ async fn choose_template(request: &Request, workspace: WorkspaceId) -> Result<Pa
 struct FormPage {
     layout: Layout,
     notice: Option<Notice>,
-    workspace: Link,
-    workspace_id: WorkspaceId,
+    /// None if the agreement begins in a new one.
+    workspace: Option<Link>,
+    workspace_id: Option<WorkspaceId>,
     path: &'static str,
     key: &'static str,
     name: &'static str,
     about: &'static str,
-    parties: Vec<Choice>,
+    parties: Vec<PartyFields>,
     people: Vec<Choice>,
+    known: Vec<String>,
+    kinds: Vec<Choice>,
     back: String,
     fields: Fields,
 }
 
+/// The names of a party’s fields.
+struct PartyFields {
+    label: &'static str,
+    contact: String,
+    display_name: String,
+    kind: String,
+    email: String,
+}
+
+impl PartyFields {
+    fn new(party: &'static Party) -> Self {
+        let Party { key, label, .. } = party;
+        Self {
+            label,
+            contact: BEGIN.party.member(key),
+            display_name: BEGIN.display_name.member(key),
+            kind: BEGIN.kind.member(key),
+            email: BEGIN.email.member(key),
+        }
+    }
+}
+
+/// The names of the newest contacts, which the form suggests.
+async fn known_names(scope: &Scope) -> Result<Vec<String>, Error> {
+    let newest = ContactQuery::of_page(page_at(Offset::default()));
+    let found = contacts::list(scope, Order::NewestFirst, &newest).await?;
+    let names: BTreeSet<String> = found.data.iter().map(|found| found.display_name.as_str().to_owned()).collect();
+    Ok(names.into_iter().collect())
+}
+
 async fn form_page(
     request: &Request,
-    workspace: WorkspaceId,
+    workspace: Option<WorkspaceId>,
     start: Start,
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
-    let found = workspaces::get(request.signed_in()?.scope(), workspace).await?;
-    let parties = match start {
+    let scope = request.signed_in()?.scope();
+    let parties: Vec<PartyFields> = match start {
         Start::Blank(_) => Vec::new(),
-        Start::Template(template) => template
-            .parties
-            .iter()
-            .map(|party| Choice::new(BEGIN.party.member(&party.key), party.label.as_str()))
-            .collect(),
+        Start::Template(template) => template.parties.iter().map(PartyFields::new).collect(),
     };
-    let later = Choice::new("", "Choose later");
-    let people = found.people.iter();
+    let found = async {
+        match workspace {
+            Some(id) => workspaces::get(scope, id).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let known = async { if parties.is_empty() { Ok(Vec::new()) } else { known_names(scope).await } };
+    let (found, known) = tokio::try_join!(found, known)?;
+    let people = found.iter().flat_map(|found| &found.people);
     let people = people.map(|contact| Choice::new(contact.id.to_string(), contact.display_name.as_str()));
+    let people: Vec<Choice> = people.collect();
+    let kind = |party: &PartyFields| (party.kind.clone(), ContactKind::Person.as_str().to_owned());
+    let fields = fields.over(Fields::of(parties.iter().map(kind)));
     let page = FormPage {
         layout: Layout::new(request),
         notice,
-        workspace: Link { url: workspace_url(workspace), text: found.workspace.name.as_str().to_owned() },
+        workspace: found.as_ref().map(|found| Link {
+            url: workspace_url(found.workspace.id()),
+            text: found.workspace.name.as_str().to_owned(),
+        }),
         workspace_id: workspace,
         path: PATH,
         key: start.key(),
         name: start.name(),
         about: start.about(),
         parties,
-        people: std::iter::once(later).chain(people).collect(),
-        back: format!("{PATH}?workspace={workspace}"),
+        people,
+        known,
+        kinds: ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect(),
+        back: workspace.map_or_else(|| PATH.to_owned(), |id| format!("{PATH}?workspace={id}")),
         fields,
     };
-    Ok(PageResponse::render(&page)?.showing([workspace.uuid()]))
+    Ok(PageResponse::render(&page)?.showing(workspace.map(|id| id.uuid())))
 }
 
-pub(crate) const CREATE_OPERATIONS: Operation =
-    Operation::ByField { field: "act", names: &[("update", "view_new_agreement")], otherwise: "create_agreement" };
+/// Reads who a party is: one of the people, or a name, with the errors of its fields. None if it is left open.
+fn read_party(form: &Form, key: &str) -> Result<Option<PartyChoice>, FieldErrors> {
+    let field = BEGIN.party.member(key);
+    let named = [BEGIN.display_name.member(key), BEGIN.email.member(key)];
+    let is_named = named.iter().any(|name| !form.get(name).trim().is_empty());
+    match form.get(&field) {
+        "" if is_named => form.read_new_of(&["display_name", "kind", "email"], key).map(PartyChoice::Named).map(Some),
+        "" => Ok(None),
+        _ if is_named => {
+            let message = "can’t be combined with a chosen person: leave one of the two empty";
+            Err(FieldErrors::one(BEGIN.display_name.member(key), FieldCode::InvalidValue, message))
+        }
+        chosen => {
+            let unknown = || FieldErrors::one(field.clone(), FieldCode::InvalidValue, "must be chosen from the list");
+            chosen.parse().map(PartyChoice::Known).map(Some).map_err(|_| unknown())
+        }
+    }
+}
+
+fn read_beginning(start: Start, form: &Form) -> Result<Beginning, FieldErrors> {
+    let Start::Template(template) = start else { return Ok(Beginning::Blank) };
+    let (mut parties, mut errors) = (BTreeMap::new(), FieldErrors::default());
+    for party in &template.parties {
+        match read_party(form, &party.key) {
+            Ok(choice) => parties.extend(choice.map(|choice| (party.key.clone(), choice))),
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    if errors.is_empty() { Ok(Beginning::Template(template, parties)) } else { Err(errors) }
+}
+
+/// The workspace that is made for the agreement, which it is named like unless the form says otherwise.
+fn read_workspace(form: &Form) -> Result<NewWorkspace, FieldErrors> {
+    let typed = form.get(BEGIN.workspace_name).trim();
+    if !typed.is_empty() {
+        let name = WorkspaceName::parse(typed);
+        return name
+            .map(|name| NewWorkspace { name })
+            .map_err(|(code, message)| FieldErrors::one(BEGIN.workspace_name, code, message));
+    }
+    let short: String = form.get(BEGIN.name).trim().chars().take(limits::NAME_CHARS_MAX).collect();
+    let name = WorkspaceName::parse(short.trim());
+    name.map(|name| NewWorkspace { name }).map_err(|(code, message)| FieldErrors::one(BEGIN.name, code, message))
+}
 
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let workspace_id: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
+    let known: Option<WorkspaceId> = match form.get("workspace") {
+        "" => None,
+        id => Some(id.parse().map_err(|_| Error::not_found())?),
+    };
     let start = Start::find(form.get("template")).ok_or_else(Error::not_found)?;
     let id: AgreementId = submitted.new_id();
     let again = async |errors: FieldErrors| {
         let fields = Fields::submitted(form, errors);
         let notice = Notice::bad("Not saved", "Check what is marked below.");
-        Ok(form_page(request, workspace_id, start, fields, Some(notice)).await?.unprocessable())
+        Ok(form_page(request, known, start, fields, Some(notice)).await?.unprocessable())
     };
-    // People were added in another tab: show the same form with them and what was typed.
-    if form.get("act") == "update" {
-        let typed = Fields::of(form.typed());
-        return form_page(request, workspace_id, start, typed, None).await;
-    }
-    let name = match agreement_name(form.get(BEGIN.name)) {
-        Ok(name) => name,
-        Err(errors) => return again(errors).await,
-    };
-    let beginning = match start {
-        Start::Blank(_) => Beginning::Blank,
-        Start::Template(template) => {
-            let mut parties: BTreeMap<String, ContactId> = BTreeMap::new();
-            for party in &template.parties {
-                let field = BEGIN.party.member(&party.key);
-                match (form.get(&field), form.get(&field).parse()) {
-                    ("", _) => {}
-                    (_, Ok(contact)) => drop(parties.insert(party.key.clone(), contact)),
-                    _ => {
-                        let message = "must be chosen from the list";
-                        return again(FieldErrors::one(field, FieldCode::InvalidValue, message)).await;
-                    }
-                }
-            }
-            Beginning::Template(template, parties)
+    let name = agreement_name(form.get(BEGIN.name));
+    let workspace = if known.is_none() && name.is_ok() { read_workspace(form).map(Some) } else { Ok(None) };
+    let (name, beginning, workspace) = match (name, read_beginning(start, form), workspace) {
+        (Ok(name), Ok(beginning), Ok(workspace)) => (name, beginning, workspace),
+        (name, beginning, workspace) => {
+            let mut errors = name.err().unwrap_or_default();
+            errors.extend(workspace.err().unwrap_or_default());
+            errors.extend(beginning.err().unwrap_or_default());
+            return again(errors).await;
         }
     };
-    let new = NewAgreement { workspace_id, name, kind: OrDefault(start.kind()) };
+    let new =
+        NewAgreement { workspace_id: known.unwrap_or_else(WorkspaceId::new), name, kind: OrDefault(start.kind()) };
     let title = format!("Draft “{}” was created", new.name.as_str());
     let line = "Nothing is sent to anyone until you publish it.";
     let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;
-    match submitted.run(|| drafts::begin(&submitted, id, new.clone(), &beginning)).await {
+    let draft = NewDraft { id, new, workspace, beginning };
+    match submitted.run(|| drafts::begin(&submitted, draft.clone())).await {
         Ok(()) => Ok(redirect.into()),
         Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,
         Err(error) => Err(error),

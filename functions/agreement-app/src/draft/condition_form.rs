@@ -7,7 +7,7 @@ use pages::form;
 use shared::domain::agreement::gate::{Countdown, FieldType, GateRule, GateType, InformationField, RequestedFile};
 use shared::domain::ids::{DocumentId, FieldId, ParticipantId, SignatureBlockId};
 use shared::domain::movement::safe_text::SafeNote;
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use shared::web::Form;

@@ -17,7 +17,7 @@ use crate::domain::ids::{
     AgreementId, ContactId, DocumentId, FundingItemId, GateId, MovementId, ParticipantId, SignatureBlockId, StageId,
     WorkspaceId,
 };
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::time::Timestamp;
 use crate::platform::config::BaseUrl;
 use crate::service::agreements::AgreementInFull;
@@ -59,6 +59,9 @@ pub struct AgreementPath {
             "movement_id": null,
             "due_at": null,
             "fields": null,
+            "title": null,
+            "help": null,
+            "review": null,
             "signature_blocks": null,
         }],
     }],

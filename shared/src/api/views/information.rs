@@ -10,7 +10,7 @@ use crate::domain::agreement::{Agreement, Label};
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
 use crate::domain::information::{Answer, AnswerFile, OpenAnswer, PostalAddress, Submission, Verdict};
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::time::Timestamp;
 use crate::wire::enums::text_enum;
 

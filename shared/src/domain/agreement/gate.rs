@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::{Agreement, Label};
 use crate::domain::ids::{DocumentId, FieldId, GateId, MovementId, ParticipantId, SignatureBlockId};
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::enums::text_enum;

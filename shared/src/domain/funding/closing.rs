@@ -10,7 +10,7 @@ use crate::domain::member::funding::NotDone;
 use crate::domain::moment::Moment;
 use crate::domain::movement::evidence::EvidenceFile;
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::limits;
 
 impl FundingItem {

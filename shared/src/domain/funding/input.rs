@@ -11,7 +11,7 @@ use super::item::{FundingItem, ItemLabel};
 use crate::domain::agreement::AgreementName;
 use crate::domain::contact::ExternalReference;
 use crate::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, OrDefault, Patch};

@@ -9,7 +9,7 @@ use super::{CloseReason, FundingStatus, Phase, WaitingOn};
 use crate::domain::actor::Actor;
 use crate::domain::contact::{Contact, ExternalReference};
 use crate::domain::ids::{AgreementId, ContactId, FundingItemId, ProofId, TrustId, WorkspaceId};
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::wire::input::texts;

@@ -10,8 +10,8 @@ use crate::domain::event::EventKind;
 use crate::domain::file_review::FileReview;
 use crate::domain::ids::GateId;
 use crate::domain::information::{Submission, Verdict};
+use crate::domain::note::Note;
 use crate::domain::participant::receipt::Receipt;
-use crate::domain::proposal::Note;
 
 /// A member's decision about answers or files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -65,7 +65,7 @@ use crate::domain::funding::{CloseReason, FundingItem};
 use crate::domain::ids::{AgreementId, ProofId};
 use crate::domain::moment::Moment;
 use crate::domain::movement::safe_text::SafeNote;
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 
 /// An item after a member's act.
 #[derive(Debug, Clone, PartialEq, Eq)]

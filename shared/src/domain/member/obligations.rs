@@ -8,8 +8,8 @@ use crate::domain::agreement::Agreement;
 use crate::domain::agreement::files::Filer;
 use crate::domain::event::EventKind;
 use crate::domain::ids::OccurrenceId;
+use crate::domain::note::Note;
 use crate::domain::obligation::{Happening, Obligation, ObligationContext, OwnClaim, Refused, Satisfied};
-use crate::domain::proposal::Note;
 use crate::domain::satisfaction::Done;
 
 /// An obligation after a member's act.
@@ -19,7 +19,7 @@ use crate::domain::satisfaction::Done;
 /// ```
 /// use shared::domain::member::{self, Counting, Member, ObligationChange};
 /// use shared::domain::obligation::{ObligationContext, Happening, Refused};
-/// use shared::domain::proposal::Note;
+/// use shared::domain::note::Note;
 /// use shared::domain::satisfaction::Done;
 ///
 /// type Act = Result<ObligationChange, Refused>;
@@ -95,7 +95,7 @@ use crate::domain::satisfaction::Done;
 /// use shared::api::caller::WriteCaller;
 /// use shared::domain::member::{self, ObligationChange};
 /// use shared::domain::obligation::{ObligationContext, Refused};
-/// use shared::domain::proposal::Note;
+/// use shared::domain::note::Note;
 ///
 /// fn cancel(by: &WriteCaller, context: ObligationContext<'_>, reason: Note) -> Result<ObligationChange, Refused> {
 ///     member::cancel_obligation(by, context, reason)

@@ -7,8 +7,8 @@ use crate::domain::agreement::papers::PendingPaper;
 use crate::domain::agreement::{Agreement, Document, Lifecycle};
 use crate::domain::event::EventKind;
 use crate::domain::ids::{DocumentId, ParticipantId, SignatureBlockId};
+use crate::domain::note::Note;
 use crate::domain::paper_signature::{NewPaperSignature, PaperSignature, PaperState};
-use crate::domain::proposal::Note;
 use crate::limits;
 
 /// A recorded or decided paper signature, and the agreement that it may have advanced.

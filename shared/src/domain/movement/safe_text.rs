@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agreement::Label;
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::sensitive::has_account_number;
 use crate::wire::fields::FieldCode;
 

@@ -12,7 +12,7 @@ use crate::domain::event::EventKind;
 use crate::domain::file_type::FileType;
 use crate::domain::ids::{DocumentId, GateId, ReceiptId, SignatureBlockId};
 use crate::domain::moment::Moment;
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 
 /// An act, and the agreement that it may have advanced.
 #[derive(Debug, Clone, PartialEq, Eq)]

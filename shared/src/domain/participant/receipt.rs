@@ -19,7 +19,7 @@ use crate::domain::movement::claim::ClaimedTransfer;
 use crate::domain::movement::evidence::EvidenceFile;
 use crate::domain::movement::safe_text::SafeNote;
 use crate::domain::movement::source::EvidenceSource;
-use crate::domain::proposal::Note;
+use crate::domain::note::Note;
 use crate::domain::satisfaction::Satisfaction;
 use crate::domain::time::Timestamp;
 use crate::limits;

@@ -9,7 +9,7 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use shared::domain::contact::{DisplayName, Email};
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use tests::spec::{self, GOLDEN, Operation, golden};
 use tests::{Client, Fixture, Needs, Org, Stack};
 

@@ -137,6 +137,7 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "claims.jsonl",
             "consent/2026-11.txt",
             "documents/001 Purchase agreement.pdf",
+            "file_reviews.jsonl",
             "movements.jsonl",
             "obligations.jsonl",
             "paper_signatures.jsonl",
@@ -146,7 +147,6 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
             "statement_extracts.jsonl",
             "timeline.jsonl",
             "uploads/001 Proof_ address.pdf",
-            "file_reviews.jsonl",
             "verifications.jsonl",
         ]
     );

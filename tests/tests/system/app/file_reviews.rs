@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use shared::domain::agreement::Label;
 use shared::domain::agreement::gate::{GateRule, RequestedFile};
 use shared::domain::ids::ParticipantId;
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use tests::app::{Browser, Page, unescaped};
 use tests::attending::{Attendee, Live};
 use tests::pdf::pdf;

@@ -7,7 +7,7 @@ use serde_json::json;
 use shared::domain::agreement::gate::{FieldType, GateRule, InformationField, RequestedFile};
 use shared::domain::agreement::{Agreement, AgreementName, Label};
 use shared::domain::ids::{FieldId, ParticipantId};
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use shared::domain::time::Timestamp;
 use tests::Org;
 use tests::app::{Browser, Page, unescaped};

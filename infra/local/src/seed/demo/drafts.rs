@@ -11,7 +11,7 @@ use shared::domain::agreement::{
 use shared::domain::ids::{
     AgreementId, DocumentId, FieldId, OrgId, ParticipantId, SignatureBlockId, StageId, TriggerId,
 };
-use shared::domain::proposal::Note;
+use shared::domain::note::Note;
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use shared::domain::time::Timestamp;
 use shared::domain::time_scale::TimeScale;

@@ -10,7 +10,7 @@ mod warnings;
 
 use serde_json::{Value, json};
 use tests::Org;
-use tests::app::{Browser, FormCopy, Page};
+use tests::app::{Browser, FormCopy, Page, unescaped};
 use tests::pdf::pdf;
 
 const NEW: &str = "/app/agreements/new";
@@ -107,14 +107,16 @@ fn notice(page: &Page, title: &str) {
 #[tokio::test]
 async fn a_deal_goes_from_nothing_to_active_in_the_browser_alone() {
     let desk = Desk::new().await;
-    let chooser = desk.browser.get(NEW).await;
+    let begins = desk.browser.get(NEW).await;
+    assert!(begins.says("It begins in a new workspace") && begins.says("Two-party signature"), "{}", begins.body);
+    let chooser = desk.browser.get(&format!("{NEW}/workspace")).await;
     assert!(chooser.says("Which deal or matter") && chooser.says("Harbor refit"), "{}", chooser.body);
     let templates = desk.browser.get(&format!("{NEW}?workspace={}", desk.workspace)).await;
     for name in ["Two-party signature", "SAFE", "Engagement letter", "Notice period", "Blank agreement", "Blank SAFE"] {
         assert!(templates.says(name), "{name}");
     }
     let form = desk.browser.get(&format!("{NEW}?workspace={}&template=two-party-signature", desk.workspace)).await;
-    for text in ["Agreement name", "First party", "Second party", "Choose later", "Ada"] {
+    for text in ["Agreement name", "First party", "Second party", "Choose later, or name them below", "Ada"] {
         assert!(form.says(text), "{text}");
     }
 
@@ -338,17 +340,72 @@ async fn a_draft_that_was_edited_after_it_was_proposed_says_so() {
 }
 
 #[tokio::test]
-async fn the_parties_of_a_template_can_be_added_meanwhile() {
+async fn an_agreement_begins_with_its_workspace_and_parties_in_one_press() {
     let desk = Desk::new().await;
-    let typed = [("workspace", desk.workspace.as_str()), ("template", "two-party-signature"), ("name", "Half typed")];
-    let before = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
-    assert_eq!(before.status, 200, "{}", before.body);
-    assert!(before.says("value=\"Half typed\"") && !before.says("Cleo"), "{}", before.body);
-    let contact = desk.org.person("Cleo").await["id"].as_str().expect("an id").to_owned();
-    let path = format!("/api/v1/workspaces/{}/contacts", desk.workspace);
-    desk.org.post(&path, &json!({"contact_id": contact})).send().await.ok(201);
-    let after = desk.send(NEW, &[("act", "update")].into_iter().chain(typed).collect::<Vec<_>>()).await;
-    assert!(after.says("Cleo") && after.says("value=\"Half typed\""), "{}", after.body);
+    let form = desk.browser.get(&format!("{NEW}?template=safe")).await;
+    for says in [
+        "It keeps the people and agreements of a deal together.",
+        "Company (issuer)",
+        "value=\"Ada\"",
+        "any other name adds a new one",
+    ] {
+        assert!(unescaped(&form.body).contains(says), "{says}: {}", form.body);
+    }
+    let copy = desk.copy();
+    let typed = [
+        ("copy", copy.name.as_str()),
+        ("template", "safe"),
+        ("name", "Series seed"),
+        ("workspace_name", "Northwind round"),
+        ("display_name.issuer", "Northwind Robotics Inc."),
+        ("kind.issuer", "corporation"),
+        ("email.issuer", "legal@northwind.example"),
+        ("display_name.investor", "Ada"),
+        ("kind.investor", "person"),
+    ];
+    let begun = desk.send(NEW, &typed).await;
+    assert_eq!(begun.status, 303, "{}", begun.body);
+    assert_eq!(desk.send(NEW, &typed).await.location(), begun.location(), "sent twice, begun once");
+    let agreement = desk.agreement(begun.location()).await;
+    let workspace = agreement["workspace_id"].as_str().expect("an id");
+    let workspace: Value = desk.org.get(format!("/api/v1/workspaces/{workspace}")).send().await.ok(200);
+    assert_eq!((&workspace["name"], &workspace["activated"]), (&json!("Northwind round"), &json!(false)));
+    let people: Vec<&Value> = workspace["people"].as_array().expect("people").iter().collect();
+    assert_eq!(people.len(), 2, "the parties are its people: {people:?}");
+    let investor = &agreement["participants"].as_array().expect("participants")[1];
+    assert_eq!(investor["contact_id"], json!(desk.people[0]), "the contact of this name takes part");
+    let issuers: Value = desk.org.get("/api/v1/contacts?search=legal@northwind.example").send().await.ok(200);
+    assert_eq!(issuers["pagination"]["total"], 1);
+}
+
+#[tokio::test]
+async fn nothing_begins_until_each_party_is_clear() {
+    let desk = Desk::new().await;
+    let typed = [("template", "two-party-signature"), ("name", "Harbor lease")];
+    let begin = async |more: &[(&str, &str)]| {
+        let fields: Vec<_> = typed.iter().chain(more).copied().collect();
+        desk.send(NEW, &fields).await
+    };
+    desk.org.person("Ada").await;
+    let before = desk.org.state().await;
+    let bo = [("display_name.first", "Bo"), ("kind.first", "person")];
+    for (fields, says) in [
+        (&[("display_name.first", "Ada"), ("kind.first", "person")][..], "is the name of 2 contacts"),
+        (&[("email.first", "bo@quay.example"), ("kind.first", "person")], "The name is required"),
+        (&[bo[0], ("kind.first", "ship")], "The kind must be"),
+        (&[bo[0], bo[1], ("email.first", "bo@quay")], "The email address"),
+        (&[bo[0], bo[1], ("party.first", &desk.people[0])], "can’t be combined with a chosen person"),
+        (&[bo[0], bo[1], ("display_name.second", "Bo"), ("kind.second", "person")], "must be a different contact"),
+    ] {
+        let refused = begin(fields).await;
+        assert!(refused.status == 422 && unescaped(&refused.body).contains(says), "{says}: {}", refused.body);
+        assert!(refused.says("value=\"Harbor lease\""), "what was typed stays: {}", refused.body);
+    }
+    assert_eq!(desk.org.state().await, before, "nothing was begun or added");
+    let begun = begin(&[]).await;
+    let workspace = desk.agreement(begun.location()).await["workspace_id"].as_str().expect("an id").to_owned();
+    let workspace: Value = desk.org.get(format!("/api/v1/workspaces/{workspace}")).send().await.ok(200);
+    assert_eq!(workspace["name"], "Harbor lease", "it is named like the agreement");
 }
 
 #[tokio::test]
