@@ -12,7 +12,7 @@ use pages::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::urls::{NEW_AGREEMENT, OBLIGATIONS, TOKENS, access_url, agreement_url, endpoint_url, obligation_url};
-use shared::domain::agreement::{Agreement, Lifecycle};
+use shared::domain::agreement::Lifecycle;
 use shared::domain::audit::{AuditRow, ObjectKind};
 use shared::domain::contact::Contact;
 use shared::domain::ids::ContactId;
@@ -34,7 +34,7 @@ use uuid::Uuid;
 
 /// How long before its end an item's badge turns red, in milliseconds.
 const URGENT_MS: i64 = 12 * 3600 * 1000;
-const ALL_ATTENTION: &str = "/app?attention=all#attention";
+const ALL_ATTENTION: &str = "/app?attention=all#needs";
 const BLOCKERS_MAX: usize = 2;
 const LOOKS_MAX: usize = 4;
 
@@ -59,15 +59,34 @@ struct Section {
 }
 
 struct Item {
+    urgency: Urgency,
     url: String,
     title: String,
+    /// What it is, where the title doesn’t say so.
+    what: &'static str,
     detail: String,
+    amount: String,
     blockers: Vec<BlockerRow>,
     more_blockers: usize,
     when: Option<(&'static str, DisplayTime)>,
     looks: Vec<(String, Option<DisplayTime>)>,
     more_looks: usize,
     badge: Option<(String, &'static str)>,
+}
+
+/// How soon a member should look at an item, soonest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Urgency {
+    /// Money may be lost, or everyone is stopped.
+    Stopped,
+    /// It is overdue, or ends within [`URGENT_MS`].
+    Late,
+    /// Others wait for the member.
+    Asked,
+    /// It is to be done.
+    ToDo,
+    /// It is the member’s own work in progress.
+    Draft,
 }
 
 struct Rest {
@@ -202,57 +221,13 @@ fn rest(found: &Home) -> Option<Rest> {
 }
 
 fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
-    let WorkQueue { proposals, papers, payments, drafts, waiting, closing, contacts, .. } = &found.queue;
-    let WorkQueue { drafts_total, active_total, .. } = &found.queue;
-    let due = &found.obligations;
+    let WorkQueue { waiting, closing, contacts, active_total, .. } = &found.queue;
     let queue = Queue { contacts, own, now };
     let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
         list.shown.iter().map(|queued| item(queued, &queue)).collect()
     };
     let sections = [
-        Section {
-            id: "decide",
-            title: "Needs your decision",
-            items: proposals.shown.iter().map(|proposal| Item::of_proposal(proposal, now)).collect(),
-            more: more(proposals, format!("Show all {}", proposals.total), "/app/proposals?state=pending"),
-        },
-        Section {
-            id: "payments",
-            title: "Payments",
-            items: payments.shown.iter().map(Item::of_payment).collect(),
-            more: more(payments, format!("{} more payments", payments.more()), "/app/money"),
-        },
-        Section {
-            id: "papers",
-            title: "Paper signatures to confirm",
-            items: papers.shown.iter().map(|paper| Item::of_paper(paper, contacts)).collect(),
-            more: more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
-        },
-        Section {
-            id: "proofs",
-            title: "Proof of transfers to review",
-            items: found.proofs.shown.iter().map(Item::of_proof).collect(),
-            more: more(&found.proofs, format!("{} more funding items", found.proofs.more()), pages::urls::FUNDING),
-        },
-        attention(found, &queue),
-        Section {
-            id: "overdue",
-            title: "Overdue obligations",
-            items: due.overdue.iter().map(Item::of_overdue).collect(),
-            more: more_obligations(due.overdue_total, due.overdue.len(), OBLIGATIONS),
-        },
-        Section {
-            id: "claims",
-            title: "Obligations to confirm",
-            items: due.to_confirm.iter().map(Item::of_claim).collect(),
-            more: more_obligations(due.to_confirm_total, due.to_confirm.len(), OBLIGATIONS),
-        },
-        Section {
-            id: "drafts",
-            title: "Drafts",
-            items: agreements(drafts, Item::of_draft),
-            more: more(drafts, format!("Show all {drafts_total} drafts"), "/app/agreements?lifecycle=draft"),
-        },
+        Section { id: "needs", title: "Needs you", items: needs(found, &queue), more: more_needs(found) },
         Section {
             id: "waiting",
             title: "Waiting on others",
@@ -269,37 +244,56 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
 }
 
+/// Everything that needs a member, most urgent first, then longest waiting or next to end.
+fn needs(found: &Home, queue: &Queue<'_>) -> Vec<Item> {
+    let WorkQueue { proposals, papers, payments, drafts, attention, contacts, .. } = &found.queue;
+    let due = &found.obligations;
+    let mut items: Vec<Item> = Vec::new();
+    items.extend(proposals.shown.iter().map(|proposal| {
+        let amount = found.queue.proposed_amounts.get(&proposal.agreement_id).cloned().unwrap_or_default();
+        Item { amount, ..Item::of_proposal(proposal, queue.now) }
+    }));
+    items.extend(payments.shown.iter().map(Item::of_payment));
+    items.extend(attention.shown.iter().map(|queued| Item::of_attention(queued, queue)));
+    items.extend(due.overdue.iter().map(Item::of_overdue));
+    items.extend(papers.shown.iter().map(|paper| Item::of_paper(paper, contacts)));
+    items.extend(found.proofs.shown.iter().map(Item::of_proof));
+    items.extend(due.to_confirm.iter().map(Item::of_claim));
+    items.extend(found.endpoints.shown.iter().map(Item::of_endpoint));
+    items.extend(found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now)));
+    items.extend(drafts.shown.iter().map(|queued| Item::of_draft(queued, queue)));
+    // Within the same urgency each list keeps its order.
+    items.sort_by_key(|item| item.urgency);
+    items
+}
+
+/// Links to what the list of what needs a member leaves out.
+fn more_needs(found: &Home) -> Vec<(String, String)> {
+    let Home { queue, obligations: due, proofs, tokens, endpoints, .. } = found;
+    let WorkQueue { proposals, papers, payments, drafts, attention, .. } = queue;
+    // With all requested, the list of those beyond even that.
+    let is_long = attention.shown.len() > limits::HOME_AGREEMENTS_MAX;
+    let all_attention = if is_long { "/app/agreements?lifecycle=active" } else { ALL_ATTENTION };
+    let owed = due.overdue_total + due.to_confirm_total;
+    let shown = due.overdue.len() + due.to_confirm.len();
+    let lists = [
+        more(proposals, format!("{} more proposals", proposals.more()), "/app/proposals?state=pending"),
+        more(payments, format!("{} more payments", payments.more()), "/app/money"),
+        more(attention, format!("{} more agreements", attention.more()), all_attention),
+        more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
+        more(proofs, format!("{} more funding items", proofs.more()), pages::urls::FUNDING),
+        more_obligations(owed, shown, OBLIGATIONS),
+        more(endpoints, format!("{} more failing endpoints", endpoints.more()), "/app/developers"),
+        more(tokens, format!("{} more tokens", tokens.more()), TOKENS),
+        more(drafts, format!("{} more drafts", drafts.more()), "/app/agreements?lifecycle=draft"),
+    ];
+    lists.into_iter().flatten().collect()
+}
+
 struct Queue<'a> {
     contacts: &'a [Contact],
     own: &'a BTreeSet<ContactId>,
     now: Timestamp,
-}
-
-fn attention(found: &Home, queue: &Queue<'_>) -> Section {
-    let waiting = &found.queue.attention;
-    let agreements = waiting.shown.iter().map(|queued| Item::of_attention(queued, queue));
-    let endpoints = found.endpoints.shown.iter().map(Item::of_endpoint);
-    let tokens = found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now));
-    let lists = [
-        // With all requested, links to the list of those beyond even that.
-        more(
-            waiting,
-            format!("{} more agreements", waiting.more()),
-            if waiting.shown.len() > limits::HOME_AGREEMENTS_MAX {
-                "/app/agreements?lifecycle=active"
-            } else {
-                ALL_ATTENTION
-            },
-        ),
-        more(&found.endpoints, format!("{} more failing endpoints", found.endpoints.more()), "/app/developers"),
-        more(&found.tokens, format!("{} more tokens", found.tokens.more()), TOKENS),
-    ];
-    Section {
-        id: "attention",
-        title: "Needs attention",
-        items: agreements.chain(endpoints).chain(tokens).collect(),
-        more: lists.into_iter().flatten().collect(),
-    }
 }
 
 fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)> {
@@ -322,11 +316,14 @@ fn stuck(now: Timestamp, since: Timestamp) -> Option<(String, &'static str)> {
 }
 
 impl Item {
-    fn of_agreement(agreement: &Agreement, detail: String) -> Self {
+    fn new(urgency: Urgency, url: String, title: &str, detail: String) -> Self {
         Self {
-            url: agreement_url(agreement.id()),
-            title: agreement.name.as_str().to_owned(),
+            urgency,
+            url,
+            title: title.to_owned(),
+            what: "",
             detail,
+            amount: String::new(),
             blockers: Vec::new(),
             more_blockers: 0,
             when: None,
@@ -336,50 +333,54 @@ impl Item {
         }
     }
 
+    fn of_agreement(queued: &QueuedAgreement, detail: String) -> Self {
+        let agreement = &queued.agreement;
+        let item = Self::new(Urgency::ToDo, agreement_url(agreement.id()), agreement.name.as_str(), detail);
+        Self { amount: queued.amount.clone(), ..item }
+    }
+
     fn of_unpublished(queued: &QueuedAgreement, contacts: &[Contact]) -> (Self, usize) {
         let mut blockers = blocker_rows(&queued.agreement, contacts, &[], &queued.blockers);
         let total = blockers.len();
         blockers.truncate(BLOCKERS_MAX);
         let detail = if total == 0 { "Everything is in place." } else { "" };
-        let item = Self::of_agreement(&queued.agreement, detail.to_owned());
+        let item = Self { urgency: Urgency::Draft, ..Self::of_agreement(queued, detail.to_owned()) };
         (Self { more_blockers: total - blockers.len(), blockers, ..item }, total)
     }
 
     fn of_proposal(proposal: &Proposal, now: Timestamp) -> Self {
         let ProposalRow { url, title, .. } = ProposalRow::new(proposal, now);
+        let (left, class) = time_left(now, proposal.expires_at);
+        let urgency = if class == "red" { Urgency::Late } else { Urgency::Asked };
         Self {
-            url,
-            title,
-            detail: format!("Proposed by {}", actor_label(&proposal.created_by)),
-            blockers: Vec::new(),
-            more_blockers: 0,
+            what: "Needs your decision",
             when: Some(("", proposal.created_at.into())),
-            looks: Vec::new(),
-            more_looks: 0,
-            badge: Some(time_left(now, proposal.expires_at)),
+            badge: Some((left, class)),
+            ..Self::new(urgency, url, &title, format!("proposed by {}", actor_label(&proposal.created_by)))
         }
     }
 
     fn of_paper(paper: &PaperToConfirm, contacts: &[Contact]) -> Self {
         let contact = contacts.iter().find(|contact| contact.id == paper.contact_id);
         let name = contact.map_or("a participant", |contact| contact.display_name.as_str());
+        let url = format!("{}#papers", access_url(paper.agreement_id, paper.participant_id));
+        let detail = format!("Signature of {name} on “{}”", paper.document.as_str());
         Self {
-            url: format!("{}#papers", access_url(paper.agreement_id, paper.participant_id)),
-            title: paper.agreement.as_str().to_owned(),
-            detail: format!("Signature of {name} on “{}”", paper.document.as_str()),
-            blockers: Vec::new(),
-            more_blockers: 0,
+            what: "Paper signature",
             when: Some(("recorded", paper.recorded_at.into())),
-            looks: Vec::new(),
-            more_looks: 0,
             badge: Some(("To confirm".to_owned(), "blue")),
+            ..Self::new(Urgency::Asked, url, paper.agreement.as_str(), detail)
         }
     }
 
     fn of_overdue(queued: &QueuedObligation) -> Self {
         let due = queued.obligation.next_due_at();
         let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).for_people()));
-        Self { badge: Some(("Overdue".to_owned(), "red")), ..Self::of_obligation(queued, &since.unwrap_or_default()) }
+        Self {
+            urgency: Urgency::Late,
+            badge: Some(("Overdue".to_owned(), "red")),
+            ..Self::of_obligation(queued, &since.unwrap_or_default())
+        }
     }
 
     fn of_claim(queued: &QueuedObligation) -> Self {
@@ -393,17 +394,9 @@ impl Item {
     }
 
     fn of_obligation(queued: &QueuedObligation, more: &str) -> Self {
-        Self {
-            url: obligation_url(queued.obligation.id()),
-            title: queued.obligation.name().as_str().to_owned(),
-            detail: format!("{}{more}", queued.agreement.as_str()),
-            blockers: Vec::new(),
-            more_blockers: 0,
-            when: None,
-            looks: Vec::new(),
-            more_looks: 0,
-            badge: None,
-        }
+        let (url, detail) = (obligation_url(queued.obligation.id()), format!("{}{more}", queued.agreement.as_str()));
+        let item = Self::new(Urgency::Asked, url, queued.obligation.name().as_str(), detail);
+        Self { what: "Obligation", ..item }
     }
 
     fn of_draft(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
@@ -418,8 +411,9 @@ impl Item {
 
     fn of_active(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {
         let Some(wait) = text::current_wait(&queued.agreement, contacts, own) else {
-            return Self::of_agreement(&queued.agreement, text::agreement_status(&queued.agreement, false));
+            return Self::of_agreement(queued, text::agreement_status(&queued.agreement, false));
         };
+        let urgency = if wait.is_declined { Urgency::Stopped } else { Urgency::Asked };
         let (when, badge) = match wait.until {
             Some(until) => (("ends", until), Some((text::time_left(now, until), "quiet"))),
             None if wait.is_declined => (("since", wait.since), Some(("Declined".to_owned(), "red"))),
@@ -429,7 +423,7 @@ impl Item {
             }
         };
         let when = Some((when.0, when.1.into()));
-        Self { when, badge, ..Self::of_agreement(&queued.agreement, wait.on) }.looked_at(queued, contacts)
+        Self { urgency, when, badge, ..Self::of_agreement(queued, wait.on) }.looked_at(queued, contacts)
     }
 
     fn looked_at(self, queued: &QueuedAgreement, contacts: &[Contact]) -> Self {
@@ -461,7 +455,7 @@ impl Item {
         } else {
             let wait = text::current_wait(agreement, contacts, own);
             let status = || text::agreement_status(agreement, false);
-            Self::of_agreement(agreement, wait.map_or_else(status, |wait| wait.on))
+            Self::of_agreement(queued, wait.map_or_else(status, |wait| wait.on))
         };
         Self {
             when: agreement.expires_at.map(|at| ("expires", at.into())),
@@ -479,30 +473,17 @@ impl Item {
             (1, _) => "its last attempt failed".to_owned(),
             (failures, _) => format!("{failures} failures in a row"),
         };
-        Self {
-            url: endpoint_url(endpoint.id()),
-            title: endpoint.url().as_str().to_owned(),
-            detail: format!("Webhook endpoint: {reason}"),
-            blockers: Vec::new(),
-            more_blockers: 0,
-            when: None,
-            looks: Vec::new(),
-            more_looks: 0,
-            badge: Some(("Failing".to_owned(), "red")),
-        }
+        let url = endpoint_url(endpoint.id());
+        let item = Self::new(Urgency::ToDo, url, endpoint.url().as_str(), reason);
+        Self { what: "Webhook endpoint", badge: Some(("Failing".to_owned(), "red")), ..item }
     }
 
     fn of_token(token: &Token, now: Timestamp) -> Self {
         Self {
-            url: TOKENS.to_owned(),
-            title: token.name.clone(),
-            detail: "Access token".to_owned(),
-            blockers: Vec::new(),
-            more_blockers: 0,
+            what: "Access token",
             when: Some(("expires", token.expires_at.into())),
-            looks: Vec::new(),
-            more_looks: 0,
             badge: Some(time_left(now, token.expires_at)),
+            ..Self::new(Urgency::ToDo, TOKENS.to_owned(), &token.name, String::new())
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::ids::ContactId;
-use shared::domain::money::Money;
 use shared::domain::organization::Organization;
 use shared::domain::time_zone::TimeZone;
 use shared::service::agreements::AgreementRows;
@@ -64,25 +63,13 @@ fn counterparties(agreement: &Agreement, rows: &AgreementRows, own: &BTreeSet<Co
     if others.len() > NAMED_MAX { format!("{named} and {} more", others.len() - NAMED_MAX) } else { named }
 }
 
-/// The investment of a SAFE, or the sum of all payments if they are of one currency.
 fn amount(agreement: &Agreement, rows: &AgreementRows) -> String {
-    let terms = agreement.terms.as_ref().map(text::terms).unwrap_or_default();
-    if let Some((_, investment)) = terms.into_iter().find(|(name, _)| *name == text::INVESTMENT) {
-        return investment;
-    }
     let ids = agreement.movements().keys();
-    let Some(payments) = ids.map(|id| rows.payments.get(id)).collect::<Option<Vec<_>>>() else {
-        return format!("{} payments", agreement.movements().len());
-    };
-    let amounts: Vec<Money> = payments.into_iter().filter_map(|payment| payment.terms().money).collect();
-    let sum = amounts.iter().try_fold(0_i64, |sum, money| sum.checked_add(money.amount_minor()));
-    match (amounts.as_slice(), sum) {
-        ([], _) => String::new(),
-        ([first, rest @ ..], Some(sum)) if rest.iter().all(|money| money.currency() == first.currency()) => {
-            Money::new(sum, first.currency()).map(Money::for_people).unwrap_or_default()
-        }
-        _ => "Several currencies".to_owned(),
-    }
+    let payments = ids.map(|id| rows.payments.get(id)).collect::<Option<Vec<_>>>();
+    let are_read = payments.is_some();
+    let amounts = payments.into_iter().flatten().filter_map(|payment| payment.terms().money);
+    let amount = text::agreement_amount(agreement, &amounts.collect::<Vec<_>>());
+    if are_read || !amount.is_empty() { amount } else { format!("{} payments", agreement.movements().len()) }
 }
 
 fn due(agreement: &Agreement, zone: &TimeZone) -> String {

@@ -36,9 +36,10 @@ use crate::service::scope::Scope;
 use crate::service::second_members;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
-use crate::store::movements::WaitingMovement;
+use crate::store::movements::{WaitingMovement, WaitingMovements};
 use crate::store::proposals::{PendingProposal, PendingProposals};
 use crate::store::{StoreError, Versioned};
+use crate::text;
 
 /// The first of many.
 #[derive(Debug)]
@@ -70,6 +71,8 @@ pub struct QueuedAgreement {
     pub agreement: Agreement,
     /// A draft's blockers, without the activation of its workspace, which publication does.
     pub blockers: Vec<Blocker>,
+    /// Its amount of money, for people. Empty if none is known.
+    pub amount: String,
     /// The last visits to their pages of the participants whom an active agreement waits for first, if any.
     pub looks: Vec<(ContactId, Option<Timestamp>)>,
 }
@@ -142,6 +145,8 @@ pub struct PaymentToSee {
 pub struct WorkQueue {
     /// The pending proposals, next to expire first.
     pub proposals: Shortlist<Proposal>,
+    /// The amounts of money of the agreements of these proposals, for people, where one is known.
+    pub proposed_amounts: HashMap<AgreementId, String>,
     /// The paper signatures that the member may confirm, oldest first: others', and their own if they are alone by now.
     pub papers: Shortlist<PaperToConfirm>,
     /// The payments that the member should look at, most urgent first, then longest waiting.
@@ -435,7 +440,8 @@ async fn queue(
         let proposals = store.all_pending_proposals(now);
         tokio::try_join!(store.open_agreements(), proposals, store.waiting_movements()).map_err(Error::from)
     });
-    let ((open, pending, waiting), seconds) = tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
+    let ((open, pending, WaitingMovements { waiting, amounts }), seconds) =
+        tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
     // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
     let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
@@ -447,14 +453,23 @@ async fn queue(
     }));
     let listed: BTreeSet<AgreementId> = chosen.agreements().map(|open| open.id).collect();
     let of_payments: BTreeSet<AgreementId> = payments.shown.iter().map(|(row, ..)| row.agreement_id).collect();
+    let of_proposals = pending.pending.iter().filter(|row| chosen.proposals.shown.contains(&row.id));
+    let of_proposals: BTreeSet<AgreementId> = of_proposals.map(|row| row.agreement).collect();
+    let beside: BTreeSet<AgreementId> = of_payments.union(&of_proposals).copied().collect();
     let (proposals, agreements, contacts, accesses, movements) = tokio::try_join!(
         store.proposals(chosen.proposals.shown.iter().copied()),
-        store.agreements(listed.union(&of_payments).copied()),
+        store.agreements(listed.union(&beside).copied()),
         store.contacts(people.iter().copied()),
         accesses,
         store.movements(payments.shown.iter().map(|(row, ..)| row.id)),
     )?;
     let to_see = seen_payments(scope, &payments, movements, &agreements);
+    let amount_of = |agreement: &Agreement| {
+        let amounts = amounts.get(&agreement.id()).map_or(&[][..], Vec::as_slice);
+        text::agreement_amount(agreement, amounts)
+    };
+    let proposed = agreements.iter().filter(|agreement| of_proposals.contains(&agreement.id()));
+    let proposed_amounts = proposed.map(|agreement| (agreement.id(), amount_of(agreement))).collect();
     let agreements: Vec<_> = agreements.into_iter().filter(|agreement| listed.contains(&agreement.id())).collect();
     let accesses: HashMap<AgreementId, _> = accesses.into_iter().collect();
     // Someone may have joined between the two reads. Old rows don't name participants.
@@ -462,7 +477,7 @@ async fn queue(
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
-    let mut found = queued(scope, agreements, &contacts, &accesses).await?;
+    let mut found = queued(scope, agreements, &contacts, &accesses, amount_of).await?;
     let papers = papers_to_confirm(&chosen, &found, &not_of);
     let mut drafts = found_of(&mut found, &chosen.drafts);
     drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());
@@ -471,6 +486,7 @@ async fn queue(
             shown: proposals.into_iter().map(Versioned::into_inner).collect(),
             total: chosen.proposals.total,
         },
+        proposed_amounts,
         papers,
         payments: to_see,
         drafts,
@@ -490,6 +506,7 @@ async fn queued(
     agreements: Vec<Versioned<Agreement>>,
     contacts: &[Contact],
     accesses: &HashMap<AgreementId, BTreeMap<ParticipantId, Access>>,
+    amount_of: impl Fn(&Agreement) -> String,
 ) -> Result<HashMap<AgreementId, QueuedAgreement>, Error> {
     let payments = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
     let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
@@ -499,7 +516,8 @@ async fn queued(
         let agreement = loaded.as_of(scope, scope.now()).into_owned();
         let blockers = blockers(&agreement, contacts, &payments, &funding, scope.now());
         let looks = accesses.get(&agreement.id()).map(|accesses| looks(&agreement, accesses)).unwrap_or_default();
-        (agreement.id(), QueuedAgreement { agreement, blockers, looks })
+        let amount = amount_of(&agreement);
+        (agreement.id(), QueuedAgreement { agreement, blockers, amount, looks })
     };
     Ok(agreements.into_iter().map(queued).collect())
 }

@@ -30,6 +30,7 @@ use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
 use crate::domain::ledger::LedgerPayment;
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
+use crate::domain::money::Money;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::SealedInstructions;
 use crate::domain::movement::state::MovementState;
@@ -87,6 +88,15 @@ pub(crate) struct WaitingMovement {
     pub due_on: Option<Day>,
     /// Since when a member should look at it, in milliseconds since 1970; none if its row does not know.
     pub since_ms: Option<i64>,
+}
+
+/// What rows of movements say for Home.
+#[derive(Debug, Default)]
+pub(crate) struct WaitingMovements {
+    /// Those that wait for something.
+    pub waiting: Vec<WaitingMovement>,
+    /// The amounts of all of each agreement.
+    pub amounts: HashMap<AgreementId, Vec<Money>>,
 }
 
 fn waiting_movement(row: HeldRow<'_>) -> Option<WaitingMovement> {
@@ -147,9 +157,17 @@ impl OrgStore {
         Ok(found)
     }
 
-    pub(crate) async fn waiting_movements(&self) -> Result<Vec<WaitingMovement>, StoreError> {
-        let mut found = Vec::new();
-        self.each_row(Rows::Movements, |row| found.extend(waiting_movement(row))).await?;
+    pub(crate) async fn waiting_movements(&self) -> Result<WaitingMovements, StoreError> {
+        let mut found = WaitingMovements::default();
+        self.each_row(Rows::Movements, |row| {
+            found.waiting.extend(waiting_movement(row));
+            if let Some(row) = MovementRow::read(row)
+                && let Some(payment) = row.payment()
+            {
+                found.amounts.entry(row.agreement_id).or_default().push(payment.money);
+            }
+        })
+        .await?;
         Ok(found)
     }
 

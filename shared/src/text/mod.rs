@@ -21,4 +21,4 @@ pub use obligations::{obligation_state, promise, promise_parties, promise_terms}
 pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
 pub use review::{Named, effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on, waits};
-pub use terms::{INVESTMENT, PARTIES, role, role_about, terms};
+pub use terms::{INVESTMENT, PARTIES, agreement_amount, role, role_about, terms};

@@ -5,7 +5,7 @@ use shared::domain::money::Money;
 use shared::service::home::{PaymentToSee, PaymentWait};
 use shared::text::movements::exception;
 
-use crate::home::Item;
+use crate::home::{Item, Urgency};
 
 impl Item {
     /// A payment to look at. Exceptions and changed instructions are red, since money may be lost.
@@ -32,19 +32,21 @@ impl Item {
         };
         let due = movement.terms().due_on.filter(|_| payment.is_overdue);
         let due = due.map(|due| format!("due by {}", due.for_people()));
-        let amount = movement.terms().money.map(Money::for_people);
         let agreement = Some(payment.agreement.as_str().to_owned());
-        let detail: Vec<String> = [amount, agreement, due, why].into_iter().flatten().collect();
+        let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
+        let urgency = match payment.wait {
+            PaymentWait::InstructionsChanged | PaymentWait::VerificationEnded | PaymentWait::Exception => {
+                Urgency::Stopped
+            }
+            _ if payment.is_overdue => Urgency::Late,
+            _ => Urgency::Asked,
+        };
         Self {
-            url: movement_url(movement.id()),
-            title: purpose_of(movement),
-            detail: detail.join(" · "),
-            blockers: Vec::new(),
-            more_blockers: 0,
+            what: "Payment",
+            amount: movement.terms().money.map(Money::for_people).unwrap_or_default(),
             when: payment.since.map(|since| ("since", since.into())),
-            looks: Vec::new(),
-            more_looks: 0,
             badge: Some((badge.to_owned(), class)),
+            ..Self::new(urgency, movement_url(movement.id()), &purpose_of(movement), detail.join(" · "))
         }
     }
 }

@@ -6,7 +6,7 @@ use shared::domain::funding::proof::Proof;
 use shared::service::proof_to_review::ItemToReview;
 use shared::text::funding_words as words;
 
-use crate::home::Item;
+use crate::home::{Item, Urgency};
 
 impl Item {
     pub(super) fn of_proof(ItemToReview { item, workspace }: &ItemToReview) -> Self {
@@ -15,16 +15,12 @@ impl Item {
             [proof] => format!("{}, filed by {}", words::source(proof.source()), actor_label(proof.filed_by())),
             many => format!("{} proofs", many.len()),
         };
+        let url = format!("{}#tracks", item_url(item.id()));
         Self {
-            url: format!("{}#tracks", item_url(item.id())),
-            title: item.label().as_str().to_owned(),
-            detail: format!("{} · {what}", workspace.name.as_str()),
-            blockers: Vec::new(),
-            more_blockers: 0,
+            what: "Proof of a transfer",
             when: waiting.iter().map(|proof| proof.filed_at()).min().map(|since| ("since", since.into())),
-            looks: Vec::new(),
-            more_looks: 0,
             badge: Some(("To review".to_owned(), "blue")),
+            ..Self::new(Urgency::Asked, url, item.label().as_str(), format!("{} · {what}", workspace.name.as_str()))
         }
     }
 }

@@ -42,12 +42,12 @@ async fn a_newcomer_is_led_to_the_first_agreement_and_who_is_done_is_caught_up()
     let browser = signed_in(&org).await;
     let home = browser.get("/app").await;
     assert!(home.says("Begin your first agreement") && home.says("href=\"/app/agreements/new\""), "{}", home.body);
-    for id in ["decide", "drafts", "waiting", "closing", "attention"] {
+    for id in ["needs", "waiting", "closing"] {
         assert!(!has_section(&home, id), "{id}: {}", home.body);
     }
 
     let draft = org.ready_draft("Lease", |_| {}).await;
-    assert!(section(&browser.get("/app").await, "drafts").contains("Ready to publish"));
+    assert!(section(&browser.get("/app").await, "needs").contains("Ready to publish"));
     publish(&org, &browser, &draft).await;
     let home = browser.get("/app").await;
     assert!(home.says("All caught up") && home.says("Nothing needs you."), "{}", home.body);
@@ -56,7 +56,7 @@ async fn a_newcomer_is_led_to_the_first_agreement_and_who_is_done_is_caught_up()
     let home = browser.get("/app").await;
     assert!(!home.says("All caught up") && home.says("One thing needs you."), "{}", home.body);
     let path = format!("/app/proposals/{}", cancellation["id"].as_str().expect("an id"));
-    assert!(section(&home, "decide").contains(&path) && section(&home, "decide").contains("2 days, 23 hours left"));
+    assert!(section(&home, "needs").contains(&path) && section(&home, "needs").contains("2 days, 23 hours left"));
     assert_eq!(browser.decide(&path, "confirm", "").await.status, 303);
     let home = browser.get("/app").await;
     assert!(home.says("All caught up") && home.says("you’re not waiting on anyone"), "{}", home.body);
@@ -88,9 +88,12 @@ async fn each_agreement_stands_where_its_next_step_is() {
     let over = org.ready_draft("Would be over", |draft| draft.expires_at = Some(now.plus_seconds(-HOUR_S))).await;
 
     let home = browser.get("/app").await;
-    let decide = section(&home, "decide");
-    assert!(decide.contains("Publish “Proposed draft”") && decide.contains("Proposed by Integration (over the API)"));
-    let listed = section(&home, "drafts");
+    let decide = section(&home, "needs");
+    assert!(
+        decide.contains("Publish “Proposed draft”")
+            && decide.contains("Needs your decision · proposed by Integration (over the API)")
+    );
+    let (_, listed) = decide.split_once("Proposed draft").expect("decisions come before drafts");
     for shown in [
         "Empty draft",
         "2 things left",
@@ -105,7 +108,7 @@ async fn each_agreement_stands_where_its_next_step_is() {
     ] {
         assert!(listed.contains(shown), "{shown}: {listed}");
     }
-    assert!(!listed.contains("Proposed draft") && !listed.contains("Closes soon"), "{listed}");
+    assert!(!listed.contains("Closes soon"), "{listed}");
     let at = |text: &str| listed.find(text).unwrap_or_else(|| panic!("{text}: {listed}"));
     assert!(at("Closes late") < at("Ready draft") && at("Ready draft") < at("Would be over"), "ready ones first");
 
@@ -134,7 +137,7 @@ async fn what_waits_for_the_own_company_needs_attention() {
     publish(&org, &browser, &org.ready_draft("Their lease", |_| {}).await).await;
 
     let home = browser.get("/app").await;
-    let attention = section(&home, "attention");
+    let attention = section(&home, "needs");
     assert!(
         attention.contains("Our lease") && attention.contains("Ada Okafor to approve · since <time"),
         "{attention}"
@@ -205,7 +208,7 @@ async fn what_the_clock_has_not_recorded_yet_is_true_already() {
     let past = Timestamp::now().plus_seconds(-60);
     drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, past).await;
     let home = browser.get("/app").await;
-    assert!(!has_section(&home, "decide") && section(&home, "drafts").contains("Old lease"), "{}", home.body);
+    assert!(!has_section(&home, "needs") && section(&home, "drafts").contains("Old lease"), "{}", home.body);
 }
 
 #[tokio::test]
@@ -219,7 +222,7 @@ async fn admins_are_told_of_tokens_that_end_soon() {
     org.revoke(revoked.id).await;
     let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
     let home = admin.get("/app").await;
-    let attention = section(&home, "attention");
+    let attention = section(&home, "needs");
     let at = |text: &str| attention.find(text).unwrap_or_else(|| panic!("{text}: {attention}"));
     assert!(at("Ends in a day") < at("Ends in ten days"), "the next end first");
     assert!(["Fresh", "Ended<", "Revoked"].iter().all(|name| !attention.contains(name)), "{attention}");
@@ -228,9 +231,9 @@ async fn admins_are_told_of_tokens_that_end_soon() {
     for days in [81, 82, 83] {
         org.issue("One more", Scope::Read, issued(days)).await;
     }
-    assert!(section(&admin.get("/app").await, "attention").contains("2 more tokens"));
+    assert!(section(&admin.get("/app").await, "needs").contains("2 more tokens"));
     let member = signed_in(&org).await.get("/app").await;
-    assert!(!has_section(&member, "attention") && !member.says("Ends in a day"), "{}", member.body);
+    assert!(!has_section(&member, "needs") && !member.says("Ends in a day"), "{}", member.body);
 }
 
 #[tokio::test]
@@ -286,9 +289,9 @@ async fn a_long_queue_shows_its_beginning_and_costs_no_more_calls() {
     let many = (0..60).map(|n| drafts::write(&org, drafts::ready(&workspace, &format!("Draft {n:02}"), &ada)));
     join_all(many).await;
     let home = browser.get("/app").await;
-    let listed = section(&home, "drafts");
+    let listed = section(&home, "needs");
     assert_eq!(listed.matches("<li class=\"row\">").count(), limits::HOME_AGREEMENTS_MAX, "{listed}");
-    assert!(listed.contains("href=\"/app/agreements?lifecycle=draft\">Show all 62 drafts</a>"), "{listed}");
+    assert!(listed.contains("href=\"/app/agreements?lifecycle=draft\">57 more drafts</a>"), "{listed}");
     let (calls_of_many, read_units) = cost(&org, &home).await;
     assert_eq!(calls_of_many, calls, "however many there are");
     assert!(read_units < 60.0, "rows, not records: {read_units}");

@@ -54,7 +54,7 @@ async fn who_has_declined_comes_first_also_when_the_agreement_closes_soon() {
     let closing = lines(&page, "closing");
     assert!(closing.len() == 1 && closing[0].contains("Quiet sale"), "{closing:?}");
     assert!(closing[0].contains(&quiet.id().to_string()), "{closing:?}");
-    let attention = lines(&page, "attention");
+    let attention = lines(&page, "needs");
     assert_eq!(attention.len(), 5, "{attention:?}");
     assert!(attention[0].contains("Fresh sale") && attention[0].contains(">Declined</span>"), "{attention:?}");
     assert!(attention[0].contains(&format!("expires {}", soon.for_people())), "{attention:?}");
@@ -62,9 +62,9 @@ async fn who_has_declined_comes_first_also_when_the_agreement_closes_soon() {
         assert!(line.contains(&format!("Old lease {n}")) && line.contains("Your turn"), "{attention:?}");
     }
     // All are listed and marked, and no list is without marks.
-    assert!(page.says("href=\"/app?attention=all#attention\">2 more agreements</a>"), "{}", page.body);
+    assert!(page.says("href=\"/app?attention=all#needs\">2 more agreements</a>"), "{}", page.body);
     let all = browser.get("/app?attention=all").await;
-    let attention = lines(&all, "attention");
+    let attention = lines(&all, "needs");
     assert!(attention.len() == 7 && attention.iter().all(|line| line.contains("class=\"badge")), "{attention:?}");
     assert!(!all.says("more agreements"), "{}", all.body);
 }

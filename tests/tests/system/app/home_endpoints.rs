@@ -33,7 +33,7 @@ async fn admins_see_an_endpoint_that_fails_until_it_works_or_is_paused() {
     let event = send_test(&subscriber).await;
     let page = home_until(admin, |page| page.says("its last attempt failed")).await;
     let link = format!("href=\"{}\">{}</a>", subscriber.path(), subscriber.receiver.url());
-    assert!(page.says(&link) && page.says("Needs attention"), "{}", page.body);
+    assert!(page.says(&link) && page.says("Webhook endpoint"), "{}", page.body);
     for browser in [&member, &stranger] {
         assert!(!browser.get("/app").await.says(FAILING), "for its admins only");
     }
@@ -49,7 +49,7 @@ async fn admins_see_an_endpoint_that_fails_until_it_works_or_is_paused() {
     subscriber.receiver.answer(Reaction::status(204));
     assert_eq!(subscriber.replay(&event).await.status, 303);
     let page = home_until(admin, |page| !page.says(FAILING)).await;
-    assert!(!page.says("Needs attention"), "{}", page.body);
+    assert!(!page.says("Webhook endpoint"), "{}", page.body);
 }
 
 #[tokio::test]

@@ -103,8 +103,8 @@ async fn obligations_are_listed_by_due_date_and_what_is_overdue_comes_first() {
     }
     assert_eq!(desk.maren.get(&format!("{LIST}?state=late")).await.status, 422, "a typo widens nothing");
     let home = desk.maren.get("/app").await;
-    assert!(home.says("Overdue obligations") && home.says(&desk.path(1)), "{}", home.body);
-    assert!(!home.says(&desk.path(0)) && !home.says("Obligations to confirm"), "{}", home.body);
+    assert!(home.says(">Overdue</span>") && home.says(&desk.path(1)), "{}", home.body);
+    assert!(!home.says(&desk.path(0)) && !home.says("said to be done by"), "{}", home.body);
     let page = desk.maren.get(&format!("/app/agreements/{agreement}")).await;
     for n in 0..4 {
         assert!(page.says(&format!("<a href=\"{}\">", desk.path(n))), "the agreement’s page lists them: {}", page.body);
@@ -147,13 +147,9 @@ async fn a_claim_and_its_confirmation_are_two_acts_of_two_people() {
     notice(&own, "You recorded this claim");
     assert_eq!(desk.read(1).await["occurrences"][0]["state"], "satisfied");
     let homes = [desk.maren.get("/app").await, desk.noah.get("/app").await];
-    assert!(!homes[0].says("Obligations to confirm"), "{}", homes[0].body);
-    assert!(
-        homes[1].says("Obligations to confirm") && homes[1].says("said to be done by Maren Holt"),
-        "{}",
-        homes[1].body
-    );
-    assert!(homes.iter().all(|home| !home.says("Overdue obligations")));
+    assert!(!homes[0].says("said to be done by"), "{}", homes[0].body);
+    assert!(homes[1].says("said to be done by") && homes[1].says("said to be done by Maren Holt"), "{}", homes[1].body);
+    assert!(homes.iter().all(|home| !home.says(">Overdue</span>")));
 
     let page = desk.noah.get(&path).await;
     assert!(page.says("value=\"confirm\""), "{}", page.body);
@@ -261,11 +257,11 @@ async fn who_is_alone_confirms_what_they_recorded_and_is_asked_on_home() {
     let occurrence = maren.get(&path).await.hidden("occurrence");
     let fields = |act| [("act", act), ("occurrence", occurrence.as_str())];
     assert_eq!(send(&maren, &path, &fields("satisfy")).await.status, 303);
-    assert!(maren.get("/app").await.says("Obligations to confirm"));
+    assert!(maren.get("/app").await.says("said to be done by"));
     assert!(maren.get(&path).await.says("value=\"confirm\""));
     assert_eq!(send(&maren, &path, &fields("confirm")).await.status, 303);
     let home = maren.get("/app").await;
-    assert!(!home.says("Obligations to confirm") && !home.says("Overdue obligations"), "{}", home.body);
+    assert!(!home.says("said to be done by") && !home.says(">Overdue</span>"), "{}", home.body);
 }
 
 #[tokio::test]
@@ -281,7 +277,7 @@ async fn the_end_of_an_agreement_ends_what_is_shown_as_owed() {
         assert!(!page.says(badge), "{badge}: {}", page.body);
     }
     assert!(page.says("badge quiet\">Cancelled</span>"), "{}", page.body);
-    assert!(!desk.maren.get("/app").await.says("Overdue obligations"));
+    assert!(!desk.maren.get("/app").await.says(">Overdue</span>"));
     let late = send(&desk.maren, &desk.path(1), &[("act", "satisfy"), ("occurrence", &occurrence)]).await;
     assert_eq!(late.status, 409);
     assert!(late.says("The agreement was cancelled") || late.says("The obligation was cancelled"), "{}", late.body);

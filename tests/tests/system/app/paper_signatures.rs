@@ -135,9 +135,9 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     let paper = newest(&live, &live.member, ada).await;
     let own = outcome(&live.member, &decide(&live.member, &paper, "confirm", "").await).await;
     assert!(own.says("Nothing was changed") && own.says("another member has to confirm it"), "{}", own.body);
-    assert!(!live.member.get("/app").await.says("Paper signatures to confirm"));
+    assert!(!live.member.get("/app").await.says("Paper signature ·"));
     let home = jonas.get("/app").await;
-    for text in ["Paper signatures to confirm", "Signature of Ada Okafor on “Purchase agreement”", "To confirm"] {
+    for text in ["Paper signature ·", "Signature of Ada Okafor on “Purchase agreement”", "To confirm"] {
         assert!(home.says(text), "{text}: {}", home.body);
     }
     let page = jonas.get(&live.path()).await;
@@ -161,7 +161,7 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
     let document = live.agreement.documents[0].id;
     let data = json!({"agreement_id": live.agreement.id(), "document_id": document, "participant_id": ada});
     assert_eq!(signatures(&live).await, [data]);
-    assert!(!jonas.get("/app").await.says("Paper signatures to confirm"));
+    assert!(!jonas.get("/app").await.says("Paper signature ·"));
 
     outcome(&jonas, &record(&live, &jonas, northwind).await).await;
     let paper = newest(&live, &jonas, northwind).await;
@@ -273,7 +273,7 @@ async fn the_only_member_is_taken_at_their_word() {
     let scan = pdf("Signed", "");
     let done = outcome(&live.member, &send(&live.member, &path, &form, &POST, ("Scan.pdf", &scan)).await).await;
     assert!(done.says("another member compares it"), "{}", done.body);
-    assert!(!live.member.get("/app").await.says("Paper signatures to confirm"), "they wait for another member");
+    assert!(!live.member.get("/app").await.says("Paper signature ·"), "they wait for another member");
     assert_eq!(signatures(&live).await.len(), 1);
     // That member is removed first: a week later, the remaining member continues alone, and the record says so.
     ops::remove_member(live.org.store(), live.org.id, jonas.id).await.expect("removed");
@@ -283,7 +283,7 @@ async fn the_only_member_is_taken_at_their_word() {
     let page = live.member.get(&access(&live, northwind)).await;
     assert!(page.says("You are the only member, so no one else can confirm it"), "{}", page.body);
     let home = live.member.get("/app").await;
-    assert!(home.says("Paper signatures to confirm") && home.says("Signature of Northwind"), "{}", home.body);
+    assert!(home.says("Paper signature ·") && home.says("Signature of Northwind"), "{}", home.body);
     let paper = newest(&live, &live.member, northwind).await;
     let done = outcome(&live.member, &decide_again(&live.member, &paper, "confirm").await).await;
     assert!(done.says("Counted without a second member") && !done.says("Confirmed by"), "{}", done.body);
@@ -384,7 +384,7 @@ async fn what_happened_meanwhile_keeps_it_from_counting() {
             late.body
         );
     }
-    assert!(!jonas.get("/app").await.says("Paper signatures to confirm"));
+    assert!(!jonas.get("/app").await.says("Paper signature ·"));
     assert_eq!(signatures(&live).await.len(), 1);
 }
 

@@ -115,7 +115,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     let desk = Desk::new().await;
     let home = async || desk.maren.get("/app").await;
     let (one, two) = (desk.in_progress().await, desk.org.ready_item(&desk.estate, "A boat").await);
-    assert!(!home().await.says("Proof of transfers to review"));
+    assert!(!home().await.says("Proof of a transfer"));
     let draft = desk.org.paper(&[&two]).await;
     let agreement: AgreementId = id(&draft).parse().expect("an id");
     desk.org.decide_at_once(&desk.person, agreement, ProposalAction::PublishAgreement).await;
@@ -127,7 +127,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
         &page,
         &[
             "One thing needs you.",
-            "Proof of transfers to review",
+            "Proof of a transfer",
             &format!("href=\"{}#tracks\">A painting</a>", item_page(&one)),
             "Harbor · New statement, filed by Maren Holt",
         ],
@@ -147,5 +147,5 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     desk.done(&one, &format!("proof/{}/accept", left[0]), &[]).await;
     assert_says(&home().await, &["One thing needs you."]);
     desk.org.decide_at_once(&desk.person, agreement, ProposalAction::CancelAgreement).await;
-    assert!(!home().await.says("Proof of transfers to review"));
+    assert!(!home().await.says("Proof of a transfer"));
 }

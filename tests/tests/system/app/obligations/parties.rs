@@ -69,7 +69,7 @@ async fn what_is_said_in_a_members_browser_is_marked_and_no_second_word_beside_t
         assert!(page.says(text), "{text}: {}", page.body);
     }
     assert!(!page.says("value=\"confirm\""), "{}", page.body);
-    assert!(!noah.get("/app").await.says("Obligations to confirm"));
+    assert!(!noah.get("/app").await.says("said to be done by"));
     let occurrence = live.org.get(format!("/api/v1/obligations/{}", ids[0])).send().await.ok(200);
     let occurrence = occurrence["occurrences"][0]["id"].as_str().expect("an id");
     let own = send(&noah, &paths[0], &[("act", "confirm"), ("occurrence", occurrence)]).await;
