@@ -1,0 +1,86 @@
+// What stands at once on ten pages of the app: within the first 600 px of a wide window, and on the first screen of a phone.
+// Texts as the walks make them, each whole and in sight.
+export const PAGES = {
+  'Home': [
+    { what: 'how much there is to do', text: '2 things need you.' },
+    { what: 'the most urgent of it', link: 'Purchase price' },
+    { what: 'its amount', text: /\$480,000\.00 USD/ },
+    { what: 'what it asks for', text: 'To authorize' },
+    { what: 'what waits next, and for whom', text: /A member to read the answers of Nora West/ },
+    { what: 'since when', text: /since \d/ },
+  ],
+  'A draft': [
+    { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
+    { what: 'its state', text: 'Draft' },
+    { what: 'its amount', text: '$480,000.00 USD' },
+    { what: 'between whom: the buyer', text: /^Nora West Signer/ },
+    { what: 'between whom: the seller', text: /^Otto Lund Signer/ },
+    { what: 'the document to read', link: 'View Agreement' },
+  ],
+  'An active agreement': [
+    { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
+    { what: 'the step', text: 'Step 1 of 2: Signing' },
+    { what: 'its amount, which is also owed', text: '$480,000.00 USD' },
+    { what: 'what is claimed', text: 'Claimed sent' },
+    { what: 'what is proven', text: 'Proven received' },
+    { what: 'whom it waits for', text: 'Nora West and Otto Lund to sign' },
+    { what: 'between whom', text: /^Otto Lund Signer/ },
+  ],
+  'A participant’s page': [
+    { what: 'who asks', text: /Agreement of/ },
+    { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
+    { what: 'the step', text: 'Step 1 of 2: Signing' },
+    { what: 'the act that is next', link: 'Review and sign: Sign “Agreement”' },
+  ],
+  'A payment': [
+    { what: 'the payment', heading: 'Purchase price' },
+    { what: 'its amount', text: /\$480,000\.00 USD/ },
+    { what: 'its deal', link: 'Purchase of 12 Harbor Street' },
+    { what: 'from whom', text: /Nora West/ },
+    { what: 'to whom', text: /Otto Lund/ },
+  ],
+  'A payer’s page': [
+    { what: 'what is paid', heading: /Purchase price/ },
+    { what: 'how much', text: /\$480,000\.00 USD/ },
+    { what: 'to whom', text: /Otto Lund/ },
+  ],
+  'The list of agreements': [
+    { what: 'the agreement', link: 'Purchase of 12 Harbor Street' },
+    { what: 'how it stands', text: 'Completed' },
+  ],
+};
+
+const WIDE_PX = 600;
+
+function locate(page, { heading, link, button, text }) {
+  const main = page.getByRole('main');
+  const exact = true;
+  if (heading) return main.getByRole('heading', { name: heading, level: 1, exact });
+  if (link) return main.getByRole('link', { name: link, exact });
+  if (button) return main.getByRole('button', { name: button, exact });
+  return main.getByText(text, { exact });
+}
+
+// What of a page is not whole and in sight before anybody scrolls, with where it stands instead.
+export async function hidden(page, width, wanted) {
+  const bottom = width > 390 ? WIDE_PX : page.viewportSize().height;
+  await page.evaluate(() => scrollTo(0, 0));
+  const missing = [];
+  for (const part of wanted) {
+    const boxes = await locate(page, part).filter({ visible: true }).evaluateAll((all) => all.map((element) => {
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      return { left, right, top, bottom };
+    }));
+    const isSeen = boxes.some((box) => box.top >= 0 && box.bottom <= bottom && box.left >= 0 && box.right <= width);
+    if (!isSeen) missing.push(`${part.what} ${boxes.length === 0 ? 'is nowhere' : `ends at ${Math.round(Math.min(...boxes.map((box) => box.bottom)))} px of ${bottom}`}`);
+  }
+  return missing;
+}
+
+export async function standsAtOnce(person, name) {
+  const missing = await hidden(person.page, person.tab.view.width, PAGES[name]);
+  if (missing.length > 0) {
+    person.doing = 'looks at the first screen';
+    person.walk.missing?.(`${name}, ${person.tab.view.name}: ${missing.join('; ')}`) ?? person.fail(`${name}: ${missing.join('; ')}`);
+  }
+}
