@@ -7,6 +7,9 @@ import { standsAtOnce } from './standing.mjs';
 // The pages that an attorney loads from the start page to a published purchase.
 const PURCHASE_LOADS_MAX = 27;
 
+// A date as an organization in the United States types it.
+const today = () => new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
+
 // A walk in one view: who is on it, and what is looked at on the way.
 export class Journey {
   constructor(chrome, stack, view, organization = stack.organizations[0]) {
@@ -153,17 +156,16 @@ export async function purchase(journey) {
   await colleague.presses('Verify instructions');
   await colleague.presses('Release instructions');
   await journey.stands(colleague, 'A payment');
-  const today = new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
   await buyer.follows(journey.deal);
   await buyer.follows(/^View instructions: /);
   await buyer.sees('DE89370400440532013000');
   await journey.stands(buyer, 'A payer’s page');
-  await buyer.fills({ 'Sent on': today, 'Reference type': 'End-to-end ID', Reference: 'CLOSING-1' });
+  await buyer.fills({ 'Sent on': today(), 'Reference type': 'End-to-end ID', Reference: 'CLOSING-1' });
   await buyer.presses('I have sent it');
   await buyer.sees('It proves nothing');
   await seller.follows(journey.deal);
   await seller.follows(/^Check and report: /);
-  await seller.fills({ 'Amount received': '480,000', Currency: 'USD', 'Value date': today });
+  await seller.fills({ 'Amount received': '480,000', Currency: 'USD', 'Value date': today() });
   await seller.presses('It has arrived');
 
   await colleague.turnsTo('Home');
@@ -176,4 +178,182 @@ export async function purchase(journey) {
   await journey.stands(attorney, 'The list of agreements');
   await attorney.follows(journey.deal);
   await attorney.sees('Completed');
+}
+
+// A founder's SAFE: her contacts and workspace, the terms and the document, and a colleague who decides; then the company
+// approves, both sides sign, and the investor answers and uploads what is asked for.
+export async function safe(journey) {
+  journey.deal = 'SAFE: Juniper Ventures';
+  const founder = await journey.member('The founder');
+  const parties = { 'Northwind Robotics, Inc.': 'Corporation', 'Juniper Ventures LLC': 'LLC' };
+  for (const [name, kind] of Object.entries(parties)) {
+    await founder.turnsTo('Contacts');
+    await founder.fills({ Name: name, Kind: kind, Email: `${name.split(' ')[0]}@parties.example` });
+    await founder.presses('Add contact');
+  }
+  await founder.turnsTo('Workspaces');
+  await founder.fills({ Name: 'Seed round' });
+  await founder.presses('Create workspace');
+  await founder.follows('Add people');
+  for (const name of Object.keys(parties)) await founder.presses(`Add ${name}`);
+  await founder.follows('Back to Seed round');
+  await founder.follows('New agreement');
+  await founder.follows('SAFE');
+  await founder.fills({ 'Agreement name': journey.deal, 'Company (issuer)': 'Northwind Robotics, Inc.', Investor: 'Juniper Ventures LLC' });
+  await founder.presses('Create draft');
+  await founder.follows('Edit terms');
+  await founder.fills({ 'Investment amount': '250k', Currency: 'USD', 'Valuation cap': '8m', Conversion: 'Post-money', 'Governing law': 'Delaware' });
+  await founder.presses('Save terms');
+  await founder.follows('Investment');
+  await founder.fills({ Amount: '250k', Currency: 'USD' });
+  await founder.presses('Save payment');
+  await founder.follows('Upload the file of “SAFE”');
+  await founder.fills({ File: await journey.pdf(founder, 'SAFE.pdf') });
+  await founder.presses('Save document');
+  await founder.follows('Back to the draft');
+  await founder.unfolds('Have another member decide');
+  await founder.fills({ Note: 'As agreed on the phone.' });
+  await founder.presses('Propose publication');
+
+  const colleague = await journey.member('The colleague', journey.organization.members[1]);
+  await colleague.sees('One thing needs you.');
+  await colleague.follows(/SAFE: Juniper Ventures/);
+  await journey.stands(colleague, 'A proposal');
+  await colleague.sees('As agreed on the phone.', 'What happens');
+  await colleague.fills({ 'Decision note': 'Go ahead.' });
+  await colleague.presses('Confirm');
+  await colleague.sees('Confirmed by');
+
+  await founder.turnsTo('Agreements');
+  await founder.follows(journey.deal);
+  await founder.sees('Step 1 of 4: Terms');
+  const company = await journey.participant(founder, 'Northwind Robotics, Inc.');
+  await company.follows('Review and approve: Give your approval');
+  await company.presses('Approve');
+  const signs = async (person, name, title) => {
+    await person.follows('Review and sign: Sign “SAFE”');
+    await person.fills({ 'Your name': name, 'Your title': title, 'Type your name to sign': name });
+    await person.presses('Sign');
+    await person.sees('You signed “SAFE”');
+  };
+  await company.follows(journey.deal);
+  await signs(company, 'Nora West', 'Chief Executive');
+  const investor = await journey.participant(founder, 'Juniper Ventures LLC');
+  await signs(investor, 'Iris Cole', 'Managing Member');
+  await founder.turnsTo('Home');
+  await founder.follows(journey.deal);
+  await founder.sees('Step 3 of 4: Closing');
+}
+
+// A paralegal's trust of five items, four of them imported.
+export async function trust(journey) {
+  const paralegal = await journey.member('The paralegal');
+  const people = ['Ruth Castellan', 'Amos Castellan'];
+  for (const name of people) {
+    await paralegal.turnsTo('Contacts');
+    await paralegal.fills({ Name: name, Kind: 'Person', Email: `${name.split(' ')[0]}@castellan.example` });
+    await paralegal.presses('Add contact');
+  }
+  await paralegal.turnsTo('Workspaces');
+  await paralegal.fills({ Name: 'Castellan trust funding' });
+  await paralegal.presses('Create workspace');
+  await paralegal.follows('Add people');
+  for (const name of people) await paralegal.presses(`Add ${name}`);
+  await paralegal.follows('Back to Castellan trust funding');
+  await paralegal.follows('Funding', paralegal.page.getByRole('main'));
+  await paralegal.follows('New trust');
+  const named = 'The Castellan Trust';
+  await paralegal.fills({ 'Formal name': named });
+  await paralegal.checks('Ruth Castellan', paralegal.group('Settlors'));
+  await paralegal.checks('Amos Castellan', paralegal.group('Trustees'));
+  await paralegal.presses('Create trust');
+  await paralegal.follows('Add an item');
+  await paralegal.fills({ Label: 'Grand piano', Kind: 'Personal property' });
+  await paralegal.presses('Add item');
+
+  // The first file says all that is wrong with it, and nothing is added.
+  const columns = 'label,asset_kind,verb,trust,owners,institution,account_type,account_last4,current_title';
+  const row = (...values) => values.join(',');
+  await paralegal.turnsTo('Funding');
+  await paralegal.follows('Castellan trust funding');
+  await paralegal.follows('Import a CSV file');
+  await paralegal.fills({ 'Or paste it here': [columns, row('Checking', 'bank_account', 'melt', 'The Castellan', 'Ruth', '', '', '000123456789', '')].join('\n') });
+  await paralegal.presses('Preview', { status: 422 });
+  await paralegal.sees('Problems');
+  await paralegal.fills({
+    'Or paste it here': [
+      columns,
+      row('Checking at First National', 'bank_account', 'retitle', named, 'Ruth Castellan', 'First National', 'Checking', '4411', 'Ruth Castellan'),
+      row('Savings at First National', 'bank_account', 'change_beneficiary', named, 'Ruth Castellan', 'First National', '', '2290', ''),
+      row('Sailing boat', 'personal_property', '', named, 'Ruth Castellan', '', '', '', ''),
+      row('Patent', 'intellectual_property', '', named, '', '', '', '', ''),
+    ].join('\n'),
+  });
+  await paralegal.presses('Preview');
+  await paralegal.presses('Add all items');
+  await paralegal.sees('0 of 5 done');
+  await journey.stands(paralegal, 'A funding schedule');
+
+  // One is papered, claimed and proven.
+  await paralegal.checks('Select Checking at First National');
+  await paralegal.presses('Paper selected');
+  await paralegal.presses('Paper selected');
+  await paralegal.follows('Publish');
+  await paralegal.presses('Publish');
+  await paralegal.turnsTo('Funding');
+  await paralegal.follows('Castellan trust funding');
+  await paralegal.follows('Checking at First National');
+  await journey.stands(paralegal, 'An item');
+  await paralegal.unfolds('Record a claim…');
+  await paralegal.fills({ 'What the owner said': 'The bank has changed the title.' });
+  await paralegal.presses('Record claim');
+  await paralegal.sees('Not proof');
+  await paralegal.checks('Institution’s confirmation');
+  await paralegal.fills({ Dated: today(), Note: 'A letter, read by counsel.' });
+  await paralegal.presses('File proof');
+  await paralegal.presses(/^Accept proof: /);
+  await paralegal.sees('Funded');
+  await paralegal.turnsTo('Funding');
+  await paralegal.sees(/1 of 5/);
+  await paralegal.follows('Castellan trust funding');
+  await paralegal.sees('1 of 5 done', '1 funded');
+}
+
+// An admin's month: a new colleague, a token, an endpoint, and what the audit log says of it.
+export async function month(journey) {
+  const admin = await journey.member('The admin');
+  const { email, password } = { email: 'ines@members.example', password: 'lantern orchard velvet' };
+
+  await admin.turnsTo('Organization');
+  await admin.fills({ Email: email, Role: 'Member', 'Your password': journey.organization.members[0].password }, admin.section('Invite a member'));
+  await admin.presses('Invite member');
+  const invitation = await admin.field('Invitation link').inputValue();
+  const invited = await journey.person('The invited');
+  await invited.opens(invitation);
+  await invited.fills({ 'Your name': 'Ines Moreau', 'New password': password });
+  await invited.presses('Accept invitation');
+  await admin.turnsTo('Organization');
+  await admin.sees('Ines Moreau');
+  await admin.unfolds('Remove…');
+
+  await admin.turnsTo('Developers');
+  await admin.follows('Access tokens');
+  await admin.fills({ 'Token name': 'CRM sync', Scope: 'Read only' });
+  await admin.presses('Create token');
+  const token = await admin.field('Token value').inputValue();
+  const { organization } = await journey.stack.call('/api/v1/me', undefined, { token });
+  await admin.unfolds('Revoke…');
+  await admin.presses('Revoke CRM sync');
+
+  await admin.follows('Webhook endpoints');
+  await admin.fills({ 'Endpoint URL': `${journey.receiver}/ok` });
+  await admin.presses('Add endpoint');
+  await admin.sees('Copy the signing secret now');
+  await admin.presses('Send test event');
+  await admin.sees('Test event delivered');
+
+  await admin.turnsTo('Audit');
+  await admin.sees('Ines Moreau');
+  await admin.fills({ Outcome: 'Success' });
+  await admin.presses('Filter');
 }

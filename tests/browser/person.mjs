@@ -63,8 +63,8 @@ export class Person {
     // A page that answers an act says so in a notice, and the focus is there, or on the first field that is wrong. Where the
     // address names a part of the page, the browser goes there instead.
     const awaited = status === 200 ? '#notice:focus, main :target' : '[aria-invalid=true]:focus, fieldset[aria-describedby$=-error] :focus';
-    const hasNotice = status !== 200 || await page.locator('#notice').count() > 0;
-    if (isAct && hasNotice) {
+    const says = status === 200 ? await page.locator('#notice').count() : await wrong.count();
+    if (isAct && says > 0) {
       const focused = page.locator(awaited).first().waitFor({ state: 'attached', timeout: FOCUS_MS });
       if (await focused.then(() => false, () => true)) {
         const at = await page.evaluate(() => document.activeElement.outerHTML.slice(0, 80));
