@@ -1,6 +1,6 @@
 // Four people's ways through the app, each from an empty organization: they read as what the app must let them do. Nobody
 // types an address but that of the start page, and participants open the links that members show.
-import { expect } from './browser.mjs';
+import { expect, screenshot } from './browser.mjs';
 import { Person } from './person.mjs';
 import { standsAtOnce } from './standing.mjs';
 
@@ -12,8 +12,9 @@ const today = () => new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
 
 // A walk in one view: who is on it, and what is looked at on the way.
 export class Journey {
-  constructor(chrome, stack, view, organization = stack.organizations[0]) {
-    Object.assign(this, { chrome, stack, view, organization, people: [], pages: [], stood: [] });
+  constructor(name, chrome, stack, view) {
+    const [organization] = stack.organizations;
+    Object.assign(this, { name, chrome, stack, view, organization, people: [], pages: [], stood: [] });
   }
 
   async person(name) {
@@ -40,6 +41,12 @@ export class Journey {
     await person.presses('Continue');
     await person.presses('I agree');
     return person;
+  }
+
+  // Every page that somebody comes to.
+  look(person, doing) {
+    this.pages.push(`${person.name} ${doing}`);
+    return screenshot(person.tab, { name: `${this.name} ${String(this.pages.length).padStart(2, '0')}` });
   }
 
   // A page of the table, which the person has before them.
@@ -292,7 +299,6 @@ export async function trust(journey) {
   await paralegal.presses('Preview');
   await paralegal.presses('Add all items');
   await paralegal.sees('0 of 5 done');
-  await journey.stands(paralegal, 'A funding schedule');
 
   // One is papered, claimed and proven.
   await paralegal.checks('Select Checking at First National');
@@ -316,7 +322,7 @@ export async function trust(journey) {
   await paralegal.turnsTo('Funding');
   await paralegal.sees(/1 of 5/);
   await paralegal.follows('Castellan trust funding');
-  await paralegal.sees('1 of 5 done', '1 funded');
+  await journey.stands(paralegal, 'A funding schedule');
 }
 
 // An admin's month: a new colleague, a token, an endpoint, and what the audit log says of it.

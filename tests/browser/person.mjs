@@ -7,9 +7,9 @@ const SEEN_MS = 10_000;
 const FOCUS_MS = 3_000;
 
 export class Person {
-  static async open(chrome, name, view, walk = { pages: [] }) {
+  static async open(chrome, name, view, journey) {
     const tab = await open(chrome, { view, javaScriptEnabled: true });
-    const person = Object.assign(new Person(), { name, tab, page: tab.page, walk, loads: 0, steps: [], doing: 'begins' });
+    const person = Object.assign(new Person(), { name, tab, page: tab.page, journey, loads: 0, doing: 'begins' });
     tab.page.setDefaultTimeout(SEEN_MS);
     // A page that only sends on to another is not one that anybody waits for.
     tab.page.on('response', (response) => {
@@ -27,7 +27,6 @@ export class Person {
 
   async tries(doing, act) {
     this.doing = doing;
-    this.steps.push(doing);
     return act().catch((error) => this.fail(error.message.split('\n')[0]));
   }
 
@@ -45,14 +44,13 @@ export class Person {
       if (this.loads === before) this.fail('no page came');
     });
     await this.stumbles(expected);
-    await this.walk.look?.(this, doing);
+    await this.journey.look(this, doing);
   }
 
   // A page is there, fits its view and complains of nothing; whoever has acted is told so at the focus, and nothing is wrong
   // that was not expected to be.
   async stumbles({ status = 200, isAct = false }) {
     const { page, tab } = this;
-    this.walk.pages.push(`${this.name} ${this.doing}`);
     if (tab.status !== status) this.fail(`status ${tab.status}, expected ${status}`);
     const wrong = page.locator('main [aria-invalid=true]:visible');
     if (status === 200 && ((await page.title()).startsWith('Error: ') || await wrong.count() > 0)) {
