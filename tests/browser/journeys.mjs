@@ -162,6 +162,8 @@ export async function purchase(journey) {
   });
   await colleague.presses('Verify instructions');
   await colleague.presses('Release instructions');
+  await colleague.turnsTo('Money');
+  await colleague.follows('Purchase price');
   await journey.stands(colleague, 'A payment');
   await buyer.follows(journey.deal);
   await buyer.follows(/^View instructions: /);
@@ -182,7 +184,6 @@ export async function purchase(journey) {
   await colleague.presses('Accept evidence');
   await colleague.sees('Confirmed received');
   await attorney.turnsTo('Agreements');
-  await journey.stands(attorney, 'The list of agreements');
   await attorney.follows(journey.deal);
   await attorney.sees('Completed');
 }
@@ -232,6 +233,7 @@ export async function safe(journey) {
   await colleague.sees('Confirmed by');
 
   await founder.turnsTo('Agreements');
+  await journey.stands(founder, 'The list of agreements');
   await founder.follows(journey.deal);
   await founder.sees('Step 1 of 4: Terms');
   const company = await journey.participant(founder, 'Northwind Robotics, Inc.');
@@ -325,41 +327,58 @@ export async function trust(journey) {
   await journey.stands(paralegal, 'A funding schedule');
 }
 
-// An admin's month: a new colleague, a token, an endpoint, and what the audit log says of it.
+// An admin's month: a new colleague comes, gets another role and goes; a token is made, used and revoked; an endpoint is told
+// of it; and the audit log has all of it.
 export async function month(journey) {
   const admin = await journey.member('The admin');
-  const { email, password } = { email: 'ines@members.example', password: 'lantern orchard velvet' };
+  const [{ password: own }] = journey.organization.members;
 
+  // Members.
   await admin.turnsTo('Organization');
-  await admin.fills({ Email: email, Role: 'Member', 'Your password': journey.organization.members[0].password }, admin.section('Invite a member'));
+  await admin.fills({ Email: 'ines@members.example', Role: 'Member', 'Your password': own }, admin.section('Invite a member'));
   await admin.presses('Invite member');
   const invitation = await admin.field('Invitation link').inputValue();
   const invited = await journey.person('The invited');
   await invited.opens(invitation);
-  await invited.fills({ 'Your name': 'Ines Moreau', 'New password': password });
+  await invited.fills({ 'Your name': 'Ines Moreau', 'New password': 'lantern orchard velvet' });
   await invited.presses('Accept invitation');
+  await invited.sees('You joined Harbor & Pine LLP');
   await admin.turnsTo('Organization');
-  await admin.sees('Ines Moreau');
-  await admin.unfolds('Remove…');
+  await admin.unfolds('Role of Ines Moreau…');
+  await admin.fills({ 'Role of Ines Moreau': 'Admin', 'Your password, to change the role of Ines Moreau': own });
+  await admin.presses('Save role of Ines Moreau');
+  await invited.turnsTo('Home');
+  await invited.turnsTo('Developers');
+  await admin.unfolds('Remove Ines Moreau…');
+  await admin.presses('Remove Ines Moreau, ines@members.example');
+  await admin.sees('Ines Moreau was removed');
 
+  // A token.
   await admin.turnsTo('Developers');
   await admin.follows('Access tokens');
   await admin.fills({ 'Token name': 'CRM sync', Scope: 'Read only' });
   await admin.presses('Create token');
   const token = await admin.field('Token value').inputValue();
-  const { organization } = await journey.stack.call('/api/v1/me', undefined, { token });
-  await admin.unfolds('Revoke…');
+  await journey.stack.call('/api/v1/me', undefined, { token });
+  await admin.unfolds('Revoke CRM sync…');
   await admin.presses('Revoke CRM sync');
+  await admin.sees('Token revoked');
 
+  // An endpoint.
   await admin.follows('Webhook endpoints');
   await admin.fills({ 'Endpoint URL': `${journey.receiver}/ok` });
   await admin.presses('Add endpoint');
   await admin.sees('Copy the signing secret now');
   await admin.presses('Send test event');
   await admin.sees('Test event delivered');
+  await admin.follows('Back to the endpoint');
+  await admin.presses('Pause');
+  await admin.presses('Resume');
 
+  // What the audit log says of it, and of one person.
   await admin.turnsTo('Audit');
-  await admin.sees('Ines Moreau');
-  await admin.fills({ Outcome: 'Success' });
-  await admin.presses('Filter');
+  await admin.sees('Sent a test event', 'Revoked an access token', 'Accepted an invitation', 'CRM sync (over the API)');
+  await admin.fills({ Actor: 'Ines Moreau', Outcome: 'Success' });
+  await admin.goes('presses “Filter”', () => admin.button('Filter').click());
+  await admin.sees('Accepted an invitation');
 }

@@ -116,7 +116,7 @@ export class Person {
     return this.goes(`presses “${name}”`, () => this.button(name, within).click(), { isAct: true, status });
   }
 
-  // A page of the menu. On a phone it opens first.
+  // A page of the menu, which a phone opens first.
   async turnsTo(name) {
     const menu = this.page.getByText('Menu', { exact: true });
     if (await menu.isVisible()) await menu.click();
@@ -124,7 +124,7 @@ export class Person {
   }
 
   unfolds(name, within = this.page) {
-    return this.tries(`opens “${name}”`, () => this.one(within.locator('summary', { hasText: name })).click());
+    return this.tries(`opens “${name}”`, () => this.one(within.locator('summary', { hasText: name }).or(within.locator(`summary[aria-label="${name}"]`))).click());
   }
 
   // Fields by their labels; of a choice its option.

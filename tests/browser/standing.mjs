@@ -31,7 +31,9 @@ export const PAGES = {
     { what: 'who asks', text: /Agreement of/ },
     { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
     { what: 'the step', text: 'Step 1 of 2: Signing' },
+    { what: 'what waits for them', text: /^Sign “Agreement”/ },
     { what: 'the act that is next', link: 'Review and sign: Sign “Agreement”' },
+    { what: 'what they pay, and to whom', text: 'You pay $480,000.00 USD to Otto Lund' },
   ],
   'A proposal': [
     { what: 'what is asked', heading: 'Publish “SAFE: Juniper Ventures”?' },
@@ -46,15 +48,20 @@ export const PAGES = {
   ],
   'A payment': [
     { what: 'the payment', heading: 'Purchase price' },
-    { what: 'its amount', text: /\$480,000\.00 USD/ },
+    { what: 'its state', text: 'Instructions available to the sender' },
     { what: 'its deal', link: 'Purchase of 12 Harbor Street' },
-    { what: 'from whom', text: /Nora West/ },
-    { what: 'to whom', text: /Otto Lund/ },
+    { what: 'its amount', text: '$480,000.00 USD' },
+    { what: 'from whom', text: /^Nora West Payer/ },
+    { what: 'to whom', text: /^Otto Lund Payee/ },
+    { what: 'what is next, and whom it waits for', text: /^Nora West can see the instructions/ },
   ],
   'A payer’s page': [
-    { what: 'what is paid', heading: /Purchase price/ },
-    { what: 'how much', text: /\$480,000\.00 USD/ },
-    { what: 'to whom', text: /Otto Lund/ },
+    { what: 'what is paid', heading: 'Purchase price' },
+    { what: 'its deal', link: 'Purchase of 12 Harbor Street' },
+    { what: 'how much', text: '$480,000.00 USD' },
+    { what: 'to whom', text: 'Otto Lund' },
+    { what: 'that it can be paid', text: 'You can pay now' },
+    { what: 'what to do before that', text: 'Call Otto Lund before you pay' },
   ],
   'A funding schedule': [
     { what: 'how far it is', text: '1 of 5 done' },
@@ -72,8 +79,12 @@ export const PAGES = {
     { what: 'what is next', heading: 'Next step' },
   ],
   'The list of agreements': [
-    { what: 'the agreement', link: 'Purchase of 12 Harbor Street' },
-    { what: 'how it stands', text: 'Completed' },
+    { what: 'the agreement', link: 'SAFE: Juniper Ventures' },
+    { what: 'between whom', text: 'Northwind Robotics, Inc., Juniper Ventures LLC' },
+    { what: 'its amount', text: '$250,000.00 USD' },
+    { what: 'whom it waits for', text: 'Northwind Robotics, Inc. to approve' },
+    { what: 'its step', text: 'Step 1 of 4: Terms' },
+    { what: 'how to begin another', link: 'New agreement' },
   ],
 };
 
