@@ -249,9 +249,23 @@ export async function safe(journey) {
   await signs(company, 'Nora West', 'Chief Executive');
   const investor = await journey.participant(founder, 'Juniper Ventures LLC');
   await signs(investor, 'Iris Cole', 'Managing Member');
+  await investor.follows('Next: Answer questions');
+  await investor.checks('Yes');
+  await investor.presses('Send', { status: 422 });
+  await investor.sees('What you typed is saved as a draft. Nothing was sent.');
+  await investor.fills({ 'Street and number': '12 Harbor Street', City: 'Portland', Country: 'United States' });
+  await investor.presses('Send');
   await founder.turnsTo('Home');
+  await founder.sees('Answers to read');
   await founder.follows(journey.deal);
   await founder.sees('Step 3 of 4: Closing');
+  await founder.follows('Read answers of Juniper Ventures LLC');
+  await founder.presses('Accept');
+  await founder.follows('Back to the agreement');
+  await founder.sees('Step 4 of 4: Funding');
+  await founder.follows('Investment');
+  await founder.presses('Authorize');
+  await founder.sees('Authorized');
 }
 
 // A paralegal's trust of five items, four of them imported.
