@@ -3,15 +3,18 @@
 // scripts/test-browser:
 //
 //   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, with --walk
-//                                   only the first deal of the README, and with --verify only bundles and the palette
+//                                   only the first deal of the README and an attorney's purchase, with --people only the
+//                                   walks of four people, and with --verify only bundles and the palette
 //
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
+import { Journey, month, purchase, safe, trust } from './journeys.mjs';
 import { LOOKED, note } from './looked.mjs';
 import { Receiver } from './receiver.mjs';
 import { SCENES, attend, deliveries, guard, links, owed, participantLink, payments, prepare, recordPaper, signFirst, statements, subscribe, trustOf, twoDocuments } from './scenes.mjs';
 import { Stack } from './stack.mjs';
+import { PAGES } from './standing.mjs';
 import { walkPalette } from './palette.mjs';
 import { bundles, lookAtVerdicts, verifyBundles } from './verifying.mjs';
 import { walkCompletion, walkDrawing, walkFirstDeal, walkReadme } from './walks.mjs';
@@ -25,6 +28,7 @@ const NO_BROWSER = 69;
 // (infra/OPERATIONS.md, "Figures") that stays within 15 minutes.
 const WALK_S_MAX = 600;
 const problems = [];
+const WALKS = [purchase, safe, trust, month];
 
 const chrome = await chromium.launch({
   executablePath: process.env.CHROMIUM,
@@ -115,6 +119,39 @@ async function walkDeal(demo) {
   return count;
 }
 
+// A person's walk from an empty stack, in one view. What it comes to goes with it.
+async function journey(walk, view) {
+  const stack = await Stack.start(program, '--seed', 'empty');
+  stacks.push(stack);
+  const way = Object.assign(new Journey(walk.name, chrome, stack, view), { receiver: receiver.base });
+  try {
+    await walk(way);
+  } catch (error) {
+    found(`The walk “${walk.name}”, ${view.name}: ${error.message}`);
+  }
+  await way.close();
+  await stack.stop();
+  return way;
+}
+
+// Walks of people, on a desktop and a phone beside each other. All of them come by every page of the table of what stands at once.
+async function people(...walks) {
+  const views = VIEWS.filter(({ name }) => name === '1280 light' || name === '390 light');
+  const stood = new Map(views.map((view) => [view, []]));
+  for (const walk of walks) {
+    const started = Date.now();
+    const ways = await Promise.all(views.map((view) => journey(walk, view)));
+    for (const way of ways) stood.get(way.view).push(...way.stood);
+    const loads = ways[0].loads ? `, ${ways[0].loads} of them up to the publication` : '';
+    console.log(`The walk “${walk.name}”: ${ways[0].pages.length} pages${loads}, ${secondsSince(started)} s`);
+  }
+  if (walks.length < WALKS.length || problems.length > 0) return;
+  for (const [view, pages] of stood) {
+    const missing = Object.keys(PAGES).filter((name) => !pages.includes(name));
+    if (missing.length > 0) found(`no walk comes by ${missing.join(', ')}, ${view.name}`);
+  }
+}
+
 // The newcomers' walks, each from the beginning: with the demo, and in organizations that have nothing.
 async function walks(demo, empty) {
   const started = Date.now();
@@ -138,6 +175,7 @@ async function main(stacks, receiver) {
   ].map((starting) => starting.then((started) => { stacks.push(started); return started; })));
   await walks(stack, empty);
   await empty.stop();
+  if (wanted === '') await people(...WALKS);
   await expiry(late);
   const [admin, lateTab, colleagueTab] = await Promise.all([
     signedIn(stack, stack.organizations[0]),
@@ -273,6 +311,9 @@ try {
   if (wanted === '--walk') {
     stacks.push(await Stack.start(program, '--seed', 'demo'));
     await walkDeal(stacks[0]);
+    await people(purchase);
+  } else if (wanted === '--people') {
+    await people(...WALKS);
   } else if (wanted === '--verify') {
     stacks.push(await Stack.start(program, '--seed', 'demo'));
     await verifyAndGo(stacks[0]);

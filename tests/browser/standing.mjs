@@ -1,0 +1,123 @@
+// What stands at once on ten pages of the app: within the first 600 px of a wide window, and on the first screen of a phone.
+// Texts as the walks make them, each whole and in sight; with `on: 'a phone'` what a wide window shows only further down.
+export const PAGES = {
+  'Home': [
+    { what: 'how much there is to do', text: '2 things need you.' },
+    { what: 'the most urgent of it', link: 'Purchase price' },
+    { what: 'its amount', text: /\$480,000\.00 USD/ },
+    { what: 'what it asks for', text: 'To authorize' },
+    { what: 'what waits next, and for whom', text: /A member to read the answers of Nora West/ },
+    { what: 'since when', text: /since \d/ },
+  ],
+  'A draft': [
+    { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
+    { what: 'its state', text: 'Draft' },
+    { what: 'its amount', text: '$480,000.00 USD' },
+    { what: 'between whom: the buyer', text: /^Nora West Signer/ },
+    { what: 'between whom: the seller', text: /^Otto Lund Signer/ },
+    { what: 'the document to read', link: 'View Agreement' },
+    { what: 'the act that is next', link: 'Publish' },
+  ],
+  'An active agreement': [
+    { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
+    { what: 'the step', text: 'Step 1 of 2: Signing' },
+    { what: 'its amount, which is also owed', text: '$480,000.00 USD' },
+    { what: 'what is claimed', text: 'Claimed sent' },
+    { what: 'what is proven', text: 'Proven received' },
+    { what: 'whom it waits for', text: 'Nora West and Otto Lund to sign' },
+    { what: 'between whom', text: /^Otto Lund Signer/ },
+  ],
+  'A participant’s page': [
+    { what: 'who asks', text: /Agreement of/ },
+    { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
+    { what: 'the step', text: 'Step 1 of 2: Signing' },
+    { what: 'what waits for them', text: /^Sign “Agreement”/ },
+    { what: 'the act that is next', link: 'Review and sign: Sign “Agreement”' },
+    { what: 'what they pay, and to whom', text: 'You pay $480,000.00 USD to Otto Lund' },
+  ],
+  'A proposal': [
+    { what: 'what is asked', heading: 'Publish “SAFE: Juniper Ventures”?' },
+    { what: 'that it waits for a decision', text: 'Needs your decision' },
+    { what: 'the amount', text: '$250,000.00 USD' },
+    { what: 'between whom: the company', text: /^Northwind Robotics, Inc\. Signer/ },
+    { what: 'between whom: the investor', text: /^Juniper Ventures LLC Signer/ },
+    { what: 'a key term', text: /Valuation cap \$8,000,000\.00 USD/ },
+    { what: 'the deadline', text: /^Decide by/ },
+    { what: 'the document to read', link: 'View SAFE' },
+    { what: 'the act that is next', button: 'Confirm', on: 'a phone' },
+  ],
+  'A payment': [
+    { what: 'the payment', heading: 'Purchase price' },
+    { what: 'its state', text: 'Instructions available to the sender' },
+    { what: 'its deal', link: 'Purchase of 12 Harbor Street' },
+    { what: 'its amount', text: '$480,000.00 USD' },
+    { what: 'from whom', text: /^Nora West Payer/ },
+    { what: 'to whom', text: /^Otto Lund Payee/ },
+    { what: 'what is next, and whom it waits for', text: /^Nora West can see the instructions/ },
+  ],
+  'A payer’s page': [
+    { what: 'what is paid', heading: 'Purchase price' },
+    { what: 'its deal', link: 'Purchase of 12 Harbor Street' },
+    { what: 'how much', text: '$480,000.00 USD' },
+    { what: 'to whom', text: 'Otto Lund' },
+    { what: 'that it can be paid', text: 'You can pay now' },
+    { what: 'what to do before that', text: 'Call Otto Lund before you pay' },
+  ],
+  'A funding schedule': [
+    { what: 'how far it is', text: '1 of 5 done' },
+    { what: 'on what grounds', text: '1 funded' },
+    { what: 'of which trust', link: 'The Castellan Trust' },
+    { what: 'what is next', text: /^Next: / },
+  ],
+  'An item': [
+    { what: 'the asset', heading: 'Checking at First National' },
+    { what: 'its state', text: 'In progress' },
+    { what: 'what is done with it', text: 'Retitle' },
+    { what: 'its trust', link: 'The Castellan Trust' },
+    { what: 'its owner', text: 'Ruth Castellan' },
+    { what: 'its agreement', link: 'Funding of The Castellan Trust' },
+    { what: 'what is next', heading: 'Next step' },
+  ],
+  'The list of agreements': [
+    { what: 'the agreement', link: 'SAFE: Juniper Ventures' },
+    { what: 'between whom', text: 'Northwind Robotics, Inc., Juniper Ventures LLC' },
+    { what: 'its amount', text: '$250,000.00 USD' },
+    { what: 'whom it waits for', text: 'Northwind Robotics, Inc. to approve' },
+    { what: 'its step', text: 'Step 1 of 4: Terms' },
+    { what: 'how to begin another', link: 'New agreement' },
+  ],
+};
+
+const WIDE_PX = 600;
+const NARROW_PX = 390;
+
+function locate(page, { heading, link, button, text }) {
+  const main = page.getByRole('main');
+  const exact = true;
+  if (heading) return main.getByRole('heading', { name: heading, exact });
+  if (link) return main.getByRole('link', { name: link, exact });
+  if (button) return main.getByRole('button', { name: button, exact });
+  return main.getByText(text, { exact });
+}
+
+// What of a page is not whole and in sight before anybody scrolls, with where it stands instead.
+export async function hidden(page, width, wanted) {
+  const bottom = width > NARROW_PX ? WIDE_PX : page.viewportSize().height;
+  await page.evaluate(() => scrollTo(0, 0));
+  const missing = [];
+  for (const part of wanted.filter(({ on }) => !on || width <= NARROW_PX)) {
+    const boxes = await locate(page, part).filter({ visible: true }).evaluateAll((all) => all.map((element) => {
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      return { left, right, top, bottom };
+    }));
+    const isSeen = boxes.some((box) => box.top >= 0 && box.bottom <= bottom && box.left >= 0 && box.right <= width);
+    if (!isSeen) missing.push(`${part.what} ${boxes.length === 0 ? 'is nowhere' : `ends at ${Math.round(Math.min(...boxes.map((box) => box.bottom)))} px of ${bottom}`}`);
+  }
+  return missing;
+}
+
+export async function standsAtOnce(person, name) {
+  const missing = await hidden(person.page, person.tab.view.width, PAGES[name]);
+  person.doing = 'looks at the first screen';
+  if (missing.length > 0) person.fail(`${name} does not show at once: ${missing.join('; ')}`);
+}
