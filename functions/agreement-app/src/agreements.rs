@@ -3,13 +3,14 @@ use pages::agreement_rows::AgreementRow;
 use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::shelves::{self, Tab};
 use pages::sorting::Sorting;
 use pages::urls::encode_query_value;
 use shared::domain::agreement::Lifecycle;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementQuery};
 use shared::web::Request;
-use shared::wire::page::Order;
+use shared::wire::page::{Order, Shelf};
 
 const PATH: &str = pages::urls::AGREEMENTS;
 
@@ -28,42 +29,42 @@ struct AgreementsPage {
     layout: Layout,
     lifecycles: Vec<Tab>,
     lifecycle: &'static str,
+    show: &'static str,
+    is_current: bool,
     search: String,
     sorting: Sorting,
     agreements: Vec<AgreementRow>,
     pager: Option<Pager>,
 }
 
-/// One of several pages, for `tabs.html`.
-pub(crate) struct Tab {
-    pub url: String,
-    pub name: &'static str,
-    pub is_current: bool,
-}
-
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let (order, query) = request.read_sorted_query::<AgreementQuery>()?;
+    let (order, shelf, query) = request.read_list_query::<AgreementQuery>()?;
     let current = query.lifecycle.get();
-    let rows = agreements::list_rows(scope, order, &query).await?;
+    let rows = agreements::list_rows(scope, order, shelf, &query).await?;
     let found = &rows.page.page;
     let search = query.search.typed().to_owned();
-    let url = |lifecycle: Option<Lifecycle>, order: Order, offset: u64| {
+    let url_on = |shelf: Shelf, lifecycle: Option<Lifecycle>, order: Order, offset: u64| {
         let (lifecycle, search) = (lifecycle.map_or("", Lifecycle::as_str), encode_query_value(&search));
-        format!("{PATH}?lifecycle={lifecycle}&search={search}&sort={order}&offset={offset}")
+        let show = shelves::parameter(shelf);
+        format!("{PATH}?lifecycle={lifecycle}&search={search}&sort={order}&offset={offset}{show}")
     };
+    let url = |lifecycle, order, offset| url_on(shelf, lifecycle, order, offset);
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(current, order, 0)));
     }
     let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| Tab {
-        url: url(lifecycle, order, 0),
+        url: url_on(Shelf::Current, lifecycle, order, 0),
         name,
-        is_current: lifecycle == current,
+        is_current: shelf == Shelf::Current && lifecycle == current,
     };
+    let archived = shelves::tabs(&[Shelf::Archived], shelf, |shelf| url_on(shelf, None, order, 0));
     let page = AgreementsPage {
         layout: Layout::new(request),
-        lifecycles: LIFECYCLES.iter().map(tab).collect(),
+        lifecycles: LIFECYCLES.iter().map(tab).chain(archived).collect(),
         lifecycle: current.map_or("", Lifecycle::as_str),
+        show: shelf.as_str(),
+        is_current: shelf == Shelf::Current,
         pager: Pager::new("agreements", found.pagination, |offset| url(current, order, offset)),
         agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
         sorting: Sorting::new(order, |order| url(current, order, 0)),

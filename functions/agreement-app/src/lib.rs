@@ -134,6 +134,8 @@ fn of_drafts() -> Pages {
         .route(&at("/duplicate"), post("duplicate_agreement", acts::duplicate))
         .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
         .route(&at("/discard"), post("discard_draft", acts::discard))
+        .route(&at("/archive"), post("archive_draft", acts::archive))
+        .route(&at("/bring-back"), post("bring_back_draft", acts::bring_back))
         .route(&at("/propose"), post("create_proposal", acts::propose).fields(&acts::PROPOSAL))
 }
 

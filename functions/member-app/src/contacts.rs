@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use pages::done::{notice_of_act, redirect_with_notice};
+use pages::done::{notice_of_act, redirect_with, redirect_with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
 use pages::form::FormFields;
@@ -12,6 +12,7 @@ use pages::labels::{Badge, DisplayTime, actor_label, agreement_badge, contact_ki
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::shelves::{self, Tab};
 use pages::sorting::Sorting;
 use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::{Agreement, ParticipantRole};
@@ -25,8 +26,9 @@ use shared::service::{organizations, workspaces};
 use shared::text;
 use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::page::{Offset, Order};
+use shared::wire::page::{Offset, Order, Shelf};
 
+use crate::contact_merge::Merged;
 use crate::workspaces::WorkspaceRow;
 
 const PATH: &str = pages::urls::CONTACTS;
@@ -50,6 +52,9 @@ form! {
 struct ContactsPage {
     layout: Layout,
     notice: Option<Notice>,
+    shelves: Vec<Tab>,
+    show: &'static str,
+    is_current: bool,
     search: String,
     sorting: Sorting,
     contacts: Vec<ContactRow>,
@@ -110,12 +115,14 @@ async fn contacts_page(
     has_twin: bool,
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let (order, query) = request.read_sorted_query::<ContactQuery>()?;
-    let found = contacts::list(scope, order, &query).await?;
+    let (order, shelf, query) = request.read_list_query::<ContactQuery>()?;
+    let found = contacts::list(scope, order, shelf, &query).await?;
     let search = query.search.typed().to_owned();
-    let url = |order: Order, offset: u64| {
-        format!("{PATH}?search={}&sort={order}&offset={offset}", encode_query_value(&search))
+    let url_on = |shelf: Shelf, order: Order, offset: u64| {
+        let (search, show) = (encode_query_value(&search), shelves::parameter(shelf));
+        format!("{PATH}?search={search}&sort={order}&offset={offset}{show}")
     };
+    let url = |order, offset| url_on(shelf, order, offset);
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(order, 0)));
     }
@@ -125,6 +132,11 @@ async fn contacts_page(
         pager: Pager::new("contacts", found.pagination, |offset| url(order, offset)),
         contacts: found.data.iter().map(ContactRow::new).collect(),
         sorting: Sorting::new(order, |order| url(order, 0)),
+        shelves: shelves::tabs(&[Shelf::Current, Shelf::Archived, Shelf::Merged], shelf, |shelf| {
+            url_on(shelf, order, 0)
+        }),
+        show: shelf.as_str(),
+        is_current: shelf == Shelf::Current,
         search,
         kinds: kinds(),
         fields,
@@ -185,6 +197,8 @@ struct ContactPage {
     updated_at: DisplayTime,
     former: Vec<(String, String, DisplayTime)>,
     is_own: bool,
+    is_archived: bool,
+    merged: Merged,
     agreements: Vec<ParticipationRow>,
     agreements_pager: Option<Pager>,
     workspaces: Vec<WorkspaceRow>,
@@ -245,6 +259,7 @@ async fn contact_page(
         agreements::list_of_contact(scope, id, page_at(pages.agreements)),
         workspaces::list_of_contact(scope, id, page_at(pages.workspaces)),
     )?;
+    let merged = Merged::of(scope, &contact).await?;
     let path = contact_url(id);
     if is_past_the_end(agreements.pagination) || is_past_the_end(workspaces.pagination) {
         return Ok(PageResponse::see_other(path));
@@ -259,6 +274,8 @@ async fn contact_page(
         layout: Layout::new(request),
         notice,
         is_own: organization.own_contact_ids.contains(&id),
+        is_archived: contact.archived_at.is_some(),
+        merged,
         agreements: agreements.data.iter().map(participation).collect(),
         agreements_pager: Pager::new("agreements", agreements.pagination, |offset| {
             format!("{path}?agreements={offset}&workspaces={at_workspace}#agreements")
@@ -320,4 +337,20 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         }
         Err(error) => Err(error),
     }
+}
+
+pub(crate) async fn archive(request: &mut Request) -> Result<PageResponse, Error> {
+    set_archived(request, true).await
+}
+
+pub(crate) async fn bring_back(request: &mut Request) -> Result<PageResponse, Error> {
+    set_archived(request, false).await
+}
+
+async fn set_archived(request: &Request, is_archived: bool) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: ContactId = request.path_id("id")?;
+    let redirect = redirect_with(&submitted, contact_url(id), &shelves::notice(is_archived)).await;
+    submitted.run(|| contacts::set_archived(&submitted, id, is_archived)).await?;
+    Ok(redirect.into())
 }

@@ -1,6 +1,7 @@
 //! The pages for members' work on deals, signing in, and assets: all under `/app` that no other function has.
 
 mod account;
+mod contact_merge;
 mod contacts;
 mod former_address;
 mod home;
@@ -94,6 +95,13 @@ fn of_deals() -> Pages {
             get("view_contact", contacts::show).form("update_contact", contacts::save).fields(&CONTACT),
         )
         .route(
+            "/app/contacts/{id}/merge",
+            get("view_contact_merge", contact_merge::choose).form("merge_contact", contact_merge::merge),
+        )
+        .route("/app/contacts/{id}/separate", post("separate_contact", contact_merge::separate))
+        .route("/app/contacts/{id}/archive", post("archive_contact", contacts::archive))
+        .route("/app/contacts/{id}/bring-back", post("bring_back_contact", contacts::bring_back))
+        .route(
             "/app/workspaces",
             get("view_workspaces", workspaces::list).form("create_workspace", workspaces::create).fields(&WORKSPACE),
         )
@@ -101,6 +109,8 @@ fn of_deals() -> Pages {
             "/app/workspaces/{id}",
             get("view_workspace", workspaces::show).form("activate_workspace", workspaces::activate),
         )
+        .route("/app/workspaces/{id}/archive", post("archive_workspace", workspaces::archive))
+        .route("/app/workspaces/{id}/bring-back", post("bring_back_workspace", workspaces::bring_back))
         .route(
             "/app/workspaces/{id}/people",
             get("view_workspace_people", workspace_people::choose).form("add_person", workspace_people::add),

@@ -8,6 +8,7 @@ use pages::labels::{
 };
 use pages::layout::Layout;
 use pages::response::PageResponse;
+use pages::shelves;
 use pages::urls::{
     TOKENS, agreement_url, contact_url, encode_query_value, endpoint_url, item_url, members_url, movement_url,
     obligation_url, statement_url, trust_url, workspace_url,
@@ -166,7 +167,7 @@ fn agreement(found: &Agreement) -> Row {
         url: agreement_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.participants.len().to_string(),
-        badge: lifecycle_badge(found.lifecycle()),
+        badge: shelves::badge(found.shelf()).unwrap_or_else(|| lifecycle_badge(found.lifecycle())),
         id: found.id().uuid(),
     }
 }
@@ -188,7 +189,7 @@ fn workspace(found: &Workspace) -> Row {
         url: workspace_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.number.to_string(),
-        badge: workspace_badge(found),
+        badge: shelves::badge(found.shelf()).unwrap_or_else(|| workspace_badge(found)),
         id: found.id().uuid(),
     }
 }
@@ -198,7 +199,7 @@ fn contact(found: &ListedContact) -> Row {
         url: contact_url(found.id),
         name: found.display_name.as_str().to_owned(),
         about: found.email.as_ref().map_or("No email address", |email| email.as_str()).to_owned(),
-        badge: Badge { text: contact_kind_label(found.kind), class: "quiet" },
+        badge: shelves::badge(found.shelf()).unwrap_or(Badge { text: contact_kind_label(found.kind), class: "quiet" }),
         id: found.id.uuid(),
     }
 }

@@ -15,7 +15,7 @@ use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::workspaces::{self, KeepingReason};
 use shared::web::Request;
-use shared::wire::page::Order;
+use shared::wire::page::{Order, Shelf};
 
 use crate::workspaces::{NotRemoved, workspace_page};
 
@@ -43,7 +43,7 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
     let id: WorkspaceId = request.path_id("id")?;
     let query: ContactQuery = request.read_query()?;
     let (workspace, found) =
-        tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, Order::ByName, &query))?;
+        tokio::try_join!(workspaces::peopled(scope, id), contacts::list(scope, Order::ByName, Shelf::Current, &query))?;
     let is_chosen = |contact: &ListedContact| workspace.people().contains(&contact.id);
     let picker = match ContactPicker::new(&query, people_url(id), &found, is_chosen) {
         Ok(picker) => picker,

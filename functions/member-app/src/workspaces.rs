@@ -2,7 +2,7 @@
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
-use pages::done::{notice_of_act, redirect_with_notice};
+use pages::done::{notice_of_act, redirect_with, redirect_with_notice};
 use pages::fields::Fields;
 use pages::form;
 use pages::form::FormFields;
@@ -10,6 +10,7 @@ use pages::labels::{Badge, DisplayTime, workspace_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::shelves::{self, Tab};
 use pages::sorting::Sorting;
 use pages::urls::{contact_url, encode_query_value, workspace_url};
 use shared::domain::contact::Contact;
@@ -20,13 +21,16 @@ use shared::service::agreements::{self, WorkspaceAgreements};
 use shared::service::workspaces::{self, WorkspacePeople, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::{Offset, Order};
+use shared::wire::page::{Offset, Order, Shelf};
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
 struct WorkspacesPage {
     layout: Layout,
     notice: Option<Notice>,
+    shelves: Vec<Tab>,
+    show: &'static str,
+    is_current: bool,
     search: String,
     sorting: Sorting,
     workspaces: Vec<WorkspaceRow>,
@@ -73,12 +77,14 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
 
 async fn workspaces_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let (order, query) = request.read_sorted_query::<WorkspaceQuery>()?;
-    let found = workspaces::list(scope, order, &query).await?;
+    let (order, shelf, query) = request.read_list_query::<WorkspaceQuery>()?;
+    let found = workspaces::list(scope, order, shelf, &query).await?;
     let search = query.search.typed().to_owned();
-    let url = |order: Order, offset: u64| {
-        format!("{PATH}?search={}&sort={order}&offset={offset}", encode_query_value(&search))
+    let url_on = |shelf: Shelf, order: Order, offset: u64| {
+        let (search, show) = (encode_query_value(&search), shelves::parameter(shelf));
+        format!("{PATH}?search={search}&sort={order}&offset={offset}{show}")
     };
+    let url = |order, offset| url_on(shelf, order, offset);
     if is_past_the_end(found.pagination) {
         return Ok(PageResponse::see_other(url(order, 0)));
     }
@@ -88,6 +94,9 @@ async fn workspaces_page(request: &Request, fields: Fields, notice: Option<Notic
         pager: Pager::new("workspaces", found.pagination, |offset| url(order, offset)),
         workspaces: found.data.iter().map(WorkspaceRow::new).collect(),
         sorting: Sorting::new(order, |order| url(order, 0)),
+        shelves: shelves::tabs(&[Shelf::Current, Shelf::Archived], shelf, |shelf| url_on(shelf, order, 0)),
+        show: shelf.as_str(),
+        is_current: shelf == Shelf::Current,
         search,
         fields,
     };
@@ -120,6 +129,7 @@ struct WorkspacePage {
     name: String,
     reference: String,
     badge: Badge,
+    is_archived: bool,
     activated_at: Option<DisplayTime>,
     created_at: DisplayTime,
     path: String,
@@ -197,6 +207,7 @@ pub(crate) async fn workspace_page(
         name: workspace.name.as_str().to_owned(),
         reference: workspace.number.to_string(),
         badge: workspace_badge(&workspace),
+        is_archived: workspace.archived_at.is_some(),
         activated_at: workspace.activated_at().map(Into::into),
         created_at: workspace.created_at.into(),
         people_pager: Pager::new("people", people.pagination, |offset| {
@@ -221,5 +232,21 @@ pub(crate) async fn activate(request: &mut Request) -> Result<PageResponse, Erro
     let line = "Agreements of this workspace can be published.";
     let redirect = redirect_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await;
     submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
+    Ok(redirect.into())
+}
+
+pub(crate) async fn archive(request: &mut Request) -> Result<PageResponse, Error> {
+    set_archived(request, true).await
+}
+
+pub(crate) async fn bring_back(request: &mut Request) -> Result<PageResponse, Error> {
+    set_archived(request, false).await
+}
+
+async fn set_archived(request: &Request, is_archived: bool) -> Result<PageResponse, Error> {
+    let submitted = request.submitted_form()?;
+    let id: WorkspaceId = request.path_id("id")?;
+    let redirect = redirect_with(&submitted, workspace_url(id), &shelves::notice(is_archived)).await;
+    submitted.run(|| workspaces::set_archived(&submitted, id, is_archived)).await?;
     Ok(redirect.into())
 }

@@ -14,7 +14,7 @@ use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::organizations;
 use shared::web::Request;
-use shared::wire::page::Order;
+use shared::wire::page::{Order, Shelf};
 
 const PATH: &str = "/app/organization/contacts";
 
@@ -37,7 +37,7 @@ async fn own_contacts_page(request: &Request, notice: Option<Notice>) -> Result<
     let signed_in = request.signed_in()?;
     let organization = signed_in.organization();
     let query: ContactQuery = request.read_query()?;
-    let found = contacts::list(signed_in.scope(), Order::ByName, &query).await?;
+    let found = contacts::list(signed_in.scope(), Order::ByName, Shelf::Current, &query).await?;
     let is_chosen = |contact: &ListedContact| organization.own_contact_ids.contains(&contact.id);
     let picker = match ContactPicker::new(&query, PATH.to_owned(), &found, is_chosen) {
         Ok(picker) => picker,

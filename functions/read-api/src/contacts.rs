@@ -7,7 +7,7 @@ use shared::api::views::contacts::{ContactPath, ContactView};
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
 use shared::wire::input::Empty;
-use shared::wire::page::{Order, Page};
+use shared::wire::page::{Order, Page, Shelf};
 
 /// Lists contacts.
 pub struct ListContacts;
@@ -19,7 +19,7 @@ impl ReadOperation for ListContacts {
         path: "/api/v1/contacts",
         tag: "Contacts",
         summary: "List contacts",
-        description: "Oldest first. `search` matches name and email; `external_reference` finds the one contact that has it.",
+        description: "Oldest first. `search` matches name and email; `external_reference` finds the one contact that has it. Contacts that were merged into another one are listed too: `merged_into` says which.",
         agent: "Finds people and entities of the organization by a part of the name or email, or by your own `external_reference`. Search here before you create one. Next: `get_contact`, or use the `id` as `contact_id`.",
         success: &[(200, "A page of contacts.")],
         headers: &[],
@@ -29,7 +29,7 @@ impl ReadOperation for ListContacts {
     type Output = Page<ContactView>;
 
     async fn run(caller: &ReadCaller, _: Empty, query: ContactQuery) -> Result<ReadResult<Page<ContactView>>, Error> {
-        let page = contacts::list(caller, Order::OldestFirst, &query).await?;
+        let page = contacts::list(caller, Order::OldestFirst, Shelf::All, &query).await?;
         Ok(page.map(ContactView::from).into())
     }
 }

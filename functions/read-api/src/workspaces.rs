@@ -7,7 +7,7 @@ use shared::api::views::workspaces::{WorkspacePath, WorkspaceView};
 use shared::error::Error;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::wire::input::Empty;
-use shared::wire::page::{Order, Page};
+use shared::wire::page::{Order, Page, Shelf};
 
 /// Lists workspaces.
 pub struct ListWorkspaces;
@@ -35,7 +35,7 @@ impl ReadOperation for ListWorkspaces {
         _: Empty,
         query: WorkspaceQuery,
     ) -> Result<ReadResult<Page<WorkspaceView>>, Error> {
-        let page = workspaces::list(caller, Order::OldestFirst, &query).await?;
+        let page = workspaces::list(caller, Order::OldestFirst, Shelf::All, &query).await?;
         Ok(page.map(|workspace| WorkspaceView::in_list(workspace, caller.base_url())).into())
     }
 }

@@ -33,6 +33,7 @@ pub mod response;
 pub mod routes;
 pub mod satisfaction;
 pub mod second_members;
+pub mod shelves;
 pub mod sorting;
 pub mod statement_file;
 #[cfg(any(test, feature = "fixtures"))]

@@ -6,7 +6,7 @@ use shared::error::Error;
 use shared::service::contacts::ContactQuery;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::Request;
-use shared::wire::page::{Order, Page, Pagination};
+use shared::wire::page::{Order, Page, Pagination, Shelf};
 
 use crate::labels::contact_kind_label;
 use crate::layout::{Layout, Link};
@@ -124,7 +124,7 @@ struct WorkspacesPage<'a> {
 impl WorkspaceChoice {
     /// Answers with the page.
     pub async fn page(&self, request: &Request, query: &WorkspaceQuery) -> Result<PageResponse, Error> {
-        let found = workspaces::list(request.signed_in()?.scope(), Order::NewestFirst, query).await?;
+        let found = workspaces::list(request.signed_in()?.scope(), Order::NewestFirst, Shelf::Current, query).await?;
         let list = match SearchedList::new(query.search.typed(), self.path, "workspaces", found.pagination) {
             Ok(list) => list,
             Err(first_page) => return Ok(PageResponse::see_other(first_page)),

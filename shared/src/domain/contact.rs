@@ -17,6 +17,7 @@ use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, Patch, texts};
+use crate::wire::page::Shelf;
 use crate::wire::text::{self, Folded};
 
 texts! {
@@ -144,6 +145,15 @@ pub struct Contact {
     /// Its former names, kinds and addresses, newest last, at most [`limits::FORMER_IDENTITIES_MAX`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerIdentity>,
+    /// The contact that a member merged it into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_into: Option<ContactId>,
+    /// Those merged into it, at most [`limits::MERGED_CONTACTS_MAX`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<ContactId>,
+    /// When a member archived it. Only the app's lists hide it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<Timestamp>,
 }
 
 /// What lists show of a contact: all but its former identities.
@@ -163,12 +173,33 @@ pub struct ListedContact {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// The contact that a member merged it into.
+    pub merged_into: Option<ContactId>,
+    /// When a member archived it.
+    pub archived_at: Option<Timestamp>,
+}
+
+impl ListedContact {
+    /// Where the app lists it.
+    #[must_use]
+    pub fn shelf(&self) -> Shelf {
+        shelf(self.merged_into, self.archived_at)
+    }
+}
+
+fn shelf(merged_into: Option<ContactId>, archived_at: Option<Timestamp>) -> Shelf {
+    match (merged_into, archived_at) {
+        (Some(_), _) => Shelf::Merged,
+        (None, Some(_)) => Shelf::Archived,
+        (None, None) => Shelf::Current,
+    }
 }
 
 impl From<Contact> for ListedContact {
     fn from(contact: Contact) -> Self {
         let Contact { id, display_name, kind, email, external_reference, created_at, updated_at, .. } = contact;
-        Self { id, display_name, kind, email, external_reference, created_at, updated_at }
+        let (merged_into, archived_at) = (contact.merged_into, contact.archived_at);
+        Self { id, display_name, kind, email, external_reference, created_at, updated_at, merged_into, archived_at }
     }
 }
 
@@ -284,7 +315,22 @@ impl Contact {
             updated_at: now,
             identity_version: 0,
             former: Vec::new(),
+            merged_into: None,
+            merged: Vec::new(),
+            archived_at: None,
         }
+    }
+
+    /// Where the app lists it.
+    #[must_use]
+    pub fn shelf(&self) -> Shelf {
+        shelf(self.merged_into, self.archived_at)
+    }
+
+    /// Archived or brought back. Only the app's lists show it, so it keeps its `updated_at`.
+    #[must_use]
+    pub fn archived(&self, is_archived: bool, now: Timestamp) -> Self {
+        Self { archived_at: is_archived.then(|| self.archived_at.unwrap_or(now)), ..self.clone() }
     }
 
     /// Its kind at an `identity_version`. None if that is too old to be kept.

@@ -25,6 +25,7 @@ pub mod invitation;
 pub mod ledger;
 pub mod local_time;
 pub mod member;
+pub mod merge;
 pub mod moment;
 pub mod money;
 pub mod movement;

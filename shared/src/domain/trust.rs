@@ -155,6 +155,9 @@ impl Trust {
             updated_at: now,
             identity_version: 0,
             former: Vec::new(),
+            merged_into: None,
+            merged: Vec::new(),
+            archived_at: None,
         };
         let trust = Self {
             id,

@@ -13,6 +13,7 @@ use super::time::Timestamp;
 use crate::limits;
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::texts;
+use crate::wire::page::Shelf;
 use crate::wire::text::Folded;
 
 texts! {
@@ -48,6 +49,8 @@ pub struct Workspace {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// When a member archived it. Only the app's lists hide it.
+    pub archived_at: Option<Timestamp>,
 }
 
 /// A workspace with its current people: contacts, referenced and never copied.
@@ -87,7 +90,20 @@ impl Workspace {
             people_count: 0,
             created_at: now,
             updated_at: now,
+            archived_at: None,
         }
+    }
+
+    /// Where the app lists it.
+    #[must_use]
+    pub fn shelf(&self) -> Shelf {
+        if self.archived_at.is_some() { Shelf::Archived } else { Shelf::Current }
+    }
+
+    /// Archived or brought back. Only the app's lists show it, so it keeps its `updated_at`.
+    #[must_use]
+    pub fn archived(&self, is_archived: bool, now: Timestamp) -> Self {
+        Self { archived_at: is_archived.then(|| self.archived_at.unwrap_or(now)), ..self.clone() }
     }
 
     #[must_use]

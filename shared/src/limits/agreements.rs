@@ -74,3 +74,5 @@ pub const PEOPLE_JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 pub const FORMER_IDENTITIES_MAX: usize = 50;
 /// Own contacts of one organization: the entities that it acts as.
 pub const OWN_CONTACTS_MAX: usize = 50;
+/// Contacts merged into one, whose record names each.
+pub const MERGED_CONTACTS_MAX: usize = 20;

@@ -42,7 +42,7 @@ use crate::store::change::Changes;
 use crate::store::contacts as stored_contacts;
 use crate::store::due::DueEntry;
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Order, Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest, Shelf};
 
 pub use crate::store::agreements::AgreementQuery;
 
@@ -292,13 +292,18 @@ impl AgreementRows {
 }
 
 /// The rows of a page of the agreements that match a query.
-pub async fn list_rows(scope: &Scope, order: Order, query: &AgreementQuery) -> Result<AgreementRows, Error> {
-    AgreementRows::load(scope, scope.store().list_agreements(order, query).await?).await
+pub async fn list_rows(
+    scope: &Scope,
+    order: Order,
+    shelf: Shelf,
+    query: &AgreementQuery,
+) -> Result<AgreementRows, Error> {
+    AgreementRows::load(scope, scope.store().list_agreements(order, shelf, query).await?).await
 }
 
 /// A page of the agreements that match a query.
 pub async fn list(scope: &Scope, order: Order, query: &AgreementQuery) -> Result<AgreementPage, Error> {
-    let page = scope.store().list_agreements(order, query).await?;
+    let page = scope.store().list_agreements(order, Shelf::All, query).await?;
     let ready = ready_to_be_proposed(scope, &page.data).await?;
     Ok(AgreementPage { page, ready })
 }
@@ -327,9 +332,10 @@ pub async fn list_of_workspace(
 ) -> Result<WorkspaceAgreements, Error> {
     let rows = scope.store().agreements_of_workspace(workspace).await?;
     let positions = page.positions();
-    let on_page = (0..).zip(&rows).filter(|(position, _)| positions.contains(position)).map(|(_, row)| row.id);
+    let current: Vec<_> = rows.iter().filter(|row| !row.is_archived).collect();
+    let on_page = (0..).zip(&current).filter(|(position, _)| positions.contains(position)).map(|(_, row)| row.id);
     let agreements = scope.store().agreements(on_page).await?.into_iter().map(Versioned::into_inner).collect();
-    let page = Page::new(agreements, u64::try_from(rows.len()).unwrap_or(u64::MAX), page);
+    let page = Page::new(agreements, u64::try_from(current.len()).unwrap_or(u64::MAX), page);
     let listed = AgreementRows::load(scope, page).await?;
     let live = rows.into_iter().filter(|row| !row.is_cancelled);
     let referred_to = live.flat_map(|row| row.contacts).collect();

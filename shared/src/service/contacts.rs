@@ -1,14 +1,15 @@
-//! Contacts: reading, creating or finding by reference, and changing.
+//! Contacts: reading, creating or finding by reference, changing, merging and archiving.
 
 use crate::domain::contact::{Contact, ContactChanges, DisplayName, Email, ListedContact, NewContact};
 use crate::domain::ids::ContactId;
+use crate::domain::merge::NotMerged;
 use crate::error::Error;
 use crate::limits;
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::{Order, Page, PageRequest, Search};
+use crate::wire::page::{Order, Page, PageRequest, Search, Shelf};
 
 pub use crate::store::contacts::ContactQuery;
 
@@ -17,28 +18,45 @@ pub async fn get(scope: &Scope, id: ContactId) -> Result<Versioned<Contact>, Err
     scope.store().contact(id).await?.ok_or_else(Error::not_found)
 }
 
+/// Contacts in the order of the ids. Skips missing ones.
+pub async fn named(scope: &Scope, ids: impl IntoIterator<Item = ContactId>) -> Result<Vec<Contact>, Error> {
+    Ok(scope.store().contacts(ids).await?.into_iter().map(Versioned::into_inner).collect())
+}
+
 /// A page of the contacts that match a query.
-pub async fn list(scope: &Scope, order: Order, query: &ContactQuery) -> Result<Page<ListedContact>, Error> {
-    Ok(scope.store().list_contacts(order, query).await?)
+pub async fn list(
+    scope: &Scope,
+    order: Order,
+    shelf: Shelf,
+    query: &ContactQuery,
+) -> Result<Page<ListedContact>, Error> {
+    Ok(scope.store().list_contacts(order, shelf, query).await?)
 }
 
 /// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
 pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
     let new = Contact::create(new.clone(), scope.now());
-    let same = named(scope, &new.display_name, new.email.as_ref()).await?;
-    Ok(same.into_iter().find(|contact| contact.id != made && contact.email == new.email))
+    let same = with_name(scope, Shelf::All, &new.display_name, new.email.as_ref()).await?;
+    let twins = same.into_iter().filter(|contact| contact.id != made && contact.email == new.email);
+    // What was merged is told of only if nothing else is a twin.
+    Ok(twins.min_by_key(|twin| twin.merged_into.is_some()))
 }
 
 /// The contacts of exactly this name, and of this email address if one is given. At most
 /// [`limits::PAGE_LIMIT_MAX`].
-pub async fn named(scope: &Scope, name: &DisplayName, email: Option<&Email>) -> Result<Vec<ListedContact>, Error> {
+pub async fn with_name(
+    scope: &Scope,
+    shelf: Shelf,
+    name: &DisplayName,
+    email: Option<&Email>,
+) -> Result<Vec<ListedContact>, Error> {
     let wanted = email.map_or(name.as_str(), Email::as_str);
     let wanted: String = wanted.chars().take(limits::SEARCH_CHARS_MAX).collect();
     let search = Search::parse(&wanted, "search").map_err(Error::Invalid)?;
     let query = ContactQuery { search, ..ContactQuery::of_page(PageRequest::new(limits::PAGE_LIMIT_MAX, 0)) };
     let is_same =
         |contact: &ListedContact| contact.display_name == *name && (email.is_none() || contact.email.as_ref() == email);
-    Ok(list(scope, Order::OldestFirst, &query).await?.data.into_iter().filter(is_same).collect())
+    Ok(list(scope, Order::OldestFirst, shelf, &query).await?.data.into_iter().filter(is_same).collect())
 }
 
 /// The result of creating a contact.
@@ -103,4 +121,55 @@ pub async fn update(
     let written = stored::replace(scope.call(), &before, &after)?;
     let version = before.version() + 1;
     Ok(Plan::new(scope, (after, version)).change([written]).showing([id.uuid()]))
+}
+
+/// Merges a contact into another one. Nothing that names either is rewritten. Shows that one first, then the other.
+///
+/// Decision: both records change, so of two merges that would make a chain, one is decided again.
+pub async fn merge(
+    by: &impl Writer,
+    id: ContactId,
+    into: ContactId,
+) -> Result<Plan<Result<Contact, NotMerged>>, Error> {
+    let scope = by.scope();
+    let other = async {
+        let found = scope.store().contact(into).await?;
+        found.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))
+    };
+    let (before, other) = futures_util::try_join!(get(scope, id), other)?;
+    let plan = |outcome| Plan::new(scope, outcome).showing([id.uuid(), into.uuid()]);
+    if before.merged_into == Some(into) {
+        return Ok(plan(Ok(other.into_inner())));
+    }
+    let (merged, kept) = match before.merge_into(&other, scope.now()) {
+        Ok(both) => both,
+        Err(reason) => return Ok(plan(Err(reason))),
+    };
+    let changes = [stored::replace(scope.call(), &before, &merged)?, stored::replace(scope.call(), &other, &kept)?];
+    Ok(plan(Ok(kept)).change(changes))
+}
+
+/// Separates a contact from the one that it was merged into. Nothing changes if it is not merged.
+pub async fn separate(by: &impl Writer, id: ContactId) -> Result<Plan<()>, Error> {
+    let scope = by.scope();
+    let before = get(scope, id).await?;
+    let Some(into) = before.merged_into else { return Ok(Plan::new(scope, ()).showing([id.uuid()])) };
+    let other = get(scope, into).await?;
+    let plan = Plan::new(scope, ()).showing([id.uuid(), into.uuid()]);
+    let Some((separate, other_after)) = before.separate_from(&other, scope.now()) else { return Ok(plan) };
+    let changes =
+        [stored::replace(scope.call(), &before, &separate)?, stored::replace(scope.call(), &other, &other_after)?];
+    Ok(plan.change(changes))
+}
+
+/// Archives a contact, or brings it back.
+pub async fn set_archived(by: &impl Writer, id: ContactId, is_archived: bool) -> Result<Plan<()>, Error> {
+    let scope = by.scope();
+    let before = get(scope, id).await?;
+    let plan = Plan::new(scope, ()).showing([id.uuid()]);
+    let after = before.archived(is_archived, scope.now());
+    if after == *before {
+        return Ok(plan);
+    }
+    Ok(plan.change([stored::replace(scope.call(), &before, &after)?]))
 }

@@ -30,7 +30,7 @@ use crate::service::trusts::TrustQuery;
 use crate::service::workspaces::WorkspaceQuery;
 use crate::service::{members, tokens};
 use crate::wire::fields::FieldErrors;
-use crate::wire::page::{Order, Page, PageRequest, Search};
+use crate::wire::page::{Order, Page, PageRequest, Search, Shelf};
 use crate::wire::text::Folded;
 
 /// What is searched for.
@@ -79,7 +79,7 @@ pub fn matches(query: &SearchQuery, text: &str) -> bool {
     query.q.needle().is_some_and(|needle| Folded::new(text).as_str().contains(needle))
 }
 
-/// What a member finds. None without a text to search for.
+/// What a member finds, also what is archived or merged. None without a text to search for.
 pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result<Option<Found>, Error> {
     let Some(needle) = query.q.needle() else { return Ok(None) };
     let (store, page) = (scope.store(), PageRequest::new(limits::SEARCH_ROWS_MAX, 0));
@@ -91,10 +91,10 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     let payments = MovementQuery { search: query.q.clone(), ..MovementQuery::of_page(page) };
     let lists = async {
         Ok(tokio::try_join!(
-            store.list_agreements(Order::NewestFirst, &agreements),
+            store.list_agreements(Order::NewestFirst, Shelf::All, &agreements),
             store.agreements_with_document(needle, page),
-            store.list_workspaces(Order::NewestFirst, &workspaces),
-            store.list_contacts(Order::ByName, &contacts),
+            store.list_workspaces(Order::NewestFirst, Shelf::All, &workspaces),
+            store.list_contacts(Order::ByName, Shelf::All, &contacts),
             store.list_proposals(Order::NewestFirst, &proposals, &named, scope.now()),
         )?)
     };

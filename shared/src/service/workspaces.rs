@@ -1,4 +1,4 @@
-//! Workspaces: reading, creating, activating, adding and removing people.
+//! Workspaces: reading, creating, activating, archiving, adding and removing people.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,7 +14,7 @@ use crate::service::scope::{Joining, Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::agreements::AgreementOfWorkspace;
 use crate::store::{Versioned, workspaces as stored};
-use crate::wire::page::{Order, Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest, Shelf};
 
 pub use crate::store::workspaces::WorkspaceQuery;
 
@@ -45,8 +45,8 @@ pub async fn get_without_people(scope: &Scope, id: WorkspaceId) -> Result<Versio
 }
 
 /// A page of the workspaces that match a query.
-pub async fn list(scope: &Scope, order: Order, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
-    Ok(scope.store().list_workspaces(order, query).await?)
+pub async fn list(scope: &Scope, order: Order, shelf: Shelf, query: &WorkspaceQuery) -> Result<Page<Workspace>, Error> {
+    Ok(scope.store().list_workspaces(order, shelf, query).await?)
 }
 
 /// A page of the workspaces that have a contact among their people.
@@ -259,4 +259,16 @@ pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result
         Some((after, event)) => plan.change([stored::activate(scope.call(), &after)]).emit([event]),
         None => plan,
     })
+}
+
+/// Archives a workspace, or brings it back. Its agreements, payments and people stay as they are.
+pub async fn set_archived(by: &impl Writer, id: WorkspaceId, is_archived: bool) -> Result<Plan<()>, Error> {
+    let scope = by.scope();
+    let before = get_without_people(scope, id).await?;
+    let plan = Plan::new(scope, ()).showing([id.uuid()]);
+    let after = before.archived(is_archived, scope.now());
+    if after == *before {
+        return Ok(plan);
+    }
+    Ok(plan.change([stored::archive(scope.call(), &before, &after)?]))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::change::{Change, Changes};
 use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
-use super::list::{Attribute, HeldRow, RowFilter, RowWrite};
+use super::list::{Attribute, HeldRow, RowFilter, RowWrite, SHELF};
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
@@ -20,7 +20,7 @@ use crate::domain::obligation;
 use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Filter, Order, Page, PageRequest, Search, list_query};
+use crate::wire::page::{Filter, Order, Page, PageRequest, Search, Shelf, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -66,6 +66,7 @@ impl Record for Agreement {
 
     fn row(&self) -> Row {
         let row = Row::searched_by(Folded::new(self.name.as_str()))
+            .on(self.shelf())
             .with(&WORKSPACE, &self.workspace_id)
             .with(&LIFECYCLE, &self.lifecycle())
             .with(&KIND, &self.kind)
@@ -108,10 +109,16 @@ impl OrgStore {
     }
 
     /// A page of the agreements that a query asks for.
-    pub async fn list_agreements(&self, order: Order, query: &AgreementQuery) -> Result<Page<Agreement>, StoreError> {
+    pub async fn list_agreements(
+        &self,
+        order: Order,
+        shelf: Shelf,
+        query: &AgreementQuery,
+    ) -> Result<Page<Agreement>, StoreError> {
         let rows = RowFilter::containing(query.search.needle())
             .equal(&WORKSPACE, query.workspace_id)
-            .equal(&LIFECYCLE, query.lifecycle.get());
+            .equal(&LIFECYCLE, query.lifecycle.get())
+            .on(shelf);
         self.list::<Agreement>(order, &rows, query.page()).await
     }
 }
@@ -166,6 +173,7 @@ pub(crate) struct AgreementOfWorkspace {
     pub id: AgreementId,
     /// Whether it is a discarded draft or a cancelled agreement.
     pub is_cancelled: bool,
+    pub is_archived: bool,
     pub contacts: Vec<ContactId>,
 }
 
@@ -189,6 +197,7 @@ impl OrgStore {
             Some(AgreementOfWorkspace {
                 id: row.id(),
                 is_cancelled: row.text(LIFECYCLE.name) == Some(Lifecycle::Cancelled.as_str()),
+                is_archived: row.bytes(SHELF.name).is_some(),
                 contacts: row.ids(CONTACTS)?.into_iter().map(Into::into).collect(),
             })
         };
@@ -249,6 +258,8 @@ impl OrgStore {
 fn open_agreement(row: HeldRow<'_>) -> Option<OpenAgreement> {
     let ids = |name| row.ids(name).unwrap_or_default();
     let is_active = match Lifecycle::parse(row.text(LIFECYCLE.name)?)? {
+        // What a member put away asks nobody for anything.
+        Lifecycle::Draft if row.bytes(SHELF.name).is_some() => return None,
         Lifecycle::Draft => false,
         Lifecycle::Active => true,
         Lifecycle::Completed | Lifecycle::Cancelled | Lifecycle::Expired => return None,

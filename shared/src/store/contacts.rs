@@ -15,7 +15,7 @@ use crate::domain::contact::{Contact, ContactKind, DisplayName, Email, ExternalR
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::wire::page::{Order, Page, Search, list_query};
+use crate::wire::page::{Order, Page, Search, Shelf, list_query};
 
 pub(super) const CONTACT: &str = "contact_id";
 
@@ -25,12 +25,17 @@ const LAYOUT: u8 = 1;
 mod has {
     pub const EMAIL: u8 = 1;
     pub const REFERENCE: u8 = 2;
+    pub const MERGED_INTO: u8 = 4;
+    pub const ARCHIVED: u8 = 8;
 }
 
 /// All that lists show, so that they read no records.
 fn packed(contact: &Contact) -> Packer {
     let flag = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
-    let flags = flag(contact.email.is_some(), has::EMAIL) | flag(contact.external_reference.is_some(), has::REFERENCE);
+    let flags = flag(contact.email.is_some(), has::EMAIL)
+        | flag(contact.external_reference.is_some(), has::REFERENCE)
+        | flag(contact.merged_into.is_some(), has::MERGED_INTO)
+        | flag(contact.archived_at.is_some(), has::ARCHIVED);
     let moment = |at: Timestamp| packed_number(at.unix_ms());
     Packer::of_layout(LAYOUT)
         .byte(flags)
@@ -40,6 +45,8 @@ fn packed(contact: &Contact) -> Packer {
         .sized(contact.display_name.as_str().as_bytes())
         .with(contact.email.as_ref(), |packer, email| packer.sized(email.as_str().as_bytes()))
         .with(contact.external_reference.as_ref(), |packer, reference| packer.sized(reference.as_str().as_bytes()))
+        .with(contact.merged_into, |packer, id| packer.id(id.uuid()))
+        .with(contact.archived_at, |packer, at| packer.number(moment(at)))
 }
 
 fn unpacked(id: ContactId, mut packed: Unpacker<'_>) -> Option<ListedContact> {
@@ -51,7 +58,19 @@ fn unpacked(id: ContactId, mut packed: Unpacker<'_>) -> Option<ListedContact> {
     let email = packed.when(flags & has::EMAIL != 0, |packed| Email::parse(text_of(packed)?).ok())?;
     let external_reference =
         packed.when(flags & has::REFERENCE != 0, |packed| ExternalReference::parse(text_of(packed)?).ok())?;
-    Some(ListedContact { id, display_name, kind, email, external_reference, created_at, updated_at })
+    let merged_into = packed.when(flags & has::MERGED_INTO != 0, |packed| packed.id().map(ContactId::from))?;
+    let archived_at = packed.when(flags & has::ARCHIVED != 0, moment)?;
+    Some(ListedContact {
+        id,
+        display_name,
+        kind,
+        email,
+        external_reference,
+        created_at,
+        updated_at,
+        merged_into,
+        archived_at,
+    })
 }
 
 fn text_of<'a>(packed: &mut Unpacker<'a>) -> Option<&'a str> {
@@ -68,7 +87,7 @@ impl Record for Contact {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(self.search_text()).with_packed(packed(self))
+        Row::searched_by(self.search_text()).on(self.shelf()).with_packed(packed(self))
     }
 
     fn of_row(row: HeldRow<'_>) -> Option<ListedContact> {
@@ -116,10 +135,15 @@ impl OrgStore {
     }
 
     /// A page of matching contacts. A search by reference takes two reads, however many contacts exist.
-    pub async fn list_contacts(&self, order: Order, query: &ContactQuery) -> Result<Page<ListedContact>, StoreError> {
+    pub async fn list_contacts(
+        &self,
+        order: Order,
+        shelf: Shelf,
+        query: &ContactQuery,
+    ) -> Result<Page<ListedContact>, StoreError> {
         let needle = query.search.needle();
         let Some(reference) = &query.external_reference else {
-            return self.list::<Contact>(order, &RowFilter::containing(needle), query.page()).await;
+            return self.list::<Contact>(order, &RowFilter::containing(needle).on(shelf), query.page()).await;
         };
         let found = match self.contact_with_reference(reference).await? {
             Some(id) => self.contact(id).await?.map(Versioned::into_inner),
@@ -128,6 +152,7 @@ impl OrgStore {
         let fits = |contact: &Contact| {
             // The contact may have got another reference between the two reads.
             contact.external_reference.as_ref() == Some(reference)
+                && (shelf == Shelf::All || contact.shelf() == shelf)
                 && needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
         };
         Ok(Page::slice(found.into_iter().filter(fits).map(ListedContact::from), query.page()))
@@ -184,8 +209,11 @@ mod tests {
             let new: NewContact = read(new).unwrap();
             let now = Timestamp::from_unix_ms(1_790_000_000_123).unwrap();
             let contact = Contact { updated_at: Timestamp::now(), ..Contact::create(new, now) };
-            let row = packed_row(packed(&contact));
-            assert_eq!(Contact::of_row(row.with_id(contact.id.uuid())), Some(contact.into()));
+            let merged = Contact { merged_into: Some(ContactId::new()), ..contact.archived(true, now) };
+            for contact in [contact.archived(true, now), merged, contact] {
+                let row = packed_row(packed(&contact));
+                assert_eq!(Contact::of_row(row.with_id(contact.id.uuid())), Some(contact.into()));
+            }
         }
     }
 

@@ -10,12 +10,12 @@ use uuid::Uuid;
 use super::change::Change;
 use super::item::{Item, STAMP, VERSION, Versioned, number};
 use super::keys::{self, Key, Rows};
-use super::list::{Attribute, HeldRow, RowFilter, RowWrite, TEXT};
+use super::list::{Attribute, HeldRow, RowFilter, RowWrite, SHELF, TEXT};
 use super::packed::Packer;
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, versions};
 use crate::domain::ids::OrgId;
-use crate::wire::page::{Order, Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest, Shelf};
 use crate::wire::text::Folded;
 
 /// A kind of record with a key of its own, a version, and a row in a list.
@@ -59,6 +59,11 @@ impl Row {
     pub(super) fn with<T: Display>(mut self, attribute: &Attribute<T>, value: &T) -> Self {
         self.attributes.push((attribute.name, AttributeValue::S(value.to_string())));
         self
+    }
+
+    /// Says where the record is, unless it is current.
+    pub(super) fn on(self, shelf: Shelf) -> Self {
+        if shelf == Shelf::Current { self } else { self.with(&SHELF, &shelf) }
     }
 
     /// Adds a set of ids for filters, 16 bytes each.

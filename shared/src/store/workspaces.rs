@@ -22,7 +22,7 @@ use crate::domain::member::ByMember;
 use crate::domain::time::Timestamp;
 use crate::domain::workspace::{PeopledWorkspace, Workspace, WorkspaceName, WorkspaceNumber};
 use crate::limits;
-use crate::wire::page::{Order, Page, PageRequest, Search, list_query};
+use crate::wire::page::{Order, Page, PageRequest, Search, Shelf, list_query};
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -37,22 +37,26 @@ struct Stored {
     people_at: Option<Timestamp>,
     created_at: Timestamp,
     updated_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archived_at: Option<Timestamp>,
 }
 
 impl From<Stored> for Workspace {
     fn from(stored: Stored) -> Self {
-        let Stored { id, name, number, activated_at, people_count, people_at, created_at, updated_at } = stored;
+        let Stored { id, name, number, activated_at, people_count, people_at, created_at, updated_at, archived_at } =
+            stored;
         let people_count = usize::try_from(people_count).unwrap_or(0);
         let updated_at = people_at.map_or(updated_at, |at| at.max(updated_at));
-        Self { id, name, number, activated_at, people_count, created_at, updated_at }
+        Self { id, name, number, activated_at, people_count, created_at, updated_at, archived_at }
     }
 }
 
 impl From<&Workspace> for Stored {
     fn from(workspace: &Workspace) -> Self {
-        let Workspace { id, name, number, activated_at, people_count, created_at, updated_at } = workspace.clone();
+        let workspace = workspace.clone();
+        let Workspace { id, name, number, activated_at, people_count, created_at, updated_at, archived_at } = workspace;
         let people_count = i64::try_from(people_count).unwrap_or(i64::MAX);
-        Self { id, name, number, activated_at, people_count, people_at: None, created_at, updated_at }
+        Self { id, name, number, activated_at, people_count, people_at: None, created_at, updated_at, archived_at }
     }
 }
 
@@ -73,7 +77,7 @@ impl Record for Workspace {
     }
 
     fn row(&self) -> Row {
-        Row::searched_by(self.search_text())
+        Row::searched_by(self.search_text()).on(self.shelf())
     }
 
     fn encode(&self) -> Result<Item, StoreError> {
@@ -108,8 +112,13 @@ impl OrgStore {
     }
 
     /// A page of the workspaces that a query asks for.
-    pub async fn list_workspaces(&self, order: Order, query: &WorkspaceQuery) -> Result<Page<Workspace>, StoreError> {
-        self.list::<Workspace>(order, &RowFilter::containing(query.search.needle()), query.page()).await
+    pub async fn list_workspaces(
+        &self,
+        order: Order,
+        shelf: Shelf,
+        query: &WorkspaceQuery,
+    ) -> Result<Page<Workspace>, StoreError> {
+        self.list::<Workspace>(order, &RowFilter::containing(query.search.needle()).on(shelf), query.page()).await
     }
 
     pub(crate) async fn workspaces_of(
@@ -338,6 +347,17 @@ pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item>
     Some(row)
 }
 
+/// Archives a workspace, or brings it back. The clock counts its people again, who join and leave beside its versions.
+pub(crate) fn archive(
+    call: &CallContext,
+    before: &Versioned<Workspace>,
+    after: &Workspace,
+) -> Result<Changes, StoreError> {
+    let mut changes = record::replace(call.org(), before, after)?;
+    changes.push(count_later(call, after.id()));
+    Ok(Changes::of(call, changes))
+}
+
 /// Activates a workspace. Holds only while it is not activated.
 pub fn activate(call: &CallContext, after: &ByMember<Workspace>) -> Changes {
     let at = after.activated_at().unwrap_or(after.updated_at).to_string();
@@ -376,6 +396,7 @@ mod tests {
             people_at: None,
             created_at: noon(),
             updated_at: noon(),
+            archived_at: None,
         };
         for (count, shown) in [(-1, 0), (0, 0), (3, 3)] {
             assert_eq!(Workspace::from(stored(count)).people_count, shown, "{count}");

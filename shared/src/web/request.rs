@@ -32,7 +32,7 @@ use crate::web::redirect::Redirect;
 use crate::web::{owner_hint, participant_cookies};
 use crate::wire::fields::FieldErrors;
 use crate::wire::input;
-use crate::wire::page::Order;
+use crate::wire::page::{Order, Shelf};
 
 /// A request to the app.
 #[derive(Debug)]
@@ -286,18 +286,20 @@ impl Request {
         input::read_query(self.parts.uri.query()).map_err(Error::Invalid)
     }
 
-    /// Reads the query of a list's page, and its order from `sort`: the newest first unless it says otherwise.
-    pub fn read_sorted_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, T), Error> {
-        let mut order = Order::NewestFirst;
+    /// Reads the query of a list's page, its order from `sort`, the newest first unless it says otherwise, and from
+    /// `show` which records it has: the current ones unless it says otherwise.
+    pub fn read_list_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, Shelf, T), Error> {
+        let (mut order, mut shelf) = (Order::NewestFirst, Shelf::Current);
         let mut rest = Vec::new();
         for pair in self.parts.uri.query().unwrap_or_default().split('&') {
-            match pair.strip_prefix("sort=") {
-                Some(sort) => order = Order::parse(sort).unwrap_or(order),
-                None => rest.push(pair),
+            match pair.split_once('=') {
+                Some(("sort", sort)) => order = Order::parse(sort).unwrap_or(order),
+                Some(("show", show)) => shelf = Shelf::parse(show).unwrap_or(shelf),
+                _ => rest.push(pair),
             }
         }
         let query = input::read_query(Some(&rest.join("&"))).map_err(Error::Invalid)?;
-        Ok((order, query))
+        Ok((order, shelf, query))
     }
 
     /// The state that all functions share.

@@ -362,6 +362,20 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// Which records a list of the app shows. The text is that of the parameter `show` of pages.
+    pub enum Shelf {
+        /// Those that are neither archived nor merged into another one.
+        Current = "current",
+        /// Archived ones.
+        Archived = "archived",
+        /// Those merged into another one.
+        Merged = "merged",
+        /// All, as clients get lists.
+        All = "all",
+    }
+}
+
 /// A page of a list (specification, "Pagination object").
 #[derive(Debug, Serialize)]
 pub struct Page<T> {

@@ -26,7 +26,7 @@ use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
-use shared::wire::page::{Offset, Order, Search};
+use shared::wire::page::{Offset, Order, Search, Shelf};
 
 use crate::draft::details::agreement_name;
 
@@ -218,7 +218,7 @@ impl PartyFields {
 /// The names of the newest contacts, which the form suggests.
 async fn known_names(scope: &Scope) -> Result<Vec<String>, Error> {
     let newest = ContactQuery::of_page(page_at(Offset::default()));
-    let found = contacts::list(scope, Order::NewestFirst, &newest).await?;
+    let found = contacts::list(scope, Order::NewestFirst, Shelf::Current, &newest).await?;
     let names: BTreeSet<String> = found.data.iter().map(|found| found.display_name.as_str().to_owned()).collect();
     Ok(names.into_iter().collect())
 }

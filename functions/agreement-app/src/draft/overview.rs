@@ -24,6 +24,7 @@ use shared::limits;
 use shared::service::agreements::AgreementReview;
 use shared::text;
 use shared::web::Request;
+use shared::wire::page::Shelf;
 
 use crate::draft::details::kind_label;
 use crate::draft::participants::participant_url;
@@ -59,6 +60,7 @@ struct DraftPage {
     activates: bool,
     proposals: Vec<PendingProposal>,
     is_proposed: bool,
+    is_archived: bool,
     shown: String,
     fields: Fields,
     acts: Acts,
@@ -134,6 +136,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         activates: workspace.activated_at().is_none(),
         blockers,
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
+        is_archived: agreement.shelf() == Shelf::Archived,
         proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
         shown: shown.to_string(),
         acts: Acts::new(review),

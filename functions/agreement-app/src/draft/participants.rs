@@ -25,7 +25,7 @@ use shared::service::{agreements, drafts, workspaces};
 use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::page::{Offset, Order};
+use shared::wire::page::{Offset, Order, Shelf};
 
 use crate::draft::{Edit, Problem, RoleGroup, editable, role_groups, seen, submit};
 
@@ -100,7 +100,7 @@ async fn add_page(
     let scope = request.signed_in()?.scope();
     let query: ContactQuery = request.read_query()?;
     let (agreement, found) =
-        tokio::try_join!(drafts::agreement(scope, id), contacts::list(scope, Order::ByName, &query))?;
+        tokio::try_join!(drafts::agreement(scope, id), contacts::list(scope, Order::ByName, Shelf::Current, &query))?;
     if !editable(&agreement) {
         return Ok(PageResponse::see_other(agreement_url(id)));
     }

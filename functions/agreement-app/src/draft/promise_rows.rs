@@ -1,11 +1,10 @@
+use pages::shelves::Tab;
 use pages::urls::{agreement_url, promise_url};
 use shared::domain::agreement::promise::{Promise, PromiseKind};
 use shared::domain::agreement::{Agreement, Stage, StageAction};
 use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, PromiseId};
 use shared::text;
-
-use crate::agreements::Tab;
 
 pub(super) struct PromiseRow {
     pub id: PromiseId,

@@ -9,6 +9,7 @@ use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
+use pages::shelves::Tab;
 use pages::urls::{agreement_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::promise::{Parties, Promise, PromiseKind, PromiseTerms, Trigger, Triggers};
@@ -27,7 +28,6 @@ use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
-use crate::agreements::Tab;
 use crate::draft::promise_rows::kinds;
 use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
 

@@ -28,6 +28,7 @@ pub struct ContactPath {
     "external_reference": "crm-4711",
     "created_at": "2026-03-14T09:26:53.589Z",
     "updated_at": "2026-03-14T09:26:53.589Z",
+    "merged_into": null,
 }))]
 pub struct ContactView {
     /// The id of the contact.
@@ -46,12 +47,17 @@ pub struct ContactView {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// The contact that a member merged this one into, because both are the same person or entity. Agreements and
+    /// signatures still name the one that they named. `null` unless it is merged.
+    #[schema(required = true)]
+    pub merged_into: Option<ContactId>,
 }
 
 impl From<ListedContact> for ContactView {
     fn from(contact: ListedContact) -> Self {
-        let ListedContact { id, display_name, kind, email, external_reference, created_at, updated_at } = contact;
-        Self { id, display_name, kind, email, external_reference, created_at, updated_at }
+        let ListedContact { id, display_name, kind, email, external_reference, created_at, updated_at, .. } = contact;
+        let merged_into = contact.merged_into;
+        Self { id, display_name, kind, email, external_reference, created_at, updated_at, merged_into }
     }
 }
 

@@ -67,6 +67,7 @@ impl Agreement {
             facts: Facts::none(),
             pending_papers: BTreeMap::new(),
             zone: None,
+            archived_at: None,
         }
     }
 }

@@ -65,6 +65,9 @@ pub(crate) fn contact_of_kind(name: &str, kind: ContactKind) -> Contact {
         updated_at: noon(),
         identity_version: 0,
         former: Vec::new(),
+        merged_into: None,
+        merged: Vec::new(),
+        archived_at: None,
     }
 }
 

@@ -42,6 +42,7 @@ use crate::limits;
 use crate::wire::enums::text_enum;
 use crate::wire::fields::FieldErrors;
 use crate::wire::input::{OrDefault, texts};
+use crate::wire::page::Shelf;
 use facts::Facts;
 use gate::{Gate, GateState};
 use papers::PendingPaper;
@@ -363,6 +364,9 @@ pub struct Agreement {
     /// The time zone for the days of its promises, set at publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) zone: Option<TimeZone>,
+    /// When a member archived it, of a draft. Means nothing once it is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) archived_at: Option<Timestamp>,
 }
 
 /// An agreement to be drafted.
@@ -452,11 +456,25 @@ impl Agreement {
             facts: Facts::none(),
             pending_papers: BTreeMap::new(),
             zone: None,
+            archived_at: None,
         }
     }
 
     pub(crate) fn with_id(self, id: AgreementId) -> Self {
         Self { id, ..self }
+    }
+
+    /// Where the app lists it. A draft that is published is no longer archived.
+    #[must_use]
+    pub fn shelf(&self) -> Shelf {
+        let is_archived = self.archived_at.is_some() && self.lifecycle() == Lifecycle::Draft;
+        if is_archived { Shelf::Archived } else { Shelf::Current }
+    }
+
+    /// Archived or brought back. Only the app's lists show it, so it keeps its `updated_at`.
+    #[must_use]
+    pub fn archived(&self, is_archived: bool, now: Timestamp) -> Self {
+        Self { archived_at: is_archived.then(|| self.archived_at.unwrap_or(now)), ..self.clone() }
     }
 
     /// Its id.

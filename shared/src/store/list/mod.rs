@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::item::{Versioned, from_versioned_item};
 use super::keys::{self, Key, Rows};
 use super::{OrgStore, StoreError};
-use crate::wire::page::{Order, Page, PageRequest};
+use crate::wire::page::{Order, Page, PageRequest, Shelf};
 
 pub(super) use held_row::{HeldRow, OwnedRow};
 use held_rows::HeldRows;
@@ -41,6 +41,9 @@ impl<T> Attribute<T> {
         Self { name, value: PhantomData }
     }
 }
+
+/// Where a record is that is not current. The rows of current ones don't have it.
+pub(super) const SHELF: Attribute<Shelf> = Attribute::named("h");
 
 /// A page of what a list found, and how many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +71,15 @@ impl<'a> RowFilter<'a> {
         let Some(wanted) = wanted.map(|wanted| wanted.to_string()) else { return self };
         let name = attribute.name;
         self.matching(move |row| row.text(name) == Some(wanted.as_str()))
+    }
+
+    /// Keeps the rows of records that are there.
+    pub(super) fn on(self, shelf: Shelf) -> Self {
+        match shelf {
+            Shelf::All => self,
+            Shelf::Current => self.matching(|row| row.bytes(SHELF.name).is_none()),
+            Shelf::Archived | Shelf::Merged => self.equal(&SHELF, Some(shelf)),
+        }
     }
 
     pub(super) fn matching(mut self, condition: impl Fn(HeldRow<'_>) -> bool + Send + Sync + 'a) -> Self {

@@ -45,6 +45,9 @@ fn contact(place: usize) -> Contact {
         updated_at: now,
         identity_version: 0,
         former: Vec::new(),
+        merged_into: None,
+        merged: Vec::new(),
+        archived_at: None,
     }
 }
 

@@ -31,6 +31,7 @@ mod participants;
 mod people;
 mod pressed_twice;
 mod proposals;
+mod put_away;
 mod queries;
 mod rare_states;
 mod reencryption;

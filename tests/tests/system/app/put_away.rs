@@ -1,0 +1,203 @@
+//! Merging two contacts, and archiving contacts, workspaces and drafts: what lists and pickers hide, and the API shows.
+
+use serde_json::{Value, json};
+use tests::Org;
+use tests::app::{Browser, Page};
+
+use super::contacts::audit_of;
+use crate::unknown_id;
+
+const CONTACTS: &str = "/app/contacts";
+const WORKSPACES: &str = "/app/workspaces";
+const AGREEMENTS: &str = "/app/agreements";
+
+async fn signed_in() -> (Org, Browser) {
+    let org = Org::new().await;
+    let person = org.member("Maren Holt").await;
+    let browser = Browser::of(&org, &person).await;
+    (org, browser)
+}
+
+fn id(record: &Value) -> &str {
+    record["id"].as_str().expect("an id")
+}
+
+/// Submits one of a page's forms to another path.
+async fn press(browser: &Browser, page: &str, path: &str, fields: &[(&str, &str)]) -> Page {
+    let token = browser.get(page).await.hidden("form_token");
+    let fields: Vec<_> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
+    browser.post(path, &fields).await
+}
+
+async fn act(browser: &Browser, page: &str, act: &str) -> Page {
+    press(browser, page, &format!("{page}/{act}"), &[]).await
+}
+
+fn link(path: &str, name: &str) -> String {
+    format!("href=\"{path}\">{name}</a>")
+}
+
+#[tokio::test]
+async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_separate_again() {
+    let (org, browser) = signed_in().await;
+    let (ada, twin) = (org.contact("Ada Okafor").await, org.contact("Ada Okafor (old)").await);
+    let (kept, merged) = (format!("{CONTACTS}/{}", id(&ada)), format!("{CONTACTS}/{}", id(&twin)));
+    let offer = browser.get(&merged).await;
+    assert!(offer.says("Merge into another contact…") && offer.says("Agreements, signatures and payments keep naming"));
+    let choice = format!("{merged}/merge");
+    let page = browser.get(&format!("{choice}?search=Okafor")).await;
+    assert!(page.says("This contact</span>") && page.says("aria-label=\"Merge into Ada Okafor\""), "{}", page.body);
+
+    let done = press(&browser, &choice, &choice, &[("contact_id", id(&ada))]).await;
+    assert_eq!((done.status, done.location()), (303, &*kept));
+    let row = audit_of(&org, &done).await;
+    assert_eq!(row["operation"], "merge_contact");
+    for contact in [&ada, &twin] {
+        assert!(row["objects"].to_string().contains(id(contact)), "{row}");
+    }
+    let shown = browser.get(&kept).await;
+    assert!(shown.says("Ada Okafor (old) was merged into this contact") && shown.says("Merged into this contact"));
+    assert!(shown.says(&link(&merged, "Ada Okafor (old)")), "{}", shown.body);
+    let shown = browser.get(&merged).await;
+    assert!(shown.says(&format!("Merged into <a {}", link(&kept, "Ada Okafor"))), "{}", shown.body);
+    assert!(!browser.get(CONTACTS).await.says("(old)") && browser.get(CONTACTS).await.says("Ada Okafor"));
+    assert!(browser.get(&format!("{CONTACTS}?show=merged")).await.says("Ada Okafor (old)"));
+    let workspace = org.workspace("Harbor").await;
+    assert!(
+        !browser.get(&format!("{WORKSPACES}/{}/people", id(&workspace))).await.says("(old)"),
+        "no picker offers it"
+    );
+
+    let stored = org.get(&format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
+    assert_eq!((&stored["merged_into"], &stored["display_name"]), (&ada["id"], &json!("Ada Okafor (old)")));
+    let listed = org.get("/api/v1/contacts").send().await.ok(200);
+    let into: Vec<_> = listed["data"].as_array().expect("rows").iter().map(|row| row["merged_into"].clone()).collect();
+    assert_eq!(into, [Value::Null, ada["id"].clone()], "the API lists both");
+
+    let separated = act(&browser, &merged, "separate").await;
+    assert_eq!((separated.status, &audit_of(&org, &separated).await["operation"]), (303, &json!("separate_contact")));
+    let stored = org.get(&format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
+    assert_eq!(stored["merged_into"], Value::Null);
+    assert!(browser.get(CONTACTS).await.says("Ada Okafor (old)"));
+    assert!(!browser.get(&kept).await.says("Merged into this contact"));
+}
+
+#[tokio::test]
+async fn a_merge_rewrites_no_agreement() {
+    let (org, browser) = signed_in().await;
+    let (ada, twin) = (org.person("Ada").await, org.contact("Ada again").await);
+    let workspace = org.workspace("Harbor").await;
+    let agreement = json!({"workspace_id": workspace["id"], "name": "Lease"});
+    let agreement = org.post("/api/v1/agreements", &agreement).send().await.ok(201);
+    let path = format!("/api/v1/agreements/{}", id(&agreement));
+    let part = json!({"contact_id": twin["id"], "roles": ["signer"]});
+    org.post(&format!("{path}/participants"), &part).send().await.ok(201);
+    let before = org.get(&path).send().await.ok(200);
+    let choice = format!("{CONTACTS}/{}/merge", id(&twin));
+    assert_eq!(press(&browser, &choice, &choice, &[("contact_id", id(&ada))]).await.status, 303);
+    assert_eq!(org.get(&path).send().await.ok(200), before);
+}
+
+#[tokio::test]
+async fn what_cannot_be_merged_is_refused_with_its_reason() {
+    let (org, browser) = signed_in().await;
+    let [first, second, third] = [org.contact("First").await, org.contact("Second").await, org.contact("Third").await];
+    let firm = json!({"display_name": "Firm", "kind": "llc"});
+    let firm = org.post("/api/v1/contacts", &firm).send().await.ok(201);
+    let merge = async |from: &Value, into: &str| {
+        let choice = format!("{CONTACTS}/{}/merge", id(from));
+        press(&browser, &choice, &choice, &[("contact_id", into)]).await
+    };
+    assert_eq!(merge(&second, id(&first)).await.status, 303);
+    for (from, into, reason) in [
+        (&third, &third, "can’t be merged into itself"),
+        (&second, &third, "merged already"),
+        (&first, &third, "Others are merged into this contact"),
+        (&third, &second, "merged into another one itself"),
+        (&third, &firm, "A person can’t be merged into an entity"),
+    ] {
+        let refused = merge(from, id(into)).await;
+        assert_eq!(refused.status, 409, "{reason}");
+        assert!(refused.says("Nothing was merged") && refused.says(reason), "{reason}: {}", refused.body);
+    }
+    assert_eq!(merge(&third, &unknown_id()).await.status, 404);
+    let into = async |contact: &Value| {
+        org.get(&format!("/api/v1/contacts/{}", id(contact))).send().await.ok(200)["merged_into"].clone()
+    };
+    assert_eq!(
+        [into(&first).await, into(&second).await, into(&third).await],
+        [Value::Null, first["id"].clone(), Value::Null]
+    );
+}
+
+#[tokio::test]
+async fn what_is_archived_leaves_the_lists_of_the_app_and_comes_back() {
+    let (org, browser) = signed_in().await;
+    let (contact, workspace) = (org.contact("Old Contact").await, org.workspace("Old Harbor").await);
+    let draft = json!({"workspace_id": workspace["id"], "name": "Old Lease"});
+    let draft = org.post("/api/v1/agreements", &draft).send().await.ok(201);
+    for (list, api, record, name, kind) in [
+        (CONTACTS, "/api/v1/contacts", &contact, "Old Contact", "contact"),
+        (WORKSPACES, "/api/v1/workspaces", &workspace, "Old Harbor", "workspace"),
+        (AGREEMENTS, "/api/v1/agreements", &draft, "Old Lease", "draft"),
+    ] {
+        let page = format!("{list}/{}", id(record));
+        let before = org.get(&format!("{api}/{}", id(record))).send().await.ok(200);
+        assert!(browser.get(list).await.says(name));
+        let archived = act(&browser, &page, "archive").await;
+        assert_eq!((archived.status, archived.location()), (303, &*page));
+        assert_eq!(audit_of(&org, &archived).await["operation"], format!("archive_{kind}"));
+        assert!(!browser.get(list).await.says(name), "{kind}");
+        let list_of_archived = format!("{list}?show=archived");
+        assert!(browser.get(&list_of_archived).await.says(&link(&page, name)), "{kind}");
+        assert_eq!(org.get(&format!("{api}/{}", id(record))).send().await.ok(200), before, "as before for clients");
+        assert_eq!(org.total(api).await, 1, "the API lists it");
+        assert!(browser.get("/app/search?q=Old").await.says("Archived</span>"), "the search finds it");
+        let back = act(&browser, &page, "bring-back").await;
+        assert_eq!(audit_of(&org, &back).await["operation"], format!("bring_back_{kind}"));
+        assert!(browser.get(list).await.says(name) && !browser.get(&list_of_archived).await.says(name), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn an_archived_workspace_goes_on_and_is_offered_for_nothing_new() {
+    let (org, browser) = signed_in().await;
+    let (workspace, ada) = (org.workspace("Harbor").await, org.contact("Ada").await);
+    let draft = json!({"workspace_id": workspace["id"], "name": "Lease"});
+    org.post("/api/v1/agreements", &draft).send().await.ok(201);
+    let page = format!("{WORKSPACES}/{}", id(&workspace));
+    assert!(browser.get(&page).await.says("Its agreements and payments go on"));
+    act(&browser, &page, "archive").await;
+    assert!(browser.get(AGREEMENTS).await.says("Lease"), "archiving hides the workspace only");
+    assert!(!browser.get("/app/trusts/new").await.says("Harbor"));
+    let people = format!("{page}/people");
+    assert_eq!(press(&browser, &people, &people, &[("contact_id", id(&ada))]).await.status, 303);
+    let stored = org.get(&format!("/api/v1/workspaces/{}", id(&workspace))).send().await.ok(200);
+    assert_eq!(stored["people"][0]["contact_id"], ada["id"]);
+}
+
+#[tokio::test]
+async fn a_draft_is_archived_only_while_nobody_has_to_decide_on_it() {
+    let (org, browser) = signed_in().await;
+    let draft = org.ready_draft("Lease", |_| {}).await;
+    org.propose("publish_agreement", &draft).await;
+    let page = format!("{AGREEMENTS}/{}", draft.id());
+    assert!(!browser.get(&page).await.says("Archive…"));
+    let refused = act(&browser, &page, "archive").await;
+    assert!(browser.get(refused.location()).await.says("decide on that first"));
+    assert!(browser.get(AGREEMENTS).await.says("Lease"));
+}
+
+#[tokio::test]
+async fn publishing_an_archived_draft_brings_it_back() {
+    let (org, browser) = signed_in().await;
+    let draft = org.ready_draft("Lease", |_| {}).await;
+    let page = format!("{AGREEMENTS}/{}", draft.id());
+    assert_eq!(act(&browser, &page, "archive").await.status, 303);
+    assert!(browser.get(&page).await.says("Archived: lists don’t show it."));
+    let review = browser.get(&format!("{page}/publish")).await;
+    let (token, shown) = (review.hidden("form_token"), review.hidden("version"));
+    let published = browser.post(&format!("{page}/publish"), &[("form_token", &token), ("version", &shown)]).await;
+    assert_eq!(published.status, 303, "{}", published.body);
+    assert!(browser.get(AGREEMENTS).await.says("Lease"));
+}
