@@ -14,6 +14,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::tz::{self, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 
+use super::date_order::DateOrder;
 use super::day::Day;
 use super::local_time::{self, LocalTime, NotLocalTime};
 use super::time::Timestamp;
@@ -66,9 +67,15 @@ impl TimeZone {
         names
     }
 
-    /// Parses a local time as typed or sent by a browser ([`local_time`]). A date alone is the day's last millisecond.
+    /// The order in which people of the zone write dates.
+    #[must_use]
+    pub fn dates(&self) -> DateOrder {
+        DateOrder::of_zone(&self.0)
+    }
+
+    /// Parses a local time as typed ([`local_time`]). A date alone is the day's last millisecond.
     pub fn read_local(&self, text: &str) -> Result<Timestamp, NotLocalTime> {
-        let local = match local_time::read(text)? {
+        let local = match local_time::read(text, self.dates())? {
             LocalTime::Day(date) => return Ok(self.end_of(Day::of(date))),
             LocalTime::At(local) => local,
         };
@@ -76,37 +83,52 @@ impl TimeZone {
         Ok(Timestamp::of_zoned(&zoned))
     }
 
-    /// A moment as [`Self::read_local`] parses it: `Dec 31, 2026 5:00 PM`; a day's last millisecond is the date alone.
+    /// A moment as [`Self::read_local`] parses it: `Dec 31, 2026, 5:00 PM`; a day's last millisecond is the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
-        let local = at.zoned(self.zone());
-        if at == self.end_of(Day::of(local.date())) {
-            return local.strftime("%b %-d, %Y").to_string();
+        let (local, day) = (at.zoned(self.zone()), self.day_of(at));
+        match (local.millisecond(), local.second()) {
+            _ if at == self.end_of(day) => day.write(self.dates()),
+            (0, 0) => self.write_to(at, false),
+            (0, _) => self.write_to(at, true),
+            _ => local.strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string(),
         }
-        let form = match (local.millisecond(), local.second()) {
-            (0, 0) => "%b %-d, %Y %-I:%M %p",
-            (0, _) => "%Y-%m-%dT%H:%M:%S",
-            _ => "%Y-%m-%dT%H:%M:%S%.3f",
-        };
-        local.strftime(form).to_string()
     }
 
-    /// A moment as the value of `<input type="datetime-local">` in this zone, to the second: `2026-12-31T17:00:00`.
+    /// A moment as [`Self::read_local`] parses it, cut to the second.
     #[must_use]
-    pub fn write_datetime_local(&self, at: Timestamp) -> String {
-        at.zoned(self.zone()).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    pub fn write_local_second(&self, at: Timestamp) -> String {
+        self.write_to(at, true)
     }
 
-    /// A moment for display, to the minute, such as `31 Dec 2026, 17:00 EST`.
+    fn write_to(&self, at: Timestamp, has_seconds: bool) -> String {
+        let clock = self.dates().clock_format(has_seconds);
+        format!("{}, {}", self.day_of(at).write(self.dates()), at.zoned(self.zone()).strftime(clock))
+    }
+
+    /// A moment for display, to the minute, such as `Dec 31, 2026, 5:00 PM EST` or `31 Dec 2026, 17:00 CET`.
     #[must_use]
     pub fn for_people(&self, at: Timestamp) -> String {
-        at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M %Z").to_string()
+        format!("{} {}", self.write_to(at, false), self.abbreviation(at))
     }
 
-    /// A moment for display, to the second, such as `31 Dec 2026, 17:00:59 EST`.
+    /// A moment for display, to the second, such as `Dec 31, 2026, 5:00:59 PM EST`.
     #[must_use]
     pub fn for_people_to_the_second(&self, at: Timestamp) -> String {
-        at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M:%S %Z").to_string()
+        format!("{} {}", self.write_to(at, true), self.abbreviation(at))
+    }
+
+    /// The hour that begins at a moment, for display, such as `31 Dec 2026, 17:00–17:59 CET`.
+    #[must_use]
+    pub fn hour_for_people(&self, at: Timestamp) -> String {
+        const LAST_MINUTE_S: i64 = 59 * 60;
+        let clock = self.dates().clock_format(false);
+        let end = at.plus_seconds(LAST_MINUTE_S).zoned(self.zone()).strftime(clock).to_string();
+        format!("{}–{end} {}", self.write_to(at, false), self.abbreviation(at))
+    }
+
+    fn abbreviation(&self, at: Timestamp) -> String {
+        at.zoned(self.zone()).strftime("%Z").to_string()
     }
 
     /// The local calendar day at a moment.
@@ -190,22 +212,26 @@ mod tests {
     #[test]
     fn a_local_time_is_read_and_written_in_its_zone() {
         for (name, local, utc) in [
-            ("UTC", "Dec 31, 2026 5:00 PM", "2026-12-31T17:00:00.000Z"),
-            ("America/New_York", "Dec 31, 2026 5:00 PM", "2026-12-31T22:00:00.000Z"),
-            ("America/New_York", "Jul 1, 2026 12:00 AM", "2026-07-01T04:00:00.000Z"),
-            ("Asia/Kathmandu", "2026-12-31T00:00:30", "2026-12-30T18:15:30.000Z"),
+            ("UTC", "31 Dec 2026, 17:00", "2026-12-31T17:00:00.000Z"),
+            ("America/New_York", "Dec 31, 2026, 5:00 PM", "2026-12-31T22:00:00.000Z"),
+            ("America/New_York", "Jul 1, 2026, 12:00 AM", "2026-07-01T04:00:00.000Z"),
+            ("America/New_York", "Jul 1, 2026, 5:00:59 PM", "2026-07-01T21:00:59.000Z"),
+            ("Asia/Kathmandu", "31 Dec 2026, 00:00:30", "2026-12-30T18:15:30.000Z"),
             ("Pacific/Kiritimati", "2026-12-31T00:00:30.250", "2026-12-30T10:00:30.250Z"),
             // A date alone includes the whole day, even if its last hour happens twice.
-            ("UTC", "Dec 31, 2026", "2026-12-31T23:59:59.999Z"),
+            ("UTC", "31 Dec 2026", "2026-12-31T23:59:59.999Z"),
             ("America/New_York", "Dec 31, 2026", "2027-01-01T04:59:59.999Z"),
-            ("America/Santiago", "Apr 3, 2027", "2027-04-04T03:59:59.999Z"),
-            ("America/Santiago", "2027-04-03T23:59:30", "2027-04-04T02:59:30.000Z"),
+            ("America/Santiago", "3 Apr 2027", "2027-04-04T03:59:59.999Z"),
+            ("America/Santiago", "3 Apr 2027, 23:59:30", "2027-04-04T02:59:30.000Z"),
         ] {
             let at = zone(name).read_local(local).unwrap();
             assert_eq!((at.to_string().as_str(), zone(name).write_local(at).as_str()), (utc, local), "{name}");
         }
-        let at = "2026-12-31T22:00:59Z".parse().unwrap();
-        assert_eq!(zone("America/New_York").for_people(at), "31 Dec 2026, 17:00 EST");
+        let at: Timestamp = "2026-12-31T22:00:59Z".parse().unwrap();
+        assert_eq!(zone("America/New_York").for_people(at), "Dec 31, 2026, 5:00 PM EST");
+        assert_eq!(zone("Europe/Berlin").for_people(at), "31 Dec 2026, 23:00 CET");
+        assert_eq!(zone("Europe/Berlin").hour_for_people(at.start_of_hour()), "31 Dec 2026, 23:00–23:59 CET");
+        assert_eq!(zone("Asia/Kathmandu").hour_for_people(at.start_of_hour()), "1 Jan 2027, 03:45–04:44 +0545");
     }
 
     #[test]
@@ -214,10 +240,10 @@ mod tests {
         let read = |local: &str| berlin.read_local(local).unwrap().to_string();
         // Skipped: clocks go from 02:00 to 03:00.
         assert_eq!(read("2026-03-29T02:30"), "2026-03-29T01:30:00.000Z");
-        assert_eq!(berlin.write_local("2026-03-29T01:30:00Z".parse().unwrap()), "Mar 29, 2026 3:30 AM");
+        assert_eq!(berlin.write_local("2026-03-29T01:30:00Z".parse().unwrap()), "29 Mar 2026, 03:30");
         // Repeated: clocks go from 03:00 back to 02:00.
         assert_eq!(read("2026-10-25T02:30"), "2026-10-25T00:30:00.000Z");
-        assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "Oct 25, 2026 2:30 AM");
+        assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "25 Oct 2026, 02:30");
     }
 
     #[test]
@@ -256,7 +282,7 @@ mod tests {
         assert_eq!(day("America/New_York", "2026-11-02T05:00:00Z"), "2026-11-02");
         assert_eq!(day("Asia/Tokyo", "2026-11-21T15:00:00Z"), "2026-11-22");
         let at = "2026-12-31T22:00:59Z".parse().unwrap();
-        assert_eq!(zone("America/New_York").for_people_to_the_second(at), "31 Dec 2026, 17:00:59 EST");
+        assert_eq!(zone("America/New_York").for_people_to_the_second(at), "Dec 31, 2026, 5:00:59 PM EST");
     }
 
     proptest! {
