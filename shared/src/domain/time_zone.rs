@@ -22,7 +22,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The regions of zones to choose from. Other names are outdated or fixed offsets.
+/// The regions of zones that a city stands for. Other names are outdated or fixed offsets.
 const REGIONS: [&str; 10] = [
     "Africa/",
     "America/",
@@ -36,18 +36,61 @@ const REGIONS: [&str; 10] = [
     "Pacific/",
 ];
 
+/// Zones that a page suggests. A list of all would be most of the page; cities find the others.
+pub const SUGGESTED: [&str; 32] = [
+    "UTC",
+    "America/New_York",
+    "America/Chicago",
+    "America/Denver",
+    "America/Phoenix",
+    "America/Los_Angeles",
+    "America/Anchorage",
+    "Pacific/Honolulu",
+    "America/Puerto_Rico",
+    "America/Toronto",
+    "America/Vancouver",
+    "America/Mexico_City",
+    "America/Bogota",
+    "America/Sao_Paulo",
+    "Europe/London",
+    "Europe/Dublin",
+    "Europe/Lisbon",
+    "Europe/Berlin",
+    "Europe/Paris",
+    "Europe/Madrid",
+    "Europe/Rome",
+    "Europe/Zurich",
+    "Europe/Athens",
+    "Africa/Johannesburg",
+    "Africa/Lagos",
+    "Asia/Dubai",
+    "Asia/Kolkata",
+    "Asia/Singapore",
+    "Asia/Hong_Kong",
+    "Asia/Tokyo",
+    "Australia/Sydney",
+    "Pacific/Auckland",
+];
+
 /// The name of an IANA time zone, such as `America/New_York`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TimeZone(String);
 
 impl TimeZone {
-    /// The zone with a name of the IANA database, including old ones, in any case.
+    /// The zone with a name of the IANA database, including old ones, or with this city, in any case.
     pub fn parse(name: &str) -> Result<Self, (FieldCode, String)> {
         let unknown = || (FieldCode::InvalidValue, "must be an IANA time zone such as America/New_York".to_owned());
         // The database returns the name in its own case, and no name for the unknown zone.
         let zone = ZONES.get(name.trim()).ok().filter(|zone| !zone.is_unknown());
-        zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned()))).ok_or_else(unknown)
+        let named = zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned())));
+        named.or_else(|| Self::of_city(name.trim())).ok_or_else(unknown)
+    }
+
+    fn of_city(city: &str) -> Option<Self> {
+        let city = city.replace(' ', "_");
+        let is_of = |name: &String| name.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(&city));
+        Self::all().into_iter().find(is_of).map(Self)
     }
 
     /// Its name.
@@ -56,14 +99,12 @@ impl TimeZone {
         &self.0
     }
 
-    /// The names to choose from, sorted: `UTC` and those in regions.
-    #[must_use]
-    pub fn choices() -> Vec<String> {
+    /// The names in regions, sorted.
+    fn all() -> Vec<String> {
         let names = ZONES.available().map(|name| name.as_str().to_owned());
         let mut names: Vec<String> =
             names.filter(|name| REGIONS.iter().any(|region| name.starts_with(region))).collect();
         names.sort_unstable();
-        names.insert(0, Self::default().0);
         names
     }
 
@@ -201,12 +242,26 @@ mod tests {
         for text in ["", "Mars/Olympus", "+02:00", "America/New_York\0", "../../etc/passwd", "Etc/Unknown", "é"] {
             assert_eq!(TimeZone::parse(text).unwrap_err().0, FieldCode::InvalidValue, "{text}");
         }
-        let choices = TimeZone::choices();
-        assert!(choices.len() > 300);
-        for name in &choices {
+        let all = TimeZone::all();
+        assert!(all.len() > 300);
+        for name in all.iter().map(String::as_str).chain(SUGGESTED) {
             assert_eq!(zone(name).as_str(), name);
         }
-        assert_eq!(choices[0], TimeZone::default().as_str());
+    }
+
+    #[test]
+    fn a_city_stands_for_its_zone() {
+        for (city, name) in [
+            ("new york", "America/New_York"),
+            (" Los Angeles ", "America/Los_Angeles"),
+            ("Kathmandu", "Asia/Kathmandu"),
+            ("buenos aires", "America/Argentina/Buenos_Aires"),
+        ] {
+            assert_eq!(zone(city).as_str(), name);
+        }
+        for text in ["New", "York", "America", "America/", "/"] {
+            assert!(TimeZone::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]
