@@ -155,10 +155,15 @@ export async function faults({ page, complaints, status, view }, expected) {
   }
   // The documentation is one file, whose policy names its script and its style.
   if (!expected.isAlone && await page.locator('script:not([src^="/app/app.js?v="], [src^="/app/verify.js?v="]), style, [style]').count() > 0) found.push('has a script or a style of its own');
-  // Fixed times stay in the zone of the days beside them.
-  const inUtc = await page.locator('main time:not([data-fixed])', { hasText: 'UTC' }).count();
-  const times = await page.locator('main time:not([data-fixed])').count();
-  if (inUtc !== (view.hasScript ? 0 : times)) found.push(`${inUtc} of ${times} times are in UTC`);
+  // Times stay in the organization's zone, which is UTC here. The reader's own, in New York, is the title.
+  const times = await page.locator('main time:not([data-hour])').count();
+  const inUtc = await page.locator('main time:not([data-hour])', { hasText: 'UTC' }).count();
+  const titled = await page.locator('main time[title*=E][title$=T]:not([data-hour])').count();
+  if (inUtc !== times) found.push(`${inUtc} of ${times} times are in UTC`);
+  if (titled !== (view.hasScript ? times : 0)) found.push(`${titled} of ${times} times have the reader's own as title`);
+  const calendars = await page.locator('button[data-calendar]').count();
+  const opened = await page.locator('button[data-calendar]:not([hidden])').count();
+  if (opened !== (view.hasScript ? calendars : 0)) found.push(`${opened} of ${calendars} calendars can be opened`);
   if (await page.locator('button[data-copy]').count() > 0 && await page.locator('button[data-copy]:visible').count() > 0 !== view.hasScript) {
     found.push('the copy buttons are where they can do nothing, or not where they can');
   }

@@ -228,7 +228,7 @@ export async function owed({ page, base }, stack) {
     await stack.call(`/api/v1/agreements/${lease.id}/participants`, { contact_id: contact.id, roles: ['approver'] });
   }
   for (const [kind, name, fields] of [
-    ['scheduled', 'Insurance certificate', [['Dates', '1/15/2026\n1/15/2030']]],
+    ['scheduled', 'Insurance certificate', [['Dates', '15/1/2026\n15/1/2030']]],
     ['triggered', 'Notice of a sale', [['Trigger 1', 'The tenant sells the boat'], ['Due after days, trigger 1', '30']]],
     ['standing', 'Moorings in repair', [['Verify every (days)', '90']]],
   ]) {
@@ -247,7 +247,7 @@ export async function owed({ page, base }, stack) {
     const at = page.url();
     await link(condition);
     if (condition === 'Approval') await field(LANDLORD).check();
-    else await field('Until').fill('1/2/2026');
+    else await field('Until').fill('2/1/2026');
     await press('Add condition')(page);
     await page.goto(at);
     if (step === 'Start') await field('Countersign records the obligations').check();
@@ -266,7 +266,7 @@ export async function owed({ page, base }, stack) {
   await field('Amount').fill('12,500');
   await field('Payer').selectOption({ label: TENANT });
   await field('Payee').selectOption({ label: LANDLORD });
-  await field('Due').fill('1/15/2030');
+  await field('Due').fill('15/1/2030');
   await field('Reference').fill('Berth 17, year 1');
   await press('Add payment')(page);
   await page.goto(`${copy}/payments`);
@@ -306,7 +306,7 @@ export async function recordPaper({ page, base }, participant, agreement) {
 
 async function fillPaper(page, buffer) {
   await page.getByLabel('Scan', { exact: true }).setInputFiles({ name: 'Signed pages.pdf', mimeType: 'application/pdf', buffer });
-  await page.getByLabel('Date signed', { exact: true }).fill('11/20/2026');
+  await page.getByLabel('Date signed', { exact: true }).fill('20/11/2026');
   await page.getByLabel('How it came', { exact: true }).fill('By post');
   await page.getByLabel('Note', { exact: true }).fill('Two pages.\nThe original is in the safe.');
   await press('Record paper signature')(page);
@@ -388,8 +388,8 @@ async function enterInstructions({ page, base }, id, kind, account) {
 }
 
 const US = 'US account (ABA routing number)';
-const claimIt = (tab, id) => onPayment(tab, id, "Record sender's claim", { 'Sent on': '3/14/2026', Reference: '20260314B1QGC08C000123' }, { choice: { 'Reference type': 'Fedwire IMAD' } });
-const prove = (tab, id, source, amount, reference) => onPayment(tab, id, 'File evidence', { 'Amount received': amount, 'Value date': '3/16/2026', 'Bank reference': reference }, { source });
+const claimIt = (tab, id) => onPayment(tab, id, "Record sender's claim", { 'Sent on': '14/3/2026', Reference: '20260314B1QGC08C000123' }, { choice: { 'Reference type': 'Fedwire IMAD' } });
+const prove = (tab, id, source, amount, reference) => onPayment(tab, id, 'File evidence', { 'Amount received': amount, 'Value date': '16/3/2026', 'Bank reference': reference }, { source });
 
 async function acceptFirst({ page, base }, id) {
   await page.goto(base + movement(id));
@@ -837,7 +837,7 @@ export const SCENES = [
   { name: 'Workspace, activated', as: 'late', path: async (_, late) => workspace(await late.find('workspaces', 'Ellery')), says: 'Agreements of this workspace can be published.' },
   { name: 'Workspace, many agreements', path: ({ large }) => workspace(large), says: '1 to 50 of 51' },
   { name: 'Workspace, empty', path: ({ empty }) => workspace(empty), says: 'No agreement yet' },
-  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'Harbor & Pine LLP, escrow'], has: [YOU, REMOVE, 'select#time_zone option[value="Europe/Berlin"]'] },
+  { name: 'Organization', path: '/app/organization', says: ['Devin Okafor', 'Invite a member', 'Harbor & Pine LLP, escrow'], has: [YOU, REMOVE, 'input#time_zone[list=zones]', 'datalist#zones option:nth-child(32)'] },
   { name: 'Organization, a member’s acts', path: '/app/organization', act: async (page) => { for (const more of await page.locator('main details.confirm').all()) await more.locator('summary').click(); }, has: [REMOVE, 'button:text-is("Create password link")'] },
   { name: 'Organization, for a member', as: 'member', path: '/app/organization', says: ['Maren Holt', 'Devin Okafor', 'Time zone'], has: YOU, lacks: [REMOVE, 'button:text-is("Invite member")'] },
   { name: 'Organization, only one', as: 'colleague', path: '/app/organization', says: 'No own contacts yet', has: YOU, lacks: REMOVE },

@@ -424,7 +424,7 @@ export async function walkCompletion(chrome, stack, hasScript, found) {
   await devin.press('button', 'Verify instructions');
   await devin.press('button', 'Release instructions');
 
-  const today = new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
+  const today = new Date().toLocaleDateString('en-GB', { timeZone: 'UTC' });
   await cobalt.press('link', 'SAFE: Cobalt Angels');
   await cobalt.press('link', /^View instructions: /);
   await cobalt.says('DE89370400440532013000');

@@ -330,7 +330,7 @@ async fn prove(browser: &Browser, movement: &str) {
         ("source", "recipient_confirmation"),
         ("amount", "250,000.00"),
         ("currency", "USD"),
-        ("value_date", "3/16/2026"),
+        ("value_date", "16/3/2026"),
         ("bank_reference", "TRN 7741"),
     ];
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));

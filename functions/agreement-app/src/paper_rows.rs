@@ -13,6 +13,7 @@ use shared::domain::member::{Counting, Member, NotDecided, obstacle};
 use shared::domain::paper_signature::{PaperSignature, PaperState, Scan};
 use shared::domain::time_zone::TimeZone;
 use shared::service::participants::ParticipantRecord;
+use shared::text::reader::Shown as _;
 
 pub(crate) fn paper_url(agreement: AgreementId, participant: ParticipantId, document: DocumentId) -> String {
     format!("{}/participants/{participant}/paper/{document}", agreement_url(agreement))
@@ -75,7 +76,7 @@ impl PaperRow {
             id: paper.id,
             document: paper.document.as_str().to_owned(),
             badge,
-            signed_on: paper.signed_on.for_people(),
+            signed_on: paper.signed_on.shown(),
             scan: format!("{path}/scan"),
             facts: facts(agreement, paper),
             recorded_by: actor_label(&paper.recorded_by),

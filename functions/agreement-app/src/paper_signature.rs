@@ -5,7 +5,7 @@
 use askama::Template;
 use pages::agreement_summary::size;
 use pages::done::{redirect_with, redirect_with_notice, with_notice};
-use pages::fields::{Fields, read_signatory};
+use pages::fields::{Fields, read_day, read_signatory};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -40,7 +40,7 @@ form! {
         file: Field::document("file", "Scan")
             .hint("A PDF, JPEG or PNG of up to 4 MB. Members and the participant can download it."),
         is_signed: Field::tick("is_signed", "It is signed, although its pages are those of the document"),
-        day: Field::day("day", "Date signed").hint("The date on the paper, such as 11/20/2026."),
+        day: Field::day("day", "Date signed").hint("The date on the paper."),
         how: Field::line("how", "How it came", 200)
             .hint("Such as by mail, or signed in person at our office. The certificate says so too."),
         note: Field::lines("note", "Note", 2000, 3).hint("Optional. Only members read it."),
@@ -271,18 +271,16 @@ fn read(form: &Form, today: Day, entity: Option<&DisplayName>) -> Result<Typed, 
         blank if blank.trim().is_empty() => Ok(None),
         text => Note::parse(text).map(Some).map_err(|reason| wrong(PAPER.note.name, reason)),
     };
-    let signed_on = Day::read(form.get(PAPER.day))
-        .map_err(|error| FieldErrors::one(PAPER.day, FieldCode::InvalidFormat, error.to_string()))
-        .and_then(|day| {
-            let refused = |message: &str| Err(FieldErrors::one(PAPER.day, FieldCode::OutOfRange, message));
-            match day {
-                day if day > today => refused("can’t be in the future"),
-                day if Day::parse(limits::PAPER_SIGNATURE_DAY_MIN).is_some_and(|first| day < first) => {
-                    refused("can’t be before 2000")
-                }
-                day => Ok(day),
+    let signed_on = read_day(form, PAPER.day).and_then(|day| {
+        let refused = |message: &str| Err(FieldErrors::one(PAPER.day, FieldCode::OutOfRange, message));
+        match day {
+            day if day > today => refused("can’t be in the future"),
+            day if Day::parse(limits::PAPER_SIGNATURE_DAY_MIN).is_some_and(|first| day < first) => {
+                refused("can’t be before 2000")
             }
-        });
+            day => Ok(day),
+        }
+    });
     match (signatory, signed_on, how_it_came, note) {
         (Ok(signatory), Ok(signed_on), Ok(how_it_came), Ok(note)) => {
             Ok(Typed { signatory, signed_on, how_it_came, note })

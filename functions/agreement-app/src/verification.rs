@@ -2,7 +2,7 @@
 
 use askama::Template;
 use pages::done::redirect_with_notice;
-use pages::fields::Fields;
+use pages::fields::{Fields, read_day};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -13,10 +13,10 @@ use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, ParticipantId, VerificationId};
 use shared::domain::member::NotVerified;
-use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::{contacts, drafts, verifications};
+use shared::text::reader::Shown as _;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -47,7 +47,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         let zone = &request.signed_in()?.organization().time_zone;
         zone.day_of(request.now())
     };
-    page(request, Fields::of([(VERIFICATION.day.name, today.for_people())]), None).await
+    page(request, Fields::of([(VERIFICATION.day.name, today.shown())]), None).await
 }
 
 async fn find(request: &Request) -> Result<(Agreement, ParticipantId, Contact), Error> {
@@ -78,7 +78,7 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     let submitted = request.submitted_form()?;
     let form = submitted.form();
     let zone = &request.signed_in()?.organization().time_zone;
-    let new = match read(form, zone, zone.day_of(request.now())) {
+    let new = match read(form, zone.day_of(request.now())) {
         Ok(new) => new,
         Err(errors) => return Ok(page(request, Fields::submitted(form, errors), None).await?.unprocessable()),
     };
@@ -102,21 +102,17 @@ pub(crate) async fn record(request: &mut Request) -> Result<PageResponse, Error>
     Ok(page(request, Fields::submitted(form, FieldErrors::default()), Some(notice)).await?.unprocessable())
 }
 
-fn read(form: &Form, zone: &TimeZone, today: Day) -> Result<NewVerification, FieldErrors> {
+fn read(form: &Form, today: Day) -> Result<NewVerification, FieldErrors> {
     let label =
         |field: &str| Label::parse(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message));
     let is_empty = |field: &str| form.get(field).trim().is_empty();
     let method = label(VERIFICATION.method.name);
     let reference =
         if is_empty(VERIFICATION.reference.name) { Ok(None) } else { label(VERIFICATION.reference.name).map(Some) };
-    let day = zone
-        .read_local(form.get(VERIFICATION.day))
-        .map_err(|error| FieldErrors::one(VERIFICATION.day, FieldCode::InvalidFormat, error.to_string()))
-        .map(|at| zone.day_of(at))
-        .and_then(|day| {
-            let later = || FieldErrors::one(VERIFICATION.day, FieldCode::OutOfRange, "can’t be in the future");
-            if day <= today { Ok(day) } else { Err(later()) }
-        });
+    let day = read_day(form, VERIFICATION.day).and_then(|day| {
+        let later = || FieldErrors::one(VERIFICATION.day, FieldCode::OutOfRange, "can’t be in the future");
+        if day <= today { Ok(day) } else { Err(later()) }
+    });
     match (method, reference, day) {
         (Ok(method), Ok(reference), Ok(day)) => Ok(NewVerification { method, reference, day }),
         (method, reference, day) => {

@@ -19,6 +19,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::funding_confirmations::Confirmation;
 use shared::service::funding_review::{self, ItemReview};
+use shared::text::reader::Shown as _;
 use shared::text::{self, funding_words as words};
 use shared::web::Request;
 use uuid::Uuid;
@@ -67,7 +68,7 @@ form! {
     /// Proof from the receiving side.
     pub(crate) PROOF_FORM: ProofOfTransferForm {
         source: Field::choice("source", "Source"),
-        dated: Field::day("dated", "Dated").hint("The day of the document or of the confirmation, such as 3/16/2026."),
+        dated: Field::day("dated", "Dated").hint("The day of the document or of the confirmation."),
         file: Field::document("file", "File").hint("A PDF, JPEG or PNG of up to 4 MB."),
         note: Field::lines("proof_note", "Note", 2000, 3).hint("Without a file: what was confirmed, by whom, and how."),
     }
@@ -388,7 +389,7 @@ fn uploaded(review: &ItemReview, typed: &Typed, zone: &TimeZone) -> Vec<Uploaded
             accepted: sent.accepted.as_ref().map(|(at, by)| (actor_label(by), (*at).into())),
             answers,
             action: format!("{}/confirmation/{}", item_url(item.id()), sent.proof_id),
-            fields: typed.fields_of(&name, [("dated", zone.day_of(sent.sent_at).for_people())]),
+            fields: typed.fields_of(&name, [("dated", zone.day_of(sent.sent_at).shown())]),
         }
     };
     confirmations.iter().map(entry).collect()
@@ -460,7 +461,7 @@ fn proof_entry(item: &FundingItem, proof: &Proof, by: &Member, typed: &Typed) ->
         title: words::source(proof.source()),
         badge,
         class,
-        dated: proof.dated().for_people(),
+        dated: proof.dated().shown(),
         note: proof.note().map(|note| note.as_str().to_owned()),
         file,
         by: actor_label(proof.filed_by()),

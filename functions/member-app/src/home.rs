@@ -27,6 +27,7 @@ use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
@@ -375,7 +376,7 @@ impl Item {
 
     fn of_overdue(queued: &QueuedObligation) -> Self {
         let due = queued.obligation.next_due_at();
-        let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).for_people()));
+        let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).shown()));
         Self {
             urgency: Urgency::Late,
             badge: Some(("Overdue".to_owned(), "red")),
@@ -442,7 +443,7 @@ impl Item {
             (queue.now.unix_ms()..=queue.now.plus_seconds(limits::CLOSES_SOON_S).unix_ms()).contains(&at.unix_ms())
         });
         let detail = match closes {
-            Some(at) => format!("{} · expires {}", item.detail, at.for_people()),
+            Some(at) => format!("{} · expires {}", item.detail, at.shown()),
             None => item.detail,
         };
         Self { detail, badge, ..item }

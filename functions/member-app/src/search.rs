@@ -30,6 +30,7 @@ use shared::error::Error;
 use shared::service::endpoints::EndpointState;
 use shared::service::search::{self, Found, SearchQuery};
 use shared::text::funding_words as words;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -220,7 +221,7 @@ fn payment(found: &Movement) -> Row {
 }
 
 fn obligation(found: &Obligation, now: Timestamp) -> Row {
-    let due = found.next_due_at().map(|due| found.zone().day_of(due).for_people());
+    let due = found.next_due_at().map(|due| found.zone().day_of(due).shown());
     Row {
         url: obligation_url(found.id()),
         name: found.name().as_str().to_owned(),

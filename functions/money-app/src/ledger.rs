@@ -16,6 +16,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow, NamedContact, Owing};
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
@@ -135,7 +136,7 @@ impl RowView {
                 .then(|| Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
             direction: row.direction.map(text::ledger_direction),
             who: Who::of(row),
-            due: row.due_at.map(|at| zone.day_of(at).for_people()),
+            due: row.due_at.map(|at| zone.day_of(at).shown()),
             is_overdue: row.is_overdue,
             amount: row.payment.map(|payment| payment.money.for_people()),
             claimed: shown(figures.claimed),

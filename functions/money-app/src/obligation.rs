@@ -23,6 +23,7 @@ use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::obligations::{self, MemberAct, ObligationReview};
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Offset;
@@ -109,7 +110,7 @@ async fn page(
         is_standing: standing.is_some(),
         pager: record.pager.take(),
         record,
-        today: obligation.zone().day_of(now).write(),
+        today: obligation.zone().day_of(now).shown(),
         is_live,
         can_be_cancelled: is_live && !obligation.is_done(),
         fields,
@@ -132,7 +133,7 @@ fn facts(in_full: &obligations::ObligationInFull) -> Vec<(&'static str, String)>
     if let Some(promise) = agreement.promise(obligation.promise_id()) {
         facts.push(("Due", text::promise_terms(&promise.terms)));
     }
-    facts.push(("In force since", obligation.zone().day_of(obligation.created_at()).for_people()));
+    facts.push(("In force since", obligation.zone().day_of(obligation.created_at()).shown()));
     facts.push(("Time zone of its days", obligation.zone().as_str().to_owned()));
     if let Some(CancelCause::Member { by, reason }) = obligation.cancellation().map(|cancelled| &cancelled.cause) {
         facts.push(("Cancelled by", actor_label(by)));
@@ -162,7 +163,7 @@ fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<A
             read_happened_on(form, obligation, now).map(|on| {
                 let line = format!(
                     "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
-                    on.for_people()
+                    on.shown()
                 );
                 (MemberAct::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])
             })

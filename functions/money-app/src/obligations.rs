@@ -10,6 +10,7 @@ use shared::domain::obligation::{Obligation, ObligationState};
 use shared::error::Error;
 use shared::service::obligations::{self, ObligationPage, ObligationQuery};
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 
 const PATH: &str = pages::urls::OBLIGATIONS;
@@ -62,7 +63,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     }
     let row = |obligation: &Obligation| {
         let agreement = agreements.get(&obligation.agreement_id())?;
-        let due = obligation.next_due_at().map(|due| obligation.zone().day_of(due).for_people());
+        let due = obligation.next_due_at().map(|due| obligation.zone().day_of(due).shown());
         Some(ObligationRow {
             url: obligation_url(obligation.id()),
             name: obligation.name().as_str().to_owned(),

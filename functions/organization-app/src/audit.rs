@@ -4,26 +4,39 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use pages::audit_rows::{Object, caller_name, caller_of};
+use pages::fields::{Fields, day_of};
+use pages::form;
 use pages::labels::{Badge, DisplayTime};
 use pages::layout::{Layout, Link};
 use pages::response::PageResponse;
 use pages::urls::AUDIT;
 use shared::domain::audit::{AuditRow, CallOutcome, ObjectKind};
-use shared::domain::time_zone::TimeZone;
+use shared::domain::day::Day;
 use shared::error::Error;
 use shared::service::audit::{self, AuditPage};
 use shared::service::search::{self, NamedObject};
 use shared::text;
+use shared::text::reader::{self, Shown as _};
 use shared::web::Request;
+use shared::wire::fields::{FieldCode, FieldErrors};
 use uuid::Uuid;
 
 use crate::audit_query::{AuditQuery, Errors, Typed};
+
+form! {
+    /// The days of the log.
+    pub(crate) AUDIT_DAYS: AuditDaysForm {
+        from: Field::day("from", "From").called("The first day"),
+        to: Field::day("to", "To").called("The last day"),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct AuditLogPage {
     layout: Layout,
     typed: Typed,
+    days: Fields,
     errors: Errors,
     actors: Vec<SelectOption>,
     operations: Vec<SelectOption>,
@@ -130,26 +143,35 @@ fn kind_label(kind: ObjectKind) -> &'static str {
 fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPage) -> AuditLogPage {
     let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
     let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
-    let zone = zone_of(request);
     let mut page = empty_page(request, typed);
     page.actors = actor_options(found, query.filter.actor);
     page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
     page.is_filtered = !query.filter.is_empty();
     page.is_first = query.before.is_none();
-    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, found, &zone, is_admin)).collect();
-    page.looked_back_to = found.looked_back_to.map(|at| DisplayTime::in_zone(at, &zone));
+    page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, found, is_admin)).collect();
+    page.looked_back_to = found.looked_back_to.map(|at| DisplayTime::from(at));
     page.next = found.next.map(|next| page.typed.url(Some(next)));
     page.earlier = found.next.is_none().then(|| page.typed.week_before(query.first).url(None));
     page
 }
 
 fn refused(request: &Request, typed: Typed, errors: Errors) -> Result<PageResponse, Error> {
-    let page = AuditLogPage { errors, ..empty_page(request, typed) };
+    let wrong = [(AUDIT_DAYS.from, &errors.from), (AUDIT_DAYS.to, &errors.to)].into_iter();
+    let wrong =
+        wrong.filter_map(|(field, error)| Some(FieldErrors::one(field, FieldCode::InvalidValue, error.as_deref()?)));
+    let wrong = wrong.reduce(|mut all, error| {
+        all.extend(error);
+        all
+    });
+    let days = Fields::wrong(wrong.unwrap_or_default()).over(days_of(&typed));
+    let page = AuditLogPage { days, errors, ..empty_page(request, typed) };
     Ok(PageResponse::render(&page)?.unprocessable())
 }
 
-fn zone_of(request: &Request) -> TimeZone {
-    request.signed_in().map(|signed_in| signed_in.organization().time_zone.clone()).unwrap_or_default()
+/// The days as members type them, or what was typed if it is no day.
+fn days_of(typed: &Typed) -> Fields {
+    let shown = |text: &str| day_of(text).map_or_else(|_| text.to_owned(), Day::shown);
+    Fields::of([(AUDIT_DAYS.from, shown(&typed.from)), (AUDIT_DAYS.to, shown(&typed.to))])
 }
 
 fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
@@ -161,7 +183,7 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
         object_name: None,
         is_filtered: false,
         is_first: true,
-        zone: zone_of(request).as_str().to_owned(),
+        zone: reader::zone().as_str().to_owned(),
         rows: Vec::new(),
         choices: Vec::new(),
         more_choices: 0,
@@ -172,6 +194,7 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
         all: AUDIT,
         export: format!("{AUDIT}/export?{}", typed.to_query(None)),
         errors: Errors::default(),
+        days: days_of(&typed),
         typed,
     }
 }
@@ -224,14 +247,14 @@ fn outcome_badge(outcome: CallOutcome) -> Badge {
 }
 
 impl RowView {
-    fn new(row: &AuditRow, typed: &Typed, found: &AuditPage, zone: &TimeZone, is_admin: bool) -> Self {
+    fn new(row: &AuditRow, typed: &Typed, found: &AuditPage, is_admin: bool) -> Self {
         let names = &found.names;
         // The act says which part.
         let parts = audit::objects_of(row).filter(|(kind, _)| *kind == ObjectKind::Part).count();
         let objects: Vec<Object> =
             audit::objects_of(row).filter_map(|(_, id)| Object::new(id, names, is_admin)).collect();
         Self {
-            at: DisplayTime::in_zone(row.at, zone),
+            at: DisplayTime::with_seconds(row.at),
             request_id: row.request_id.to_string(),
             caller: caller_of(row, names),
             of_caller: row.caller.id.map(|id| Typed { actor: id.to_string(), ..typed.clone() }.url(None)),

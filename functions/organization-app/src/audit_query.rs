@@ -6,6 +6,7 @@ use pages::urls::encode_query_value;
 use shared::domain::audit::{AuditFilter, CallOutcome, DayRange};
 use shared::domain::day::Day;
 use shared::domain::ids::RequestId;
+use shared::domain::local_time::NotLocalTime;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
@@ -37,10 +38,10 @@ pub(crate) struct Typed {
     pub before: Filter<RequestId>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Errors {
-    pub from: Option<&'static str>,
-    pub to: Option<&'static str>,
+    pub from: Option<String>,
+    pub to: Option<String>,
     pub object: Option<&'static str>,
     pub choice: bool,
 }
@@ -60,8 +61,6 @@ pub(crate) struct AuditQuery {
     pub object_name: Option<String>,
     pub before: Option<RequestId>,
 }
-
-const NO_DAY: &str = "must be a day such as 2026-03-14";
 
 const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
 
@@ -99,22 +98,26 @@ impl Typed {
             outcome: parsed(&self.outcome, CallOutcome::parse, || errors.choice = true),
             object,
         };
-        let today = zone.day_of(now);
+        let (today, order) = (zone.day_of(now), zone.dates());
+        let day = |text: &str| Day::read(text, order).ok();
+        let no_day = || Some(NotLocalTime::NoDay(order).to_string());
         if self.to.is_empty() {
             self.to = today.to_string();
         }
-        let last = parsed(&self.to, Day::parse, || errors.to = Some(NO_DAY));
+        let last = parsed(&self.to, day, || errors.to = no_day());
         if self.from.is_empty() {
             let end = last.unwrap_or(today);
             let created = filter.object.and_then(created_at).map(|created| zone.day_of(created));
             let created = created.filter(|created| *created < end);
             self.from = created.unwrap_or_else(|| end.plus_days(1 - limits::AUDIT_DAYS)).to_string();
         }
-        let first = parsed(&self.from, Day::parse, || errors.from = Some(NO_DAY));
+        let first = parsed(&self.from, day, || errors.from = no_day());
         if let (Some(first), Some(last)) = (first, last) {
             if last < first {
-                errors.to = Some("must not be before the first day");
+                errors.to = Some("must not be before the first day".to_owned());
             } else if !errors.any() {
+                // Links have the days in one form, whichever way they were typed.
+                (self.from, self.to) = (first.to_string(), last.to_string());
                 let days = DayRange::of(first, last, zone);
                 return Ok(AuditQuery { first, days, filter, object_name, before: None });
             }
@@ -231,6 +234,20 @@ mod tests {
     }
 
     #[test]
+    fn days_are_typed_as_the_zone_s_people_write_them_and_stand_in_links_in_one_form() {
+        let new_york = TimeZone::parse("America/New_York").expect("a zone");
+        for (zone, from, to) in [
+            (&new_york, "11/3/2026", "Nov 12, 2026"),
+            (&utc(), "3.11.2026", "12/11/2026"),
+            (&utc(), "2026-11-03", "12 Nov 2026"),
+        ] {
+            let mut open = typed(from, to);
+            open.check(now(), zone).expect("no errors");
+            assert_eq!(open.url(None), "/app/audit?from=2026-11-03&to=2026-11-12", "{from}");
+        }
+    }
+
+    #[test]
     fn days_are_those_of_the_zone_where_clocks_change_too() {
         let zone = |name| TimeZone::parse(name).expect("a zone");
         let (tokyo, new_york) = (zone("Asia/Tokyo"), zone("America/New_York"));
@@ -286,7 +303,8 @@ mod tests {
     fn each_wrong_field_is_named() {
         let errors = |mut typed: Typed| typed.check(now(), &utc()).expect_err("errors");
         let wrong_from = errors(typed("yesterday", ""));
-        assert!(wrong_from.from.is_some() && wrong_from.to.is_none());
+        assert_eq!(wrong_from.from.as_deref(), Some("must be a date such as 26 Nov 2026 or 26/11/2026"));
+        assert!(wrong_from.to.is_none());
         assert!(errors(typed("", "2026-02-30")).to.is_some());
         assert!(errors(typed("2026-11-20", "2026-11-19")).to.is_some());
         assert!(errors(about(&"x".repeat(limits::SEARCH_CHARS_MAX + 1))).object.is_some());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
+use pages::fields::Fields;
 use pages::form;
 use pages::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
 use pages::layout::{Layout, Notice};
@@ -17,6 +18,7 @@ use shared::domain::delivery::{Delivery, DeliveryState, Outcome};
 use shared::domain::endpoint::{Endpoint, Rotation, TooManySecrets};
 use shared::domain::event::EventType;
 use shared::domain::ids::{EndpointId, EventId};
+use shared::domain::local_time::NotLocalTime;
 use shared::domain::member::Admin;
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
@@ -24,6 +26,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::deliveries::{self, DeliveryFilter};
 use shared::service::endpoints::{self, EndpointState};
+use shared::text::reader::Shown as _;
 use shared::web::{Flash, Form, Redirect, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
@@ -36,7 +39,9 @@ const DELIVERIES_PER_PAGE: usize = 25;
 form! {
     /// What is replayed, and what becomes of the secret before a new one.
     pub(crate) ENDPOINT_ACTS: EndpointActsForm {
-        since: Field::line("since", "Since", 40),
+        since: Field::time("since", "Since").required().hint(
+            "A date alone means the whole day. Each of them is sent again. If an attempt fails, we’ll retry on the same schedule.",
+        ),
         old: Field::choice("old", "The secret before"),
     }
 }
@@ -72,11 +77,9 @@ struct EndpointPage {
 struct ReplayForm {
     count: u64,
     is_under_way: bool,
-    /// The field's value: a time in the organization's zone, or the submitted invalid text.
-    since: String,
+    /// A time in the organization's zone, or the submitted invalid text.
+    fields: Fields,
     since_at: DisplayTime,
-    zone: String,
-    error: Option<&'static str>,
 }
 
 struct SelectOption {
@@ -271,15 +274,16 @@ async fn replay_form(
     }
     let from = since.flatten().or(found.earliest).unwrap_or(request.now());
     // Rounded down to the second, to include the earliest event.
-    let value = zone.write_datetime_local(from);
+    let value = zone.write_local_second(from);
     let invalid = requested.filter(|_| since == Some(None));
+    let wrong = invalid
+        .as_ref()
+        .map(|_| Fields::wrong_one(ENDPOINT_ACTS.since, &NotLocalTime::NoTime(zone.dates()).to_string()));
     Ok(Some(ReplayForm {
         count: found.count,
         is_under_way: state.replay.is_some(),
         since_at: from.into(),
-        zone: zone.as_str().to_owned(),
-        error: invalid.is_some().then_some("must be a date with a time, such as 2026-03-14T09:26"),
-        since: invalid.unwrap_or(value),
+        fields: wrong.unwrap_or_default().over(Fields::of([(ENDPOINT_ACTS.since, invalid.unwrap_or(value))])),
     }))
 }
 
@@ -403,7 +407,7 @@ async fn rotate_secret(request: &Request, submitted: &AdminForm<'_>, id: Endpoin
             let line = format!(
                 "{} previous secrets are still valid, the most that an endpoint can have. Replace the secret at once, or wait until {}.",
                 limits::PREVIOUS_SECRETS_MAX,
-                first_end.for_people()
+                first_end.shown()
             );
             let notice = Notice::bad("The secret was not rotated", line);
             Ok(endpoint_page(request, Some(notice)).await?.unprocessable())
@@ -446,7 +450,7 @@ async fn count_undelivered(
 
 /// When a replay begins. A date includes the whole day.
 fn since_of(text: &str, zone: &TimeZone) -> Option<Timestamp> {
-    Day::read(text).map(|day| zone.start_of(day)).or_else(|_| zone.read_local(text)).ok()
+    Day::read(text, zone.dates()).map(|day| zone.start_of(day)).or_else(|_| zone.read_local(text)).ok()
 }
 
 async fn replay_undelivered(
@@ -456,7 +460,7 @@ async fn replay_undelivered(
 ) -> Result<PageResponse, Error> {
     let zone = &request.signed_in()?.organization().time_zone;
     let Some(since) = since_of(submitted.form().get(ENDPOINT_ACTS.since), zone) else {
-        let line = "Since must be a date with a time, such as 2026-03-14T09:26.";
+        let line = format!("Since {}.", NotLocalTime::NoTime(zone.dates()));
         let notice = Notice::bad("Nothing was replayed", line);
         return Ok(endpoint_page(request, Some(notice)).await?.unprocessable());
     };

@@ -12,6 +12,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
 use shared::service::identity::invitations::{self, GeneratedInvitation, NotInvited};
+use shared::text::reader::Shown as _;
 use shared::web::{Flash, Redirect, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -73,7 +74,7 @@ pub(crate) async fn invite(request: &mut Request) -> Result<PageResponse, Error>
 
 fn replaces(earlier: &Invitation, zone: &TimeZone) -> String {
     let by = earlier.created_by.as_ref().map(|by| format!(" by {}", actor_label(by))).unwrap_or_default();
-    let day = zone.day_of(earlier.created_at).for_people();
+    let day = zone.day_of(earlier.created_at).shown();
     format!("It replaces the invitation as {} made on {day}{by}, whose link no longer works.", role_label(earlier.role))
 }
 

@@ -16,7 +16,7 @@ use shared::domain::contact::Contact;
 use shared::domain::ids::{InvitationId, MemberId};
 use shared::domain::invitation::Invitation;
 use shared::domain::organization::{MemberRecord, Organization, OrganizationSettings, Role};
-use shared::domain::time_zone::TimeZone;
+use shared::domain::time_zone::SUGGESTED;
 use shared::error::Error;
 use shared::limits;
 use shared::service::identity::{account, invitations, second_factors};
@@ -71,7 +71,7 @@ struct OrganizationPage {
     is_admin: bool,
     link: Option<LinkCard>,
     settings: Fields,
-    zones: Vec<ZoneGroup>,
+    zones: [&'static str; 32],
     own_contacts: Vec<OwnContactRow>,
     own_accounts: OwnAccounts,
     search: String,
@@ -156,9 +156,10 @@ form! {
             .called("The name")
             .autocomplete("organization")
             .required(),
-        zone: Field::choice("time_zone", "Time zone")
+        zone: Field::key("time_zone", "Time zone", 60)
             .called("The time zone")
-            .hint("Deadlines that members type are in this zone."),
+            .required()
+            .hint("A city, such as New York, or a zone, such as Europe/Berlin. Times are shown and typed in it, and dates as its country writes them."),
         codes: Field::tick("asks_for_codes", "Ask participants for a code")
             .hint("A participant’s link then opens their pages only with a code that a member reads out by phone."),
     }
@@ -188,29 +189,6 @@ fn settings_of(organization: &Organization) -> Fields {
     let (name, zone) = (organization.name.as_str(), organization.time_zone.as_str());
     let codes = organization.asks_for_codes.then_some((SETTINGS.codes, "on"));
     Fields::of([(SETTINGS.name, name), (SETTINGS.zone, zone)].into_iter().chain(codes))
-}
-
-struct ZoneGroup {
-    region: String,
-    zones: Vec<Choice>,
-}
-
-fn zones(chosen: &str) -> Vec<ZoneGroup> {
-    let mut names = TimeZone::choices();
-    // The organization may have a zone not offered, which saving the form keeps.
-    if !names.iter().any(|name| name == chosen) && TimeZone::parse(chosen).is_ok() {
-        names.insert(0, chosen.to_owned());
-    }
-    let mut zones: Vec<ZoneGroup> = Vec::new();
-    for name in names {
-        let (region, text) = name.split_once('/').unwrap_or(("", &name));
-        let choice = Choice::new(name.clone(), text.replace('_', " "));
-        match zones.last_mut().filter(|group| group.region == region) {
-            Some(group) => group.zones.push(choice),
-            None => zones.push(ZoneGroup { region: region.to_owned(), zones: vec![choice] }),
-        }
-    }
-    zones
 }
 
 /// The role with fewer rights comes first.
@@ -329,7 +307,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         asks_for_codes: organization.asks_for_codes,
         is_admin,
         link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
-        zones: zones(settings.value(SETTINGS.zone)),
+        zones: SUGGESTED,
         settings,
         own_accounts: OwnAccounts::load(scope, organization, you, shown.own_account).await?,
         own_contacts: own_contacts.iter().map(OwnContactRow::new).collect(),
@@ -372,7 +350,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let line = if now_asks {
         "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
     } else {
-        format!("Times that members type are in {} from now on.", settings.time_zone.as_str())
+        format!("Times are shown and typed in {} from now on, and dates like {}.", settings.time_zone.as_str(), settings.time_zone.dates().days())
     };
     let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
     let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(SETTINGS.codes));

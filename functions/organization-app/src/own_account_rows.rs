@@ -9,6 +9,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::scope::Scope;
 use shared::service::second_members;
+use shared::text::reader::Shown as _;
 
 pub(crate) struct OwnAccounts {
     pub rows: Vec<Row>,
@@ -37,7 +38,7 @@ impl OwnAccounts {
 
 impl Row {
     fn new(own: &OwnAccount, seconds: Option<&SecondMembers>, by: MemberId, zone: &TimeZone) -> Self {
-        let said = format!("Said by {} on {}.", actor_label(&own.said_by), zone.day_of(own.said_at).for_people());
+        let said = format!("Said by {} on {}.", actor_label(&own.said_by), zone.day_of(own.said_at).shown());
         let (then, can_agree) = match (&own.agreed, seconds) {
             (Some(Agreed { is_alone: true, .. }), _) => ("No other member counted as a second one.".to_owned(), false),
             (Some(Agreed { by, .. }), _) => (format!("{} agreed.", actor_label(by)), false),

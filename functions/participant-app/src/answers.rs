@@ -9,6 +9,7 @@ use pages::answer_rows::{AnswerRow, answer_rows};
 use pages::done::redirect_with;
 use pages::fields::Fields;
 use pages::form;
+use pages::form::Field;
 use pages::labels::DisplayTime;
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
@@ -30,6 +31,7 @@ use shared::platform::files;
 use shared::service::identity::participant_sessions::ParticipantSession;
 use shared::service::information::{self, AnswerForm, NotSent, OwnAnswers};
 use shared::service::participants::ParticipantView;
+use shared::text::reader;
 use shared::web::Request;
 use shared::web::participant_link::origin;
 use shared::wire::fields::FieldErrors;
@@ -41,6 +43,7 @@ form! {
     /// Answers, by question.
     pub(crate) ANSWERS: AnswersForm {
         answers: Field::line("answer.", "Answer", 2000).called("Your answer"),
+        dates: Field::day("answer.", "Answer").called("Your answer"),
     }
 }
 
@@ -76,12 +79,13 @@ struct Question {
 }
 
 impl AnswersPage {
-    fn hint(kind: FieldType) -> &'static str {
-        match kind {
-            FieldType::Number => "Such as 1,250 or 12.5.",
-            FieldType::Date => "Such as Mar 14, 2026 or 3/14/2026.",
-            _ => "",
-        }
+    fn field<'a>(&self, question: &'a Question) -> Field<'a> {
+        let kind = match question.kind {
+            FieldType::Date => ANSWERS.dates,
+            FieldType::Number => ANSWERS.answers.hint("Such as 1,250 or 12.5."),
+            _ => ANSWERS.answers,
+        };
+        kind.named(&question.name)
     }
 }
 
@@ -300,6 +304,7 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
         gate,
         version,
         typed: TypedAnswers::submitted(questions, value, named(chosen), &saved),
+        dates: reader::dates(),
     };
     let mut form = form_with(&chosen);
     // Before a file is stored: whether it would be named.
@@ -314,7 +319,7 @@ async fn read(request: &Request, submitted: &PartForm<'_>, gate: GateId) -> Resu
             }
         }
     }
-    let wrong_answers = form.typed.read(questions).err().unwrap_or_default();
+    let wrong_answers = form.typed.read(questions, form.dates).err().unwrap_or_default();
     Ok(Ok(Submitted { form, keys, wrong_files, wrong_answers }))
 }
 

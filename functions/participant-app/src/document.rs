@@ -23,6 +23,7 @@ use shared::domain::participant::receipt::{Drawing, ReceiptAct, Signatory, Signa
 use shared::domain::participant::{ActingParticipant, Declining, Signing};
 use shared::error::Error;
 use shared::service::participants::{self, ParticipantAct, ParticipantView};
+use shared::text::reader::Shown as _;
 use shared::text::statements;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -200,7 +201,7 @@ fn own_receipt(view: &ParticipantView, id: DocumentId) -> Option<ReceiptId> {
 fn own_papers(view: &ParticipantView, id: DocumentId, by: ParticipantId) -> Vec<(String, String)> {
     let own = view.papers.iter().filter(|paper| paper.document_id == id && paper.counts_since().is_some());
     let scan = |paper: PaperSignatureId| format!("{}/papers/{paper}/scan", part_url(by));
-    own.map(|paper| (paper.signed_on.for_people(), scan(paper.id))).collect()
+    own.map(|paper| (paper.signed_on.shown(), scan(paper.id))).collect()
 }
 
 /// Downloads the scan of the participant's own paper signature once it counts, so that they can check it.

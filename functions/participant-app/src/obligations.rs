@@ -25,6 +25,7 @@ use shared::service::identity::participant_sessions::ParticipantSession;
 use shared::service::obligations;
 use shared::service::participants::ParticipantView;
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::participant_link::origin;
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
@@ -170,7 +171,7 @@ fn own_acts(
     };
     let acts = occurrences.iter().filter(is_offered).filter_map(|found| {
         let (act, label) = act_of(obligation, found, by)?;
-        let due = obligation.zone().day_of(found.due_at).for_people();
+        let due = obligation.zone().day_of(found.due_at).shown();
         let claim = found.satisfied.as_ref().map(|word| Claim {
             by: said_by(word, obligation.zone()),
             said: SaidDone::of(found, &own_obligation_url(by, obligation.id())),
@@ -264,7 +265,7 @@ fn page_at(
         declared: declared.map(|trigger| TriggerRow::new(trigger, obligation.zone())).collect(),
         pager: record.pager.take(),
         record,
-        today: obligation.zone().day_of(now).write(),
+        today: obligation.zone().day_of(now).shown(),
     };
     Ok(PageResponse::render(&page)?.showing([agreement.id().uuid(), by.id().uuid(), id.uuid()]))
 }
@@ -299,12 +300,12 @@ impl Asked {
         Ok(match self {
             Self::Declare(trigger_id) => {
                 let on = read_happened_on(form, obligation, now)?;
-                let said = format!("It happened on {}.", on.for_people());
+                let said = format!("It happened on {}.", on.shown());
                 (ObligationAct::DeclaredTrigger { trigger_id, happened_on: on }, Some(said))
             }
             Self::Satisfy(occurrence) => {
                 let Done { occurrence, how } = satisfaction::read(form, occurrence, obligation, now)?;
-                let said = format!("It was done on {}.", how.done_on.for_people());
+                let said = format!("It was done on {}.", how.done_on.shown());
                 (ObligationAct::Satisfied { occurrence_id: occurrence, how }, Some(said))
             }
             Self::Confirm(occurrence_id) => (ObligationAct::Confirmed { occurrence_id }, None),

@@ -14,6 +14,7 @@ use shared::domain::paper_signature::PaperSignature;
 use shared::error::Error;
 use shared::service::participants::ParticipantView;
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 
 use crate::obligations::{ObligationRow, obligation_rows};
@@ -157,7 +158,7 @@ fn papers(view: &ParticipantView, by: ParticipantId) -> Vec<Link> {
     let counted = view.papers.iter().rev().filter(|paper| paper.counts_since().is_some());
     let link = |paper: &PaperSignature| Link {
         url: format!("{}/documents/{}", part_url(by), paper.document_id),
-        text: format!("You signed “{}” on paper on {}", paper.document.as_str(), paper.signed_on.for_people()),
+        text: format!("You signed “{}” on paper on {}", paper.document.as_str(), paper.signed_on.shown()),
     };
     counted.map(link).collect()
 }

@@ -27,6 +27,7 @@ use shared::domain::movement::{Movement, Release, ReleaseBasis};
 use shared::error::Error;
 use shared::service::own_movements::{self, OwnPayment};
 use shared::text::movements;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 
 use crate::consent;
@@ -222,7 +223,7 @@ fn page(
         purpose: purpose(movement),
         amount: amount(movement),
         badge: movement_badge(movement.state()),
-        due: terms.due_on.map(Day::for_people),
+        due: terms.due_on.map(Day::shown),
         sender: party_name(view, terms.sender).to_owned(),
         receiver: party_name(view, terms.receiver).to_owned(),
         is_sender: is_theirs,
@@ -251,7 +252,7 @@ fn changed(change: &InstructionsChange) -> String {
         if ending.is_empty() { "another account".to_owned() } else { format!("the account ending in {ending}") }
     };
     let (before, after) = (account(&change.ending_before), account(&change.ending_after));
-    format!("On {}, they changed from {before} to {after}.", change.at.for_people())
+    format!("On {}, they changed from {before} to {after}.", change.at.shown())
 }
 
 fn reference_types() -> Vec<Choice> {
@@ -422,7 +423,7 @@ fn claim_facts(own: &OwnPayment, claim: &Claim, by: ParticipantId, organization:
         .references
         .iter()
         .map(|reference| (movements::reference_type(reference.reference_type()), reference.value().to_owned()));
-    let facts = std::iter::once(("Sent on", claim.sent_on.for_people())).chain(references).collect();
+    let facts = std::iter::once(("Sent on", claim.sent_on.shown())).chain(references).collect();
     ClaimFacts { who, at: claim.reported_at.into(), facts }
 }
 
@@ -466,7 +467,7 @@ fn evidence_row(evidence: &Evidence, url: &str, organization: &str) -> EvidenceR
     };
     let mut shown = vec![
         (if is_receipt { "Amount received" } else { "Amount sent" }, facts.money.for_people()),
-        ("Value date", facts.value_day.for_people()),
+        ("Value date", facts.value_day.shown()),
     ];
     shown.extend(facts.reference.as_ref().map(|reference| ("Bank reference", masked(reference.as_str()))));
     shown.extend(facts.file.iter().map(|EvidenceFile { name, content, .. }| {

@@ -5,7 +5,7 @@ use pages::form;
 form! {
     /// What the payer says was sent.
     pub(crate) SENT: SentForm {
-        sent_on: Field::day("sent_on", "Sent on").hint("The day on which your bank sent it, such as 11/20/2026."),
+        sent_on: Field::day("sent_on", "Sent on").hint("The day on which your bank sent it."),
         reference_type: Field::choice("reference_type", "Reference type"),
         reference: Field::key("reference", "Reference", 200)
             .hint("By which banks find the transfer again. Never an account number."),
@@ -17,7 +17,7 @@ form! {
     pub(crate) EVIDENCE: EvidenceForm {
         amount: Field::line("amount", "Amount", 40),
         currency: Field::line("currency", "Currency", 3),
-        value_date: Field::day("value_date", "Value date").hint("The day that your bank shows, such as 11/20/2026."),
+        value_date: Field::day("value_date", "Value date").hint("The day that your bank shows."),
         bank_reference: Field::key("bank_reference", "Bank reference", 200)
             .hint("Optional: the reference of your bank for it. Never an account number."),
         file: Field::document("file", "File"),

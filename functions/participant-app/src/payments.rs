@@ -12,6 +12,7 @@ use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
 use shared::limits;
 use shared::service::participants::ParticipantView;
+use shared::text::reader::Shown as _;
 
 use crate::name_of;
 
@@ -57,7 +58,7 @@ pub(super) fn payment_rows(view: &ParticipantView, by: ParticipantId) -> (Vec<Pa
         } else {
             format!("You receive {} from {}", amount(payment), party_name(view, terms.sender))
         };
-        let due = terms.due_on.map(|day| format!(" · Due {}", day.for_people())).unwrap_or_default();
+        let due = terms.due_on.map(|day| format!(" · Due {}", day.shown())).unwrap_or_default();
         PaymentRow {
             link: Link { url: payment_url(by, payment), text: purpose(payment) },
             about: format!("{what}{due}"),
@@ -86,7 +87,7 @@ fn task_of(view: &ParticipantView, payment: &Movement, by: ParticipantId) -> Opt
         }
         _ => return None,
     };
-    let due = terms.due_on.map(|day| format!(" · Due {}", day.for_people())).unwrap_or_default();
+    let due = terms.due_on.map(|day| format!(" · Due {}", day.shown())).unwrap_or_default();
     Some(TaskRow {
         link: Link { url: payment_url(by, payment), text },
         verb,

@@ -1,39 +1,50 @@
-// The app's script. Pages work without it: it adds copy buttons, times in the reader's zone and a palette for the keyboard,
-// looks again at what waits, and sends each form once.
+// The app's script. Pages work without it: it adds copy buttons, calendars, the reader's times and a palette, looks
+// again at what waits, and sends each form once.
 (() => {
   'use strict';
 
   // The parts of a page that show what waits, as the page came.
   const live = [...document.querySelectorAll('[data-refresh]')].map((element) => ({ element, html: element.innerHTML }));
 
-  // Times. Pages have them in UTC: that stays as the title. Fixed ones stand beside days of their zone.
-  const part = (parts, type) => parts.find((found) => found.type === type)?.value ?? '';
-  const showTimes = (root) => root.querySelectorAll('time:not([data-fixed])').forEach((element) => {
-    const date = new Date(element.dateTime);
-    if (Number.isNaN(date.getTime()) || !element.textContent.includes('UTC')) return;
-    const parts = new Intl.DateTimeFormat('en-US', {
-      day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
-      hourCycle: 'h23', timeZoneName: 'short',
-    }).formatToParts(date);
-    const [day, month, year, hour, minute, second, zone] =
-      ['day', 'month', 'year', 'hour', 'minute', 'second', 'timeZoneName'].map((type) => part(parts, type));
-    const seconds = 'seconds' in element.dataset ? `:${second}` : '';
-    // Of some times only the hour is known, which does not begin with a full hour in every zone.
-    const last = new Intl.DateTimeFormat('en-US', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-    const end = 'hour' in element.dataset ? `–${last.format(date.getTime() + 59 * 60_000)}` : '';
-    element.title = element.textContent.trim();
-    element.textContent = `${day} ${month} ${year}, ${hour}:${minute}${seconds}${end} ${zone}`;
+  // Times: the title has the reader's own, unless only the hour is known.
+  const own = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  const showTimes = (root) => root.querySelectorAll('time:not([data-hour])').forEach((element) => {
+    element.title = own.format(new Date(element.dateTime));
   });
-  showTimes(document);
 
   const COPY = 'button[data-copy], button[data-copy-text]';
   const showCopies = (root) => root.querySelectorAll(COPY).forEach((button) => {
     button.hidden = false;
   });
-  showCopies(document);
 
-  // What waits is looked at again: each minute for half an hour while the page is in sight, and when it comes back into
-  // sight. A part that has changed is replaced, unless the reader is in it.
+  // Calendars. The button after a date's field opens the browser's own; the field gets the date as people type it.
+  const showCalendars = (root) => root.querySelectorAll('[data-calendar]').forEach((button) => {
+    const field = button.previousElementSibling;
+    const picker = document.createElement('input');
+    if (!picker.showPicker) return;
+    Object.assign(picker, { type: 'date', className: 'visually-hidden', tabIndex: -1, ariaHidden: true });
+    button.after(picker);
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      const at = /[a-z]/i.test(field.value) ? Date.parse(`${field.value} UTC`) : NaN;
+      picker.valueAsNumber = at - at % 864e5;
+      picker.showPicker();
+    });
+    picker.addEventListener('change', () => {
+      if (!picker.value) return;
+      const [, day, month, year] = picker.valueAsDate.toUTCString().split(' ');
+      const date = button.dataset.calendar === 'month' ? `${month} ${+day}, ${year}` : `${+day} ${month} ${year}`;
+      // A time of day stays; several days get one more.
+      const clock = field.value.match(/[,\s]+(at|noon|\d\d?(:| ?[ap]\.?m)).*/i)?.[0] ?? '';
+      field.value = field.rows ? `${field.value.trim()}\n${date}`.trim() : date + clock;
+      field.focus();
+    });
+  });
+
+  for (const show of [showTimes, showCopies, showCalendars]) show(document);
+
+  // What waits is looked at again: each minute for half an hour while in sight, and when it comes back into sight. A part
+  // that has changed is replaced, unless the reader is in it.
   if (live.length > 0) {
     const EVERY_MS = 60_000;
     let left = 30;
@@ -51,8 +62,7 @@
         if (html === undefined || html === part.html || part.element.contains(document.activeElement)) continue;
         part.html = html;
         part.element.innerHTML = html;
-        showTimes(part.element);
-        showCopies(part.element);
+        for (const show of [showTimes, showCopies, showCalendars]) show(part.element);
       }
     };
     setInterval(refresh, EVERY_MS);

@@ -8,6 +8,7 @@ use shared::domain::money::{Money, in_app};
 use shared::domain::movement::Movement;
 use shared::domain::movement::state::MovementState;
 use shared::text::movements::{self as words, reference_type};
+use shared::text::reader::Shown as _;
 
 use crate::labels::{Badge, movement_badge};
 use crate::urls::movement_url;
@@ -67,7 +68,7 @@ impl PaymentRow {
             amount: terms.money.map(Money::for_people).unwrap_or_default(),
             payer: name_of(agreement, contacts, terms.sender),
             payee: name_of(agreement, contacts, terms.receiver),
-            due: terms.due_on.map(|due| (due.for_people(), is_past(&due))),
+            due: terms.due_on.map(|due| (due.shown(), is_past(&due))),
             claim: claim(movement),
             proof: proof(movement),
         }
@@ -76,7 +77,7 @@ impl PaymentRow {
 
 fn claim(movement: &Movement) -> Vec<String> {
     let Some(claim) = movement.claim() else { return Vec::new() };
-    let said = format!("Says it was sent on {}", claim.sent_on.for_people());
+    let said = format!("Says it was sent on {}", claim.sent_on.shown());
     let references = claim
         .references
         .iter()

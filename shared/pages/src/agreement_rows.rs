@@ -8,6 +8,7 @@ use shared::domain::organization::Organization;
 use shared::domain::time_zone::TimeZone;
 use shared::service::agreements::AgreementRows;
 use shared::text;
+use shared::text::reader::Shown as _;
 
 use crate::agreement_summary::participant_name;
 use crate::labels::{Badge, agreement_badge};
@@ -75,5 +76,5 @@ fn amount(agreement: &Agreement, rows: &AgreementRows) -> String {
 fn due(agreement: &Agreement, zone: &TimeZone) -> String {
     let goes_on = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     let at = agreement.expires_at.filter(|_| goes_on);
-    at.map(|at| zone.day_of(at).for_people()).unwrap_or_default()
+    at.map(|at| zone.day_of(at).shown()).unwrap_or_default()
 }

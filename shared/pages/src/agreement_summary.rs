@@ -16,6 +16,7 @@ use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::time::Timestamp;
 use shared::service::agreements::{AgreementReview, ShownMovements};
 use shared::text;
+use shared::text::reader::Shown as _;
 
 use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
 use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
@@ -313,7 +314,7 @@ fn readdressed(changed: &ChangedIdentity<'_>) -> Option<(String, String, Display
 fn verification_line(verification: &Verification) -> String {
     let reference =
         verification.reference.as_ref().map(|text| format!(", reference {}", text.as_str())).unwrap_or_default();
-    let (day, method) = (verification.day.for_people(), verification.method.as_str());
+    let (day, method) = (verification.day.shown(), verification.method.as_str());
     format!("Verified on {day}: {method}{reference}. Recorded by {}", actor_label(&verification.recorded_by))
 }
 
@@ -486,7 +487,7 @@ pub fn participant_name(agreement: &Agreement, contacts: &[Contact], id: Partici
 /// A paper signature below its document, linked if it needs confirmation. None if it doesn't count and can't.
 #[must_use]
 pub fn paper_line(agreement: &Agreement, paper: &PaperSignature) -> Option<(String, Option<String>)> {
-    let (name, day, recorder) = (paper.signed_by(), paper.signed_on.for_people(), actor_label(&paper.recorded_by));
+    let (name, day, recorder) = (paper.signed_by(), paper.signed_on.shown(), actor_label(&paper.recorded_by));
     match &paper.state {
         PaperState::Pending => {
             let url = format!("{}#papers", access_url(agreement.id(), paper.participant_id));

@@ -3,6 +3,7 @@
 use shared::domain::agreement::gate::InformationField;
 use shared::domain::ids::FieldId;
 use shared::domain::information::{Answer, AnswerFile, OpenAnswer, Submission};
+use shared::text::reader::Shown as _;
 
 use crate::agreement_summary::size;
 
@@ -48,7 +49,7 @@ fn lines(answer: &OpenAnswer) -> Vec<String> {
     match answer {
         OpenAnswer::Text(text) => text.lines().map(str::to_owned).collect(),
         OpenAnswer::Number(text) | OpenAnswer::Choice(text) => vec![text.clone()],
-        OpenAnswer::Date(day) => vec![day.for_people()],
+        OpenAnswer::Date(day) => vec![day.shown()],
         OpenAnswer::Boolean(answer) => vec![if *answer { "Yes" } else { "No" }.to_owned()],
         OpenAnswer::MultiChoice(chosen) => chosen.clone(),
         OpenAnswer::File(AnswerFile { name, content, .. }) => {

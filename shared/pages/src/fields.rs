@@ -7,9 +7,9 @@ use shared::crypto::CookieSecret;
 use shared::domain::agreement::Label;
 use shared::domain::contact::DisplayName;
 use shared::domain::day::Day;
-use shared::domain::local_time::NotLocalTime;
 use shared::domain::participant::receipt::Signatory;
 use shared::error::Error;
+use shared::text::reader;
 use shared::web::cookies::Cookie;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -126,16 +126,15 @@ impl Choice {
     }
 }
 
-/// Reads a day as typed by a person.
+/// Reads a day as typed by a person, in the organization's order.
 pub fn read_day(form: &Form, field: impl AsRef<str>) -> Result<Day, FieldErrors> {
     let field = field.as_ref();
-    Day::read(form.get(field)).map_err(|error| {
-        let message = match error {
-            NotLocalTime::Unreadable => "must be a date such as 3/16/2026".to_owned(),
-            other => other.to_string(),
-        };
-        FieldErrors::one(field, FieldCode::InvalidFormat, message)
-    })
+    day_of(form.get(field)).map_err(|(code, message)| FieldErrors::one(field, code, message))
+}
+
+/// Like [`read_day`], of a text.
+pub fn day_of(text: &str) -> Result<Day, (FieldCode, String)> {
+    Day::read(text, reader::dates()).map_err(|error| (FieldCode::InvalidFormat, error.to_string()))
 }
 
 /// Reads the signatory of an entity: a person with another name than the entity's.

@@ -3,6 +3,11 @@
 //! Templates draw a field by [`Field`] (`fields.html`), handlers read it by the same, and a form that outlived its
 //! session or was used before (`unsent`) shows what was typed under the same labels. A route names its form.
 
+use std::borrow::Cow;
+
+use shared::domain::date_order::DateOrder;
+use shared::text::reader;
+
 /// A field of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a> {
@@ -12,8 +17,7 @@ pub struct Field<'a> {
     pub label: &'a str,
     /// The subject of the sentences that its errors end. Mostly the label.
     pub subject: &'a str,
-    /// The hint below it. May be empty.
-    pub hint: &'a str,
+    hint: &'a str,
     entry: Entry,
     autocomplete: &'static str,
     is_required: bool,
@@ -28,6 +32,9 @@ enum Entry {
     Email,
     Url,
     Number { max: usize },
+    Day,
+    Time,
+    Days { rows: u8 },
     Lines { max: usize, rows: u8 },
     Data { rows: u8 },
     Password,
@@ -41,6 +48,10 @@ enum Entry {
 
 /// What files of evidence may be.
 const DOCUMENTS_AND_PICTURES: &str = "application/pdf,image/jpeg,image/png";
+
+/// Most characters of a date, and of several, as people write them.
+const DATE_CHARS_MAX: usize = 60;
+const DAYS_CHARS_MAX: usize = 2000;
 
 impl Field<'static> {
     const fn new(name: &'static str, label: &'static str, entry: Entry) -> Self {
@@ -75,10 +86,22 @@ impl Field<'static> {
         Self::new(name, label, Entry::Number { max })
     }
 
-    /// A day or time as people write it.
+    /// A day, typed as people of the organization's region write it ([`DateOrder`]), with a calendar beside it.
     #[must_use]
     pub const fn day(name: &'static str, label: &'static str) -> Self {
-        Self::line(name, label, 60)
+        Self::new(name, label, Entry::Day)
+    }
+
+    /// A day with a time of day if it matters, in the organization's zone, with a calendar beside it.
+    #[must_use]
+    pub const fn time(name: &'static str, label: &'static str) -> Self {
+        Self::new(name, label, Entry::Time)
+    }
+
+    /// Days, one per line, shown with `rows` lines, with a calendar that adds one.
+    #[must_use]
+    pub const fn days(name: &'static str, label: &'static str, rows: u8) -> Self {
+        Self::new(name, label, Entry::Days { rows })
     }
 
     /// A web address.
@@ -233,9 +256,33 @@ impl<'a> Field<'a> {
     #[must_use]
     pub fn rows(&self) -> Option<u8> {
         match self.entry {
-            Entry::Lines { rows, .. } | Entry::Data { rows } => Some(rows),
+            Entry::Lines { rows, .. } | Entry::Data { rows } | Entry::Days { rows } => Some(rows),
             _ => None,
         }
+    }
+
+    /// The hint below it, which shows by examples how a date is typed. May be empty.
+    #[must_use]
+    pub fn hint_text(&self) -> Cow<'a, str> {
+        let examples = match self.entry {
+            Entry::Day => format!("Such as {}.", reader::dates().days()),
+            Entry::Days { .. } => format!("One per line, such as {}.", reader::dates().days()),
+            Entry::Time => {
+                format!("Such as {}, in the time zone {}.", reader::dates().times(), reader::zone().as_str())
+            }
+            _ => return Cow::Borrowed(self.hint),
+        };
+        Cow::Owned(if self.hint.is_empty() { examples } else { format!("{examples} {}", self.hint) })
+    }
+
+    /// The order in which the calendar beside it writes a date: `month` or `day` first. None for a field without one.
+    #[must_use]
+    pub fn calendar(&self) -> Option<&'static str> {
+        let is_date = matches!(self.entry, Entry::Day | Entry::Time | Entry::Days { .. });
+        is_date.then(|| match reader::dates() {
+            DateOrder::MonthFirst => "month",
+            DateOrder::DayFirst => "day",
+        })
     }
 
     /// Whether a page fills in what was typed.
@@ -259,6 +306,9 @@ impl<'a> Field<'a> {
         match self.entry {
             Entry::Line { max } => format!("type=\"text\"{autocomplete}{required} maxlength=\"{max}\""),
             Entry::Key { max } => format!("type=\"text\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"{max}\""),
+            Entry::Day | Entry::Time => {
+                format!("type=\"text\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"{DATE_CHARS_MAX}\"")
+            }
             Entry::Number { max } => {
                 format!("type=\"text\" inputmode=\"numeric\"{autocomplete}{required} maxlength=\"{max}\"")
             }
@@ -275,6 +325,9 @@ impl<'a> Field<'a> {
                 // What checks spelling may send a secret elsewhere.
                 let secret = if self.is_secret { NOT_CORRECTED } else { "" };
                 format!("rows=\"{rows}\"{autocomplete}{secret}{required} maxlength=\"{max}\"")
+            }
+            Entry::Days { rows } => {
+                format!("rows=\"{rows}\"{autocomplete}{NOT_CORRECTED}{required} maxlength=\"{DAYS_CHARS_MAX}\"")
             }
             Entry::Data { rows } => {
                 format!("rows=\"{rows}\"{autocomplete} spellcheck=\"false\" class=\"mono\"{required}")

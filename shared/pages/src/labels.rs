@@ -20,6 +20,7 @@ use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 use shared::text::funding_words;
 use shared::text::movements::movement_state;
+use shared::text::reader;
 
 /// A state in a word, and its color.
 pub struct Badge<T = &'static str> {
@@ -35,7 +36,8 @@ impl From<Badge> for Badge<String> {
     }
 }
 
-/// A time in a page: in a template, `{{ at }}` renders its element. The script converts it to the reader's zone.
+/// A time in a page, in the organization's zone: in a template, `{{ at }}` renders its element. Its title has the time
+/// in UTC, until the script puts the reader's own there.
 #[derive(Template)]
 #[template(path = "time.html")]
 pub struct DisplayTime {
@@ -43,53 +45,37 @@ pub struct DisplayTime {
     pub datetime: String,
     /// The text.
     pub text: String,
-    /// Tells the script how exact the time is, or to keep it.
-    precision: &'static str,
-    /// The time in UTC for the title, if the text has another zone.
+    /// The time in UTC, if the text has another zone.
     utc: Option<String>,
+    /// Whether no more than the hour is known, which the script then leaves as it is.
+    is_hour: bool,
 }
 
 // Its template escapes its content.
 impl HtmlSafe for DisplayTime {}
 
 impl DisplayTime {
+    fn new(time: Timestamp, write: impl Fn(&TimeZone) -> String) -> Self {
+        let (zone, utc) = (reader::zone(), TimeZone::default());
+        Self { datetime: time.to_string(), text: write(&zone), utc: (zone != utc).then(|| write(&utc)), is_hour: false }
+    }
+
     /// Exact to the second, where a minute can't tell rows apart.
     #[must_use]
     pub fn with_seconds(time: Timestamp) -> Self {
-        Self {
-            datetime: time.to_string(),
-            text: time.for_people_to_the_second(),
-            precision: " data-seconds",
-            utc: None,
-        }
-    }
-
-    /// Exact to the second in `zone` only, where days are those of that zone.
-    #[must_use]
-    pub fn in_zone(time: Timestamp, zone: &TimeZone) -> Self {
-        Self {
-            datetime: time.to_string(),
-            text: zone.for_people_to_the_second(time),
-            precision: " data-fixed",
-            utc: Some(time.for_people_to_the_second()),
-        }
+        Self::new(time, |zone| zone.for_people_to_the_second(time))
     }
 
     /// The hour that begins at `time`, where no more is known.
     #[must_use]
     pub fn hour_of(time: Timestamp) -> Self {
-        let text = time.for_people();
-        let end = match text.split_once(", ").and_then(|(_, clock)| clock.split_once(':')) {
-            Some((hour, _)) => format!(":00–{hour}:59 UTC"),
-            None => String::new(),
-        };
-        Self { datetime: time.to_string(), text: text.replace(":00 UTC", &end), precision: " data-hour", utc: None }
+        Self { is_hour: true, ..Self::new(time, |zone| zone.hour_for_people(time)) }
     }
 }
 
 impl From<Timestamp> for DisplayTime {
     fn from(time: Timestamp) -> Self {
-        Self { datetime: time.to_string(), text: time.for_people(), precision: "", utc: None }
+        Self::new(time, |zone| zone.for_people(time))
     }
 }
 

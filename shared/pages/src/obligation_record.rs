@@ -7,6 +7,7 @@ use shared::domain::ids::{OccurrenceId, TriggerId};
 use shared::domain::obligation::{Obligation, ObligationTrigger, Occurrence, OccurrenceState, Refused, Word};
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
+use shared::text::reader::Shown as _;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::{Offset, Page, PageRequest};
@@ -50,7 +51,7 @@ impl TriggerRow {
             description: trigger.description.as_str().to_owned(),
             after,
             declared: trigger.declared.as_ref().map(|word| {
-                let happened = trigger.happened_on.map(|day| format!("Happened on {}. ", day.for_people()));
+                let happened = trigger.happened_on.map(|day| format!("Happened on {}. ", day.shown()));
                 format!("{}Declared by {}", happened.unwrap_or_default(), said_by(word, zone))
             }),
         }
@@ -125,7 +126,7 @@ impl OccurrenceList {
                 let (act, waits_for) = act(occurrence);
                 list.rows.push(OccurrenceRow {
                     id: occurrence.id,
-                    due: zone.day_of(occurrence.due_at).for_people(),
+                    due: zone.day_of(occurrence.due_at).shown(),
                     badge: occurrence_badge(occurrence.state),
                     claim: occurrence.satisfied.as_ref().map(|word| said_by(word, zone)),
                     said: SaidDone::of(occurrence, url),
@@ -167,7 +168,7 @@ fn occurrence_badge(state: OccurrenceState) -> Badge {
 /// Who said something, and when.
 #[must_use]
 pub fn said_by(word: &Word, zone: &TimeZone) -> String {
-    let day = zone.day_of(word.at).for_people();
+    let day = zone.day_of(word.at).shown();
     match word.by.actor_type {
         ActorType::Participant => format!("{}, {day}{}", word.by.display_name, word.mark()),
         _ => format!("{}, {day}, on record", actor_label(&word.by)),
@@ -186,7 +187,7 @@ pub fn read_happened_on(form: &Form, obligation: &Obligation, now: Timestamp) ->
         return Err(wrong(FieldCode::OutOfRange, "must not be in the future"));
     }
     if day < *days.start() {
-        let message = format!("must not be before {}", days.start().for_people());
+        let message = format!("must not be before {}", days.start().shown());
         return Err(wrong(FieldCode::OutOfRange, &message));
     }
     Ok(day)

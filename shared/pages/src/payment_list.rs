@@ -8,6 +8,7 @@ use shared::domain::movement::Movement;
 use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::movement::terms::PaymentTerms;
 use shared::text;
+use shared::text::reader::Shown as _;
 
 use crate::agreement_summary::participant_name;
 use crate::labels::{Badge, movement_badge};
@@ -65,7 +66,7 @@ impl PaymentRow {
             (None, Some(to)) => format!("To {to}, no payer yet"),
             (None, None) => "No payer and no payee yet".to_owned(),
         };
-        let due = terms.due_on.map(|day| format!("Due {}", day.for_people()));
+        let due = terms.due_on.map(|day| format!("Due {}", day.shown()));
         let reference = terms.reference.as_ref().map(|reference| format!("Reference {}", reference.as_str()));
         let detail = [Some(text::movements::method(terms.method).to_owned()), due, reference];
         let is_draft = agreement.lifecycle() == Lifecycle::Draft;

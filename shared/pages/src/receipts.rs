@@ -5,6 +5,7 @@ use shared::domain::movement::claim::TransferReference;
 use shared::domain::movement::source::Side;
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct};
 use shared::text::movements;
+use shared::text::reader::Shown as _;
 
 use crate::agreement_summary::size;
 use crate::satisfaction::in_words;
@@ -55,7 +56,7 @@ fn sentence(text: &str) -> String {
 
 fn obligation_facts(did: &ObligationAct) -> Vec<(&'static str, String)> {
     let ObligationAct::Satisfied { how, .. } = did else { return Vec::new() };
-    let mut facts = vec![("Done on", how.done_on.for_people())];
+    let mut facts = vec![("Done on", how.done_on.shown())];
     facts.extend(how.note.as_ref().map(|note| ("Note", note.as_str().to_owned())));
     if let Some(file) = &how.file {
         facts.push(("File", in_words(file)));
@@ -94,7 +95,7 @@ pub fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
             facts.push(("SHA-256 of the answers, with a salt", sha256.clone()));
         }
         ReceiptAct::ReportedSent { claim, .. } => {
-            facts.push(("Sent on", claim.sent_on.for_people()));
+            facts.push(("Sent on", claim.sent_on.shown()));
             let reference = |found: &TransferReference| {
                 format!("{}: {}", movements::reference_type(found.reference_type()), found.value())
             };
@@ -104,7 +105,7 @@ pub fn receipt_facts(receipt: &Receipt) -> Vec<(&'static str, String)> {
         ReceiptAct::FiledEvidence { source, money, value_day, file, .. } => {
             facts.push(("Source", movements::evidence_source(*source).to_owned()));
             facts.push(("Amount", money.for_people()));
-            facts.push(("Value date", value_day.for_people()));
+            facts.push(("Value date", value_day.shown()));
             facts.extend(file.iter().map(|file| ("SHA-256 of the file", file.sha256.clone())));
             facts.push(("What it is", movements::assurance(source.assurance()).to_owned()));
         }

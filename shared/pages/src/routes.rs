@@ -11,8 +11,10 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, any, on};
 use shared::AppState;
 use shared::domain::audit::{NO_ROUTE, WRONG_METHOD};
+use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::call_record::catch_panic_and_overrun;
+use shared::text::reader;
 use shared::web::Request;
 
 use crate::form::FormFields;
@@ -257,7 +259,10 @@ impl PageRoute {
             }
             match repeats::answered(&mut request, sent)? {
                 Some(answer) => Ok(answer),
-                None => (self.handle)(&mut request).await,
+                None => {
+                    let zone = zone_of(&request);
+                    reader::reading_in(zone, (self.handle)(&mut request)).await
+                }
             }
         })
         .await;
@@ -268,6 +273,13 @@ impl PageRoute {
         };
         response::finish(&request, self.route, result).await
     }
+}
+
+/// The zone in which a page shows times: that of the organization whose member or participant opens it.
+fn zone_of(request: &Request) -> TimeZone {
+    let of_part = || request.participant_session().map(|session| session.organization());
+    let organization = request.signed_in().map(|signed_in| signed_in.organization()).or_else(|_| of_part());
+    organization.map(|organization| organization.time_zone.clone()).unwrap_or_default()
 }
 
 fn is_of_participant(path: &str) -> bool {

@@ -8,6 +8,7 @@ use shared::domain::satisfaction::{Done, Satisfaction, SatisfactionNote};
 use shared::domain::sensitive::has_account_number;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
+use shared::text::reader::Shown as _;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -20,12 +21,12 @@ use crate::response::PageResponse;
 form! {
     /// How something was done, or when a trigger happened, and why a claim is not confirmed.
     pub SATISFACTION: SatisfactionForm {
-        done_on: Field::day("done_on", "When it was done").called("The day"),
+        done_on: Field::day("done_on", "When it was done").called("The day").hint("It is today, unless you add another day."),
         note: Field::lines("note", "Note", 300, 3).called("The note"),
         file: Field::document("file", "File").called("The file"),
         happened_on: Field::day("happened_on", "When it happened")
             .called("The day")
-            .hint("Such as 3/16/2026. Not in the future.")
+            .hint("Not in the future.")
             .required(),
         reason: Field::lines("reason", "Reason", 2000, 3).hint("The members of your organization read it."),
     }
@@ -77,7 +78,7 @@ fn read_done_on(
     // The rules check whether the occurrence exists.
     let found = obligation.occurrences(now).into_iter().find(|found| found.id == occurrence);
     match found.map(|found| *obligation.done_days(found.due_at, now).start()) {
-        Some(first) if day < first => wrong(format!("must not be before {}", first.for_people())),
+        Some(first) if day < first => wrong(format!("must not be before {}", first.shown())),
         _ => Ok(day),
     }
 }
@@ -114,7 +115,7 @@ impl SaidDone {
     pub fn of(occurrence: &Occurrence, url: &str) -> Option<Self> {
         let Satisfaction { done_on, note, file } = occurrence.how.as_ref()?;
         Some(Self {
-            on: format!("Done on {}", done_on.for_people()),
+            on: format!("Done on {}", done_on.shown()),
             note: note.as_ref().map(|note| note.as_str().to_owned()),
             file: file
                 .as_ref()

@@ -5,6 +5,7 @@ use shared::domain::member::SecondMembers;
 use shared::domain::member::second::{Tie, TieKind};
 use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
+use shared::text::reader::Shown as _;
 
 /// Why a member is no second member for another, without details.
 #[must_use]
@@ -82,5 +83,5 @@ fn name(seconds: &SecondMembers, id: MemberId, otherwise: &str) -> String {
 }
 
 fn day(at: Timestamp, zone: &TimeZone) -> String {
-    zone.day_of(at).for_people()
+    zone.day_of(at).shown()
 }

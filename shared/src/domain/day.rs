@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 use serde::{Deserialize, Serialize};
 
+use super::date_order::DateOrder;
 use super::local_time::{self, NotLocalTime, YEARS};
 
 /// A day of the calendar.
@@ -42,7 +43,7 @@ impl Day {
         self.0
     }
 
-    /// Parses `2026-03-14`, as `<input type="date">` sends it. None if it is not a day or its year is implausible.
+    /// Parses `2026-03-14`. None if it is not a day or its year is implausible.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_in_place =
@@ -52,9 +53,9 @@ impl Day {
         date.filter(|date| YEARS.contains(&date.year())).map(Self)
     }
 
-    /// Reads a day as people type it: `12/31/2026`, `Dec 31, 2026`, `31 December 2026`, `2026-12-31`.
-    pub fn read(text: &str) -> Result<Self, NotLocalTime> {
-        local_time::read_day(text).map(Self)
+    /// Reads a day as people type it: `Dec 31, 2026`, `31 December 2026`, `2026-12-31`, or in digits, in their order.
+    pub fn read(text: &str, order: DateOrder) -> Result<Self, NotLocalTime> {
+        local_time::read_day(text, order).map(Self)
     }
 
     /// The day `days` later (earlier if negative), at most the last day of the calendar.
@@ -72,16 +73,16 @@ impl Day {
 }
 
 impl Day {
-    /// The day as a form shows it and [`Day::read`] reads it: `Mar 14, 2026`.
+    /// The day as people of a region write it: `Mar 14, 2026` or `14 Mar 2026`. [`Day::read`] reads it.
     #[must_use]
-    pub fn write(self) -> String {
-        self.0.strftime("%b %-d, %Y").to_string()
+    pub fn write(self, order: DateOrder) -> String {
+        order.write(self.0)
     }
 
-    /// The day for display, such as `14 Mar 2026`.
+    /// The day in a document or an answer, which read the same in every region, such as `14 Mar 2026`.
     #[must_use]
     pub fn for_people(self) -> String {
-        self.0.strftime("%-d %b %Y").to_string()
+        self.write(DateOrder::DayFirst)
     }
 }
 
@@ -120,7 +121,9 @@ mod tests {
         assert_eq!(day.plus_days(-58).to_string(), "2025-12-31");
         assert_eq!((day.number(), Day::of_number(20_260_227)), (20_260_227, Some(day)));
         assert_eq!((Day::of_number(20_260_230), Day::of_number(0)), (None, None));
-        assert_eq!((day.write().as_str(), Day::read(&day.write())), ("Feb 27, 2026", Ok(day)));
+        for (order, text) in [(DateOrder::MonthFirst, "Feb 27, 2026"), (DateOrder::DayFirst, "27 Feb 2026")] {
+            assert_eq!((day.write(order).as_str(), Day::read(text, order)), (text, Ok(day)));
+        }
         for text in [
             "",
             "2026-3-14",

@@ -1,9 +1,12 @@
-//! Parses dates and times as people type them (`12/31/2026`, `Dec 31, 2026 5pm`, `31 December 2026 at 17:00`), and as
-//! `<input type="datetime-local">` sends them. Refuses ambiguous input; the page shows how it understood the rest.
+//! Parses dates and times as people type them (`Dec 31, 2026 5pm`, `31 December 2026 at 17:00`, `2026-12-31`). Refuses
+//! ambiguous input; the page shows how it understood the rest.
 //!
-//! Decision: slashes mean month, day and year. A date alone includes the whole day, to its last millisecond.
+//! Decision: what digits with slashes mean depends on the region's [`DateOrder`]. Digits with dots are a date only where
+//! the day comes first. A date alone includes the whole day, to its last millisecond.
 
 use jiff::civil::{Date, DateTime, Time};
+
+use super::date_order::DateOrder;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -23,9 +26,12 @@ const MONTHS: [&str; 12] = [
 /// Why a text is not a local time. Displays as the end of "The expiry …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotLocalTime {
-    /// It is not a date, or is ambiguous.
-    #[error("must be a date, with a time of day if it matters, such as Dec 31, 2026 5pm or 12/31/2026")]
-    Unreadable,
+    /// It is not a day, or is ambiguous.
+    #[error("must be a date such as {}", .0.days())]
+    NoDay(DateOrder),
+    /// It is neither a day nor a day with a time, or is ambiguous.
+    #[error("must be a date, with a time of day if it matters, such as {}", .0.times())]
+    NoTime(DateOrder),
     /// No such day, such as February 30.
     #[error("must be a day that exists")]
     NoSuchDay,
@@ -43,7 +49,8 @@ pub(super) enum LocalTime {
     At(DateTime),
 }
 
-pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
+pub(super) fn read(text: &str, order: DateOrder) -> Result<LocalTime, NotLocalTime> {
+    let unreadable = NotLocalTime::NoTime(order);
     let text = text.trim().to_ascii_lowercase();
     // In `2026-12-31t17:00`, no blank separates date and time.
     let spaced = match text.split_once('t') {
@@ -54,36 +61,39 @@ pub(super) fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
     };
     let words: Vec<&str> =
         spaced.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|word| !word.is_empty()).collect();
-    let (date, rest) = read_date(&words)?;
+    let (date, rest) = read_date(&words, order).unwrap_or(Err(unreadable))?;
     match rest {
         [] => Ok(LocalTime::Day(date)),
-        rest => Ok(LocalTime::At(date.to_datetime(read_time(rest).ok_or(NotLocalTime::Unreadable)?))),
+        rest => Ok(LocalTime::At(date.to_datetime(read_time(rest).ok_or(unreadable)?))),
     }
 }
 
-pub(super) fn read_day(text: &str) -> Result<Date, NotLocalTime> {
+pub(super) fn read_day(text: &str, order: DateOrder) -> Result<Date, NotLocalTime> {
     let text = text.trim().to_ascii_lowercase();
     let words: Vec<&str> =
         text.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|word| !word.is_empty()).collect();
-    match read_date(&words)? {
-        (date, []) => Ok(date),
-        _ => Err(NotLocalTime::Unreadable),
+    match read_date(&words, order) {
+        Some(Ok((date, []))) => Ok(date),
+        Some(Err(error)) => Err(error),
+        _ => Err(NotLocalTime::NoDay(order)),
     }
 }
 
-fn read_date<'a>(words: &'a [&'a str]) -> Result<(Date, &'a [&'a str]), NotLocalTime> {
-    let ((year, month, day), rest) = parts_of_date(words).ok_or(NotLocalTime::Unreadable)?;
-    let year: i16 = year.parse().map_err(|_| NotLocalTime::Unreadable)?;
+type DateAndRest<'a> = Result<(Date, &'a [&'a str]), NotLocalTime>;
+
+/// The date that words begin with. None if they don't begin with one.
+fn read_date<'a>(words: &'a [&'a str], order: DateOrder) -> Option<DateAndRest<'a>> {
+    let ((year, month, day), rest) = parts_of_date(words, order)?;
+    let (year, day): (i16, i8) = (year.parse().ok()?, day.parse().ok()?);
     if !YEARS.contains(&year) {
-        return Err(NotLocalTime::OutOfRange);
+        return Some(Err(NotLocalTime::OutOfRange));
     }
-    let day: i8 = day.parse().map_err(|_| NotLocalTime::Unreadable)?;
-    Ok((Date::new(year, month, day).map_err(|_| NotLocalTime::NoSuchDay)?, rest))
+    Some(Date::new(year, month, day).map(|date| (date, rest)).map_err(|_| NotLocalTime::NoSuchDay))
 }
 
 type DateParts<'a> = ((&'a str, i8, &'a str), &'a [&'a str]);
 
-fn parts_of_date<'a>(words: &'a [&'a str]) -> Option<DateParts<'a>> {
+fn parts_of_date<'a>(words: &'a [&'a str], order: DateOrder) -> Option<DateParts<'a>> {
     const YEAR_DIGITS: usize = 4;
     let is_year = |text: &str| text.len() == YEAR_DIGITS && is_number(text);
     let (first, rest) = words.split_first()?;
@@ -91,8 +101,13 @@ fn parts_of_date<'a>(words: &'a [&'a str]) -> Option<DateParts<'a>> {
         |separator: char| -> Option<[&'a str; 3]> { first.split(separator).collect::<Vec<_>>().try_into().ok() };
     let (year, month, day, rest) = if let Some([year, month, day]) = separated('-') {
         (year, number(month)?, day, rest)
-    } else if let Some([month, day, year]) = separated('/') {
-        // 31/12/2026 may be in European order: the error shows the order to use.
+    } else if let Some([first, second, year]) = separated('/').or_else(|| separated('.')) {
+        let (month, day) = match order {
+            DateOrder::DayFirst => (second, first),
+            DateOrder::MonthFirst if !words[0].contains('.') => (first, second),
+            DateOrder::MonthFirst => return None,
+        };
+        // A thirteenth month may be a day in the other order: the error shows the order to use.
         (year, number(month).filter(|month| *month <= 12)?, day, rest)
     } else {
         let [second, year, rest @ ..] = rest else { return None };
@@ -124,7 +139,7 @@ fn day_of(word: &str) -> &str {
     ["st", "nd", "rd", "th"].into_iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word)
 }
 
-/// Parses a time of day: `17:00`, `17:00:30`, `5pm`, `5:30 p.m.`, `at noon`. Refuses a bare number, which is ambiguous.
+/// Parses a time of day: `17:00`, `17:00:30`, `5pm`, `5:30 p.m.`, `5:30:15 PM`, `at noon`. Refuses a bare number, which is ambiguous.
 fn read_time(words: &[&str]) -> Option<Time> {
     let words = words.strip_prefix(&["at"]).unwrap_or(words);
     let text = words.concat().replace("a.m.", "am").replace("p.m.", "pm");
@@ -141,12 +156,17 @@ fn read_time(words: &[&str]) -> Option<Time> {
         let is_plain = clock.contains(':') && clock.chars().all(|c| c.is_ascii_digit() || ":.".contains(c));
         return is_plain.then(|| format!("{clock:0>5}").parse().ok()).flatten();
     };
-    let (hours, minutes) = clock.split_once(':').unwrap_or((clock, "0"));
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let parts: Vec<i8> = clock.split(':').map(number).collect::<Option<_>>()?;
+    let (hours, minutes, seconds) = match parts[..] {
+        [hours] => (hours, 0, 0),
+        [hours, minutes] => (hours, minutes, 0),
+        [hours, minutes, seconds] => (hours, minutes, seconds),
+        _ => return None,
+    };
     if !(1..=12).contains(&hours) {
         return None;
     }
-    Time::new(hours % 12 + if afternoon { 12 } else { 0 }, minutes, 0, 0).ok()
+    Time::new(hours % 12 + if afternoon { 12 } else { 0 }, minutes, seconds, 0).ok()
 }
 
 #[cfg(test)]
@@ -155,6 +175,33 @@ mod tests {
 
     use super::*;
 
+    fn read(text: &str) -> Result<LocalTime, NotLocalTime> {
+        super::read(text, DateOrder::MonthFirst)
+    }
+
+    #[test]
+    fn digits_are_read_in_the_order_of_the_region_and_never_in_the_other() {
+        for (text, order, expected) in [
+            ("11/3/2026", DateOrder::MonthFirst, Some("2026-11-03")),
+            ("11/3/2026", DateOrder::DayFirst, Some("2026-03-11")),
+            ("11.3.2026", DateOrder::DayFirst, Some("2026-03-11")),
+            ("11.3.2026", DateOrder::MonthFirst, None),
+            ("26/11/2026", DateOrder::DayFirst, Some("2026-11-26")),
+            ("26/11/2026", DateOrder::MonthFirst, None),
+            ("11/26/2026", DateOrder::DayFirst, None),
+            ("Nov 26, 2026", DateOrder::DayFirst, Some("2026-11-26")),
+            ("26 Nov 2026", DateOrder::MonthFirst, Some("2026-11-26")),
+            ("2026-11-26", DateOrder::DayFirst, Some("2026-11-26")),
+        ] {
+            let day = read_day(text, order);
+            let expected = expected.map(str::to_owned).ok_or(NotLocalTime::NoDay(order));
+            assert_eq!(day.map(|day| day.to_string()), expected, "{text} {order:?}");
+        }
+        let said = |order| read_day("soon", order).unwrap_err().to_string();
+        assert_eq!(said(DateOrder::MonthFirst), "must be a date such as Nov 26, 2026 or 11/26/2026");
+        assert_eq!(said(DateOrder::DayFirst), "must be a date such as 26 Nov 2026 or 26/11/2026");
+    }
+
     #[test]
     fn dates_and_times_are_read_as_people_type_them() {
         for (text, expected) in [
@@ -162,6 +209,7 @@ mod tests {
             ("2026-12-31", "2026-12-31"),
             ("Dec 31, 2026 5pm", "2026-12-31T17:00:00"),
             ("Dec 31, 2026 5:00 PM", "2026-12-31T17:00:00"),
+            ("Dec 31, 2026, 5:00:59 PM", "2026-12-31T17:00:59"),
             ("dec. 31st 2026, 5:30 p.m.", "2026-12-31T17:30:00"),
             ("31 December 2026", "2026-12-31"),
             ("31 December 2026 at 9:05", "2026-12-31T09:05:00"),
@@ -210,7 +258,7 @@ mod tests {
             "31 \u{661}2 2026",
             "é",
         ] {
-            assert_eq!(read(text), Err(NotLocalTime::Unreadable), "{text}");
+            assert_eq!(read(text), Err(NotLocalTime::NoTime(DateOrder::MonthFirst)), "{text}");
         }
         for text in ["2026-02-30T17:00", "02/30/2026", "Feb 29, 2027", "2026-00-10"] {
             assert_eq!(read(text), Err(NotLocalTime::NoSuchDay), "{text}");

@@ -8,6 +8,7 @@ pub mod bank_account;
 pub mod bundle;
 pub mod call_context;
 pub mod contact;
+pub mod date_order;
 pub mod day;
 pub mod delivery;
 pub mod device;

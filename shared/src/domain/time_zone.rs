@@ -14,6 +14,7 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::tz::{self, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 
+use super::date_order::DateOrder;
 use super::day::Day;
 use super::local_time::{self, LocalTime, NotLocalTime};
 use super::time::Timestamp;
@@ -21,7 +22,7 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The regions of zones to choose from. Other names are outdated or fixed offsets.
+/// The regions of zones that a city stands for. Other names are outdated or fixed offsets.
 const REGIONS: [&str; 10] = [
     "Africa/",
     "America/",
@@ -35,18 +36,61 @@ const REGIONS: [&str; 10] = [
     "Pacific/",
 ];
 
+/// Zones that a page suggests. A list of all would be most of the page; cities find the others.
+pub const SUGGESTED: [&str; 32] = [
+    "UTC",
+    "America/New_York",
+    "America/Chicago",
+    "America/Denver",
+    "America/Phoenix",
+    "America/Los_Angeles",
+    "America/Anchorage",
+    "Pacific/Honolulu",
+    "America/Puerto_Rico",
+    "America/Toronto",
+    "America/Vancouver",
+    "America/Mexico_City",
+    "America/Bogota",
+    "America/Sao_Paulo",
+    "Europe/London",
+    "Europe/Dublin",
+    "Europe/Lisbon",
+    "Europe/Berlin",
+    "Europe/Paris",
+    "Europe/Madrid",
+    "Europe/Rome",
+    "Europe/Zurich",
+    "Europe/Athens",
+    "Africa/Johannesburg",
+    "Africa/Lagos",
+    "Asia/Dubai",
+    "Asia/Kolkata",
+    "Asia/Singapore",
+    "Asia/Hong_Kong",
+    "Asia/Tokyo",
+    "Australia/Sydney",
+    "Pacific/Auckland",
+];
+
 /// The name of an IANA time zone, such as `America/New_York`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TimeZone(String);
 
 impl TimeZone {
-    /// The zone with a name of the IANA database, including old ones, in any case.
+    /// The zone with a name of the IANA database, including old ones, or with this city, in any case.
     pub fn parse(name: &str) -> Result<Self, (FieldCode, String)> {
         let unknown = || (FieldCode::InvalidValue, "must be an IANA time zone such as America/New_York".to_owned());
         // The database returns the name in its own case, and no name for the unknown zone.
         let zone = ZONES.get(name.trim()).ok().filter(|zone| !zone.is_unknown());
-        zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned()))).ok_or_else(unknown)
+        let named = zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned())));
+        named.or_else(|| Self::of_city(name.trim())).ok_or_else(unknown)
+    }
+
+    fn of_city(city: &str) -> Option<Self> {
+        let city = city.replace(' ', "_");
+        let is_of = |name: &String| name.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(&city));
+        Self::all().into_iter().find(is_of).map(Self)
     }
 
     /// Its name.
@@ -55,20 +99,24 @@ impl TimeZone {
         &self.0
     }
 
-    /// The names to choose from, sorted: `UTC` and those in regions.
-    #[must_use]
-    pub fn choices() -> Vec<String> {
+    /// The names in regions, sorted.
+    fn all() -> Vec<String> {
         let names = ZONES.available().map(|name| name.as_str().to_owned());
         let mut names: Vec<String> =
             names.filter(|name| REGIONS.iter().any(|region| name.starts_with(region))).collect();
         names.sort_unstable();
-        names.insert(0, Self::default().0);
         names
     }
 
-    /// Parses a local time as typed or sent by a browser ([`local_time`]). A date alone is the day's last millisecond.
+    /// The order in which people of the zone write dates.
+    #[must_use]
+    pub fn dates(&self) -> DateOrder {
+        DateOrder::of_zone(&self.0)
+    }
+
+    /// Parses a local time as typed ([`local_time`]). A date alone is the day's last millisecond.
     pub fn read_local(&self, text: &str) -> Result<Timestamp, NotLocalTime> {
-        let local = match local_time::read(text)? {
+        let local = match local_time::read(text, self.dates())? {
             LocalTime::Day(date) => return Ok(self.end_of(Day::of(date))),
             LocalTime::At(local) => local,
         };
@@ -76,37 +124,52 @@ impl TimeZone {
         Ok(Timestamp::of_zoned(&zoned))
     }
 
-    /// A moment as [`Self::read_local`] parses it: `Dec 31, 2026 5:00 PM`; a day's last millisecond is the date alone.
+    /// A moment as [`Self::read_local`] parses it: `Dec 31, 2026, 5:00 PM`; a day's last millisecond is the date alone.
     #[must_use]
     pub fn write_local(&self, at: Timestamp) -> String {
-        let local = at.zoned(self.zone());
-        if at == self.end_of(Day::of(local.date())) {
-            return local.strftime("%b %-d, %Y").to_string();
+        let (local, day) = (at.zoned(self.zone()), self.day_of(at));
+        match (local.millisecond(), local.second()) {
+            _ if at == self.end_of(day) => day.write(self.dates()),
+            (0, 0) => self.write_to(at, false),
+            (0, _) => self.write_to(at, true),
+            _ => local.strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string(),
         }
-        let form = match (local.millisecond(), local.second()) {
-            (0, 0) => "%b %-d, %Y %-I:%M %p",
-            (0, _) => "%Y-%m-%dT%H:%M:%S",
-            _ => "%Y-%m-%dT%H:%M:%S%.3f",
-        };
-        local.strftime(form).to_string()
     }
 
-    /// A moment as the value of `<input type="datetime-local">` in this zone, to the second: `2026-12-31T17:00:00`.
+    /// A moment as [`Self::read_local`] parses it, cut to the second.
     #[must_use]
-    pub fn write_datetime_local(&self, at: Timestamp) -> String {
-        at.zoned(self.zone()).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    pub fn write_local_second(&self, at: Timestamp) -> String {
+        self.write_to(at, true)
     }
 
-    /// A moment for display, to the minute, such as `31 Dec 2026, 17:00 EST`.
+    fn write_to(&self, at: Timestamp, has_seconds: bool) -> String {
+        let clock = self.dates().clock_format(has_seconds);
+        format!("{}, {}", self.day_of(at).write(self.dates()), at.zoned(self.zone()).strftime(clock))
+    }
+
+    /// A moment for display, to the minute, such as `Dec 31, 2026, 5:00 PM EST` or `31 Dec 2026, 17:00 CET`.
     #[must_use]
     pub fn for_people(&self, at: Timestamp) -> String {
-        at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M %Z").to_string()
+        format!("{} {}", self.write_to(at, false), self.abbreviation(at))
     }
 
-    /// A moment for display, to the second, such as `31 Dec 2026, 17:00:59 EST`.
+    /// A moment for display, to the second, such as `Dec 31, 2026, 5:00:59 PM EST`.
     #[must_use]
     pub fn for_people_to_the_second(&self, at: Timestamp) -> String {
-        at.zoned(self.zone()).strftime("%-d %b %Y, %H:%M:%S %Z").to_string()
+        format!("{} {}", self.write_to(at, true), self.abbreviation(at))
+    }
+
+    /// The hour that begins at a moment, for display, such as `31 Dec 2026, 17:00–17:59 CET`.
+    #[must_use]
+    pub fn hour_for_people(&self, at: Timestamp) -> String {
+        const LAST_MINUTE_S: i64 = 59 * 60;
+        let clock = self.dates().clock_format(false);
+        let end = at.plus_seconds(LAST_MINUTE_S).zoned(self.zone()).strftime(clock).to_string();
+        format!("{}–{end} {}", self.write_to(at, false), self.abbreviation(at))
+    }
+
+    fn abbreviation(&self, at: Timestamp) -> String {
+        at.zoned(self.zone()).strftime("%Z").to_string()
     }
 
     /// The local calendar day at a moment.
@@ -179,33 +242,51 @@ mod tests {
         for text in ["", "Mars/Olympus", "+02:00", "America/New_York\0", "../../etc/passwd", "Etc/Unknown", "é"] {
             assert_eq!(TimeZone::parse(text).unwrap_err().0, FieldCode::InvalidValue, "{text}");
         }
-        let choices = TimeZone::choices();
-        assert!(choices.len() > 300);
-        for name in &choices {
+        let all = TimeZone::all();
+        assert!(all.len() > 300);
+        for name in all.iter().map(String::as_str).chain(SUGGESTED) {
             assert_eq!(zone(name).as_str(), name);
         }
-        assert_eq!(choices[0], TimeZone::default().as_str());
+    }
+
+    #[test]
+    fn a_city_stands_for_its_zone() {
+        for (city, name) in [
+            ("new york", "America/New_York"),
+            (" Los Angeles ", "America/Los_Angeles"),
+            ("Kathmandu", "Asia/Kathmandu"),
+            ("buenos aires", "America/Argentina/Buenos_Aires"),
+        ] {
+            assert_eq!(zone(city).as_str(), name);
+        }
+        for text in ["New", "York", "America", "America/", "/"] {
+            assert!(TimeZone::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]
     fn a_local_time_is_read_and_written_in_its_zone() {
         for (name, local, utc) in [
-            ("UTC", "Dec 31, 2026 5:00 PM", "2026-12-31T17:00:00.000Z"),
-            ("America/New_York", "Dec 31, 2026 5:00 PM", "2026-12-31T22:00:00.000Z"),
-            ("America/New_York", "Jul 1, 2026 12:00 AM", "2026-07-01T04:00:00.000Z"),
-            ("Asia/Kathmandu", "2026-12-31T00:00:30", "2026-12-30T18:15:30.000Z"),
+            ("UTC", "31 Dec 2026, 17:00", "2026-12-31T17:00:00.000Z"),
+            ("America/New_York", "Dec 31, 2026, 5:00 PM", "2026-12-31T22:00:00.000Z"),
+            ("America/New_York", "Jul 1, 2026, 12:00 AM", "2026-07-01T04:00:00.000Z"),
+            ("America/New_York", "Jul 1, 2026, 5:00:59 PM", "2026-07-01T21:00:59.000Z"),
+            ("Asia/Kathmandu", "31 Dec 2026, 00:00:30", "2026-12-30T18:15:30.000Z"),
             ("Pacific/Kiritimati", "2026-12-31T00:00:30.250", "2026-12-30T10:00:30.250Z"),
             // A date alone includes the whole day, even if its last hour happens twice.
-            ("UTC", "Dec 31, 2026", "2026-12-31T23:59:59.999Z"),
+            ("UTC", "31 Dec 2026", "2026-12-31T23:59:59.999Z"),
             ("America/New_York", "Dec 31, 2026", "2027-01-01T04:59:59.999Z"),
-            ("America/Santiago", "Apr 3, 2027", "2027-04-04T03:59:59.999Z"),
-            ("America/Santiago", "2027-04-03T23:59:30", "2027-04-04T02:59:30.000Z"),
+            ("America/Santiago", "3 Apr 2027", "2027-04-04T03:59:59.999Z"),
+            ("America/Santiago", "3 Apr 2027, 23:59:30", "2027-04-04T02:59:30.000Z"),
         ] {
             let at = zone(name).read_local(local).unwrap();
             assert_eq!((at.to_string().as_str(), zone(name).write_local(at).as_str()), (utc, local), "{name}");
         }
-        let at = "2026-12-31T22:00:59Z".parse().unwrap();
-        assert_eq!(zone("America/New_York").for_people(at), "31 Dec 2026, 17:00 EST");
+        let at: Timestamp = "2026-12-31T22:00:59Z".parse().unwrap();
+        assert_eq!(zone("America/New_York").for_people(at), "Dec 31, 2026, 5:00 PM EST");
+        assert_eq!(zone("Europe/Berlin").for_people(at), "31 Dec 2026, 23:00 CET");
+        assert_eq!(zone("Europe/Berlin").hour_for_people(at.start_of_hour()), "31 Dec 2026, 23:00–23:59 CET");
+        assert_eq!(zone("Asia/Kathmandu").hour_for_people(at.start_of_hour()), "1 Jan 2027, 03:45–04:44 +0545");
     }
 
     #[test]
@@ -214,10 +295,10 @@ mod tests {
         let read = |local: &str| berlin.read_local(local).unwrap().to_string();
         // Skipped: clocks go from 02:00 to 03:00.
         assert_eq!(read("2026-03-29T02:30"), "2026-03-29T01:30:00.000Z");
-        assert_eq!(berlin.write_local("2026-03-29T01:30:00Z".parse().unwrap()), "Mar 29, 2026 3:30 AM");
+        assert_eq!(berlin.write_local("2026-03-29T01:30:00Z".parse().unwrap()), "29 Mar 2026, 03:30");
         // Repeated: clocks go from 03:00 back to 02:00.
         assert_eq!(read("2026-10-25T02:30"), "2026-10-25T00:30:00.000Z");
-        assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "Oct 25, 2026 2:30 AM");
+        assert_eq!(berlin.write_local("2026-10-25T01:30:00Z".parse().unwrap()), "25 Oct 2026, 02:30");
     }
 
     #[test]
@@ -256,7 +337,7 @@ mod tests {
         assert_eq!(day("America/New_York", "2026-11-02T05:00:00Z"), "2026-11-02");
         assert_eq!(day("Asia/Tokyo", "2026-11-21T15:00:00Z"), "2026-11-22");
         let at = "2026-12-31T22:00:59Z".parse().unwrap();
-        assert_eq!(zone("America/New_York").for_people_to_the_second(at), "31 Dec 2026, 17:00:59 EST");
+        assert_eq!(zone("America/New_York").for_people_to_the_second(at), "Dec 31, 2026, 5:00:59 PM EST");
     }
 
     proptest! {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::crypto::keyring::{Keyring, SealError};
 use crate::domain::agreement::Agreement;
 use crate::domain::contact::Contact;
+use crate::domain::date_order::DateOrder;
 use crate::domain::ids::{AgreementId, FieldId, GateId, ParticipantId, SubmissionId};
 use crate::domain::information::typed::TypedAnswers;
 use crate::domain::information::{Answer, Given, Submission, draft_place, place};
@@ -76,6 +77,8 @@ pub struct AnswerForm {
     pub version: u64,
     /// What was typed.
     pub typed: TypedAnswers,
+    /// The order of its dates.
+    pub dates: DateOrder,
 }
 
 struct AnswerContext {
@@ -150,7 +153,7 @@ pub async fn send(
         Ok(()) => {
             let agreement = context.loaded.agreement();
             let draft = context.draft(scope, keys, form)?;
-            let given = match form.typed.read(agreement.questions(form.gate).unwrap_or_default()) {
+            let given = match form.typed.read(agreement.questions(form.gate).unwrap_or_default(), form.dates) {
                 Ok(given) => given,
                 Err(wrong) => {
                     let saved = stored::save_draft(scope.call(), &context.by, form.gate, &draft, form.version)?;

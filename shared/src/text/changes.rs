@@ -7,6 +7,7 @@ use crate::domain::contact::{Contact, Email};
 use crate::domain::money::Money;
 use crate::domain::proposal::{ProposalSnapshot, SnapshotPayment, SnapshotPerson};
 use crate::domain::time::Timestamp;
+use crate::text::reader::Shown as _;
 
 /// The differences between a proposal's snapshot, including participants, and the agreement, one sentence each.
 #[must_use]
@@ -39,7 +40,7 @@ pub fn changes_since(proposed: &ProposalSnapshot, after: &Agreement, contacts: &
         changes.extend(gone.map(|(name, was)| format!("{name} is not set anymore; it was {was}.")));
     }
     if before.expires_at != after.expires_at {
-        let day = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::for_people);
+        let day = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::shown);
         changes.push(format!("It expires: {}; it was {}.", day(after.expires_at), day(before.expires_at)));
     }
     changes

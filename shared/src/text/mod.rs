@@ -8,6 +8,7 @@ pub mod movements;
 mod names;
 mod obligations;
 mod operations;
+pub mod reader;
 mod review;
 pub mod statements;
 mod status;

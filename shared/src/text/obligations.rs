@@ -7,7 +7,6 @@ use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::promise::{Parties, Promise, PromiseTerms};
 use crate::domain::contact::Contact;
-use crate::domain::day::Day;
 use crate::domain::ids::ParticipantId;
 use crate::domain::obligation::{
     CancelCause, Obligation, ObligationState, Occurrence, OccurrenceState, Standing, StandingState, Word,
@@ -15,6 +14,7 @@ use crate::domain::obligation::{
 use crate::domain::recurrence::{Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use crate::domain::time::Timestamp;
 use crate::domain::time_zone::TimeZone;
+use crate::text::reader::Shown;
 
 /// A promise: who owes what to whom, and when.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn promise_parties(parties: &Parties, agreement: &Agreement, contacts: &[Con
 pub fn promise_terms(terms: &PromiseTerms) -> String {
     match terms {
         PromiseTerms::Scheduled { schedule: Schedule::Days(days) } => {
-            let days: Vec<String> = days.iter().map(Day::for_people).collect();
+            let days: Vec<String> = days.iter().map(Shown::shown).collect();
             match days.as_slice() {
                 [all @ .., last] if !all.is_empty() => format!("on {} and {last}", all.join(", ")),
                 days => format!("on {}", days.join("")),
@@ -70,10 +70,10 @@ fn recurrence(recurrence: &Recurrence) -> String {
         1 => format!("every {unit}"),
         several => format!("every {}", counted(usize::from(several), unit)),
     };
-    let first = recurrence.first().for_people();
+    let first = recurrence.first().shown();
     match recurrence.end() {
         RecurrenceEnd::Never => format!("{every} from {first}"),
-        RecurrenceEnd::Until(last) => format!("{every} from {first} until {}", last.for_people()),
+        RecurrenceEnd::Until(last) => format!("{every} from {first} until {}", last.shown()),
         RecurrenceEnd::After(count) => {
             let count = counted(usize::try_from(count).unwrap_or(usize::MAX), "time");
             format!("{every} from {first}, {count}")
@@ -167,7 +167,7 @@ fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> Strin
 }
 
 fn day(zone: &TimeZone, at: Timestamp) -> String {
-    zone.day_of(at).for_people()
+    zone.day_of(at).shown()
 }
 
 #[cfg(test)]

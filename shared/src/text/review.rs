@@ -13,6 +13,7 @@ use crate::domain::proposal::{Proposal, ProposalAction, Subject};
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::domain::workspace::Workspace;
+use crate::text::reader::Shown as _;
 
 /// A proposal's `summary_sentence`.
 #[must_use]
@@ -63,7 +64,7 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, of: Named<'_>) -> Str
         }
         GateRule::Countdown { until } => match until {
             Some(Countdown::AfterHours(hours)) => format!("{} waiting period", period(*hours)),
-            Some(Countdown::At(moment)) => format!("Waiting until {}", moment.for_people()),
+            Some(Countdown::At(moment)) => format!("Waiting until {}", moment.shown()),
             None => "Waiting until a date, still to be chosen".to_owned(),
         },
         GateRule::MovementAuthorized { movement_id } => format!("Authorization of {}", payment(*movement_id, payments)),

@@ -7,6 +7,7 @@ use crate::domain::agreement::{Agreement, Lifecycle, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, ParticipantId};
 use crate::domain::time::Timestamp;
+use crate::text::reader::Shown as _;
 
 /// An agreement's `status`.
 #[must_use]
@@ -56,7 +57,7 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
             }
         }
         (GateState::Open { .. }, GateRule::Countdown { .. }) => match gate.due_at() {
-            Some(due) => due.for_people(),
+            Some(due) => due.shown(),
             None => "A date to be set".to_owned(),
         },
         (GateState::Open { .. }, GateRule::MovementAuthorized { .. }) => "The payment to be authorized".to_owned(),

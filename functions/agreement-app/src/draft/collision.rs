@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pages::agreement_summary::participant_name;
-use pages::fields::Fields;
+use pages::fields::{Fields, day_of};
 use pages::form::{Field, FormFields};
 use pages::labels::actor_label;
 use pages::layout::Notice;
@@ -23,6 +23,7 @@ use shared::domain::typed_values::{read_percentage, write_percentage};
 use shared::error::Error;
 use shared::service::audit;
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 
 use crate::draft::condition_form::{self, CONDITION};
@@ -155,7 +156,7 @@ impl Meaning<'_> {
             "payer" | "payee" => value.parse().ok().map(|id| participant_name(self.agreement, self.contacts, id)),
             "direction" => Direction::parse(value).map(|direction| text::movements::direction(direction).to_owned()),
             "method" => Method::parse(value).map(|method| text::movements::method(method).to_owned()),
-            "due" | "first" | "last" => Day::read(value).ok().map(Day::for_people),
+            "due" | "first" | "last" => day_of(value).ok().map(Day::shown),
             "dates" => Some(value.lines().map(day_text).collect::<Vec<_>>().join("; ")),
             "every" => Some(format!("{value} {}", promises::unit_text(fields.value("unit")))),
             "days" => Some(format!("{value} days")),
@@ -199,7 +200,7 @@ impl Meaning<'_> {
 }
 
 fn day_text(line: &str) -> String {
-    Day::read(line).map_or_else(|_| line.trim().to_owned(), Day::for_people)
+    day_of(line).map_or_else(|_| line.trim().to_owned(), Day::shown)
 }
 
 pub(super) async fn notice(

@@ -124,7 +124,6 @@ struct ConditionPage {
     seen: Option<String>,
     settings: Settings,
     units: Vec<Choice>,
-    until_hint: String,
     fields: Fields,
     questions: Option<Questions>,
 }
@@ -207,18 +206,10 @@ async fn new_page(
         seen: None,
         settings: Settings::new(gate_type, &agreement, &contacts, &payments),
         units: units(),
-        until_hint: until_hint(&signed_in.organization().time_zone),
         fields,
         questions: None,
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
-}
-
-fn until_hint(zone: &TimeZone) -> String {
-    format!(
-        "Instead of a duration. Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day.",
-        zone.as_str()
-    )
 }
 
 fn units() -> Vec<Choice> {
@@ -304,7 +295,6 @@ async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result
         seen: Some(seen(&agreement, Part::Gate(gate))),
         settings: Settings::new(gate_type, &agreement, &contacts, &payments),
         units: units(),
-        until_hint: until_hint(zone),
         fields: settings_fields.unwrap_or_else(|| fields_of(&found.rule, zone)),
         questions: agreement
             .questions(gate)

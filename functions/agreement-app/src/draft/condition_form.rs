@@ -28,7 +28,7 @@ form! {
         payment: Field::choice("movement_id", "Payment"),
         wait: Field::line("wait", "Duration", 6).hint("From the moment the step opens."),
         unit: Field::choice("unit", "Unit"),
-        until: Field::day("until", "Until"),
+        until: Field::time("until", "Until").hint("Instead of a duration. A date alone means the end of that day."),
         question: Field::line("question", "Question", 200).called("The question"),
         answer: Field::choice("answer", "Answer").called("The answer"),
         options: Field::lines("options", "Choices", 10_000, 3)

@@ -23,7 +23,9 @@ form! {
     pub(crate) DETAILS: DetailsForm {
         name: Field::line("name", "Agreement name", 250),
         kind: Field::choice("kind", "Kind"),
-        expires_at: Field::day("expires_at", "Expires"),
+        expires_at: Field::time("expires_at", "Expires").hint(
+            "A date alone means the end of that day. If the agreement is not completed by then, it expires. Leave it empty for no expiry.",
+        ),
     }
 }
 
@@ -40,7 +42,6 @@ struct DetailsPage {
     seen: String,
     expiry: Fields,
     expiry_seen: String,
-    expiry_hint: String,
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
@@ -74,10 +75,6 @@ async fn page(
         seen: seen(&agreement, Part::Description),
         expiry: expiry.unwrap_or_else(|| expiry_fields(&agreement, zone)),
         expiry_seen: seen(&agreement, Part::Expiry),
-        expiry_hint: format!(
-            "Such as Dec 31, 2026 5pm or 12/31/2026, in the time zone {}; a date alone means the end of that day. If the agreement is not completed by then, it expires. Leave it empty for no expiry.",
-            zone.as_str()
-        ),
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use pages::agreement_summary::participant_name;
 use pages::done::{notice_of_act, redirect_with};
-use pages::fields::{Choice, Fields};
+use pages::fields::{Choice, Fields, day_of};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Paged, Pager, clamped_page, page_at};
@@ -17,7 +17,6 @@ use shared::domain::agreement::edit::Seen;
 use shared::domain::agreement::gate::{Gate, GateRule};
 use shared::domain::agreement::{Agreement, Participant, Stage};
 use shared::domain::contact::Contact;
-use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, ContactId, MovementId, ParticipantId};
 use shared::domain::money::{Currency, Money, in_form};
 use shared::domain::movement::Movement;
@@ -29,6 +28,7 @@ use shared::limits;
 use shared::service::drafts::{self, EditRefused};
 use shared::service::payments;
 use shared::text;
+use shared::text::reader::Shown;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Page;
@@ -46,7 +46,7 @@ form! {
         method: Field::choice("method", "Method"),
         direction: Field::choice("direction", "Direction")
             .hint("Seen from your organization. Automatic compares the parties with your own contacts."),
-        due: Field::line("due", "Due", 40),
+        due: Field::day("due", "Due"),
         reference: Field::line("reference", "Reference", 200).hint(
             "Optional. What the payer writes on the transfer, such as an invoice number. No account numbers.",
         ),
@@ -94,7 +94,7 @@ impl Choices {
             payees: parties("Choose the payee"),
             directions: std::iter::once(automatic).chain(directions).collect(),
             methods: methods.into(),
-            due_hint: format!("Optional. Such as 3/20/2026, a day in the time zone {}.", zone.as_str()),
+            due_hint: format!("Optional. A day in the time zone {}.", zone.as_str()),
         }
     }
 }
@@ -121,7 +121,7 @@ fn fields_with(terms: &PaymentTerms, direction: &str) -> Fields {
         (PAYMENT.payee.name, id(terms.receiver)),
         (PAYMENT.direction.name, direction.to_owned()),
         (PAYMENT.method.name, terms.method.as_str().to_owned()),
-        (PAYMENT.due.name, terms.due_on.map(Day::write).unwrap_or_default()),
+        (PAYMENT.due.name, terms.due_on.map(Shown::shown).unwrap_or_default()),
     ])
 }
 
@@ -157,8 +157,7 @@ fn read_terms(form: &Form, draft: &Agreement, own: &BTreeSet<ContactId>) -> Resu
     let direction =
         read(form, PAYMENT.direction.name, |text| Direction::parse(text).ok_or_else(not_listed), &mut errors);
     let method = read(form, PAYMENT.method.name, |text| Method::parse(text).ok_or_else(not_listed), &mut errors);
-    let day = |text: &str| Day::read(text).map_err(|error| (FieldCode::InvalidFormat, error.to_string()));
-    let due_on = read(form, PAYMENT.due.name, day, &mut errors);
+    let due_on = read(form, PAYMENT.due.name, day_of, &mut errors);
     let direction = direction.unwrap_or_else(|| direction_between(draft, own, sender, receiver));
     let method = method.unwrap_or_default();
     let terms = PaymentTerms { purpose, reference, money, direction, method, sender, receiver, due_on };

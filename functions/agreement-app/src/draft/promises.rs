@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use pages::agreement_summary::participant_name;
-use pages::fields::{Choice, Fields};
+use pages::fields::{Choice, Fields, day_of};
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
@@ -24,6 +24,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::drafts;
 use shared::text;
+use shared::text::reader::Shown as _;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
@@ -37,11 +38,11 @@ form! {
         name: Field::line("name", "Name", 200).hint("What is owed, such as Quarterly report."),
         promisors: Field::choice("promisor.", "Who owes it"),
         promisees: Field::choice("promisee.", "To whom"),
-        dates: Field::lines("dates", "Dates", 2000, 4).hint("One per line, such as 6/30/2026."),
-        first: Field::line("first", "First due date", 40),
+        dates: Field::days("dates", "Dates", 4),
+        first: Field::day("first", "First due date"),
         every: Field::line("every", "Repeats every", 3),
         unit: Field::choice("unit", "Unit"),
-        last: Field::line("last", "Last due date", 40).hint("Optional. Without an end it goes on."),
+        last: Field::day("last", "Last due date").hint("Optional. Without an end it goes on."),
         times: Field::line("times", "Times", 4).hint("Optional, instead of a last due date."),
         trigger: Field::line("trigger-", "Trigger", 200).called("The trigger"),
         after: Field::number("after-", "Due after days", 4).called("It"),
@@ -81,15 +82,15 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
     }
     match &promise.terms {
         PromiseTerms::Scheduled { schedule: Schedule::Days(days) } => {
-            add(PROMISE.dates.name, days.iter().map(Day::write).collect::<Vec<_>>().join("\n"));
+            add(PROMISE.dates.name, days.iter().map(|day| day.shown()).collect::<Vec<_>>().join("\n"));
         }
         PromiseTerms::Scheduled { schedule: Schedule::Recurrence(recurrence) } => {
-            add(PROMISE.first.name, recurrence.first().write());
+            add(PROMISE.first.name, recurrence.first().shown());
             add(PROMISE.every.name, recurrence.every().to_string());
             add(PROMISE.unit.name, recurrence.unit().as_str().to_owned());
             match recurrence.end() {
                 RecurrenceEnd::Never => {}
-                RecurrenceEnd::Until(last) => add(PROMISE.last.name, last.write()),
+                RecurrenceEnd::Until(last) => add(PROMISE.last.name, last.shown()),
                 RecurrenceEnd::After(times) => add(PROMISE.times.name, times.to_string()),
             }
         }
@@ -147,7 +148,7 @@ fn number<T: std::str::FromStr + std::fmt::Display + Copy>(form: &Form, field: &
 }
 
 fn day(text: &str, field: &str) -> Result<Day, FieldErrors> {
-    Day::read(text).map_err(|error| FieldErrors::one(field, FieldCode::InvalidFormat, error.to_string()))
+    day_of(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
 }
 
 fn read_schedule(form: &Form) -> Result<Schedule, FieldErrors> {

@@ -4,6 +4,7 @@ use pages::urls::movement_url;
 use shared::domain::money::Money;
 use shared::service::home::{PaymentToSee, PaymentWait};
 use shared::text::movements::exception;
+use shared::text::reader::Shown as _;
 
 use crate::home::{Item, Urgency};
 
@@ -31,7 +32,7 @@ impl Item {
             (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
         };
         let due = movement.terms().due_on.filter(|_| payment.is_overdue);
-        let due = due.map(|due| format!("due by {}", due.for_people()));
+        let due = due.map(|due| format!("due by {}", due.shown()));
         let agreement = Some(payment.agreement.as_str().to_owned());
         let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
         let urgency = match payment.wait {

@@ -22,7 +22,7 @@ form! {
     pub(crate) RESOLUTION: ResolutionForm {
         resolution: Field::choice("resolution", "How it goes on"),
         returned_on: Field::day("returned_on", "Returned on")
-            .hint("If the surplus was returned: the day, such as 3/17/2026."),
+            .hint("If the surplus was returned: the day."),
         note: Field::lines("surplus_note", "Note on the surplus", 2000, 3).hint(
             "If it was returned: how, such as the reference of the transfer. If it is kept: who agreed to that, and how.",
         ),
@@ -32,7 +32,7 @@ form! {
 form! {
     /// What the sender says was sent.
     pub(crate) CLAIM: ClaimForm {
-        sent_on: Field::day("sent_on", "Sent on").hint("Such as 3/14/2026."),
+        sent_on: Field::day("sent_on", "Sent on"),
         reference_type: Field::choice("reference_type", "Reference type"),
         reference: Field::key("reference", "Reference", 200).hint("As the sender’s bank gave it. Optional."),
     }
@@ -59,7 +59,7 @@ form! {
         amount: Field::line("amount", "Amount received", 60).hint("From the sender’s side, the amount sent."),
         currency: Field::line("currency", "Currency", 3),
         value_date: Field::day("value_date", "Value date")
-            .hint("The day on which it counts at the bank, such as 3/16/2026."),
+            .hint("The day on which it counts at the bank."),
         bank_reference: Field::key("bank_reference", "Bank reference", 200).hint(
             "Optional. What the bank calls the transfer, such as an IMAD or a trace number. Never an account number.",
         ),

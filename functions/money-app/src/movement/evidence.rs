@@ -28,6 +28,7 @@ use shared::service::movement_review::{self, MovementReview};
 use shared::service::movements::{self, AcceptedElsewhere, EvidenceDecision, EvidenceHolder, NotAccepted, NotFiled};
 use shared::text;
 use shared::text::movements::{assurance, evidence_source};
+use shared::text::reader::Shown as _;
 use shared::web::{Form, FormKeys, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -344,7 +345,7 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
     let payee = name_of(agreement, contacts, movement.terms().receiver);
     let code = facts.money.currency().code();
     let mut said = vec![
-        format!("{payee} received {} on {}.", facts.money.for_people(), facts.value_day.for_people()),
+        format!("{payee} received {} on {}.", facts.money.for_people(), facts.value_day.shown()),
         format!(
             "The basis is: {}. {}",
             lowered(evidence_source(evidence.source())),
@@ -383,7 +384,7 @@ fn believed(review: &MovementReview, evidence: &Evidence) -> Vec<String> {
 fn in_words(evidence: &Evidence) -> String {
     let facts = evidence.facts();
     let basis = lowered(evidence_source(evidence.source()));
-    format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.for_people())
+    format!("{} on {}, {basis}", facts.money.for_people(), facts.value_day.shown())
 }
 
 fn same_arrivals<'a>(review: &'a MovementReview, evidence: &'a Evidence) -> impl Iterator<Item = &'a Evidence> {

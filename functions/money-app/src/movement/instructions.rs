@@ -19,6 +19,7 @@ use shared::error::Error;
 use shared::service::movement_review::{self, AcceptedAccount, InstructionsForm};
 use shared::service::movements;
 use shared::text::movements as words;
+use shared::text::reader::Shown as _;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 
@@ -73,8 +74,8 @@ pub(super) struct Change {
 impl Change {
     fn of(change: &InstructionsChange) -> Self {
         let verified =
-            change.verification.as_ref().map(|done| format!("Before: {}, {}", verified(done), done.at.for_people()));
-        let released = change.release.as_ref().map(|done| format!("{}, {}", released(done), done.at.for_people()));
+            change.verification.as_ref().map(|done| format!("Before: {}, {}", verified(done), done.at.shown()));
+        let released = change.release.as_ref().map(|done| format!("{}, {}", released(done), done.at.shown()));
         let read_out = change.verification.as_ref().map(words::read_out);
         Self {
             course: [verified, read_out, released].into_iter().flatten().collect(),

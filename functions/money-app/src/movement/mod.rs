@@ -36,6 +36,7 @@ use shared::error::Error;
 use shared::service::movement_review::{self, MovementReview};
 use shared::service::movements::InstructionsToVerify;
 use shared::text::movements as words;
+use shared::text::reader::Shown as _;
 use shared::web::{FormKeys, Request};
 use uuid::Uuid;
 
@@ -213,7 +214,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         url: document.content.as_ref().map(|_| document_url(agreement.id(), document.id)),
     };
     let is_overdue = !movement.state().is_done() && terms.due_on.is_some_and(|due| due < today);
-    let due = terms.due_on.map(|due| ("Due", due.for_people()));
+    let due = terms.due_on.map(|due| ("Due", due.shown()));
     let reference = terms.reference.as_ref().map(|reference| ("Reference", reference.as_str().to_owned()));
     let how = [("Method", words::method(terms.method)), ("Direction", words::direction(terms.direction))];
     let how = how.map(|(name, value)| (name, value.to_owned()));
@@ -289,7 +290,7 @@ fn surplus_row(movement: &Movement, found: &Surplus) -> RecordRow {
     let amount = in_app(found.amount_minor, code);
     let (what, why) = match &found.outcome {
         SurplusOutcome::Returned { on, note } => {
-            ("Surplus returned", format!("{amount}, on {}\n{}", on.for_people(), note.as_str()))
+            ("Surplus returned", format!("{amount}, on {}\n{}", on.shown(), note.as_str()))
         }
         SurplusOutcome::Kept { note } => ("Surplus kept", format!("{amount}\n{}", note.as_str())),
     };

@@ -16,6 +16,7 @@ use shared::domain::movement::state::MovementState;
 use shared::domain::participant::session::InPerson;
 use shared::service::movement_review::MovementReview;
 use shared::text::movements::{account_standing, assurance, evidence_source, reference_type};
+use shared::text::reader::Shown as _;
 
 use crate::movement::Shown;
 use crate::movement::form::{ActForm, Inputs};
@@ -69,7 +70,7 @@ impl Tracks {
 impl Shown<'_> {
     fn claim(&self, claim: &Claim, is_earlier: bool) -> Entry {
         let sender = self.name_of(Some(claim.participant_id));
-        let mut facts = vec![("Amount", "Not stated".to_owned()), ("Sent on", claim.sent_on.for_people())];
+        let mut facts = vec![("Amount", "Not stated".to_owned()), ("Sent on", claim.sent_on.shown())];
         facts.extend(claim.references.iter().map(reference));
         let badge = if is_earlier { "Earlier attempt" } else { "Says so" };
         Entry {
@@ -99,10 +100,8 @@ impl Shown<'_> {
         let (movement, source) = (&self.review.movement, evidence.source());
         let path = evidence_url(movement.id(), evidence.id());
         let (badge, class, outcome, reason) = state(evidence);
-        let mut facts = vec![
-            ("Amount", evidence.facts().money.for_people()),
-            ("Value date", evidence.facts().value_day.for_people()),
-        ];
+        let mut facts =
+            vec![("Amount", evidence.facts().money.for_people()), ("Value date", evidence.facts().value_day.shown())];
         facts.extend(evidence.facts().reference.as_ref().map(|text| ("Bank reference", text.as_str().to_owned())));
         facts.extend(account_facts(evidence));
         facts.push(("Origin", origin(source.origin()).to_owned()));

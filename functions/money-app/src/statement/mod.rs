@@ -34,6 +34,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::platform::files;
 use shared::service::statements::{self as stored, NewStatement};
+use shared::text::reader::Shown as _;
 use shared::web::{Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use statements::Refusal;
@@ -97,8 +98,8 @@ fn accounts(facts: &StatementFacts) -> String {
 
 fn period(facts: &StatementFacts) -> String {
     match (facts.first_day, facts.last_day) {
-        (Some(first), Some(last)) if first == last => first.for_people(),
-        (Some(first), Some(last)) => format!("{} to {}", first.for_people(), last.for_people()),
+        (Some(first), Some(last)) if first == last => first.shown(),
+        (Some(first), Some(last)) => format!("{} to {}", first.shown(), last.shown()),
         _ => "No entries".to_owned(),
     }
 }

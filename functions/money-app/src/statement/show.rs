@@ -23,6 +23,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::movements::EvidenceHolder;
 use shared::service::statements::{self as stored, Awaited, FiledEvidence, StatementReview};
+use shared::text::reader::Shown as _;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Offset, Page, PageRequest};
@@ -283,7 +284,7 @@ impl Shown<'_> {
             differs.push("Its agreement has ended. What you file is recorded as late".to_owned());
         }
         let payer = payer.as_ref().map(|payer| format!("From {}", payer.as_str()));
-        let due = terms.due_on.map(|due| format!("due {}", due.for_people()));
+        let due = terms.due_on.map(|due| format!("due {}", due.shown()));
         let reference = terms.reference.as_ref().map(|reference| format!("reference {}", reference.as_str()));
         let about: Vec<String> = payer.into_iter().chain(due).chain(reference).collect();
         let (badge, class) = fits::strength(offer);
@@ -323,7 +324,7 @@ fn named(movement: &Movement) -> String {
 
 /// An entry's facts. `kept` references belong to possible payments and stay unmasked.
 fn facts(entry: &Entry, kept: &[String]) -> Vec<(&'static str, String)> {
-    let day = |date| read::day(date).map(Day::for_people);
+    let day = |date| read::day(date).map(Day::shown);
     let (value, booked) = (day(entry.value_on), day(entry.booked_on));
     let mut facts = Vec::new();
     facts.extend(value.clone().map(|day| ("Value date", day)));
@@ -346,7 +347,7 @@ fn other_row(Other { number, read: entry, is_on_another_account }: &Other, state
     OtherRow {
         number: *number,
         amount: fits::amount(entry),
-        day: read::day(entry.value_on.or(entry.booked_on)).map(Day::for_people),
+        day: read::day(entry.value_on.or(entry.booked_on)).map(Day::shown),
         about: masked(&wrote.collect::<Vec<_>>().join(" · "), LINE_CHARS_SHOWN, &[]),
         is_on_another_account: *is_on_another_account,
         url: format!("{}?entry={number}#fits", statement_url(statement)),

@@ -10,6 +10,7 @@ use super::{AnswerFile, Given, OpenAnswer, PostalAddress};
 use crate::domain::agreement::Label;
 use crate::domain::agreement::gate::{FieldType, InformationField};
 use crate::domain::bank_account::numbers::ending;
+use crate::domain::date_order::DateOrder;
 use crate::domain::day::Day;
 use crate::domain::ids::FieldId;
 use crate::domain::typed_values;
@@ -150,11 +151,11 @@ impl TypedAnswers {
         serde_json::from_str(text).ok()
     }
 
-    /// Parses all answers. Errors, by input name, complete a sentence beginning with `Your answer` or the part's name.
-    pub fn read(&self, fields: &[InformationField]) -> Result<BTreeMap<FieldId, Given>, FieldErrors> {
+    /// Parses all answers, with dates in the organization's order. Errors, by input name, complete a sentence beginning with `Your answer` or the part's name.
+    pub fn read(&self, fields: &[InformationField], dates: DateOrder) -> Result<BTreeMap<FieldId, Given>, FieldErrors> {
         let (mut given, mut wrong) = (BTreeMap::new(), FieldErrors::default());
         for field in fields {
-            match self.read_one(field) {
+            match self.read_one(field, dates) {
                 Ok(Some(answer)) => {
                     given.insert(field.id, answer);
                 }
@@ -172,7 +173,7 @@ impl TypedAnswers {
         self.texts.get(name).map_or("", String::as_str)
     }
 
-    fn read_one(&self, field: &InformationField) -> Result<Option<Given>, FieldErrors> {
+    fn read_one(&self, field: &InformationField, dates: DateOrder) -> Result<Option<Given>, FieldErrors> {
         let name = input_name(field.id);
         let text = self.text(&name);
         let wrong = |code, message: String| Err(FieldErrors::one(name.as_str(), code, message));
@@ -200,7 +201,7 @@ impl TypedAnswers {
                 Some(number) => Some(OpenAnswer::Number(number)),
                 None => return refused(typed_values::NOT_A_NUMBER),
             },
-            FieldType::Date => match Day::read(text) {
+            FieldType::Date => match Day::read(text, dates) {
                 Ok(day) => Some(OpenAnswer::Date(day)),
                 Err(error) => return wrong(FieldCode::InvalidFormat, error.to_string()),
             },
@@ -295,7 +296,7 @@ mod tests {
     fn read(field_type: FieldType, text: &str) -> Result<Option<OpenAnswer>, String> {
         let field = question(field_type, false);
         let answers = typed(std::slice::from_ref(&field), &[(input_name(field.id), text)], &TypedAnswers::default());
-        match answers.read(std::slice::from_ref(&field)) {
+        match answers.read(std::slice::from_ref(&field), DateOrder::DayFirst) {
             Ok(mut given) => Ok(given.remove(&field.id).map(|given| match given {
                 Given::Open(answer) => answer,
                 Given::BankDetails(_) => panic!("bank details"),
@@ -346,12 +347,15 @@ mod tests {
         ];
         let nothing = TypedAnswers::default();
         let needed = all.map(|field_type| question(field_type, true));
-        let errors = nothing.read(&needed).unwrap_err().into_list();
+        let errors = nothing.read(&needed, DateOrder::DayFirst).unwrap_err().into_list();
         assert_eq!(errors.len(), all.len());
         for (field, error) in needed.iter().zip(&errors) {
             assert!(error.field.starts_with(&input_name(field.id)), "{error:?}");
         }
-        assert_eq!(nothing.read(&all.map(|field_type| question(field_type, false))), Ok(BTreeMap::new()));
+        assert_eq!(
+            nothing.read(&all.map(|field_type| question(field_type, false)), DateOrder::DayFirst),
+            Ok(BTreeMap::new())
+        );
     }
 
     #[test]
@@ -359,11 +363,14 @@ mod tests {
         let fields = [question(FieldType::Address, false)];
         let part = |part: &str| part_name(fields[0].id, part);
         let street = [(part("line1"), "1 Main St"), (part("region"), "NY")];
-        let errors = typed(&fields, &street, &TypedAnswers::default()).read(&fields).unwrap_err().into_list();
+        let errors = typed(&fields, &street, &TypedAnswers::default())
+            .read(&fields, DateOrder::DayFirst)
+            .unwrap_err()
+            .into_list();
         let wrong: Vec<_> = errors.into_iter().map(|error| error.field).collect();
         assert_eq!(wrong, [part("city"), part("country")]);
         let whole = [street.as_slice(), &[(part("city"), "Albany"), (part("country"), "USA")]].concat();
-        let given = typed(&fields, &whole, &TypedAnswers::default()).read(&fields).unwrap();
+        let given = typed(&fields, &whole, &TypedAnswers::default()).read(&fields, DateOrder::DayFirst).unwrap();
         let Some(Given::Open(OpenAnswer::Address(address))) = given.get(&fields[0].id) else { panic!("{given:?}") };
         assert_eq!(address.lines(), ["1 Main St", "Albany, NY", "USA"]);
     }
@@ -381,7 +388,7 @@ mod tests {
         let replaced = typed(&fields, &[&first[..2], &[(part("number"), "GB82WEST12345698765432")]].concat(), &saved);
         assert_eq!(replaced.ending(fields[0].id).as_deref(), Some("5432"));
         let removed = typed(&fields, &[&first[..2], &[(part(REMOVE), "on")]].concat(), &saved);
-        assert_eq!((removed.ending(fields[0].id), removed.read(&fields).is_err()), (None, true));
+        assert_eq!((removed.ending(fields[0].id), removed.read(&fields, DateOrder::DayFirst).is_err()), (None, true));
         assert_eq!(TypedAnswers::opened(&saved.reveal()), Some(saved));
     }
 

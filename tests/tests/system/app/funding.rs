@@ -327,7 +327,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let action = format!("{}/proof", item_page(&item));
     let own = hidden(&page, &action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let typed = [("source", "institution_confirmation"), ("dated", "3/16/2026"), ("proof_note", "")];
+    let typed = [("source", "institution_confirmation"), ("dated", "16/3/2026"), ("proof_note", "")];
     let fields: Vec<(&str, &str)> = own.chain(typed).collect();
     let file = pdf("The new title", "");
     for _ in 0..2 {
@@ -361,7 +361,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
 async fn proof_that_is_rejected_does_not_count() {
     let desk = Desk::new().await;
     let item = desk.in_progress().await;
-    let typed = [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", "They read it out on the phone.")];
+    let typed = [("source", "new_statement"), ("dated", "16/3/2026"), ("proof_note", "They read it out on the phone.")];
     let page = desk.done(&item, "proof", &typed).await;
     let (_, rest) = page.body.split_once("id=\"proof-").expect("proof");
     let (_, rest) = rest.split_once("<li class=\"open\" id=\"proof-").unwrap_or((rest, rest));
@@ -429,7 +429,7 @@ async fn proof_that_was_filed_beside_the_accepted_one_is_not_decided_any_more() 
     let item = desk.in_progress().await;
     let mut filed = Vec::new();
     for note in ["They read it out on the phone.", "By letter."] {
-        let typed = [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", note)];
+        let typed = [("source", "new_statement"), ("dated", "16/3/2026"), ("proof_note", note)];
         let page = desk.done(&item, "proof", &typed).await;
         let ids = page.body.split("<li class=\"open\" id=\"proof-").skip(1);
         filed = ids.map(|rest| rest.split('"').next().expect("an id").to_owned()).collect();
@@ -573,7 +573,7 @@ async fn nothing_of_another_organization_exists() {
             ("label", "X"),
             ("asset_kind", "other"),
             ("source", "new_statement"),
-            ("dated", "3/16/2026"),
+            ("dated", "16/3/2026"),
             ("proof_note", "X"),
         ];
         let refused = desk.maren.post(&format!("{}/{act}", item_page(&theirs)), &fields).await;

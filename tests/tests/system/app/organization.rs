@@ -59,23 +59,23 @@ async fn an_admin_saves_the_name_and_the_time_zone() {
     for text in [
         "<label for=\"name\">Organization name</label>",
         "<label for=\"time_zone\">Time zone</label>",
-        "<option value=\"UTC\" selected>UTC</option>",
-        "<option value=\"America/New_York\">New York</option>",
+        "maxlength=\"60\" value=\"UTC\" aria-describedby=\"time_zone-hint\"",
+        "<option>America/New_York</option>",
         ">Invite member</button>",
         "No own contacts yet",
     ] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
-    let saved = send(&admin, PAGE, &[("name", " Harbor & Pine "), ("time_zone", "America/New_York")]).await;
+    let saved = send(&admin, PAGE, &[("name", " Harbor & Pine "), ("time_zone", "new york")]).await;
     assert_eq!((saved.status, saved.location()), (303, PAGE), "{}", saved.body);
     let page = admin.get(PAGE).await;
     assert!(page.says("Organization saved") && page.says("value=\"Harbor &#38; Pine\""), "{}", page.body);
-    assert!(page.says("<option value=\"America/New_York\" selected>New York</option>"));
+    assert!(page.says("value=\"America/New_York\""));
     let me = org.get("/api/v1/me").send().await.ok(200);
     assert_eq!(me["organization_name"], "Harbor & Pine", "{me}");
     // A zone that isn't offered is accepted, and survives saving again.
     assert_eq!(send(&admin, PAGE, &[("name", "Harbor"), ("time_zone", "US/Eastern")]).await.status, 303);
-    assert!(admin.get(PAGE).await.says("<option value=\"US/Eastern\" selected>"));
+    assert!(admin.get(PAGE).await.says("value=\"US/Eastern\""));
 
     let member = Browser::of(&org, &ben).await;
     let page = member.get(PAGE).await;

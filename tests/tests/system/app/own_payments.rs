@@ -18,7 +18,7 @@ use tests::pdf::pdf;
 type Sent<'a> = Option<(&'a str, &'a [u8])>;
 
 const REPORT: [(&str, &str); 3] =
-    [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
+    [("sent_on", "14/3/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
 fn arrived(amount: &str) -> [(&str, &str); 4] {
     [("amount", amount), ("currency", "usd"), ("value_date", "Mar 16, 2026"), ("bank_reference", "")]
@@ -202,7 +202,7 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
     );
     let again = ada.send(&page, &action, &REPORT).await;
     assert_eq!((again.status, again.location()), (303, done.location()));
-    let other = [("sent_on", "3/13/2026"), ("reference_type", ""), ("reference", "")];
+    let other = [("sent_on", "13/3/2026"), ("reference_type", ""), ("reference", "")];
     let changed = ada.send(&page, &action, &other).await;
     assert!(changed.status == 409 && changed.says("This form was already used"), "{}", changed.body);
     let second =
@@ -277,7 +277,7 @@ async fn a_report_that_cannot_be_read_keeps_what_was_typed_and_never_an_account_
     let page = ada.get(&path).await;
     for (typed, says) in [
         ([("sent_on", ""), REPORT[1], REPORT[2]], "Sent on "),
-        ([("sent_on", "3/14/2090"), REPORT[1], REPORT[2]], "Sent on must not be in the future"),
+        ([("sent_on", "14/3/2090"), REPORT[1], REPORT[2]], "Sent on must not be in the future"),
         ([REPORT[0], ("reference_type", ""), ("reference", "QX7")], "Reference type must be chosen"),
         ([REPORT[0], ("reference_type", "check_number"), ("reference", " ")], "Reference is missing"),
         ([REPORT[0], ("reference_type", "blood_type"), ("reference", "QX7")], "Reference type must be one of the list"),
@@ -422,7 +422,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     }
     assert_eq!(paying.read().await["state"], "sender_reported");
     let typed =
-        [("amount", "250,000"), ("currency", "USD"), ("value_date", "3/14/2026"), ("bank_reference", "TRN 7741-88")];
+        [("amount", "250,000"), ("currency", "USD"), ("value_date", "14/3/2026"), ("bank_reference", "TRN 7741-88")];
     let done = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     says(
         &receipt(&ada, &done).await,
@@ -486,7 +486,7 @@ async fn what_a_party_hands_in_stands_in_nobodys_way() {
     let (other, own) = tokio::join!(second.live.attend(second.live.ids()[1]), first.live.attend(first.live.ids()[1]));
     let file = pdf("Notice of credit", "");
     let typed =
-        [("amount", "250,000"), ("currency", "USD"), ("value_date", "3/16/2026"), ("bank_reference", "CREDIT 7741")];
+        [("amount", "250,000"), ("currency", "USD"), ("value_date", "16/3/2026"), ("bank_reference", "CREDIT 7741")];
     for (by, paying) in [(&other, &second), (&own, &first)] {
         let page = by.get(&paying.path()).await;
         let filed = send(by, &page, &format!("{}/arrived", paying.path()), &typed, Some(("Notice.pdf", &file))).await;

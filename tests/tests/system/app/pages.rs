@@ -81,7 +81,7 @@ async fn visits_of_a_payment() -> Vec<Visit> {
     paying.open().await;
     visits.push(visit(org, &ada.browser, &ada.at(&path), &ada.at("")).await.1);
     assert_eq!(visits[1].operation, "read_instructions");
-    let typed = [("amount", "1"), ("currency", "USD"), ("value_date", "3/16/2026"), ("bank_reference", "")];
+    let typed = [("amount", "1"), ("currency", "USD"), ("value_date", "16/3/2026"), ("bank_reference", "")];
     assert_eq!(northwind.submit(&path, &format!("{path}/arrived"), &typed).await.status, 303);
     for page in ["", &path] {
         visits.push(visit(org, &northwind.browser, &northwind.at(page), "their link").await.1);

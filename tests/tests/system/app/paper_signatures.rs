@@ -13,7 +13,7 @@ use tests::{Fault, Rule, Shaky};
 use super::evidence::{lines, unzipped};
 use crate::unknown_id;
 
-const POST: [(&str, &str); 3] = [("day", "11/20/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
+const POST: [(&str, &str); 3] = [("day", "20/11/2026"), ("how", "By post"), ("note", "Two <b>pages</b>.")];
 
 async fn two_signers() -> Live {
     Live::new(|draft| {
@@ -401,12 +401,12 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
         ([("day", "soon"), ("how", "By post"), ("note", "")], &scan[..], "Date signed must be a date"),
         ([("day", &*next_year), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be in the future"),
         ([("day", "11/20/1926"), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be before 2000"),
-        ([("day", "11/20/2026"), ("how", " "), ("note", "kept")], &scan, "How it came must"),
-        ([("day", "11/20/2026"), ("how", "a\u{202e}b"), ("note", "")], &scan, "How it came must"),
-        ([("day", "11/20/2026"), ("how", "By post"), ("note", "a\u{7}b")], &scan, "Note must"),
-        ([("day", "11/20/2026"), ("how", "By post"), ("note", "kept")], b"", "Scan is empty"),
-        ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], b"<html><script>", "Scan must be a PDF"),
-        ([("day", "11/20/2026"), ("how", "By post"), ("note", "")], &big, "Scan is 4.1 MB. The limit is 4 MB"),
+        ([("day", "20/11/2026"), ("how", " "), ("note", "kept")], &scan, "How it came must"),
+        ([("day", "20/11/2026"), ("how", "a\u{202e}b"), ("note", "")], &scan, "How it came must"),
+        ([("day", "20/11/2026"), ("how", "By post"), ("note", "a\u{7}b")], &scan, "Note must"),
+        ([("day", "20/11/2026"), ("how", "By post"), ("note", "kept")], b"", "Scan is empty"),
+        ([("day", "20/11/2026"), ("how", "By post"), ("note", "")], b"<html><script>", "Scan must be a PDF"),
+        ([("day", "20/11/2026"), ("how", "By post"), ("note", "")], &big, "Scan is 4.1 MB. The limit is 4 MB"),
     ] {
         let page = send(&live.member, &path, &form, &typed, ("Scan.pdf", file)).await;
         assert!(page.status == 422 && page.says(says), "{says}: {} {}", page.status, page.body);

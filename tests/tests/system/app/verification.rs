@@ -53,7 +53,7 @@ async fn record(browser: &Browser, path: &str, typed: &[(&str, &str)]) -> Page {
 }
 
 const PASSPORT: [(&str, &str); 3] =
-    [("method", "Passport, seen on a video call"), ("reference", "KYC-4711"), ("day", "11/20/2026")];
+    [("method", "Passport, seen on a video call"), ("reference", "KYC-4711"), ("day", "20/11/2026")];
 
 async fn gate(org: &Org, agreement: &Agreement) -> (Value, Value) {
     let read = org.get(format!("/api/v1/agreements/{}", agreement.id())).send().await.ok(200);
@@ -141,12 +141,12 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     let at = path(&agreement, ids(&agreement)[0]);
     let (before, next_year) = (org.state().await, (Timestamp::now().plus_seconds(370 * 86_400)).day());
     for (typed, says) in [
-        ([("method", ""), ("reference", ""), ("day", "11/20/2026")], "Method must"),
-        ([("method", "<b>Passport</b>"), ("reference", "a\u{202e}b"), ("day", "11/20/2026")], "Reference must"),
+        ([("method", ""), ("reference", ""), ("day", "20/11/2026")], "Method must"),
+        ([("method", "<b>Passport</b>"), ("reference", "a\u{202e}b"), ("day", "20/11/2026")], "Reference must"),
         ([("method", "Passport"), ("reference", ""), ("day", "soon")], "Date must be a date"),
         ([("method", "Passport"), ("reference", ""), ("day", "2026-02-30")], "Date must be a day that exists"),
         ([("method", "Passport"), ("reference", ""), ("day", &next_year)], "Date can’t be in the future"),
-        ([("method", &"x".repeat(201)), ("reference", ""), ("day", "11/20/2026")], "Method must"),
+        ([("method", &"x".repeat(201)), ("reference", ""), ("day", "20/11/2026")], "Method must"),
     ] {
         let page = record(&browser, &at, &typed).await;
         assert!(page.status == 422 && page.says(says) && !page.says("<b>"), "{says}: {}", page.body);

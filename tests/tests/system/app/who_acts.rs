@@ -399,7 +399,7 @@ async fn a_paper_signature_of_an_entity_names_whose_hand_it_is() {
     let fields = hidden(&page, &path);
     let own: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let record = async |more: &[(&str, &str)]| {
-        let typed = [("day", "3/14/2024"), ("how", "By mail")];
+        let typed = [("day", "14/3/2024"), ("how", "By mail")];
         let all: Vec<_> = own.iter().copied().chain(typed).chain(more.iter().copied()).collect();
         live.member.upload(&path, &all, ("file", "Scan.pdf", &pdf("A scan", ""))).await
     };

@@ -219,7 +219,7 @@ async fn prove(folder: &Path, process: &Process, account: &str, agreement: &str)
     send(&publish, &publish, &[]).await;
     send(&item, &format!("{item}/claim"), &[("claim_note", "The bank changed the title.")]).await;
     let typed =
-        [("source", "institution_confirmation"), ("dated", "3/16/2026"), ("proof_note", "By letter of the branch.")];
+        [("source", "institution_confirmation"), ("dated", "16/3/2026"), ("proof_note", "By letter of the branch.")];
     send(&item, &format!("{item}/proof"), &typed).await;
     let page = browser.get(&item).await;
     let accept = page.body.split(&format!("action=\"{item}/proof/")).find_map(|rest| rest.split_once("/accept\""));

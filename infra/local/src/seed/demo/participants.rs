@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use shared::domain::agreement::gate::{FieldType, Gate, GateRule, InformationField};
 use shared::domain::agreement::{Agreement, Document, Label};
 use shared::domain::contact::DisplayName;
+use shared::domain::date_order::DateOrder;
 use shared::domain::ids::{AgreementId, OrgId, ParticipantId, ReceiptId};
 use shared::domain::information::typed::{TypedAnswers, input_name, part_name};
 use shared::domain::participant::ParticipantLink;
@@ -139,7 +140,7 @@ fn answers(agreement: &Agreement, by: ParticipantId, name: &DisplayName) -> Opti
     }
     let value = |wanted: &str| typed.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| *value);
     let typed = TypedAnswers::submitted(questions, value, BTreeMap::new(), &TypedAnswers::default());
-    Some(AnswerForm { gate, version: 0, typed })
+    Some(AnswerForm { gate, version: 0, typed, dates: DateOrder::default() })
 }
 
 fn signatory(agreement: &Agreement, by: &ActingParticipant) -> Option<Signatory> {

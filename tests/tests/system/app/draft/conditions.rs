@@ -54,7 +54,7 @@ async fn every_type_of_condition_is_added_set_and_removed() {
     let FormCopy { name: copy, id } = desk.copy();
     let until = [("copy", copy.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];
     assert_eq!(desk.send(&format!("{steps}/conditions"), &until).await.status, 303);
-    assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"May 4, 2031 12:30 PM\""));
+    assert!(desk.browser.get(&format!("{page}/conditions/{id}")).await.says("value=\"4 May 2031, 12:30\""));
     for (name, value) in [("wait", "0"), ("wait", "-1"), ("wait", "soon"), ("wait", "999999999"), ("until", "tomorrow")]
     {
         let wrong = desk.send(&format!("{steps}/conditions"), &[("type", "countdown"), (name, value)]).await;

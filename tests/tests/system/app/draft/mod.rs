@@ -186,7 +186,7 @@ async fn a_draft_that_is_published_while_another_types_keeps_what_was_typed_in_s
     assert_eq!(late.status, 409);
     assert!(late.says("published while you were typing") && late.says("A better name"), "{}", late.body);
     assert!(late.says("<dt>Step name</dt>") && late.says("Now: Signing"), "{}", late.body);
-    let form = [("act", "expiry"), ("seen", "x"), ("expires_at", "12/31/2031")];
+    let form = [("act", "expiry"), ("seen", "x"), ("expires_at", "31/12/2031")];
     let late = desk.send(&format!("{page}/details"), &form).await;
     assert!(
         late.says("<dt>Expires</dt>") && late.says("31 Dec 2031, 23:59 UTC"),

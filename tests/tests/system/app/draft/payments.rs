@@ -49,7 +49,7 @@ async fn a_payment_is_added_changed_and_removed() {
         ("payee", &ada),
         ("direction", "incoming"),
         ("method", "swift"),
-        ("due", "3/20/2031"),
+        ("due", "20/3/2031"),
     ];
     for _ in 0..2 {
         let added = desk.send(&format!("{page}/payments"), &fields).await;
@@ -83,7 +83,7 @@ async fn a_payment_is_added_changed_and_removed() {
     let path = format!("{page}/payments/{id}");
     let edit = desk.browser.get(&path).await;
     for text in
-        ["value=\"250,000.00\"", "value=\"Mar 20, 2031\"", "value=\"incoming\" selected", "value=\"swift\" selected"]
+        ["value=\"250,000.00\"", "value=\"20 Mar 2031\"", "value=\"incoming\" selected", "value=\"swift\" selected"]
     {
         assert!(edit.says(text), "{text}: {}", edit.body);
     }
@@ -154,7 +154,7 @@ async fn what_is_wrong_with_a_payment_is_said_at_its_field_and_nothing_typed_is_
         ("amount", "1,2,3", "USD", "must be a number such as"),
         ("amount", "5", "", "must be given with the amount"),
         ("currency", "XXQ", "", "must be a currency of ISO 4217"),
-        ("due", "31/12/2031", "USD", "must be a date"),
+        ("due", "12/31/2031", "USD", "must be a date"),
         ("payer", "nobody", "USD", "must be one of the draft’s participants"),
         ("method", "pigeon", "USD", "must be one of those in the list"),
         ("direction", "up", "USD", "must be one of those in the list"),

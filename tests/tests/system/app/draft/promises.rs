@@ -42,7 +42,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
             vec![
                 ("kind", "scheduled"),
                 ("name", "Quarterly report"),
-                ("first", "3/31/2031"),
+                ("first", "31/3/2031"),
                 ("every", "1"),
                 ("unit", "quarter"),
                 ("times", "8"),
@@ -94,7 +94,7 @@ async fn each_kind_of_promise_is_added_changed_moved_and_removed() {
     assert_eq!(promises[3]["days"], json!(["2031-03-31", "2031-06-30"]));
 
     let edit = desk.browser.get(&format!("{path}/{report}")).await;
-    for text in ["value=\"Mar 31, 2031\"", "value=\"quarter\" selected", "value=\"8\"", " checked"] {
+    for text in ["value=\"31 Mar 2031\"", "value=\"quarter\" selected", "value=\"8\"", " checked"] {
         assert!(edit.says(text), "{text}: {}", edit.body);
     }
     let edit = desk.browser.get(&format!("{path}/{notice_of_round}")).await;
@@ -176,12 +176,12 @@ async fn what_is_wrong_with_a_promise_is_said_at_its_field() {
         (vec![("kind", "standing"), ("days", "0")], "days-error"),
         (vec![("kind", "standing"), ("days", "ninety")], "must be a whole number from 1 to 3660"),
         (vec![("kind", "scheduled")], "must have one date or more"),
-        (vec![("kind", "scheduled"), ("dates", "2/30/2031")], "must be a day that exists"),
+        (vec![("kind", "scheduled"), ("dates", "30/2/2031")], "must be a day that exists"),
         (vec![("kind", "scheduled"), ("dates", "1/1/2031"), ("first", "1/1/2031")], "fill in one of the two"),
         (vec![("kind", "scheduled"), ("first", "1/1/2031"), ("every", "0"), ("unit", "month")], "every-error"),
         (vec![("kind", "scheduled"), ("first", "1/1/2031"), ("every", "1"), ("unit", "day")], "unit-error"),
         (
-            vec![("kind", "scheduled"), ("first", "1/2/2031"), ("every", "1"), ("unit", "week"), ("last", "1/1/2031")],
+            vec![("kind", "scheduled"), ("first", "2/1/2031"), ("every", "1"), ("unit", "week"), ("last", "1/1/2031")],
             "must not be before the first day",
         ),
         (vec![("kind", "triggered")], "must have one trigger or more"),
@@ -205,14 +205,14 @@ async fn two_members_who_edit_one_promise_are_told_of_each_other() {
     let page = desk.two_party().await;
     let boxes = Boxes::of(&desk, &page).await;
     let FormCopy { name: copy, id } = desk.copy();
-    let add = boxes.with(&[("kind", "scheduled"), ("copy", &copy), ("name", "Fee"), ("dates", "6/30/2031")]);
+    let add = boxes.with(&[("kind", "scheduled"), ("copy", &copy), ("name", "Fee"), ("dates", "30/6/2031")]);
     assert_eq!(desk.send(&format!("{page}/promises"), &add).await.status, 303);
     let path = format!("{page}/promises/{id}");
     let seen = desk.seen(&path).await;
     let theirs = [("form_token", other_token.as_str()), ("seen", &seen), ("kind", "scheduled"), ("name", "Dues")];
-    let theirs = boxes.with(&[&theirs[..], &[("dates", "6/30/2031\n9/30/2031")]].concat());
+    let theirs = boxes.with(&[&theirs[..], &[("dates", "30/6/2031\n30/9/2031")]].concat());
     assert_eq!(other.post(&path, &theirs).await.status, 303);
-    let own = boxes.with(&[("seen", &seen), ("kind", "scheduled"), ("name", "Charge"), ("dates", "6/30/2031")]);
+    let own = boxes.with(&[("seen", &seen), ("kind", "scheduled"), ("name", "Charge"), ("dates", "30/6/2031")]);
     let stale = desk.send(&path, &own).await;
     assert_eq!(stale.status, 409);
     for text in [

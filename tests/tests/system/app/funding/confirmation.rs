@@ -66,7 +66,7 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     assert_says(&read, &["It makes no item funded"]);
     let (token, submission) = (read.hidden("form_token"), read.hidden("submission"));
     let file_it = format!("{}/confirmation/{submission}", item_page(&item));
-    let dated = [("form_token", token.as_str()), ("dated", "3/16/2026")];
+    let dated = [("form_token", token.as_str()), ("dated", "16/3/2026")];
     let early = desk.maren.post(&file_it, &dated).await;
     assert_eq!(early.status, 404, "it is not accepted yet: {}", early.body);
     let accept = [("form_token", token.as_str()), ("submission", &submission)];
@@ -83,7 +83,7 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let before = desk.org.events().await.len();
     let own = tests::attending::hidden(&page, &file_it);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let fields: Vec<(&str, &str)> = own.chain([("dated", "3/16/2026")]).collect();
+    let fields: Vec<(&str, &str)> = own.chain([("dated", "16/3/2026")]).collect();
     for _ in 0..2 {
         let filed = desk.maren.post(&file_it, &fields).await;
         assert_eq!(filed.status, 303, "{}", filed.body);
@@ -101,7 +101,7 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let action = format!("{}/proof", item_page(&item));
     let own = tests::attending::hidden(&page, &action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let typed = [("source", "institution_confirmation"), ("dated", "3/16/2026"), ("proof_note", "")];
+    let typed = [("source", "institution_confirmation"), ("dated", "16/3/2026"), ("proof_note", "")];
     let fields: Vec<(&str, &str)> = own.chain(typed).collect();
     let again = desk.maren.upload(&action, &fields, ("file", "copy.pdf", &file)).await;
     assert_eq!(again.status, 409, "{}", again.body);
@@ -119,7 +119,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
     let draft = desk.org.paper(&[&two]).await;
     let agreement: AgreementId = id(&draft).parse().expect("an id");
     desk.org.decide_at_once(&desk.person, agreement, ProposalAction::PublishAgreement).await;
-    let proof = |note| [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", note)];
+    let proof = |note| [("source", "new_statement"), ("dated", "16/3/2026"), ("proof_note", note)];
     let file = async |item: &Value, note| waiting(&desk.done(item, "proof", &proof(note)).await);
     let first = file(&one, "On the phone.").await;
     let page = home().await;

@@ -44,7 +44,7 @@ pub fn waiting(page: &Page) -> Vec<String> {
 }
 
 const PROOF: [(&str, &str); 3] =
-    [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", "They read it out on the phone.")];
+    [("source", "new_statement"), ("dated", "16/3/2026"), ("proof_note", "They read it out on the phone.")];
 
 impl Desk {
     async fn opened(&self, item: &Value, act: &str, typed: &[(&str, &str)]) -> Opened {
@@ -74,7 +74,7 @@ async fn proof_is_accepted_only_as_its_page_showed_the_item() {
     desk.rename(&desk.estate.settlor, "Sol Harbor").await;
     stale.is_out_of_date(&desk, CHANGED, "Changed: the names of people, trust or workspace.").await;
     let stale = desk.opened(&item, &accept, &[]).await;
-    let letter = [("source", "new_statement"), ("dated", "3/17/2026"), ("proof_note", "By letter.")];
+    let letter = [("source", "new_statement"), ("dated", "17/3/2026"), ("proof_note", "By letter.")];
     desk.done(&item, "proof", &letter).await;
     let shown = stale.is_out_of_date(&desk, CHANGED, "Changed: the proof.").await;
 

@@ -303,7 +303,7 @@ async fn files_that_go_out_tell_claims_from_proof() {
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     let line = csv.body.lines().nth(1).expect("a record");
     assert!(line.contains(",claimed,open,false,") && line.contains(",Maren Holt,,,,,"), "{line}");
-    let typed = [("source", "new_statement"), ("dated", "3/16/2026"), ("proof_note", "Read out on the phone.")];
+    let typed = [("source", "new_statement"), ("dated", "16/3/2026"), ("proof_note", "Read out on the phone.")];
     desk.done(&item, "proof", &typed).await;
     let csv = desk.maren.get(&format!("{}/export", desk.path())).await;
     assert!(csv.body.contains(",new_statement,2026-03-16,to_review,,"), "{}", csv.body);

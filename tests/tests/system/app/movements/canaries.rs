@@ -282,7 +282,7 @@ impl Set {
         let fields = hidden(&page, &action);
         let own = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let typed =
-            [("amount", "250,000"), ("currency", "USD"), ("value_date", "3/16/2026"), ("bank_reference", "TRN 1")];
+            [("amount", "250,000"), ("currency", "USD"), ("value_date", "16/3/2026"), ("bank_reference", "TRN 1")];
         let typed: Vec<_> = own.chain(typed).collect();
         for (name, status) in [(format!("{}.pdf", marked.account), 422), ("Advice.pdf".to_owned(), 303)] {
             let file = ("file", name.as_str(), &pdf("Credit advice", "")[..]);

@@ -352,7 +352,7 @@ async fn a_form_of_evidence_files_one_set_of_facts() {
     for _ in 0..2 {
         assert_eq!(send(maren, &page, &action, &first).await.status, 303, "the same again is done once");
     }
-    for (field, value) in [("amount", "150,000.00"), ("value_date", "3/15/2026"), ("bank_reference", "R-2")] {
+    for (field, value) in [("amount", "150,000.00"), ("value_date", "15/3/2026"), ("bank_reference", "R-2")] {
         let typed = first.map(|(name, typed)| if name == field { (name, value) } else { (name, typed) });
         let refused = send(maren, &page, &action, &typed).await;
         assert_eq!(refused.status, 409, "{field}: {}", refused.body);

@@ -268,7 +268,7 @@ async fn account_numbers_are_nowhere_but_where_they_were_typed() {
     let note = format!("Paid to {number}");
     refuse("cancel", &[("reason", &note)], &mut seen).await;
     refuse("exception", &[("reason", "other"), ("note", &note)], &mut seen).await;
-    refuse("claim", &[("sent_on", "3/14/2026"), ("reference_type", "other"), ("reference", number)], &mut seen).await;
+    refuse("claim", &[("sent_on", "14/3/2026"), ("reference_type", "other"), ("reference", number)], &mut seen).await;
     deal.done(maren, "claim", &CLAIM).await;
     let iban_as_reference = evidence("recipient_confirmation", "250,000.00", "DE89370400440532013000");
     let refused = deal.act(maren, "evidence", &iban_as_reference).await;

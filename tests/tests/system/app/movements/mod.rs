@@ -60,14 +60,14 @@ const IBAN: Account<'_> = [
 ];
 
 const CLAIM: [(&str, &str); 3] =
-    [("sent_on", "3/14/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
+    [("sent_on", "14/3/2026"), ("reference_type", "fedwire_imad"), ("reference", "20260314B1QGC08C000123")];
 
 fn evidence<'a>(source: &'a str, amount: &'a str, reference: &'a str) -> [(&'a str, &'a str); 5] {
     [
         ("source", source),
         ("amount", amount),
         ("currency", "USD"),
-        ("value_date", "3/16/2026"),
+        ("value_date", "16/3/2026"),
         ("bank_reference", reference),
     ]
 }

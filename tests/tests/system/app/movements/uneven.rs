@@ -55,7 +55,7 @@ async fn an_overpaid_payment_is_reconciled_by_what_stayed() {
 async fn an_overpaid_payment_reconciles_once_it_is_said_what_became_of_the_surplus() {
     for (typed, sentence) in [
         (
-            [("resolution", "surplus_returned"), ("returned_on", "3/17/2026"), ("surplus_note", "Fedwire, same day")],
+            [("resolution", "surplus_returned"), ("returned_on", "17/3/2026"), ("surplus_note", "Fedwire, same day")],
             "USD 10,000.00 more than the amount arrived, and was returned.",
         ),
         (

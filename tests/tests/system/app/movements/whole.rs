@@ -229,9 +229,9 @@ async fn refusals_say_why_and_keep_what_was_typed() {
     for (typed, why) in [
         ([("sent_on", "soon"), ("reference_type", ""), ("reference", "QX7")], "Sent on must be a date"),
         ([("sent_on", "3/14/2126"), ("reference_type", ""), ("reference", "")], "Sent on must not be in the future"),
-        ([("sent_on", "3/14/2026"), ("reference_type", ""), ("reference", "QX7")], "Reference type must be chosen"),
-        ([("sent_on", "3/14/2026"), ("reference_type", "uetr"), ("reference", "QX7")], "Reference must be a UUID"),
-        ([("sent_on", "3/14/2026"), ("reference_type", "uetr"), ("reference", "")], "Reference is missing"),
+        ([("sent_on", "14/3/2026"), ("reference_type", ""), ("reference", "QX7")], "Reference type must be chosen"),
+        ([("sent_on", "14/3/2026"), ("reference_type", "uetr"), ("reference", "QX7")], "Reference must be a UUID"),
+        ([("sent_on", "14/3/2026"), ("reference_type", "uetr"), ("reference", "")], "Reference is missing"),
     ] {
         let refused = deal.act(&deal.maren, "claim", &typed).await;
         assert_eq!(refused.status, 422, "{}", refused.body);

@@ -155,7 +155,7 @@ impl History {
                 if page.status != 200 {
                     return Form::Absent;
                 }
-                let typed = [("day", "11/20/2026"), ("how", "By post"), ("note", "")];
+                let typed = [("day", "20/11/2026"), ("how", "By post"), ("note", "")];
                 filled(By::Member, &page, path, &typed).with_file(text)
             }
             Act::Accept(gate, who) | Act::Return(gate, who) => {
@@ -178,7 +178,7 @@ impl History {
             Act::Verify(who) => {
                 let path = format!("{at}/participants/{}/verification", person(who));
                 let page = member.get("/app").await;
-                filled(By::Member, &page, path, &[("method", "Passport"), ("day", "11/20/2026")])
+                filled(By::Member, &page, path, &[("method", "Passport"), ("day", "20/11/2026")])
             }
             Act::Reissue(who) => {
                 let access = format!("{at}/participants/{}/access", person(who));
@@ -222,7 +222,7 @@ impl History {
             ("source", "receiving_bank_statement"),
             ("amount", "250,000.00"),
             ("currency", "USD"),
-            ("value_date", "3/16/2026"),
+            ("value_date", "16/3/2026"),
             ("bank_reference", ""),
         ];
         let (path, typed): (String, &[(&str, &str)]) = match step {
@@ -230,7 +230,7 @@ impl History {
             Step::Enter => (path("/instructions"), &account),
             Step::Verify => (path("/instructions/verify"), &verified),
             Step::Release => (path("/instructions/release"), &[("revision", revision)]),
-            Step::Report => (path("/claim"), &[("sent_on", "3/14/2026")]),
+            Step::Report => (path("/claim"), &[("sent_on", "14/3/2026")]),
             Step::File => (path("/evidence"), &proof),
             Step::Accept => (evidence("accept"), &[("received", "0")]),
             Step::Flag => (path("/exception"), &[("reason", "suspected_fraud"), ("note", text)]),

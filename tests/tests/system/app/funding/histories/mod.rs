@@ -197,7 +197,7 @@ impl History {
             Act::Claim(item) => (*item, "claim".to_owned(), vec![("claim_note", &note)]),
             Act::Withdraw(item) => (*item, "claim/withdraw".to_owned(), vec![("withdraw_reason", &note)]),
             Act::File(item) => {
-                let typed = vec![("source", "institution_confirmation"), ("dated", "3/16/2026"), ("proof_note", &note)];
+                let typed = vec![("source", "institution_confirmation"), ("dated", "16/3/2026"), ("proof_note", &note)];
                 (*item, "proof".to_owned(), typed)
             }
             Act::Accept(item) => (*item, format!("proof/{}/accept", self.undecided(*item).await?), Vec::new()),

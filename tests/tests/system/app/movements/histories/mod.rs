@@ -195,7 +195,7 @@ impl History {
                 (path("/instructions/verify"), "verify_instructions", typed)
             }
             Act::Release => (path("/instructions/release"), "release_instructions", text(&[("revision", &revision)])),
-            Act::Report(_) => (path("/claim"), "record_claim", text(&[("sent_on", "3/14/2026")])),
+            Act::Report(_) => (path("/claim"), "record_claim", text(&[("sent_on", "14/3/2026")])),
             Act::Ask => (path("/ask-for-proof"), "ask_for_proof", Vec::new()),
             Act::File(new) => {
                 return (self.file(new, browser, &path("/evidence"), token).await, "file_evidence");
@@ -207,7 +207,7 @@ impl History {
             }
             Act::Settle(is_kept) => {
                 let resolution = if *is_kept { "surplus_kept" } else { "surplus_returned" };
-                let said = [("returned_on", "3/17/2026"), ("surplus_note", "The payer agreed to it")];
+                let said = [("returned_on", "17/3/2026"), ("surplus_note", "The payer agreed to it")];
                 let typed = [&[("resolution", resolution)], &said[..]].concat();
                 (path("/resolve"), "resolve_exception", text(&typed))
             }
@@ -236,7 +236,7 @@ impl History {
         match act {
             Act::Report(is_stale) => {
                 let revision = (deal.payment.revision.saturating_sub(u32::from(*is_stale))).to_string();
-                let typed = [("revision", revision.as_str()), ("sent_on", "3/14/2026")];
+                let typed = [("revision", revision.as_str()), ("sent_on", "14/3/2026")];
                 (party.browser.post(&path("/sent"), &[&own[..], &typed].concat()).await, "report_payment_sent")
             }
             Act::File(new) => {
@@ -265,7 +265,7 @@ impl History {
             ("source", SOURCES[new.source].0),
             ("amount", &amount),
             ("currency", if new.is_usd { "USD" } else { "EUR" }),
-            ("value_date", "3/16/2026"),
+            ("value_date", "16/3/2026"),
             ("bank_reference", ""),
         ];
         match new.document {
