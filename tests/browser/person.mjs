@@ -22,26 +22,33 @@ export class Person {
 
   fail(what) {
     const { pathname } = new URL(this.page.url());
-    throw new Error(`${this.name} ${this.doing}, at ${pathname}, ${this.tab.view.name}: ${what}`);
+    throw new Error(`${this.name} ${this.doing}, at ${pathname}: ${what}`);
   }
 
-  async tries(doing, act) {
+  async tries(doing, act, expected) {
     this.doing = doing;
-    return act().catch((error) => this.fail(error.message.split('\n')[0]));
+    return act().catch((error) => this.fail(expected ? `expected ${expected}` : error.message.split('\n')[0]));
+  }
+
+  // What is wanted, once it is in sight.
+  async seen(doing, locator, expected) {
+    await this.tries(doing, () => locator.waitFor(), expected);
+    return locator;
   }
 
   // Does what leads to a page, and looks whether that page makes them stumble.
   async goes(doing, act, expected = {}) {
+    const { page } = this;
+    const isPage = (response) => response.request().isNavigationRequest() && response.frame() === page.mainFrame()
+      && (response.status() < 300 || response.status() >= 400);
     await this.tries(doing, async () => {
-      const before = this.loads;
-      const [response] = await Promise.all([
-        this.page.waitForResponse((response) => response.request().isNavigationRequest() && response.frame() === this.page.mainFrame()
-          && (response.status() < 300 || response.status() >= 400)),
-        act(),
-      ]);
+      const [response] = await Promise.all([page.waitForResponse(isPage).catch(() => null), act()]);
+      if (!response) {
+        const held = await page.evaluate(() => document.activeElement.validationMessage);
+        throw new Error(held ? `the browser holds the form back: ${held}` : 'no page came');
+      }
       await response.finished();
-      await this.page.waitForLoadState('load');
-      if (this.loads === before) this.fail('no page came');
+      await page.waitForLoadState('load');
     });
     await this.stumbles(expected);
     await this.journey.look(this, doing);
@@ -107,13 +114,17 @@ export class Person {
     return this.page.getByRole('region', { name, exact: true }).or(this.page.getByRole('complementary', { name, exact: true }));
   }
 
-  follows(name, within) {
-    return this.goes(`follows “${name}”`, () => this.link(name, within).click());
+  async follows(name, within) {
+    const doing = `follows “${name}”`;
+    const link = await this.seen(doing, this.link(name, within), 'a link of that name');
+    return this.goes(doing, () => link.click());
   }
 
   // Presses what acts; a refusal is expected by its status.
-  presses(name, { within, status = 200 } = {}) {
-    return this.goes(`presses “${name}”`, () => this.button(name, within).click(), { isAct: true, status });
+  async presses(name, { within, status = 200, isAct = true } = {}) {
+    const doing = `presses “${name}”`;
+    const button = await this.seen(doing, this.button(name, within), 'a button of that name');
+    return this.goes(doing, () => button.click(), { isAct, status });
   }
 
   // A page of the menu, which a phone opens first.
@@ -130,8 +141,9 @@ export class Person {
   // Fields by their labels; of a choice its option.
   async fills(fields, within) {
     for (const [label, value] of Object.entries(fields)) {
-      await this.tries(`fills in “${label}”`, async () => {
-        const field = this.field(label, within);
+      const doing = `fills in “${label}”`;
+      const field = await this.seen(doing, this.field(label, within), 'a field of that label');
+      await this.tries(doing, async () => {
         if (await field.evaluate(({ tagName }) => tagName === 'SELECT')) await field.selectOption({ label: value });
         else if (typeof value === 'object') await field.setInputFiles(value);
         else await field.fill(value);
@@ -140,13 +152,13 @@ export class Person {
   }
 
   checks(label, within) {
-    return this.tries(`checks “${label}”`, () => this.field(label, within).check());
+    return this.tries(`checks “${label}”`, () => this.field(label, within).check(), 'a box or a choice of that label');
   }
 
   // What a page must say, in sight.
   async sees(...texts) {
     for (const text of texts) {
-      await this.tries(`looks for “${text}”`, () => this.one(this.page.getByText(text)).waitFor());
+      await this.seen(`looks for “${text}”`, this.one(this.page.getByText(text)), 'the page to say so');
     }
   }
 

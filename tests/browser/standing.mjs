@@ -3,7 +3,7 @@
 export const PAGES = {
   'Home': [
     { what: 'how much there is to do', text: '2 things need you.' },
-    { what: 'the most urgent of it', link: 'Purchase price' },
+    { what: 'the most urgent of it', link: /^Purchase/ },
     { what: 'its amount', text: /\$480,000\.00 USD/ },
     { what: 'what it asks for', text: 'To authorize' },
     { what: 'what waits next, and for whom', text: /A member to read the answers of Nora West/ },
