@@ -22,7 +22,7 @@ export const PAGES = {
     { what: 'the deal', heading: 'Purchase of 12 Harbor Street' },
     { what: 'the step', text: 'Step 1 of 2: Signing' },
     { what: 'its amount, which is also owed', text: '$480,000.00 USD' },
-    { what: 'what is claimed', text: 'Claimed sent' },
+    { what: 'what is claimed', text: 'Claimed, not proven' },
     { what: 'what is proven', text: 'Proven received' },
     { what: 'whom it waits for', text: 'Nora West and Otto Lund to sign' },
     { what: 'between whom', text: /^Otto Lund Signer/ },

@@ -1,5 +1,6 @@
 //! The header of agreements' and proposals' pages: title, parties, amount, key terms, state, deadline and documents.
 
+use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::ledger::{AgreementMoney, LedgerFigures};
 use shared::domain::money::in_app;
@@ -7,11 +8,11 @@ use shared::domain::movement::Movement;
 use shared::domain::workspace::Workspace;
 use shared::text;
 
-use crate::agreement_summary::AgreementSummary;
+use crate::agreement_summary::{AgreementSummary, GateRow};
 use crate::labels::{Badge, DisplayTime};
 use crate::layout::Link;
 use crate::payment_list::name;
-use crate::urls::workspace_url;
+use crate::urls::{access_url, movement_url, workspace_url};
 
 /// Most parties, most terms and most documents in the header. The page has all of them below.
 const SHOWN_MAX: usize = 4;
@@ -42,6 +43,8 @@ pub struct Deal {
     pub money: Vec<DealMoney>,
     /// What it waits for first, such as `Ada Okafor to approve`.
     pub waits_for: Option<String>,
+    /// Where a member does what is next, or helps those it waits for.
+    pub next_act: Option<Link>,
     /// Its payments: purpose and amount.
     pub payments: Vec<(String, String)>,
     /// How many more payments there are.
@@ -134,6 +137,7 @@ impl Deal {
             amount: amount.cloned(),
             money: Vec::new(),
             waits_for: summary.next.clone(),
+            next_act: None,
             payments: Vec::new(),
             more_payments: 0,
             terms: terms.collect(),
@@ -156,6 +160,34 @@ impl Deal {
             DealMoney { amount: shown(sum.amount), owed: shown(owed), claimed: if_any(claimed), proven: if_any(proven) }
         };
         Self { money: money.iter().map(sum).collect(), ..self }
+    }
+
+    /// Adds what is next on an active agreement: the first act of an open condition, the payment that it waits for, or
+    /// the link of the participant whom it waits for.
+    #[must_use]
+    pub fn with_next_act(self, agreement: &Agreement, summary: &AgreementSummary) -> Self {
+        let rows = summary.steps.iter().zip(&agreement.stages);
+        let mut gates = rows.flat_map(|(step, stage)| step.gates.iter().zip(&stage.gates));
+        let is_to_do = |gate: &Gate| {
+            !agreement.to_review(gate).is_empty() || matches!(gate.rule, GateRule::IdentityVerified { .. })
+        };
+        let act_of = |row: &GateRow, gate: &Gate| match &gate.rule {
+            GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(*id) => {
+                Some(Link { url: movement_url(*id), text: "Authorize the payment".to_owned() })
+            }
+            GateRule::MovementReconciled { movement_id: Some(id) } => {
+                Some(Link { url: movement_url(*id), text: "Open the payment".to_owned() })
+            }
+            _ => row.acts.first().filter(|_| is_to_do(gate)).cloned().or_else(|| {
+                let waited_for = agreement.unmet_by(gate).into_iter().next()?;
+                let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
+                let name = &summary.participants.get(at)?.name;
+                Some(Link { url: access_url(agreement.id(), waited_for), text: format!("Get the link of {name}") })
+            }),
+        };
+        let is_active = agreement.lifecycle() == Lifecycle::Active;
+        let next = gates.find(|(_, gate)| is_active && gate.state.status() == GateStatus::Open);
+        Self { next_act: next.and_then(|(row, gate)| act_of(row, gate)), ..self }
     }
 
     /// Adds the payments that have an amount.

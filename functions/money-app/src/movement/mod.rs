@@ -231,6 +231,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         amount: terms.money.map(|money| ("Amount", money.for_people())),
         money: Vec::new(),
         waits_for: None,
+        next_act: None,
         payments: Vec::new(),
         more_payments: 0,
         terms: due.into_iter().chain(reference).chain(how).collect(),

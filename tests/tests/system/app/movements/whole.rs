@@ -287,7 +287,7 @@ async fn a_deals_page_opens_with_what_is_owed_claimed_and_proven() {
     let deal = Deal::new().await;
     let figures = async || {
         let page = deal.maren.get(&deal.of_agreement()).await;
-        ["Amount", "Owed", "Claimed sent", "Proven received"].map(|name| figure(&page, name))
+        ["Amount", "Owed", "Claimed, not proven", "Proven received"].map(|name| figure(&page, name))
     };
     let (all, none) = ("$250,000.00 USD", "None");
     assert_eq!(figures().await, [all, all, none, none]);
@@ -297,7 +297,7 @@ async fn a_deals_page_opens_with_what_is_owed_claimed_and_proven() {
     let deal = Deal::claimed().await;
     let figures = async || {
         let page = deal.maren.get(&deal.of_agreement()).await;
-        ["Amount", "Owed", "Claimed sent", "Proven received"].map(|name| figure(&page, name))
+        ["Amount", "Owed", "Claimed, not proven", "Proven received"].map(|name| figure(&page, name))
     };
     assert_eq!(figures().await, [all, all, all, none]);
     let proof = deal.file(&deal.maren, "receiving_bank_notification", "100,000.00", "TRN 7741").await;
