@@ -350,7 +350,11 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let line = if now_asks {
         "Opening a participant’s link takes a code from now on. Those who already have their pages open stay there until their session ends.".to_owned()
     } else {
-        format!("Times are shown and typed in {} from now on, and dates like {}.", settings.time_zone.as_str(), settings.time_zone.dates().days())
+        format!(
+            "Times are shown and typed in {} from now on, and dates like {}.",
+            settings.time_zone.as_str(),
+            settings.time_zone.dates().days()
+        )
     };
     let redirect = redirect_with_notice(&submitted, PATH.to_owned(), "Organization saved", &line).await;
     let (scope, admin, asks) = (submitted.scope(), submitted.submitter(), submitted.form().has(SETTINGS.codes));

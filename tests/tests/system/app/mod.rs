@@ -40,6 +40,7 @@ mod several_documents;
 mod sign_in;
 mod signing;
 mod strangers;
+mod times;
 mod tokens;
 mod unsent;
 mod uploads;

@@ -301,7 +301,8 @@ async fn what_a_form_says_about_a_satisfaction_is_told_at_its_field() {
     let desk = Desk::new().await;
     let path = desk.path(1);
     let page = desk.maren.get(&path).await;
-    for text in ["When it was done", "Add a day, a note or a file", "enctype=\"multipart/form-data\"", &day(0).for_people()]
+    for text in
+        ["When it was done", "Add a day, a note or a file", "enctype=\"multipart/form-data\"", &day(0).for_people()]
     {
         assert!(page.says(text), "{text}: {}", page.body);
     }

@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use shared::domain::delivery::{Attempt, Claim, Delivery, DeliveryState, FailureClass, Outcome, Progress, Schedule};
 use shared::domain::ids::EventId;
 use shared::domain::time::Timestamp;
-use shared::domain::time_zone::TimeZone;
 use shared::domain::time_scale::TimeScale;
+use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use shared::store::deliveries::DeliveryKey;
 use shared::store::due::DueEntry;
@@ -164,7 +164,8 @@ async fn a_test_waits_for_its_outcome_for_a_moment() {
     assert!(late.says("Test event sent, waiting for the outcome"), "{}", late.body);
     drop(hold);
     let page = subscriber.admin.get(&subscriber.path()).await;
-    for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", " data-seconds>"] {
+    for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", "<time datetime=\""]
+    {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
