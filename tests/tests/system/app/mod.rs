@@ -42,6 +42,7 @@ mod several_documents;
 mod sign_in;
 mod signing;
 mod strangers;
+mod times;
 mod tokens;
 mod unsent;
 mod uploads;

@@ -164,7 +164,8 @@ async fn a_test_waits_for_its_outcome_for_a_moment() {
     assert!(late.says("Test event sent, waiting for the outcome"), "{}", late.body);
     drop(hold);
     let page = subscriber.admin.get(&subscriber.path()).await;
-    for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", " data-seconds>"] {
+    for text in ["<td data-label=\"Response\"><span>204", "<td data-label=\"Response\"><span>503", "<time datetime=\""]
+    {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }
