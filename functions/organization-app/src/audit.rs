@@ -149,7 +149,7 @@ fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPa
     page.is_filtered = !query.filter.is_empty();
     page.is_first = query.before.is_none();
     page.rows = found.rows.iter().map(|row| RowView::new(row, &page.typed, found, is_admin)).collect();
-    page.looked_back_to = found.looked_back_to.map(|at| DisplayTime::from(at));
+    page.looked_back_to = found.looked_back_to.map(DisplayTime::from);
     page.next = found.next.map(|next| page.typed.url(Some(next)));
     page.earlier = found.next.is_none().then(|| page.typed.week_before(query.first).url(None));
     page

@@ -79,7 +79,7 @@ struct Question {
 }
 
 impl AnswersPage {
-    fn field<'a>(&self, question: &'a Question) -> Field<'a> {
+    fn field(question: &Question) -> Field<'_> {
         let kind = match question.kind {
             FieldType::Date => ANSWERS.dates,
             FieldType::Number => ANSWERS.answers.hint("Such as 1,250 or 12.5."),

@@ -14,6 +14,8 @@ use shared::domain::audit::{NO_ROUTE, WRONG_METHOD};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::service::call_record::catch_panic_and_overrun;
+use shared::service::identity::participant_sessions::ParticipantSession;
+use shared::service::identity::sessions::SignedIn;
 use shared::text::reader;
 use shared::web::Request;
 
@@ -257,13 +259,10 @@ impl PageRoute {
                 }
                 RouteKind::Page | RouteKind::Action => request.authenticate(operation).await?,
             }
-            match repeats::answered(&mut request, sent)? {
-                Some(answer) => Ok(answer),
-                None => {
-                    let zone = zone_of(&request);
-                    reader::reading_in(zone, (self.handle)(&mut request)).await
-                }
+            if let Some(answer) = repeats::answered(&mut request, sent)? {
+                return Ok(answer);
             }
+            reader::reading_in(zone_of(&request), (self.handle)(&mut request)).await
         })
         .await;
         let result = repeats::or_answered(&request, sent, result).await;
@@ -277,8 +276,8 @@ impl PageRoute {
 
 /// The zone in which a page shows times: that of the organization whose member or participant opens it.
 fn zone_of(request: &Request) -> TimeZone {
-    let of_part = || request.participant_session().map(|session| session.organization());
-    let organization = request.signed_in().map(|signed_in| signed_in.organization()).or_else(|_| of_part());
+    let of_part = || request.participant_session().map(ParticipantSession::organization);
+    let organization = request.signed_in().map(SignedIn::organization).or_else(|_| of_part());
     organization.map(|organization| organization.time_zone.clone()).unwrap_or_default()
 }
 

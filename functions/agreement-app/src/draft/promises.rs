@@ -24,7 +24,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::drafts;
 use shared::text;
-use shared::text::reader::Shown as _;
+use shared::text::reader::{self, Shown as _};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
@@ -82,7 +82,7 @@ pub(super) fn fields_of(promise: &Promise) -> Fields {
     }
     match &promise.terms {
         PromiseTerms::Scheduled { schedule: Schedule::Days(days) } => {
-            add(PROMISE.dates.name, days.iter().map(|day| day.shown()).collect::<Vec<_>>().join("\n"));
+            add(PROMISE.dates.name, days.iter().map(reader::Shown::shown).collect::<Vec<_>>().join("\n"));
         }
         PromiseTerms::Scheduled { schedule: Schedule::Recurrence(recurrence) } => {
             add(PROMISE.first.name, recurrence.first().shown());
