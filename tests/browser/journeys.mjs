@@ -5,10 +5,10 @@ import { Person } from './person.mjs';
 import { standsAtOnce } from './standing.mjs';
 
 // The pages that an attorney loads from the start page to a published purchase.
-const PURCHASE_LOADS_MAX = 27;
+const PURCHASE_LOADS_MAX = 25;
 
-// A date as an organization in the United States types it.
-const today = () => new Date().toLocaleDateString('en-US', { timeZone: 'UTC' });
+// A date as an organization in the zone UTC types it: the day first.
+const today = () => new Date().toLocaleDateString('en-GB', { timeZone: 'UTC' });
 
 // A walk in one view: who is on it, and what is looked at on the way.
 export class Journey {
@@ -72,30 +72,16 @@ export class Journey {
 export async function purchase(journey) {
   journey.deal = 'Purchase of 12 Harbor Street';
   const attorney = await journey.member('The attorney');
-  const parties = { 'Nora West': 'Funder', 'Otto Lund': 'Receiver' };
-
-  await attorney.turnsTo('Workspaces');
-  await attorney.fills({ Name: '12 Harbor Street' });
-  await attorney.presses('Create workspace');
+  await attorney.turnsTo('Agreements');
   await attorney.follows('New agreement');
   await attorney.follows('Two-party signature');
-  await attorney.fills({ 'Agreement name': journey.deal });
+  await attorney.fills({ 'Agreement name': journey.deal, Workspace: '12 Harbor Street' });
+  await attorney.fills({ Name: 'Nora West', Kind: 'Person', Email: 'nora@parties.example' }, attorney.group('First party'));
+  await attorney.fills({ Name: 'Otto Lund', Kind: 'Person', Email: 'otto@parties.example' }, attorney.group('Second party'));
   await attorney.presses('Create draft');
-  for (const [name, role] of Object.entries(parties)) {
-    await attorney.follows('Add participant');
-    await attorney.checks('A new contact');
-    await attorney.fills({ Name: name, Kind: 'Person', Email: `${name.split(' ')[0]}@parties.example` });
-    await attorney.checks('Signer');
-    await attorney.checks(role);
-    await attorney.presses('Add participant');
-  }
   await attorney.follows('Agreement');
   await attorney.fills({ File: await journey.pdf(attorney, 'Purchase agreement.pdf') });
   await attorney.presses('Save document');
-  for (const name of Object.keys(parties)) {
-    await attorney.fills({ Signer: name });
-    await attorney.presses('Add signature block');
-  }
   await attorney.follows('Back to the draft');
   await attorney.follows('Add payment');
   await attorney.fills({ Purpose: 'Purchase price', Amount: '480,000', Payer: 'Nora West', Payee: 'Otto Lund', Method: 'Wire' });
@@ -188,26 +174,18 @@ export async function purchase(journey) {
   await attorney.sees('Completed');
 }
 
-// A founder's SAFE: her contacts and workspace, the terms and the document, and a colleague who decides; then the company
+// A founder's SAFE: begun with its workspace and parties, the terms and the document, and a colleague who decides; then the company
 // approves, both sides sign, and the investor answers and uploads what is asked for.
 export async function safe(journey) {
   journey.deal = 'SAFE: Juniper Ventures';
   const founder = await journey.member('The founder');
-  const parties = { 'Northwind Robotics, Inc.': 'Corporation', 'Juniper Ventures LLC': 'LLC' };
-  for (const [name, kind] of Object.entries(parties)) {
-    await founder.turnsTo('Contacts');
-    await founder.fills({ Name: name, Kind: kind, Email: `${name.split(' ')[0]}@parties.example` });
-    await founder.presses('Add contact');
-  }
-  await founder.turnsTo('Workspaces');
-  await founder.fills({ Name: 'Seed round' });
-  await founder.presses('Create workspace');
-  await founder.follows('Add people');
-  for (const name of Object.keys(parties)) await founder.presses(`Add ${name}`);
-  await founder.follows('Back to Seed round');
+  await founder.turnsTo('Agreements');
   await founder.follows('New agreement');
   await founder.follows('SAFE');
-  await founder.fills({ 'Agreement name': journey.deal, 'Company (issuer)': 'Northwind Robotics, Inc.', Investor: 'Juniper Ventures LLC' });
+  await founder.fills({ 'Agreement name': journey.deal, Workspace: 'Seed round' });
+  const company = { Name: 'Northwind Robotics, Inc.', Kind: 'Corporation', Email: 'legal@northwind.example' };
+  await founder.fills(company, founder.group('Company (issuer)'));
+  await founder.fills({ Name: 'Juniper Ventures LLC', Kind: 'LLC', Email: 'deals@juniper.example' }, founder.group('Investor'));
   await founder.presses('Create draft');
   await founder.follows('Edit terms');
   await founder.fills({ 'Investment amount': '250k', Currency: 'USD', 'Valuation cap': '8m', Conversion: 'Post-money', 'Governing law': 'Delaware' });
@@ -236,17 +214,17 @@ export async function safe(journey) {
   await journey.stands(founder, 'The list of agreements');
   await founder.follows(journey.deal);
   await founder.sees('Step 1 of 4: Terms');
-  const company = await journey.participant(founder, 'Northwind Robotics, Inc.');
-  await company.follows('Review and approve: Give your approval');
-  await company.presses('Approve');
+  const issuer = await journey.participant(founder, 'Northwind Robotics, Inc.');
+  await issuer.follows('Review and approve: Give your approval');
+  await issuer.presses('Approve');
   const signs = async (person, name, title) => {
     await person.follows('Review and sign: Sign “SAFE”');
     await person.fills({ 'Your name': name, 'Your title': title, 'Type your name to sign': name });
     await person.presses('Sign');
     await person.sees('You signed “SAFE”');
   };
-  await company.follows(journey.deal);
-  await signs(company, 'Nora West', 'Chief Executive');
+  await issuer.follows(journey.deal);
+  await signs(issuer, 'Nora West', 'Chief Executive');
   const investor = await journey.participant(founder, 'Juniper Ventures LLC');
   await signs(investor, 'Iris Cole', 'Managing Member');
   await investor.follows('Next: Answer questions');

@@ -107,7 +107,9 @@ fn agreement_page(
         notice
     });
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
-    let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary).with_money(&review.money).with_next_act(agreement, &summary);
+    let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary)
+        .with_money(&review.money)
+        .with_next_act(agreement, &summary);
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),
