@@ -25,7 +25,8 @@ async fn a_contact_is_created_with_all_it_was_given() {
     let org = Org::new().await;
     let created = org.post(CONTACTS, &full()).send().await;
     let contact = created.ok(201);
-    let expected = ["created_at", "display_name", "email", "external_reference", "id", "kind", "updated_at"];
+    let expected =
+        ["created_at", "display_name", "email", "external_reference", "id", "kind", "merged_into", "updated_at"];
     assert_eq!(members(&contact), expected);
     for (field, value) in full().as_object().expect("an object") {
         assert_eq!(&contact[field], value, "{field}");

@@ -53,7 +53,7 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
     let row = audit_of(&org, &done).await;
     assert_eq!(row["operation"], "merge_contact");
     for contact in [&ada, &twin] {
-        assert!(row["objects"].to_string().contains(id(contact)), "{row}");
+        assert!(row["objects"].to_string().contains(&id(contact).replace('-', "")), "{row}");
     }
     let shown = browser.get(&kept).await;
     assert!(shown.says("Ada Okafor (old) was merged into this contact") && shown.says("Merged into this contact"));
@@ -142,7 +142,12 @@ async fn what_is_archived_leaves_the_lists_of_the_app_and_comes_back() {
         (AGREEMENTS, "/api/v1/agreements", &draft, "Old Lease", "draft"),
     ] {
         let page = format!("{list}/{}", id(record));
-        let before = org.get(&format!("{api}/{}", id(record))).send().await.ok(200);
+        let stored = async || {
+            let mut stored = org.get(&format!("{api}/{}", id(record))).send().await.ok(200);
+            stored["updated_at"].take();
+            stored
+        };
+        let before = stored().await;
         assert!(browser.get(list).await.says(name));
         let archived = act(&browser, &page, "archive").await;
         assert_eq!((archived.status, archived.location()), (303, &*page));
@@ -150,7 +155,7 @@ async fn what_is_archived_leaves_the_lists_of_the_app_and_comes_back() {
         assert!(!browser.get(list).await.says(name), "{kind}");
         let list_of_archived = format!("{list}?show=archived");
         assert!(browser.get(&list_of_archived).await.says(&link(&page, name)), "{kind}");
-        assert_eq!(org.get(&format!("{api}/{}", id(record))).send().await.ok(200), before, "as before for clients");
+        assert_eq!(stored().await, before, "as before for clients");
         assert_eq!(org.total(api).await, 1, "the API lists it");
         assert!(browser.get("/app/search?q=Old").await.says("Archived</span>"), "the search finds it");
         let back = act(&browser, &page, "bring-back").await;
@@ -195,9 +200,7 @@ async fn publishing_an_archived_draft_brings_it_back() {
     let page = format!("{AGREEMENTS}/{}", draft.id());
     assert_eq!(act(&browser, &page, "archive").await.status, 303);
     assert!(browser.get(&page).await.says("Archived: lists don’t show it."));
-    let review = browser.get(&format!("{page}/publish")).await;
-    let (token, shown) = (review.hidden("form_token"), review.hidden("version"));
-    let published = browser.post(&format!("{page}/publish"), &[("form_token", &token), ("version", &shown)]).await;
+    let published = browser.decide(&format!("{page}/publish"), "", "").await;
     assert_eq!(published.status, 303, "{}", published.body);
     assert!(browser.get(AGREEMENTS).await.says("Lease"));
 }
