@@ -25,6 +25,7 @@ export const PAGES = {
     { what: 'what is claimed', text: 'Claimed, not proven' },
     { what: 'what is proven', text: 'Proven received' },
     { what: 'whom it waits for', text: 'Nora West and Otto Lund to sign' },
+    { what: 'the act that is next', link: 'Get the link of Nora West' },
     { what: 'between whom', text: /^Otto Lund Signer/ },
   ],
   'A participant’s page': [

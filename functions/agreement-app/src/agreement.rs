@@ -14,6 +14,7 @@ use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementReview};
+use shared::text;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
@@ -106,10 +107,11 @@ fn agreement_page(
         }
         notice
     });
+    let wait = text::current_wait(agreement, &in_full.contacts, &request.signed_in()?.organization().own_contact_ids);
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
     let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary)
         .with_money(&review.money)
-        .with_next_act(agreement, &summary);
+        .with_next_act(agreement, &summary, wait.as_ref());
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),

@@ -20,6 +20,7 @@ use shared::error::Error;
 use shared::service::file_reviews::{self, FilesToReview};
 use shared::service::information::SentBy;
 use shared::web::Request;
+use shared::wire::fields::FieldErrors;
 
 use crate::answers::{is_last, not_judged, read_reason, telling_completion};
 
@@ -38,8 +39,11 @@ struct FileReviewPage {
     is_reviewed: bool,
     is_accepted: bool,
     rows: Vec<FileRow>,
-    /// The newest file, if a member can decide about it now.
+    /// The newest file, if a member can decide about it and those that wait with it.
     to_decide: Option<ReceiptId>,
+    /// How many files wait.
+    waiting: usize,
+    is_active: bool,
     completes: bool,
     fields: Fields,
 }
@@ -108,6 +112,7 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let access = access_url(id, participant);
     let waits = agreement.lifecycle() == Lifecycle::Active && agreement.to_review(asked).contains(&participant);
     let completes = agreement.is_completed_with(|found| found.id == gate && is_last(agreement, found, participant));
+    let is_reviewed_with = |upload: &Receipt| found.reviews.iter().any(|review| review.receipt_id == upload.id);
     let page = FileReviewPage {
         layout: Layout::new(request),
         notice: notice.map(|notice| telling_completion(notice, agreement)),
@@ -121,6 +126,8 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         is_accepted: agreement.has_accepted(gate, participant),
         rows: found.uploads.iter().rev().filter_map(|row| FileRow::new(&found, row, is_reviewed, &access)).collect(),
         to_decide: found.uploads.last().filter(|_| waits).map(|newest| newest.id),
+        waiting: found.uploads.iter().rev().take_while(|upload| !is_reviewed_with(upload)).count(),
+        is_active: agreement.lifecycle() == Lifecycle::Active,
         completes,
         access,
         fields,
@@ -157,5 +164,6 @@ async fn judge(request: &Request, judgment: Judgment) -> Result<PageResponse, Er
         return Ok(redirect.into());
     };
     let notice = Notice::bad("Nothing was changed", line);
-    Ok(page(request, Fields::default(), Some(notice)).await?.conflicting())
+    let fields = Fields::submitted(submitted.form(), FieldErrors::default());
+    Ok(page(request, fields, Some(notice)).await?.conflicting())
 }

@@ -47,6 +47,7 @@ const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
     list: Crumb { url: TRUSTS, text: "Trusts" },
     lead: "Which workspace runs its funding?",
     without_any: "Every trust belongs to a workspace. Create one first.",
+    create: Crumb { url: "/app/workspaces#create", text: "Create a workspace" },
 };
 
 #[derive(Template)]

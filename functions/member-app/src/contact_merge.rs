@@ -88,7 +88,7 @@ pub(crate) async fn merge(request: &mut Request) -> Result<PageResponse, Error> 
     // Names are read before the act, because the redirect carries the notice.
     let contact = contacts::get(submitted.scope(), id).await?;
     let title = format!("{} was merged into this contact", contact.display_name.as_str());
-    let line = "Lists show this contact in place of both. What names the other one stays as it is.";
+    let line = "Lists show this contact in place of both. Existing agreements, signatures and payments don’t change.";
     let redirect = redirect_with_notice(&submitted, contact_url(into), &title, line).await;
     match submitted.run(|| contacts::merge(&submitted, id, into)).await? {
         Ok(_) => Ok(redirect.into()),
@@ -102,9 +102,10 @@ pub(crate) async fn merge(request: &mut Request) -> Result<PageResponse, Error> 
 fn not_merged(reason: NotMerged) -> &'static str {
     match reason {
         NotMerged::Itself => "A contact can’t be merged into itself.",
+        NotMerged::Own => "This is one of your organization’s own contacts. Merge the other one into it.",
         NotMerged::Already => "This contact is merged already. Separate it first.",
         NotMerged::HasMerged => "Others are merged into this contact. Separate them first.",
-        NotMerged::IntoMerged => "That contact is merged into another one itself. Choose that one.",
+        NotMerged::IntoMerged => "That contact was merged into another one. Choose the contact it was merged into.",
         NotMerged::IntoArchived => "That contact is archived. Bring it back first.",
         NotMerged::OtherKind => "A person can’t be merged into an entity, or an entity into a person.",
         NotMerged::TooMany => "That contact has as many merged into it as it can.",

@@ -61,6 +61,8 @@ struct Section {
 
 struct Item {
     urgency: Urgency,
+    /// Since when it waits, or when it ends.
+    at: Option<Timestamp>,
     url: String,
     title: String,
     /// What it is, where the title doesn’t say so.
@@ -263,8 +265,8 @@ fn needs(found: &Home, queue: &Queue<'_>) -> Vec<Item> {
     items.extend(found.endpoints.shown.iter().map(Item::of_endpoint));
     items.extend(found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now)));
     items.extend(drafts.shown.iter().map(|queued| Item::of_draft(queued, queue)));
-    // Within the same urgency each list keeps its order.
-    items.sort_by_key(|item| item.urgency);
+    // What has no time comes last among its like, in the order of its list.
+    items.sort_by_key(|item| (item.urgency, item.at.is_none(), item.at));
     items
 }
 
@@ -320,6 +322,7 @@ impl Item {
     fn new(urgency: Urgency, url: String, title: &str, detail: String) -> Self {
         Self {
             urgency,
+            at: None,
             url,
             title: title.to_owned(),
             what: "",
@@ -354,6 +357,7 @@ impl Item {
         let (left, class) = time_left(now, proposal.expires_at);
         let urgency = if class == "red" { Urgency::Late } else { Urgency::Asked };
         Self {
+            at: Some(proposal.expires_at),
             what: "Needs your decision",
             when: Some(("", proposal.created_at.into())),
             badge: Some((left, class)),
@@ -367,6 +371,7 @@ impl Item {
         let url = format!("{}#papers", access_url(paper.agreement_id, paper.participant_id));
         let detail = format!("Signature of {name} on “{}”", paper.document.as_str());
         Self {
+            at: Some(paper.recorded_at),
             what: "Paper signature",
             when: Some(("recorded", paper.recorded_at.into())),
             badge: Some(("To confirm".to_owned(), "blue")),
@@ -379,6 +384,7 @@ impl Item {
         let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).shown()));
         Self {
             urgency: Urgency::Late,
+            at: due,
             badge: Some(("Overdue".to_owned(), "red")),
             ..Self::of_obligation(queued, &since.unwrap_or_default())
         }
@@ -388,6 +394,7 @@ impl Item {
         let claim = queued.obligation.waiting_claims().next();
         let by = claim.map(|claim| format!(", said to be done by {}", claim.who()));
         Self {
+            at: claim.map(|claim| claim.at),
             when: claim.map(|claim| ("on", claim.at.into())),
             badge: Some(("To confirm".to_owned(), "amber")),
             ..Self::of_obligation(queued, &by.unwrap_or_default())
@@ -424,7 +431,8 @@ impl Item {
             }
         };
         let when = Some((when.0, when.1.into()));
-        Self { urgency, when, badge, ..Self::of_agreement(queued, wait.on) }.looked_at(queued, contacts)
+        Self { urgency, at: Some(wait.since), when, badge, ..Self::of_agreement(queued, wait.on) }
+            .looked_at(queued, contacts)
     }
 
     fn looked_at(self, queued: &QueuedAgreement, contacts: &[Contact]) -> Self {
@@ -480,11 +488,18 @@ impl Item {
     }
 
     fn of_token(token: &Token, now: Timestamp) -> Self {
+        let (left, class) = time_left(now, token.expires_at);
         Self {
+            at: Some(token.expires_at),
             what: "Access token",
             when: Some(("expires", token.expires_at.into())),
-            badge: Some(time_left(now, token.expires_at)),
-            ..Self::new(Urgency::ToDo, TOKENS.to_owned(), &token.name, String::new())
+            badge: Some((left, class)),
+            ..Self::new(
+                if class == "red" { Urgency::Late } else { Urgency::ToDo },
+                TOKENS.to_owned(),
+                &token.name,
+                String::new(),
+            )
         }
     }
 }

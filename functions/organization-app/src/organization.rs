@@ -159,7 +159,7 @@ form! {
         zone: Field::key("time_zone", "Time zone", 60)
             .called("The time zone")
             .required()
-            .hint("A city, such as New York, or a zone, such as Europe/Berlin. Times are shown and typed in it, and dates as its country writes them."),
+            .hint("A city, such as New York, or a zone, such as Europe/Berlin. Times are shown and typed in it, and dates are written as in that country."),
         codes: Field::tick("asks_for_codes", "Ask participants for a code")
             .hint("A participant’s link then opens their pages only with a code that a member reads out by phone."),
     }

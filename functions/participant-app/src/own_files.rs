@@ -24,6 +24,7 @@ pub(crate) async fn not_asked(request: &Request, id: GateId) -> Result<Option<No
     let gate = find_gate(&view.agreement, id).map(|(_, gate)| gate);
     let gate = gate.filter(|gate| gate.rule.named(&view.agreement).contains(&by));
     Ok(match gate.map(|gate| gate.state.status()) {
+        Some(GateStatus::Open) if view.agreement.has_accepted(id, by) => Some(NotActed::Done),
         Some(GateStatus::Open) if view.agreement.lifecycle() == Lifecycle::Active => None,
         Some(GateStatus::Declined) => Some(NotActed::Declined),
         Some(GateStatus::Cleared) => Some(NotActed::Done),

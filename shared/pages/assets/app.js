@@ -26,7 +26,7 @@
     button.after(picker);
     button.hidden = false;
     button.addEventListener('click', () => {
-      const at = /[a-z]/i.test(field.value) ? Date.parse(`${field.value} UTC`) : NaN;
+      const at = /[a-z]{3}/i.test(field.value) ? Date.parse(`${field.value} UTC`) : NaN;
       picker.valueAsNumber = at - at % 864e5;
       picker.showPicker();
     });

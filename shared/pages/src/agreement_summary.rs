@@ -1,5 +1,7 @@
 //! The parts of an agreement, for its page and the review of a proposal.
 
+use std::collections::BTreeSet;
+
 use shared::api::views::agreements::{AgreementView, DocumentView, GateView, ParticipantView, StageView};
 use shared::domain::agreement::gate::{Countdown, FieldType, Gate, GateRule, GateState, GateStatus, InformationField};
 use shared::domain::agreement::promise::Promise;
@@ -103,6 +105,8 @@ pub struct Step {
 pub struct GateRow {
     /// What it waits for.
     pub requirement: String,
+    /// What helps to find the file that it asks for.
+    pub help: Option<String>,
     /// The date that it waits for.
     pub until: Option<DisplayTime>,
     /// The CSS class for its state.
@@ -221,10 +225,12 @@ impl AgreementSummary {
                         let text = format!("{text} of {}", self.participants.get(at)?.name);
                         Some(Link { url: (sent.url)(agreement.id(), gate.id, id), text })
                     };
-                    let to_review = agreement.to_review(gate).into_iter().map(|id| (sent.to_review, id));
+                    let to_review = if waits { agreement.to_review(gate) } else { BTreeSet::new() };
                     let named = gate.rule.named(agreement).into_iter();
-                    let settled = named.filter(|id| agreement.has_settled(gate.id, *id));
-                    row.acts = to_review.chain(settled.map(|id| (sent.settled, id))).filter_map(link).collect();
+                    let sent_before = named.filter(|id| agreement.has_sent(gate.id, *id) && !to_review.contains(id));
+                    let sent_before: Vec<_> = sent_before.map(|id| (sent.settled, id)).collect();
+                    let to_review = to_review.into_iter().map(|id| (sent.to_review, id));
+                    row.acts = to_review.chain(sent_before).filter_map(link).collect();
                 }
             }
         }
@@ -398,6 +404,7 @@ impl<'a> Source<'a> {
         };
         GateRow {
             requirement,
+            help: gate.rule.requested_file().and_then(|file| file.help.as_ref()).map(|help| help.as_str().to_owned()),
             until,
             class,
             state,

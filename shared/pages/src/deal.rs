@@ -1,12 +1,13 @@
 //! The header of agreements' and proposals' pages: title, parties, amount, key terms, state, deadline and documents.
 
-use shared::domain::agreement::gate::{Gate, GateRule, GateStatus};
+use shared::domain::agreement::gate::{Gate, GateRule};
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
 use shared::domain::ledger::{AgreementMoney, LedgerFigures};
 use shared::domain::money::in_app;
 use shared::domain::movement::Movement;
 use shared::domain::workspace::Workspace;
 use shared::text;
+use shared::text::CurrentWait;
 
 use crate::agreement_summary::{AgreementSummary, GateRow};
 use crate::labels::{Badge, DisplayTime};
@@ -162,10 +163,11 @@ impl Deal {
         Self { money: money.iter().map(sum).collect(), ..self }
     }
 
-    /// Adds what is next on an active agreement: the first act of an open condition, the payment that it waits for, or
-    /// the link of the participant whom it waits for.
+    /// Adds what is next on an active agreement, for the condition that comes first: its act, the payment that it waits
+    /// for, or the link of the participant whom it waits for. A declined one is decided among the steps.
     #[must_use]
-    pub fn with_next_act(self, agreement: &Agreement, summary: &AgreementSummary) -> Self {
+    pub fn with_next_act(self, agreement: &Agreement, summary: &AgreementSummary, wait: Option<&CurrentWait>) -> Self {
+        let Some(wait) = wait else { return self };
         let rows = summary.steps.iter().zip(&agreement.stages);
         let mut gates = rows.flat_map(|(step, stage)| step.gates.iter().zip(&stage.gates));
         let is_to_do = |gate: &Gate| {
@@ -185,9 +187,13 @@ impl Deal {
                 Some(Link { url: access_url(agreement.id(), waited_for), text: format!("Get the link of {name}") })
             }),
         };
-        let is_active = agreement.lifecycle() == Lifecycle::Active;
-        let next = gates.find(|(_, gate)| is_active && gate.state.status() == GateStatus::Open);
-        Self { next_act: next.and_then(|(row, gate)| act_of(row, gate)), ..self }
+        let next = gates.find(|(_, gate)| gate.id == wait.gate);
+        let next_act = if wait.is_declined {
+            Some(Link { url: "#steps".to_owned(), text: "Read the reason".to_owned() })
+        } else {
+            next.and_then(|(row, gate)| act_of(row, gate))
+        };
+        Self { next_act, waits_for: Some(wait.on.clone()), ..self }
     }
 
     /// Adds the payments that have an amount.

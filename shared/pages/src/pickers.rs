@@ -87,7 +87,7 @@ impl SearchedList {
     }
 }
 
-/// A link to the list above a page.
+/// A link to a page that is always there.
 pub struct Crumb {
     /// Its address.
     pub url: &'static str,
@@ -107,8 +107,10 @@ pub struct WorkspaceChoice {
     pub list: Crumb,
     /// The question.
     pub lead: &'static str,
-    /// Why there must be a workspace.
+    /// What is said without any workspace.
     pub without_any: &'static str,
+    /// Where a new one is made.
+    pub create: Crumb,
 }
 
 #[derive(Template)]

@@ -18,7 +18,7 @@ pub enum DateOrder {
 }
 
 /// The zones of the United States, apart from those below one of [`AREAS`].
-const ZONES: [&str; 30] = [
+const ZONES: [&str; 38] = [
     "America/Adak",
     "America/Anchorage",
     "America/Atka",
@@ -41,14 +41,22 @@ const ZONES: [&str; 30] = [
     "America/Shiprock",
     "America/Sitka",
     "America/St_Thomas",
+    "America/Virgin",
     "America/Yakutat",
     "CST6CDT",
+    "EST",
     "EST5EDT",
+    "HST",
+    "MST",
     "MST7MDT",
     "Navajo",
     "PST8PDT",
     "Pacific/Guam",
     "Pacific/Honolulu",
+    "Pacific/Midway",
+    "Pacific/Pago_Pago",
+    "Pacific/Saipan",
+    "Pacific/Wake",
 ];
 
 const AREAS: [&str; 4] = ["America/Indiana/", "America/Kentucky/", "America/North_Dakota/", "US/"];

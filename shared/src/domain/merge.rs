@@ -12,6 +12,8 @@ use crate::limits;
 pub enum NotMerged {
     /// They are one contact.
     Itself,
+    /// It is one of the organization's own.
+    Own,
     /// It is merged already.
     Already,
     /// Others are merged into it.

@@ -80,7 +80,13 @@ pub struct TimeZone(String);
 impl TimeZone {
     /// The zone with a name of the IANA database, including old ones, or with this city, in any case.
     pub fn parse(name: &str) -> Result<Self, (FieldCode, String)> {
-        let unknown = || (FieldCode::InvalidValue, "must be an IANA time zone such as America/New_York".to_owned());
+        let unknown = || {
+            (
+                FieldCode::InvalidValue,
+                "must be a city that a time zone is named after, such as New York, or a zone such as America/New_York"
+                    .to_owned(),
+            )
+        };
         // The database returns the name in its own case, and no name for the unknown zone.
         let zone = ZONES.get(name.trim()).ok().filter(|zone| !zone.is_unknown());
         let named = zone.and_then(|zone| zone.iana_name().map(|name| Self(name.to_owned())));

@@ -100,7 +100,7 @@ impl Workspace {
         if self.archived_at.is_some() { Shelf::Archived } else { Shelf::Current }
     }
 
-    /// Archived or brought back. Only the app's lists show it, so it keeps its `updated_at`.
+    /// Archived or brought back, which only the app's lists show.
     #[must_use]
     pub fn archived(&self, is_archived: bool, now: Timestamp) -> Self {
         Self { archived_at: is_archived.then(|| self.archived_at.unwrap_or(now)), ..self.clone() }

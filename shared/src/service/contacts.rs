@@ -36,27 +36,30 @@ pub async fn list(
 /// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
 pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
     let new = Contact::create(new.clone(), scope.now());
-    let same = with_name(scope, Shelf::All, &new.display_name, new.email.as_ref()).await?;
-    let twins = same.into_iter().filter(|contact| contact.id != made && contact.email == new.email);
+    let same = with_name(scope, &new.display_name, new.email.as_ref()).await?;
+    let is_twin = |contact: &ListedContact| {
+        contact.id != made && contact.display_name == new.display_name && contact.email == new.email
+    };
+    let twins = same.into_iter().filter(is_twin);
     // What was merged is told of only if nothing else is a twin.
     Ok(twins.min_by_key(|twin| twin.merged_into.is_some()))
 }
 
-/// The contacts of exactly this name, and of this email address if one is given. At most
-/// [`limits::PAGE_LIMIT_MAX`].
-pub async fn with_name(
-    scope: &Scope,
-    shelf: Shelf,
-    name: &DisplayName,
-    email: Option<&Email>,
-) -> Result<Vec<ListedContact>, Error> {
+/// The contacts of this name, in any case, and of this email address if one is given, whether archived or merged: at
+/// most those among [`limits::PAGE_LIMIT_MAX`] that contain the name.
+pub async fn with_name(scope: &Scope, name: &DisplayName, email: Option<&Email>) -> Result<Vec<ListedContact>, Error> {
     let wanted = email.map_or(name.as_str(), Email::as_str);
     let wanted: String = wanted.chars().take(limits::SEARCH_CHARS_MAX).collect();
     let search = Search::parse(&wanted, "search").map_err(Error::Invalid)?;
     let query = ContactQuery { search, ..ContactQuery::of_page(PageRequest::new(limits::PAGE_LIMIT_MAX, 0)) };
-    let is_same =
-        |contact: &ListedContact| contact.display_name == *name && (email.is_none() || contact.email.as_ref() == email);
-    Ok(list(scope, Order::OldestFirst, shelf, &query).await?.data.into_iter().filter(is_same).collect())
+    let is_same = |contact: &ListedContact| {
+        folded(&contact.display_name) == folded(name) && (email.is_none() || contact.email.as_ref() == email)
+    };
+    Ok(list(scope, Order::OldestFirst, Shelf::All, &query).await?.data.into_iter().filter(is_same).collect())
+}
+
+fn folded(name: &DisplayName) -> String {
+    name.as_str().to_lowercase()
 }
 
 /// The result of creating a contact.
@@ -136,10 +139,15 @@ pub async fn merge(
         let found = scope.store().contact(into).await?;
         found.ok_or_else(|| Error::unknown_reference("contact_id", "contact"))
     };
-    let (before, other) = futures_util::try_join!(get(scope, id), other)?;
+    let own = async { scope.store().organization().await.map_err(Error::from) };
+    let (before, other, organization) = futures_util::try_join!(get(scope, id), other, own)?;
     let plan = |outcome| Plan::new(scope, outcome).showing([id.uuid(), into.uuid()]);
     if before.merged_into == Some(into) {
         return Ok(plan(Ok(other.into_inner())));
+    }
+    // Pickers would offer only the other one, with which the organization is no party.
+    if organization.own_contact_ids.contains(&id) {
+        return Ok(plan(Err(NotMerged::Own)));
     }
     let (merged, kept) = match before.merge_into(&other, scope.now()) {
         Ok(both) => both,

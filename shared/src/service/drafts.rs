@@ -23,7 +23,6 @@ use crate::store::Versioned;
 use crate::store::change::Changes;
 use crate::store::{agreements as stored, contacts as stored_contacts, movements, workspaces as stored_workspaces};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::page::Shelf;
 
 /// What a draft begins with.
 #[derive(Debug, Clone)]
@@ -68,16 +67,23 @@ impl Parties {
         let known =
             chosen.values().filter_map(|choice| if let PartyChoice::Known(id) = choice { Some(*id) } else { None });
         let contacts = scope.store().contacts(known).await?;
-        let mut parties = Self::default();
+        let (mut parties, mut errors) = (Self::default(), FieldErrors::default());
         for (key, choice) in chosen {
-            let id = match choice {
+            let found = match choice {
                 PartyChoice::Known(id) => {
-                    let found = contacts.iter().find(|contact| contact.id == *id);
-                    found.ok_or_else(|| Error::unknown_reference(&format!("party.{key}"), "contact"))?.id
+                    let found = contacts.iter().find(|contact| contact.id == *id).map(|contact| contact.id);
+                    found.ok_or_else(|| Error::unknown_reference(&format!("party.{key}"), "contact"))
                 }
-                PartyChoice::Named(new) => parties.named(scope, key, new).await?,
+                PartyChoice::Named(new) => parties.named(scope, key, new).await,
             };
-            parties.by_key.insert(key.clone(), id);
+            match found {
+                Ok(id) => drop(parties.by_key.insert(key.clone(), id)),
+                Err(Error::Invalid(wrong)) => errors.extend(wrong),
+                Err(error) => return Err(error),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(Error::Invalid(errors));
         }
         Ok(parties)
     }
@@ -88,16 +94,19 @@ impl Parties {
         if let Some(made) = self.made.iter().find(is_same) {
             return Ok(made.id);
         }
-        let found = contacts::with_name(scope, Shelf::Current, &contact.display_name, contact.email.as_ref()).await?;
-        match &found[..] {
-            [] => {
+        let found = contacts::with_name(scope, &contact.display_name, contact.email.as_ref()).await?;
+        // Who was merged into another one is that one by now.
+        let same: BTreeSet<ContactId> = found.iter().map(|found| found.merged_into.unwrap_or(found.id)).collect();
+        let mut same = same.into_iter();
+        match (same.next(), same.len()) {
+            (None, _) => {
                 let id = contact.id;
                 self.made.push(contact);
                 Ok(id)
             }
-            [one] => Ok(one.id),
-            several => {
-                let count = several.len();
+            (Some(one), 0) => Ok(one),
+            (_, others) => {
+                let count = others + 1;
                 let message = format!("is the name of {count} contacts: add the email address of the one you mean");
                 Err(Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::InvalidValue, message)))
             }
@@ -110,10 +119,8 @@ impl Parties {
 pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error> {
     let scope = by.scope();
     let NewDraft { id, new, workspace: new_workspace, beginning } = draft;
-    // In the order of API calls: what the body names comes first.
-    let shown = [new.workspace_id.uuid(), id.uuid()];
-    if scope.store().agreement(id).await?.is_some() {
-        return Ok(Plan::new(scope, ()).showing(shown));
+    if let Some(found) = scope.store().agreement(id).await? {
+        return Ok(Plan::new(scope, ()).showing([found.workspace_id.uuid(), id.uuid()]));
     }
     let workspace_id = new.workspace_id;
     let mut made = Vec::new();
@@ -150,6 +157,8 @@ pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error>
             create(scope, &workspace, &draft, &payments)?
         }
     };
+    // In the order of API calls: what the body names comes first.
+    let shown = [workspace_id.uuid(), id.uuid()].into_iter().chain(made.iter().map(|contact| contact.id.uuid()));
     Ok(plan.change(changes).showing(shown))
 }
 

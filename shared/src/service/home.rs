@@ -155,7 +155,7 @@ pub struct WorkQueue {
     pub drafts: Shortlist<QueuedAgreement>,
     /// The active agreements that wait for others, not for one of the payments, longest waiting first.
     pub waiting: Shortlist<QueuedAgreement>,
-    /// Active agreements that need a member or an own contact: declined, then with answers, then longest waiting.
+    /// Active agreements that need a member or an own contact: declined, then to review, then longest waiting.
     pub attention: Shortlist<QueuedAgreement>,
     /// The drafts, and the active agreements that wait for others, that expire soon, next one first.
     pub closing: Shortlist<QueuedAgreement>,

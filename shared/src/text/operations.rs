@@ -28,7 +28,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     (USE_MCP, "Asked the agent endpoint", &[]),
     ("list_agreements", "Listed agreements", &[]),
     ("get_agreement", "Read an agreement", &[Agreement]),
-    ("create_agreement", "Drafted an agreement", &[Workspace, Agreement]),
+    ("create_agreement", "Drafted an agreement", &[Workspace, Agreement, Contact, Contact]),
     ("duplicate_agreement", "Duplicated an agreement", &[Agreement]),
     ("discard_draft", "Discarded a draft", &[Agreement]),
     ("archive_draft", "Archived a draft", &[Agreement]),

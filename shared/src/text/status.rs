@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 
 use super::names::{counted, names};
 use super::review::{Named, requirement};
-use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState};
+use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState, RequestedFile};
 use crate::domain::agreement::{Agreement, Lifecycle, StageState};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{ContactId, ParticipantId};
+use crate::domain::ids::{ContactId, GateId, ParticipantId};
 use crate::domain::time::Timestamp;
 use crate::text::reader::Shown as _;
 
@@ -49,7 +49,7 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
         (GateState::Open { .. }, GateRule::FileUpload { file, .. }) => {
             let to_review: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
             let sent_by = || names(agreement, &to_review, contacts);
-            let what = file.title.as_ref().map_or("a file".to_owned(), |title| format!("“{}”", title.as_str()));
+            let what = file_title(file);
             match (waited_for, to_review.is_empty()) {
                 (_, true) => format!("{who} to upload {what}"),
                 ([], false) => format!("A member to review the file of {}", sent_by()),
@@ -77,6 +77,10 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
     }
 }
 
+fn file_title(file: &RequestedFile) -> String {
+    file.title.as_ref().map_or("a file".to_owned(), |title| format!("“{}”", title.as_str()))
+}
+
 /// Whom an active agreement's open gate waits for, and since when: participants, and a member for what they sent.
 #[must_use]
 pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(String, Option<Timestamp>)> {
@@ -86,8 +90,8 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
     match (waited_for.is_empty(), to_read.is_empty()) {
         (false, false) => {
             let (do_it, review) = match &gate.rule {
-                GateRule::FileUpload { .. } => ("upload a file", "review the file"),
-                _ => ("answer", "read the answers"),
+                GateRule::FileUpload { file, .. } => (format!("upload {}", file_title(file)), "review the file"),
+                _ => ("answer".to_owned(), "read the answers"),
             };
             let sends = format!("{} to {do_it}", names(agreement, &waited_for, contacts));
             let reads = format!("a member to {review} of {}", names(agreement, &to_read, contacts));
@@ -100,6 +104,8 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
 /// What the current step of an active agreement waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurrentWait {
+    /// The condition that comes first.
+    pub gate: GateId,
     /// Whom or what it waits for, such as `Ada Okafor to approve`.
     pub on: String,
     /// Since when: if it waits for a member, since a participant declined or sent something.
@@ -138,6 +144,7 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
         }
     };
     Some(CurrentWait {
+        gate: first.id,
         on: if others.is_empty() { on } else { format!("{on}, and {}", counted(others.len(), "more condition")) },
         since,
         until: if is_time(first) { waiting.iter().filter_map(|gate| gate.due_at()).max() } else { None },

@@ -55,6 +55,7 @@ const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
     list: Crumb { url: PATH, text: "New agreement" },
     lead: "Which deal or matter does it belong to?",
     without_any: "An agreement can also begin in a new workspace.",
+    create: Crumb { url: PATH, text: "Begin in a new workspace" },
 };
 
 #[derive(Clone, Copy)]
@@ -243,7 +244,7 @@ async fn form_page(
     };
     let known = async { if parties.is_empty() { Ok(Vec::new()) } else { known_names(scope).await } };
     let (found, known) = tokio::try_join!(found, known)?;
-    let people = found.iter().flat_map(|found| &found.people);
+    let people = found.iter().flat_map(|found| &found.people).filter(|contact| contact.shelf() == Shelf::Current);
     let people = people.map(|contact| Choice::new(contact.id.to_string(), contact.display_name.as_str()));
     let people: Vec<Choice> = people.collect();
     let kind = |party: &PartyFields| (party.kind.clone(), ContactKind::Person.as_str().to_owned());
@@ -330,7 +331,8 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         Ok(form_page(request, known, start, fields, Some(notice)).await?.unprocessable())
     };
     let name = agreement_name(form.get(BEGIN.name));
-    let workspace = if known.is_none() && name.is_ok() { read_workspace(form).map(Some) } else { Ok(None) };
+    let is_named = name.is_ok() || !form.get(BEGIN.workspace_name).trim().is_empty();
+    let workspace = if known.is_none() && is_named { read_workspace(form).map(Some) } else { Ok(None) };
     let (name, beginning, workspace) = match (name, read_beginning(start, form), workspace) {
         (Ok(name), Ok(beginning), Ok(workspace)) => (name, beginning, workspace),
         (name, beginning, workspace) => {

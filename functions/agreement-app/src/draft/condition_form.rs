@@ -13,7 +13,7 @@ use shared::limits;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
 
-use crate::draft::label;
+use crate::draft::{label, safe_label};
 
 form! {
     /// A condition’s settings, and a question of it.
@@ -119,9 +119,9 @@ pub(super) fn read_rule(gate_type: GateType, form: &Form, zone: &TimeZone) -> Re
 fn read_file(form: &Form) -> Result<RequestedFile, FieldErrors> {
     let mut errors = FieldErrors::default();
     let typed = |field: &str| Some(form.get(field)).filter(|text| !text.trim().is_empty());
-    let title = typed(CONDITION.title.name).map(|text| label(text, CONDITION.title.name));
+    // The API shows both, like all texts of a condition.
+    let title = typed(CONDITION.title.name).map(|text| safe_label(text, CONDITION.title.name));
     let title = title.transpose().map_err(|error| errors.extend(error)).ok().flatten();
-    // The API shows it, like all texts of a condition.
     let help = typed(CONDITION.help.name).map(|text| SafeNote::parse(text).and_then(|_| Note::parse(text)));
     let help = help.transpose().map_err(|(code, message)| {
         errors.extend(FieldErrors::one(CONDITION.help, code, message));

@@ -30,6 +30,7 @@ use pages::urls::agreement_url;
 use shared::domain::agreement::edit::{Part, Seen};
 use shared::domain::agreement::{Agreement, Label, Lifecycle, ParticipantRole};
 use shared::domain::ids::{AgreementId, MovementId};
+use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::time::Timestamp;
 use shared::error::Error;
 use shared::service::drafts::{self, EditRefused};
@@ -241,6 +242,12 @@ fn seen(agreement: &Agreement, part: Part) -> String {
 
 fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     Label::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))
+}
+
+/// Parses a text that the API and subscribers see, so account numbers are refused.
+fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
+    SafeLine::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))?;
+    label(text, field)
 }
 
 fn place(text: &str) -> usize {

@@ -136,7 +136,8 @@ async fn add_page(
 /// The first people of a workspace, in the order in which they were added as contacts.
 async fn people_of(scope: &Scope, workspace: WorkspaceId) -> Result<Vec<ListedContact>, Error> {
     let found = workspaces::get_with_people_page(scope, workspace, page_at(Offset::default())).await?;
-    Ok(found.people.data.into_iter().map(ListedContact::from).collect())
+    let current = found.people.data.into_iter().filter(|contact| contact.shelf() == Shelf::Current);
+    Ok(current.map(ListedContact::from).collect())
 }
 
 pub(super) fn fields_of(roles: &BTreeSet<ParticipantRole>) -> Fields {

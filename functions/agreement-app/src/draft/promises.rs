@@ -17,7 +17,6 @@ use shared::domain::agreement::{Agreement, Label};
 use shared::domain::contact::Contact;
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, PromiseId, TriggerId};
-use shared::domain::movement::safe_text::SafeLine;
 use shared::domain::recurrence::{Days, Recurrence, RecurrenceEnd, RecurrenceUnit, Schedule};
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
@@ -30,7 +29,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::Filter;
 
 use crate::draft::promise_rows::kinds;
-use crate::draft::{Edit, Problem, editable, label, moved, place, seen, submit};
+use crate::draft::{Edit, Problem, editable, moved, place, safe_label, seen, submit};
 
 form! {
     /// A promise.
@@ -134,12 +133,6 @@ fn read_promise(id: PromiseId, kind: PromiseKind, form: &Form) -> Result<Promise
         (Some(name), Some(parties), Some(terms)) => Ok(Promise { id, name, terms, parties }),
         _ => Err(errors),
     }
-}
-
-/// Parses a text of a promise. The API and subscribers see it, so account numbers are refused.
-fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
-    SafeLine::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))?;
-    label(text, field)
 }
 
 fn number<T: std::str::FromStr + std::fmt::Display + Copy>(form: &Form, field: &str, max: T) -> Result<T, FieldErrors> {

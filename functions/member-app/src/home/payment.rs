@@ -43,6 +43,7 @@ impl Item {
             _ => Urgency::Asked,
         };
         Self {
+            at: payment.since,
             what: "Payment",
             amount: movement.terms().money.map(Money::for_people).unwrap_or_default(),
             when: payment.since.map(|since| ("since", since.into())),

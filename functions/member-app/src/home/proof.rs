@@ -15,10 +15,12 @@ impl Item {
             [proof] => format!("{}, filed by {}", words::source(proof.source()), actor_label(proof.filed_by())),
             many => format!("{} proofs", many.len()),
         };
+        let since = waiting.iter().map(|proof| proof.filed_at()).min();
         let url = format!("{}#tracks", item_url(item.id()));
         Self {
+            at: since,
             what: "Proof of a transfer",
-            when: waiting.iter().map(|proof| proof.filed_at()).min().map(|since| ("since", since.into())),
+            when: since.map(|since| ("since", since.into())),
             badge: Some(("To review".to_owned(), "blue")),
             ..Self::new(Urgency::Asked, url, item.label().as_str(), format!("{} · {what}", workspace.name.as_str()))
         }

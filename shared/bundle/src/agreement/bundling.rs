@@ -55,8 +55,10 @@ pub fn bundle(
     contents.insert("receipts.jsonl".to_owned(), lines(receipts)?.into());
     let verifications = lines(record.verifications.iter().map(VerificationLine::from))?;
     contents.insert("verifications.jsonl".to_owned(), verifications.into());
-    contents
-        .insert("file_reviews.jsonl".to_owned(), lines(record.file_reviews.iter().map(FileReviewLine::from))?.into());
+    contents.insert(
+        "file_reviews.jsonl".to_owned(),
+        lines(record.file_reviews.iter().map(|review| FileReviewLine::new(record, review)))?.into(),
+    );
     let papers = record.papers.iter().zip(&scans).map(|(paper, (path, _))| PaperLine::new(paper, path));
     contents.insert("paper_signatures.jsonl".to_owned(), lines(papers)?.into());
     contents.insert("audit.jsonl".to_owned(), lines(gathered.audit_rows.iter().map(AuditLine::from))?.into());

@@ -11,6 +11,7 @@ use shared::domain::agreement::Label;
 use shared::domain::agreement::acts::EditedPart;
 use shared::domain::agreement::verification::Verification;
 use shared::domain::audit::{AuditRow, Via};
+use shared::domain::bundle::AgreementRecord;
 use shared::domain::bundle::TimelineEntry;
 use shared::domain::contact::{ContactKind, Email as ContactEmail, FormerIdentity};
 use shared::domain::day::Day;
@@ -327,7 +328,7 @@ impl<'a> From<&'a Verification> for VerificationLine<'a> {
 
 #[derive(Serialize)]
 pub(crate) struct FileReviewLine<'a> {
-    receipt_id: ReceiptId,
+    receipt_ids: Vec<ReceiptId>,
     condition_id: GateId,
     participant_id: ParticipantId,
     decision: &'static str,
@@ -336,14 +337,21 @@ pub(crate) struct FileReviewLine<'a> {
     reviewed_at: Timestamp,
 }
 
-impl<'a> From<&'a FileReview> for FileReviewLine<'a> {
-    fn from(review: &'a FileReview) -> Self {
+impl<'a> FileReviewLine<'a> {
+    /// A review, with the receipts of the files that it covers: those since the review before.
+    pub(crate) fn new(record: &'a AgreementRecord, review: &'a FileReview) -> Self {
+        let of_same = |receipt: &&Receipt| receipt.is_upload_for(review.gate_id, review.participant_id);
+        let uploads: Vec<ReceiptId> = record.receipts.iter().filter(of_same).map(|receipt| receipt.id).collect();
+        let until = uploads.iter().position(|id| *id == review.receipt_id).map_or(0, |at| at + 1);
+        let ends_one = |id: &ReceiptId| record.file_reviews.iter().any(|earlier| earlier.receipt_id == *id);
+        let from = uploads.iter().take(until.saturating_sub(1)).rposition(ends_one).map_or(0, |at| at + 1);
+        let receipt_ids = uploads.get(from..until).unwrap_or_default().to_vec();
         let (decision, reason) = match &review.judgment {
             Judgment::Accept => ("accepted", None),
             Judgment::Return(reason) => ("returned", Some(reason.as_str())),
         };
         Self {
-            receipt_id: review.receipt_id,
+            receipt_ids,
             condition_id: review.gate_id,
             participant_id: review.participant_id,
             decision,

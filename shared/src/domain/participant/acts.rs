@@ -189,10 +189,9 @@ pub fn upload(
     }
     let act = ReceiptAct::Uploaded { gate_id, file_name, content, file_type, consent: consented };
     let after = context.recorded(|facts| {
+        facts.uploaded.insert(part);
         if gate.rule.is_reviewed() {
             facts.answered.insert(part, context.moment.at());
-        } else {
-            facts.uploaded.insert(part);
         }
         facts.file_bytes += bytes;
     });

@@ -15,7 +15,7 @@ use crate::unknown_id;
 const HELP: &str = "The resolution that lets you sign, with all pages.";
 
 /// An agreement with one condition: a resolution from the first participant, or from both.
-async fn asking_for_a_resolution(participants: usize) -> Live {
+pub(super) async fn asking_for_a_resolution(participants: usize) -> Live {
     Live::new(|draft| {
         let participant_ids = draft.participants.iter().take(participants).map(|participant| participant.id).collect();
         let title = Label::parse("LLC resolution").expect("a title");
@@ -33,12 +33,12 @@ fn condition(live: &Live) -> String {
     format!("/conditions/{}", live.agreement.stages[0].gates[0].id)
 }
 
-async fn upload(live: &Live, ada: &Attendee, name: &str) -> Page {
+pub(super) async fn upload(live: &Live, ada: &Attendee, name: &str) -> Page {
     let at = condition(live);
     ada.upload(&at, &format!("{at}/upload"), (name, &pdf(name, ""))).await
 }
 
-fn review(live: &Live, participant: ParticipantId) -> String {
+pub(super) fn review(live: &Live, participant: ParticipantId) -> String {
     format!("{}{}/files/{participant}", live.path(), condition(live))
 }
 
@@ -89,6 +89,7 @@ async fn a_returned_file_is_uploaded_again_and_its_acceptance_completes_the_agre
     assert_eq!(returned.status, 303, "{}", returned.body);
     assert!(live.member.get(returned.location()).await.says("File returned"));
     assert_eq!(gate(&live).await["waiting_on"], "Ada Okafor to upload “LLC resolution”");
+    assert!(live.member.get(&live.path()).await.says(">File of Ada Okafor</a>"), "what was returned stays in reach");
     let asked_again = ada.get(&condition(&live)).await;
     assert!(asked_again.says("returned your file") && asked_again.says("Page 2 is missing."), "{}", asked_again.body);
 
@@ -124,7 +125,10 @@ async fn only_the_file_that_the_member_saw_is_accepted() {
     assert_eq!(upload(&live, &ada, "Second.pdf").await.status, 303);
     let stale = judge(&live.member, &at, &shown, "accept", "").await;
     assert!(stale.status == 409 && stale.says("another file since you opened the page"), "{}", stale.body);
+    let kept = judge(&live.member, &at, &shown, "return", "Page 2 is missing.").await;
+    assert!(kept.status == 409 && kept.says("Page 2 is missing.</textarea>"), "what was typed stays: {}", kept.body);
     let shown = live.member.get(&at).await;
+    assert!(shown.says("you have looked at all 2 files") && shown.says("Accept 2 files"), "{}", shown.body);
     let accept = judge(&live.member, &at, &shown, "accept", "");
     let (accepted, third) = tokio::join!(accept, upload(&live, &ada, "Third.pdf"));
     let both = (accepted.status, third.status);

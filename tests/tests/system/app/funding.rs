@@ -320,7 +320,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     let again = desk.act(&item, "claim", &[("claim_note", "Again")]).await;
     assert_eq!(again.status, 409, "{}", again.body);
 
-    let refused = desk.act(&item, "proof", &[("source", ""), ("dated", "3/16/2126"), ("proof_note", "")]).await;
+    let refused = desk.act(&item, "proof", &[("source", ""), ("dated", "16/3/2126"), ("proof_note", "")]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Source must be chosen", "Dated must not be in the future", "File is missing"]);
     let page = desk.maren.get(&item_page(&item)).await;

@@ -208,7 +208,7 @@ async fn what_the_clock_has_not_recorded_yet_is_true_already() {
     let past = Timestamp::now().plus_seconds(-60);
     drafts::propose_until(&org, &draft.agreement, ProposalAction::PublishAgreement, past).await;
     let home = browser.get("/app").await;
-    assert!(!has_section(&home, "needs") && section(&home, "drafts").contains("Old lease"), "{}", home.body);
+    assert!(!home.says("Needs your decision") && section(&home, "needs").contains("Old lease"), "{}", home.body);
 }
 
 #[tokio::test]

@@ -17,6 +17,8 @@ use tests::pages::{BYTES_MAX, Furnished, Visit, WAITS_MAX, crawl, furnish, visit
 use tests::payments::Paying;
 use tests::{Org, rows};
 
+use super::file_reviews::{asking_for_a_resolution, review, upload};
+
 fn views() -> BTreeSet<String> {
     let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
     named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
@@ -70,6 +72,13 @@ async fn visits_of_answers() -> Vec<Visit> {
     let fields = [("form_token", token.as_str()), ("submission", &submission), ("reason", "Why?")];
     assert_eq!(live.member.post(&format!("{answers}/return"), &fields).await.status, 303);
     vec![visited, visit(org, &ada.browser, &ada.at(&condition), &ada.at("")).await.1]
+}
+
+async fn visits_of_files() -> Vec<Visit> {
+    let live = asking_for_a_resolution(1).await;
+    let ada = live.attend(live.ids()[0]).await;
+    assert_eq!(upload(&live, &ada, "Resolution.pdf").await.status, 303);
+    vec![visit(&live.org, &live.member, &review(&live, ada.participant), &live.path()).await.1]
 }
 
 async fn visits_of_a_payment() -> Vec<Visit> {
@@ -175,6 +184,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     visits.extend(visits_of_funding(&org, admin).await);
     visits.extend(visits_of_a_participant().await);
     visits.extend(visits_of_answers().await);
+    visits.extend(visits_of_files().await);
     visits.extend(visits_of_a_payment().await);
     visits.extend(visits_of_an_obligation().await);
 

@@ -400,7 +400,7 @@ async fn what_is_wrong_is_told_beside_its_field_and_kept() {
     for (typed, file, says) in [
         ([("day", "soon"), ("how", "By post"), ("note", "")], &scan[..], "Date signed must be a date"),
         ([("day", &*next_year), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be in the future"),
-        ([("day", "11/20/1926"), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be before 2000"),
+        ([("day", "20/11/1926"), ("how", "By post"), ("note", "")], &scan, "Date signed can’t be before 2000"),
         ([("day", "20/11/2026"), ("how", " "), ("note", "kept")], &scan, "How it came must"),
         ([("day", "20/11/2026"), ("how", "a\u{202e}b"), ("note", "")], &scan, "How it came must"),
         ([("day", "20/11/2026"), ("how", "By post"), ("note", "a\u{7}b")], &scan, "Note must"),

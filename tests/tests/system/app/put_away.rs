@@ -43,7 +43,7 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
     let (ada, twin) = (org.contact("Ada Okafor").await, org.contact("Ada Okafor (old)").await);
     let (kept, merged) = (format!("{CONTACTS}/{}", id(&ada)), format!("{CONTACTS}/{}", id(&twin)));
     let offer = browser.get(&merged).await;
-    assert!(offer.says("Merge into another contact…") && offer.says("Agreements, signatures and payments keep naming"));
+    assert!(offer.says("Merge into another contact…") && offer.says("Existing agreements, signatures and payments"));
     let choice = format!("{merged}/merge");
     let page = browser.get(&format!("{choice}?search=Okafor")).await;
     assert!(page.says("This contact</span>") && page.says("aria-label=\"Merge into Ada Okafor\""), "{}", page.body);
@@ -67,6 +67,31 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
         !browser.get(&format!("{WORKSPACES}/{}/people", id(&workspace))).await.says("(old)"),
         "no picker offers it"
     );
+    let people = format!("/api/v1/workspaces/{}/contacts", id(&workspace));
+    org.post(&people, &json!({"contact_id": twin["id"]})).send().await.ok(201);
+    let draft = org.empty_draft(&workspace, "Lease").await;
+    let begin = format!("{AGREEMENTS}/new?workspace={}&template=two-party-signature", id(&workspace));
+    for picker in [begin, format!("{AGREEMENTS}/{}/participants", id(&draft))] {
+        let page = browser.get(&picker).await;
+        assert!(!page.says("(old)"), "{picker}, although it is one of the people: {}", page.body);
+    }
+    // Whoever types its name means the one that it was merged into.
+    let typed = [
+        ("template", "two-party-signature"),
+        ("name", "Charter"),
+        ("display_name.first", "ADA okafor (old)"),
+        ("kind.first", "person"),
+    ];
+    let begun = press(
+        &browser,
+        &format!("{AGREEMENTS}/new?template=two-party-signature"),
+        &format!("{AGREEMENTS}/new"),
+        &typed,
+    )
+    .await;
+    assert_eq!(begun.status, 303, "{}", begun.body);
+    let begun = org.get(begun.location().replace("/app/", "/api/v1/")).send().await.ok(200);
+    assert_eq!(begun["participants"][0]["contact_id"], ada["id"]);
 
     let stored = org.get(&format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
     assert_eq!((&stored["merged_into"], &stored["display_name"]), (&ada["id"], &json!("Ada Okafor (old)")));
@@ -80,6 +105,20 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
     assert_eq!(stored["merged_into"], Value::Null);
     assert!(browser.get(CONTACTS).await.says("Ada Okafor (old)"));
     assert!(!browser.get(&kept).await.says("Merged into this contact"));
+}
+
+#[tokio::test]
+async fn an_own_contact_is_not_merged_away() {
+    let (org, browser) = signed_in().await;
+    let (own, twin) = (org.contact("Harbor LLC").await, org.contact("Harbor, LLC").await);
+    org.acts_as(&[id(&own)]).await;
+    let merge = async |from: &Value, into: &Value| {
+        let choice = format!("{CONTACTS}/{}/merge", id(from));
+        press(&browser, &choice, &choice, &[("contact_id", id(into))]).await
+    };
+    let refused = merge(&own, &twin).await;
+    assert!(refused.status == 409 && refused.says("own contacts. Merge the other one into it."), "{}", refused.body);
+    assert_eq!(merge(&twin, &own).await.status, 303);
 }
 
 #[tokio::test]

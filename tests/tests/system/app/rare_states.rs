@@ -360,7 +360,7 @@ async fn every_proposal_can_be_found() {
     let long_ago = Timestamp::now().plus_seconds(-60);
     drafts::propose_until(&org, &draft.agreement, ProposalAction::CancelAgreement, long_ago).await;
     let home = browser.get("/app").await;
-    assert!(home.says(" things need you.") && home.says("Show all 53"), "{}", home.body);
+    assert!(home.says(" things need you.") && home.says("43 more proposals"), "{}", home.body);
     assert_eq!(browser.decide(&review(&proposals[52]), "decline", "").await.status, 303);
     assert_eq!(browser.decide(&review(&proposals[51]), "confirm", "").await.status, 303);
 

@@ -68,9 +68,9 @@ impl Agreement {
         self.facts.accepted.contains(&(gate, participant))
     }
 
-    /// Whether what a participant sent for a gate needs no review any more: a member accepted it, or no one has to.
+    /// Whether a participant has uploaded a file for a gate, returned or not, or a member has accepted their answers.
     #[must_use]
-    pub fn has_settled(&self, gate: GateId, participant: ParticipantId) -> bool {
+    pub fn has_sent(&self, gate: GateId, participant: ParticipantId) -> bool {
         let part = (gate, participant);
         self.facts.accepted.contains(&part) || self.facts.uploaded.contains(&part)
     }

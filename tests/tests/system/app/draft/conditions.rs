@@ -50,6 +50,11 @@ async fn every_type_of_condition_is_added_set_and_removed() {
         assert_eq!(desk.send(&format!("{page}/conditions/{id}"), &[("act", "remove")]).await.status, 303);
     }
     assert_eq!(desk.agreement(&page).await["stages"][0]["gates"].as_array().map(Vec::len), Some(1));
+    for (field, says) in [("title", "What they upload"), ("help", "Help text")] {
+        let typed = [("type", "file_upload"), (field, "Voided check of DE89370400440532013000")];
+        let refused = desk.send(&format!("{steps}/conditions"), &typed).await;
+        assert!(refused.status == 422 && refused.says(&format!("{says} ")), "{field}: {}", refused.body);
+    }
 
     let FormCopy { name: copy, id } = desk.copy();
     let until = [("copy", copy.as_str()), ("type", "countdown"), ("until", "2031-05-04T12:30")];

@@ -77,9 +77,9 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let (page, visited) = visit(&desk.org, &desk.maren, &item_page(&item), "Home").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     assert_says(&page, &["The confirmation was uploaded and accepted. File it as proof.", "accepted by Maren Holt"]);
-    let future = desk.act(&item, &format!("confirmation/{submission}"), &[("dated", "3/16/2126")]).await;
+    let future = desk.act(&item, &format!("confirmation/{submission}"), &[("dated", "16/3/2126")]).await;
     assert_eq!(future.status, 422, "{}", future.body);
-    assert_says(&future, &["Dated must not be in the future", "value=\"3/16/2126\""]);
+    assert_says(&future, &["Dated must not be in the future", "value=\"16/3/2126\""]);
     let before = desk.org.events().await.len();
     let own = tests::attending::hidden(&page, &file_it);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));

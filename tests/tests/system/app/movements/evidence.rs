@@ -52,7 +52,7 @@ async fn what_is_filed_is_read_by_field() {
         (with("amount", "92233720368547758.08"), "Amount received is more than any bank moves"),
         (with("currency", "XAU"), "Currency must be a currency of ISO 4217"),
         (with("value_date", "2026-02-30"), "Value date must be a day that exists"),
-        (with("value_date", "3/16/2126"), "Value date must not be in the future"),
+        (with("value_date", "16/3/2126"), "Value date must not be in the future"),
         (with("source", "receiving_bank_statement"), "File is missing. A document of a bank counts only with its file"),
     ] {
         let refused = deal.act(maren, "evidence", &typed).await;

@@ -213,7 +213,7 @@ async fn refusals_say_why_and_keep_what_was_typed() {
         ("cancel", vec![("reason", " ")], "Reason must"),
         ("instructions/verify", vec![("revision", "1"), ("method", "")], "must be chosen"),
         ("claim", vec![("sent_on", "soon"), ("reference", "QX7")], "must be chosen"),
-        ("claim", vec![("sent_on", "3/14/2126")], "must not be in the future"),
+        ("claim", vec![("sent_on", "14/3/2126")], "must not be in the future"),
         ("exception", vec![("reason", "returned")], "Choose another reason"),
     ] {
         let refused = deal.act(maren, act, &typed).await;
@@ -228,7 +228,7 @@ async fn refusals_say_why_and_keep_what_was_typed() {
     let deal = Deal::ready().await;
     for (typed, why) in [
         ([("sent_on", "soon"), ("reference_type", ""), ("reference", "QX7")], "Sent on must be a date"),
-        ([("sent_on", "3/14/2126"), ("reference_type", ""), ("reference", "")], "Sent on must not be in the future"),
+        ([("sent_on", "14/3/2126"), ("reference_type", ""), ("reference", "")], "Sent on must not be in the future"),
         ([("sent_on", "14/3/2026"), ("reference_type", ""), ("reference", "QX7")], "Reference type must be chosen"),
         ([("sent_on", "14/3/2026"), ("reference_type", "uetr"), ("reference", "QX7")], "Reference must be a UUID"),
         ([("sent_on", "14/3/2026"), ("reference_type", "uetr"), ("reference", "")], "Reference is missing"),
