@@ -152,7 +152,7 @@ async fn what_cannot_be_merged_is_refused_with_its_reason() {
         (&third, &third, "can’t be merged into itself"),
         (&second, &third, "merged already"),
         (&first, &third, "Others are merged into this contact"),
-        (&third, &second, "merged into another one itself"),
+        (&third, &second, "was merged into another one"),
         (&third, &firm, "A person can’t be merged into an entity"),
     ] {
         let refused = merge(from, id(into)).await;
@@ -228,7 +228,7 @@ async fn a_draft_is_archived_only_while_nobody_has_to_decide_on_it() {
     let page = format!("{AGREEMENTS}/{}", draft.id());
     assert!(!browser.get(&page).await.says("Archive…"));
     let refused = act(&browser, &page, "archive").await;
-    assert!(browser.get(refused.location()).await.says("decide on that first"));
+    assert!(browser.get(refused.location()).await.says("waiting for a decision"));
     assert!(browser.get(AGREEMENTS).await.says("Lease"));
 }
 
