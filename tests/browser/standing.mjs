@@ -24,7 +24,7 @@ export const PAGES = {
     { what: 'its amount, which is also owed', text: '$480,000.00 USD' },
     { what: 'what is claimed', text: 'Claimed, not proven' },
     { what: 'what is proven', text: 'Proven received' },
-    { what: 'whom it waits for', text: 'Nora West and Otto Lund to sign' },
+    { what: 'whom it waits for', text: /^Nora West and Otto Lund to sign/ },
     { what: 'the act that is next', link: 'Get the link of Nora West' },
     { what: 'between whom', text: /^Otto Lund Signer/ },
   ],

@@ -34,7 +34,7 @@
       if (!picker.value) return;
       const [, day, month, year] = picker.valueAsDate.toUTCString().split(' ');
       const date = button.dataset.calendar === 'month' ? `${month} ${+day}, ${year}` : `${+day} ${month} ${year}`;
-      // A time of day stays; several days get one more.
+      // A time stays; several days get one more.
       const clock = field.value.match(/[,\s]+(at|noon|\d\d?(:| ?[ap]\.?m)).*/i)?.[0] ?? '';
       field.value = field.rows ? `${field.value.trim()}\n${date}`.trim() : date + clock;
       field.focus();

@@ -215,7 +215,7 @@ pub struct GateView {
     #[schema(required = true)]
     pub help: Option<Note>,
     /// Whether a member must accept each participant's file, of `file_upload`.
-    #[schema(required = true)]
+    #[schema(required = true, example = true)]
     pub review: Option<bool>,
     /// The blocks, of `signature_blocks`.
     #[schema(required = true)]

@@ -95,7 +95,11 @@ async fn settings_that_are_refused_keep_what_was_typed() {
     for (name, zone, says) in [
         ("", "Europe/Berlin", "The name "),
         (&"x".repeat(201), "Europe/Berlin", "The name must have at most 200 characters."),
-        ("Harbor", "Mars/Olympus", "The time zone must be an IANA time zone such as America/New_York."),
+        (
+            "Harbor",
+            "Mars/Olympus",
+            "The time zone must be a city that a time zone is named after, such as New York, or a zone such as America/New_York.",
+        ),
         ("Harbor", "", "The time zone "),
         ("Har\u{202e}bor", "UTC", "The name must have no line separators"),
     ] {

@@ -224,7 +224,7 @@ pub(crate) fn grant(
     let participant_ids: BTreeSet<ParticipantId> = recipient.into_iter().collect();
     let file = RequestedFile {
         title: Some(label("Report on the workshops")?),
-        help: Note::parse("The final report with its list of participants, signed by the project lead.").ok(),
+        help: Note::parse("The final report, signed by the project lead.").ok(),
         review: true,
     };
     let upload = GateRule::FileUpload { participant_ids: participant_ids.clone(), file };
