@@ -36,14 +36,13 @@ struct FileReviewPage {
     help: Option<String>,
     name: String,
     access: String,
-    is_reviewed: bool,
-    is_accepted: bool,
     rows: Vec<FileRow>,
     /// The newest file, if a member can decide about it and those that wait with it.
     to_decide: Option<ReceiptId>,
     /// How many files wait.
     waiting: usize,
-    is_active: bool,
+    /// Why there is nothing to decide.
+    settled: String,
     completes: bool,
     fields: Fields,
 }
@@ -113,6 +112,16 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
     let waits = agreement.lifecycle() == Lifecycle::Active && agreement.to_review(asked).contains(&participant);
     let completes = agreement.is_completed_with(|found| found.id == gate && is_last(agreement, found, participant));
     let is_reviewed_with = |upload: &Receipt| found.reviews.iter().any(|review| review.receipt_id == upload.id);
+    let name = found.contact.display_name.as_str();
+    let settled = if !is_reviewed {
+        "The agreement goes on without a review of this file.".to_owned()
+    } else if agreement.has_accepted(gate, participant) {
+        "The file is accepted.".to_owned()
+    } else if agreement.lifecycle() == Lifecycle::Active {
+        format!("A new file appears here once {name} has uploaded it.")
+    } else {
+        "The agreement is no longer active, so there is nothing left to decide.".to_owned()
+    };
     let page = FileReviewPage {
         layout: Layout::new(request),
         notice: notice.map(|notice| telling_completion(notice, agreement)),
@@ -121,13 +130,11 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         step: stage.name.as_str().to_owned(),
         title: title.map(|title| title.as_str().to_owned()),
         help: help.map(|help| help.as_str().to_owned()),
-        name: found.contact.display_name.as_str().to_owned(),
-        is_reviewed,
-        is_accepted: agreement.has_accepted(gate, participant),
+        name: name.to_owned(),
         rows: found.uploads.iter().rev().filter_map(|row| FileRow::new(&found, row, is_reviewed, &access)).collect(),
         to_decide: found.uploads.last().filter(|_| waits).map(|newest| newest.id),
         waiting: found.uploads.iter().rev().take_while(|upload| !is_reviewed_with(upload)).count(),
-        is_active: agreement.lifecycle() == Lifecycle::Active,
+        settled,
         completes,
         access,
         fields,

@@ -47,7 +47,8 @@ struct ConditionPage {
     step: String,
     file: RequestedFile,
     returned: Option<String>,
-    waits_for_review: bool,
+    /// What becomes of the file, if a member reviews it.
+    review: Option<String>,
     task: GateTask,
     is_open: bool,
     can_upload: bool,
@@ -92,17 +93,23 @@ async fn page(request: &Request, fields: Fields, notice: Option<Notice>) -> Resu
         }
         _ => None,
     });
+    let organization = session.organization().name.as_str();
+    let review = if agreement.to_review(gate).contains(&by.id()) {
+        Some(format!("{organization} reviews your file. If it is returned, you’ll find the reason here."))
+    } else {
+        file.review.then(|| format!("{organization} reviews the file before the agreement goes on."))
+    };
     let page = ConditionPage {
         layout: Layout::of_participant(request),
         notice,
         path: part_url(by.id()),
         url: format!("{}/conditions/{id}", part_url(by.id())),
-        organization: session.organization().name.as_str().to_owned(),
+        organization: organization.to_owned(),
         agreement: agreement.name.as_str().to_owned(),
         step: stage.name.as_str().to_owned(),
         file,
         returned: returned.map(|reason| reason.as_str().to_owned()),
-        waits_for_review: agreement.to_review(gate).contains(&by.id()),
+        review,
         task,
         is_open,
         can_upload: task == GateTask::Upload

@@ -145,17 +145,14 @@ pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error>
     for contact in &made {
         changes.push(stored_contacts::create(scope.call(), contact)?);
     }
-    let plan = match new_workspace {
-        Some(new) => {
-            let people = draft.participants.iter().map(|participant| participant.contact_id);
-            let workspace = workspaces::new_with_people(scope, workspace_id, new, people.collect()).await?;
-            changes.push(stored_workspaces::create(scope.call(), &workspace)?);
-            Plan::new(scope, ()).change(written(scope, &draft, &payments)?)
-        }
-        None => {
-            let workspace = workspaces::named_with_people(scope, workspace_id).await?;
-            create(scope, &workspace, &draft, &payments)?
-        }
+    let plan = if let Some(new) = new_workspace {
+        let people = draft.participants.iter().map(|participant| participant.contact_id);
+        let workspace = workspaces::new_with_people(scope, workspace_id, new, people.collect()).await?;
+        changes.push(stored_workspaces::create(scope.call(), &workspace)?);
+        Plan::new(scope, ()).change(written(scope, &draft, &payments)?)
+    } else {
+        let workspace = workspaces::named_with_people(scope, workspace_id).await?;
+        create(scope, &workspace, &draft, &payments)?
     };
     // In the order of API calls: what the body names comes first.
     let shown = [workspace_id.uuid(), id.uuid()].into_iter().chain(made.iter().map(|contact| contact.id.uuid()));

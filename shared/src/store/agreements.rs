@@ -112,13 +112,13 @@ impl OrgStore {
     pub async fn list_agreements(
         &self,
         order: Order,
-        shelf: Shelf,
+        wanted: Shelf,
         query: &AgreementQuery,
     ) -> Result<Page<Agreement>, StoreError> {
         let rows = RowFilter::containing(query.search.needle())
             .equal(&WORKSPACE, query.workspace_id)
             .equal(&LIFECYCLE, query.lifecycle.get())
-            .on(shelf);
+            .on(wanted);
         self.list::<Agreement>(order, &rows, query.page()).await
     }
 }

@@ -138,12 +138,12 @@ impl OrgStore {
     pub async fn list_contacts(
         &self,
         order: Order,
-        shelf: Shelf,
+        wanted: Shelf,
         query: &ContactQuery,
     ) -> Result<Page<ListedContact>, StoreError> {
         let needle = query.search.needle();
         let Some(reference) = &query.external_reference else {
-            return self.list::<Contact>(order, &RowFilter::containing(needle).on(shelf), query.page()).await;
+            return self.list::<Contact>(order, &RowFilter::containing(needle).on(wanted), query.page()).await;
         };
         let found = match self.contact_with_reference(reference).await? {
             Some(id) => self.contact(id).await?.map(Versioned::into_inner),
@@ -152,7 +152,7 @@ impl OrgStore {
         let fits = |contact: &Contact| {
             // The contact may have got another reference between the two reads.
             contact.external_reference.as_ref() == Some(reference)
-                && (shelf == Shelf::All || contact.shelf() == shelf)
+                && (wanted == Shelf::All || contact.shelf() == wanted)
                 && needle.is_none_or(|needle| contact.search_text().as_str().contains(needle))
         };
         Ok(Page::slice(found.into_iter().filter(fits).map(ListedContact::from), query.page()))

@@ -62,8 +62,8 @@ impl Row {
     }
 
     /// Says where the record is, unless it is current.
-    pub(super) fn on(self, shelf: Shelf) -> Self {
-        if shelf == Shelf::Current { self } else { self.with(&SHELF, &shelf) }
+    pub(super) fn on(self, wanted: Shelf) -> Self {
+        if wanted == Shelf::Current { self } else { self.with(&SHELF, &wanted) }
     }
 
     /// Adds a set of ids for filters, 16 bytes each.

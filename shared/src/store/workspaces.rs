@@ -115,10 +115,10 @@ impl OrgStore {
     pub async fn list_workspaces(
         &self,
         order: Order,
-        shelf: Shelf,
+        wanted: Shelf,
         query: &WorkspaceQuery,
     ) -> Result<Page<Workspace>, StoreError> {
-        self.list::<Workspace>(order, &RowFilter::containing(query.search.needle()).on(shelf), query.page()).await
+        self.list::<Workspace>(order, &RowFilter::containing(query.search.needle()).on(wanted), query.page()).await
     }
 
     pub(crate) async fn workspaces_of(

@@ -289,17 +289,17 @@ impl Request {
     /// Reads the query of a list's page, its order from `sort`, the newest first unless it says otherwise, and from
     /// `show` which records it has: the current ones unless it says otherwise.
     pub fn read_list_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, Shelf, T), Error> {
-        let (mut order, mut shelf) = (Order::NewestFirst, Shelf::Current);
+        let (mut order, mut wanted) = (Order::NewestFirst, Shelf::Current);
         let mut rest = Vec::new();
         for pair in self.parts.uri.query().unwrap_or_default().split('&') {
             match pair.split_once('=') {
                 Some(("sort", sort)) => order = Order::parse(sort).unwrap_or(order),
-                Some(("show", show)) => shelf = Shelf::parse(show).unwrap_or(shelf),
+                Some(("show", show)) => wanted = Shelf::parse(show).unwrap_or(wanted),
                 _ => rest.push(pair),
             }
         }
         let query = input::read_query(Some(&rest.join("&"))).map_err(Error::Invalid)?;
-        Ok((order, shelf, query))
+        Ok((order, wanted, query))
     }
 
     /// The state that all functions share.

@@ -171,7 +171,7 @@ async fn choose_template(request: &Request, workspace: Option<WorkspaceId>) -> R
         workspace: found.map(|found| Link { url: workspace_url(found.id()), text: found.name.as_str().to_owned() }),
         starts: Start::all().map(link).collect(),
     };
-    Ok(PageResponse::render(&page)?.showing(workspace.map(|id| id.uuid())))
+    Ok(PageResponse::render(&page)?.showing(workspace.map(WorkspaceId::uuid)))
 }
 
 #[derive(Template)]
@@ -268,7 +268,7 @@ async fn form_page(
         back: workspace.map_or_else(|| PATH.to_owned(), |id| format!("{PATH}?workspace={id}")),
         fields,
     };
-    Ok(PageResponse::render(&page)?.showing(workspace.map(|id| id.uuid())))
+    Ok(PageResponse::render(&page)?.showing(workspace.map(WorkspaceId::uuid)))
 }
 
 /// Reads who a party is: one of the people, or a name, with the errors of its fields. None if it is left open.

@@ -74,11 +74,11 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Keeps the rows of records that are there.
-    pub(super) fn on(self, shelf: Shelf) -> Self {
-        match shelf {
+    pub(super) fn on(self, wanted: Shelf) -> Self {
+        match wanted {
             Shelf::All => self,
             Shelf::Current => self.matching(|row| row.bytes(SHELF.name).is_none()),
-            Shelf::Archived | Shelf::Merged => self.equal(&SHELF, Some(shelf)),
+            Shelf::Archived | Shelf::Merged => self.equal(&SHELF, Some(wanted)),
         }
     }
 

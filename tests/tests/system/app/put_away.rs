@@ -82,18 +82,18 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
         ("display_name.first", "ADA okafor (old)"),
         ("kind.first", "person"),
     ];
-    let begun = press(
+    let pressed = press(
         &browser,
         &format!("{AGREEMENTS}/new?template=two-party-signature"),
         &format!("{AGREEMENTS}/new"),
         &typed,
     )
     .await;
-    assert_eq!(begun.status, 303, "{}", begun.body);
-    let begun = org.get(begun.location().replace("/app/", "/api/v1/")).send().await.ok(200);
-    assert_eq!(begun["participants"][0]["contact_id"], ada["id"]);
+    assert_eq!(pressed.status, 303, "{}", pressed.body);
+    let draft = org.get(pressed.location().replace("/app/", "/api/v1/")).send().await.ok(200);
+    assert_eq!(draft["participants"][0]["contact_id"], ada["id"]);
 
-    let stored = org.get(&format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
+    let stored = org.get(format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
     assert_eq!((&stored["merged_into"], &stored["display_name"]), (&ada["id"], &json!("Ada Okafor (old)")));
     let listed = org.get("/api/v1/contacts").send().await.ok(200);
     let into: Vec<_> = listed["data"].as_array().expect("rows").iter().map(|row| row["merged_into"].clone()).collect();
@@ -101,7 +101,7 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
 
     let separated = act(&browser, &merged, "separate").await;
     assert_eq!((separated.status, &audit_of(&org, &separated).await["operation"]), (303, &json!("separate_contact")));
-    let stored = org.get(&format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
+    let stored = org.get(format!("/api/v1/contacts/{}", id(&twin))).send().await.ok(200);
     assert_eq!(stored["merged_into"], Value::Null);
     assert!(browser.get(CONTACTS).await.says("Ada Okafor (old)"));
     assert!(!browser.get(&kept).await.says("Merged into this contact"));
@@ -130,7 +130,7 @@ async fn a_merge_rewrites_no_agreement() {
     let agreement = org.post("/api/v1/agreements", &agreement).send().await.ok(201);
     let path = format!("/api/v1/agreements/{}", id(&agreement));
     let part = json!({"contact_id": twin["id"], "roles": ["signer"]});
-    org.post(&format!("{path}/participants"), &part).send().await.ok(201);
+    org.post(format!("{path}/participants"), &part).send().await.ok(201);
     let before = org.get(&path).send().await.ok(200);
     let choice = format!("{CONTACTS}/{}/merge", id(&twin));
     assert_eq!(press(&browser, &choice, &choice, &[("contact_id", id(&ada))]).await.status, 303);
@@ -161,7 +161,7 @@ async fn what_cannot_be_merged_is_refused_with_its_reason() {
     }
     assert_eq!(merge(&third, &unknown_id()).await.status, 404);
     let into = async |contact: &Value| {
-        org.get(&format!("/api/v1/contacts/{}", id(contact))).send().await.ok(200)["merged_into"].clone()
+        org.get(format!("/api/v1/contacts/{}", id(contact))).send().await.ok(200)["merged_into"].clone()
     };
     assert_eq!(
         [into(&first).await, into(&second).await, into(&third).await],
@@ -182,7 +182,7 @@ async fn what_is_archived_leaves_the_lists_of_the_app_and_comes_back() {
     ] {
         let page = format!("{list}/{}", id(record));
         let stored = async || {
-            let mut stored = org.get(&format!("{api}/{}", id(record))).send().await.ok(200);
+            let mut stored = org.get(format!("{api}/{}", id(record))).send().await.ok(200);
             stored["updated_at"].take();
             stored
         };
@@ -216,7 +216,7 @@ async fn an_archived_workspace_goes_on_and_is_offered_for_nothing_new() {
     assert!(!browser.get("/app/trusts/new").await.says("Harbor"));
     let people = format!("{page}/people");
     assert_eq!(press(&browser, &people, &people, &[("contact_id", id(&ada))]).await.status, 303);
-    let stored = org.get(&format!("/api/v1/workspaces/{}", id(&workspace))).send().await.ok(200);
+    let stored = org.get(format!("/api/v1/workspaces/{}", id(&workspace))).send().await.ok(200);
     assert_eq!(stored["people"][0]["contact_id"], ada["id"]);
 }
 

@@ -402,8 +402,8 @@ async fn nothing_begins_until_each_party_is_clear() {
         assert!(refused.says("value=\"Harbor lease\""), "what was typed stays: {}", refused.body);
     }
     assert_eq!(desk.org.state().await, before, "nothing was begun or added");
-    let begun = begin(&[]).await;
-    let workspace = desk.agreement(begun.location()).await["workspace_id"].as_str().expect("an id").to_owned();
+    let done = begin(&[]).await;
+    let workspace = desk.agreement(done.location()).await["workspace_id"].as_str().expect("an id").to_owned();
     let workspace: Value = desk.org.get(format!("/api/v1/workspaces/{workspace}")).send().await.ok(200);
     assert_eq!(workspace["name"], "Harbor lease", "it is named like the agreement");
 }

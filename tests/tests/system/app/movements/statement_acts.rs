@@ -163,7 +163,7 @@ impl Failing {
 
 #[tokio::test]
 async fn a_store_that_fails_midway_leaves_a_page_that_says_what_was_filed_and_files_the_rest() {
-    let failing = Failing::new().await;
+    let failing = Box::pin(Failing::new()).await;
     let Failing { shaky, maren, deal, deposit, at, page } = &failing;
     let rule = Rule::on("TransactWriteItems").containing(deposit).containing("file_evidence");
     let fault = shaky.faults.inject(rule, Fault::ServerError);
@@ -195,7 +195,7 @@ async fn a_store_that_fails_midway_leaves_a_page_that_says_what_was_filed_and_fi
 
 #[tokio::test]
 async fn a_form_that_files_several_goes_on_where_it_was_interrupted_and_is_used_once() {
-    let failing = Failing::new().await;
+    let failing = Box::pin(Failing::new()).await;
     let Failing { shaky, maren, deal, deposit, at, page } = &failing;
     let chosen = failing.chosen(page);
     let rule = Rule::on("TransactWriteItems").containing(deposit).containing("file_evidence");
@@ -221,7 +221,7 @@ async fn a_form_that_files_several_goes_on_where_it_was_interrupted_and_is_used_
 
 #[tokio::test]
 async fn an_entry_whose_answer_was_lost_is_filed_once_and_its_page_says_so() {
-    let failing = Failing::new().await;
+    let failing = Box::pin(Failing::new()).await;
     let Failing { shaky, maren, deal, deposit, at, .. } = &failing;
     // Lost once, the call is repeated. Lost each time, nobody learns of it, but it is done.
     for (number, (payment, times)) in [(deal.id, 1), (*deposit, usize::MAX)].into_iter().enumerate() {
