@@ -136,7 +136,7 @@ async fn set_archived(request: &Request, is_archived: bool) -> Result<PageRespon
     if submitted.run(|| drafts::set_archived(&submitted, id, is_archived)).await? {
         return Ok(redirect.into());
     }
-    let line = "Only drafts can be archived, and only while no proposal for them is waiting for a decision.";
+    let line = "Only drafts can be archived. If a proposal for this draft needs your decision, decide on it first.";
     Ok(with_notice(&submitted, agreement_url(id), &Notice::bad("Nothing was changed", line)).await.into())
 }
 

@@ -228,7 +228,7 @@ async fn a_draft_is_archived_only_while_nobody_has_to_decide_on_it() {
     let page = format!("{AGREEMENTS}/{}", draft.id());
     assert!(!browser.get(&page).await.says("Archive…"));
     let refused = act(&browser, &page, "archive").await;
-    assert!(browser.get(refused.location()).await.says("waiting for a decision"));
+    assert!(browser.get(refused.location()).await.says("needs your decision, decide on it first"));
     assert!(browser.get(AGREEMENTS).await.says("Lease"));
 }
 
