@@ -128,7 +128,7 @@ pub struct ProposalSnapshot {
 pub struct SnapshotPayment {
     /// The payment.
     pub id: MovementId,
-    /// Its purpose: the first [`limits::PROPOSED_PURPOSE_CHARS_MAX`] characters.
+    /// Its purpose: the first [`limits::PROPOSED_PURPOSE_CHARS_MAX`](crate::limits::PROPOSED_PURPOSE_CHARS_MAX) characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Label>,
     /// Its amount.
