@@ -1,8 +1,8 @@
 //! The zone and the date order in which a page shows times: those of the organization whose deal it is.
 //!
-//! Decision: whoever serves a page sets the zone once, for the whole task, and whatever makes a sentence with a time asks
-//! here. Otherwise each function from the page down to the sentence would carry the zone, and the one that forgets it
-//! would show UTC beside other times. Outside of pages (API, events, documents) nothing is set: those say UTC and put the
+//! Decision: the route of a page sets the zone once, for the whole task, and each sentence with a time asks here.
+//! Otherwise each function from the page down to the sentence would carry the zone, and the one that forgets it would
+//! show UTC beside other times. Outside of pages (API, events, documents) nothing is set: those say UTC and put the
 //! day first, as always. A blocking thread, on which documents are written, is outside too.
 
 use crate::domain::date_order::DateOrder;

@@ -75,7 +75,7 @@ async fn a_merged_contact_is_hidden_from_lists_and_stays_readable_until_it_is_se
         let page = browser.get(&picker).await;
         assert!(!page.says("(old)"), "{picker}, although it is one of the people: {}", page.body);
     }
-    // Whoever types its name means the one that it was merged into.
+    // Its typed name stands for the contact that it was merged into.
     let typed = [
         ("template", "two-party-signature"),
         ("name", "Charter"),
