@@ -343,7 +343,12 @@ impl History {
         let events = self.org.events().await;
         let new = events[self.told..]
             .iter()
-            .filter(|event| !event["type"].as_str().unwrap_or_default().starts_with("proposal."));
+            // Calls of the API may found a trust or propose something beside the payments.
+            .filter(|event| {
+                !["proposal.", "trust."]
+                    .iter()
+                    .any(|of| event["type"].as_str().is_some_and(|kind| kind.starts_with(of)))
+            });
         let told: BTreeSet<String> = new.map(|event| json!([event["type"], event["data"]]).to_string()).collect();
         self.told = events.len();
         let mut expected = BTreeSet::new();
