@@ -691,7 +691,7 @@ export const SCENES = [
   { name: 'Trust, refused', path: ({ funding }) => funding.newTrust, act: press('Create trust'), status: 422, has: '#formal_name[aria-invalid=true]' },
   { name: 'Funding, of another organization', as: 'colleague', path: ({ funding }) => funding.schedule, status: 404, says: 'There is nothing here' },
   { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },
-  { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'suspected fraud'] },
+  { name: 'Home, payments', path: '/app', says: ['Instructions changed', 'Exception', 'Evidence to review', 'Suspected fraud'] },
   { name: 'Participant, two documents', as: 'beginner', path: ({ beginner }) => `/app/parts/${beginner.participant}`, says: ['Sign “Confidentiality agreement”', 'Sign “Schedule of contacts”'], reach: '.task .primary' },
   { name: 'Participant, first of two documents', as: 'beginner', path: ofTwo('beginner')(0), says: 'Document 1 of 2 to sign', seen: 'img[alt^="Page 1 of"]', reach: ['#sign button.primary, .to-sign a', 'a[href$="/download"]'] },
   { name: 'Participant, first of two documents signed', as: 'returner', path: ofTwo('returner')(0), says: ['You signed this document', 'Next: Sign “Schedule of contacts”'], lacks: '#sign' },

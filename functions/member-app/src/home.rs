@@ -80,6 +80,8 @@ struct Item {
 /// How soon a member should look at an item, soonest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Urgency {
+    /// Somebody may be taking the money.
+    AtRisk,
     /// Money may be lost, or everyone is stopped.
     Stopped,
     /// It is overdue, or ends within [`URGENT_MS`].
@@ -104,7 +106,10 @@ struct ChangeRow {
     object: Option<Object>,
     /// What follows the object, if the sentence names it.
     rest: Option<String>,
+    /// When, the last time.
     at: DisplayTime,
+    /// How often in a row.
+    times: usize,
 }
 
 pub(crate) struct ProposalRow {
@@ -166,7 +171,7 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         rest: rest(&found),
         begin: NEW_AGREEMENT,
         has_activity: !found.queue.is_new || !found.changes.is_empty(),
-        changes: found.changes.iter().map(|row| ChangeRow::new(row, &found.names, is_admin)).collect(),
+        changes: ChangeRow::all(&found, is_admin),
     };
     Ok(PageResponse::render(&page)?.showing(shown(&found)))
 }
@@ -522,7 +527,18 @@ impl ChangeRow {
             None => (said, None),
         };
         let object = objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin));
-        Self { said, object, rest, at: row.at.into() }
+        Self { said, object, rest, at: row.at.into(), times: 1 }
+    }
+
+    /// What was done again and again is one line.
+    fn all(found: &Home, is_admin: bool) -> Vec<Self> {
+        let mut rows: Vec<_> = found.changes.iter().map(|row| Self::new(row, &found.names, is_admin)).collect();
+        rows.dedup_by(|older, newer| {
+            let is_alike = (&older.said, &older.object, &older.rest) == (&newer.said, &newer.object, &newer.rest);
+            newer.times += if is_alike { older.times } else { 0 };
+            is_alike
+        });
+        rows
     }
 }
 

@@ -26,8 +26,10 @@ pub struct ActRow {
     pub did: String,
     /// Who did it. None for a countdown's end or an expiry.
     pub by: Option<String>,
-    /// When it was done.
+    /// When it was done, the last time.
     pub at: DisplayTime,
+    /// How often in a row.
+    pub times: usize,
 }
 
 /// Lines of a history that show at first.
@@ -46,7 +48,12 @@ impl Acts {
             // What time completed says so itself.
             let completes =
                 act.events.contains(&EventType::AgreementCompleted) && act.actor.actor_type != ActorType::System;
-            rows.extend(completes.then(|| ActRow { did: "Completed".to_owned(), by: None, at: act.at.into() }));
+            rows.extend(completes.then(|| ActRow {
+                did: "Completed".to_owned(),
+                by: None,
+                at: act.at.into(),
+                times: 1,
+            }));
             rows.push(ActRow::new(act, name_of));
         }
         // An agreement older than its history still shows who drafted it.
@@ -56,8 +63,14 @@ impl Acts {
                 did: "Drafted".to_owned(),
                 by: Some(actor_label(&agreement.created_by)),
                 at: agreement.created_at.into(),
+                times: 1,
             });
         }
+        rows.dedup_by(|older, newer| {
+            let is_alike = (&older.did, &older.by) == (&newer.did, &newer.by);
+            newer.times += if is_alike { older.times } else { 0 };
+            is_alike
+        });
         let more = rows.split_off(rows.len().min(SHOWN));
         Self { rows, more, has_more }
     }
@@ -76,6 +89,7 @@ impl ActRow {
             did: text::act(act, name_of).into_owned(),
             by: (!is_system).then(|| actor_label(&act.actor)),
             at: act.at.into(),
+            times: 1,
         }
     }
 }

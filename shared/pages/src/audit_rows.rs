@@ -9,6 +9,7 @@ use crate::layout::Link;
 use crate::urls::{item_url, movement_url, obligation_url, trust_url};
 
 /// An object of a row: a link to its page if it has one.
+#[derive(PartialEq, Eq)]
 pub enum Object {
     /// Has a page.
     Linked(Link),

@@ -164,12 +164,17 @@ impl Deal {
     }
 
     /// Adds what is next on an active agreement, for the condition that comes first: its act, the payment that it waits
-    /// for, or the link of the participant whom it waits for. A declined one is decided among the steps.
+    /// for, the paper signature that waits for a second member, or the link of the participant whom it waits for. A declined one is decided among the steps.
     #[must_use]
     pub fn with_next_act(self, agreement: &Agreement, summary: &AgreementSummary, wait: Option<&CurrentWait>) -> Self {
         let Some(wait) = wait else { return self };
         let rows = summary.steps.iter().zip(&agreement.stages);
         let mut gates = rows.flat_map(|(step, stage)| step.gates.iter().zip(&stage.gates));
+        let paper_of = |participant| {
+            let url = format!("{}#papers", access_url(agreement.id(), participant));
+            let mut papers = summary.documents.iter().flat_map(|document| &document.papers);
+            papers.any(|(_, of)| of.as_ref() == Some(&url)).then_some(url)
+        };
         let is_to_do = |gate: &Gate| {
             !agreement.to_review(gate).is_empty() || matches!(gate.rule, GateRule::IdentityVerified { .. })
         };
@@ -184,6 +189,9 @@ impl Deal {
                 let waited_for = agreement.unmet_by(gate).into_iter().next()?;
                 let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
                 let name = &summary.participants.get(at)?.name;
+                if let Some(url) = paper_of(waited_for) {
+                    return Some(Link { url, text: format!("Confirm the paper signature of {name}") });
+                }
                 Some(Link { url: access_url(agreement.id(), waited_for), text: format!("Get the link of {name}") })
             }),
         };

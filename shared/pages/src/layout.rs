@@ -188,7 +188,7 @@ pub fn shows_notice(notice: Option<&Notice>, sections: &[&str], section: &str) -
 }
 
 /// A link to a page of the app.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// Its address.
     pub url: String,

@@ -2,6 +2,7 @@ use pages::agreement_payments::purpose_of;
 use pages::labels::actor_label;
 use pages::urls::movement_url;
 use shared::domain::money::Money;
+use shared::domain::movement::state::ExceptionReason;
 use shared::service::home::{PaymentToSee, PaymentWait};
 use shared::text::movements::exception;
 use shared::text::reader::Shown as _;
@@ -9,10 +10,12 @@ use shared::text::reader::Shown as _;
 use crate::home::{Item, Urgency};
 
 impl Item {
-    /// A payment to look at. Exceptions and changed instructions are red, since money may be lost.
+    /// A payment to look at. Suspected fraud and changed instructions come first, and all exceptions are red.
     pub(super) fn of_payment(payment: &PaymentToSee) -> Self {
         let movement = &payment.movement;
+        let is_fraud = movement.exception_reason() == Some(ExceptionReason::SuspectedFraud);
         let (badge, class) = match payment.wait {
+            PaymentWait::Exception if is_fraud => ("Suspected fraud", "red"),
             PaymentWait::InstructionsChanged => ("Instructions changed", "red"),
             PaymentWait::VerificationEnded => ("Verification ended", "red"),
             PaymentWait::Exception => ("Exception", "red"),
@@ -22,7 +25,7 @@ impl Item {
         };
         let is_told = badge == to_do(payment.wait);
         let why = match (payment.wait, movement.exception_reason(), movement.instructions()) {
-            (PaymentWait::Exception, Some(reason), _) => Some(exception(reason).to_owned()),
+            (PaymentWait::Exception, Some(reason), _) if !is_fraud => Some(exception(reason).to_owned()),
             (PaymentWait::InstructionsChanged, _, Some(instructions)) => {
                 instructions.changes.last().map(|change| format!("changed by {}", actor_label(&change.by)))
             }
@@ -36,9 +39,9 @@ impl Item {
         let agreement = Some(payment.agreement.as_str().to_owned());
         let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
         let urgency = match payment.wait {
-            PaymentWait::InstructionsChanged | PaymentWait::VerificationEnded | PaymentWait::Exception => {
-                Urgency::Stopped
-            }
+            PaymentWait::InstructionsChanged => Urgency::AtRisk,
+            PaymentWait::Exception if is_fraud => Urgency::AtRisk,
+            PaymentWait::VerificationEnded | PaymentWait::Exception => Urgency::Stopped,
             _ if payment.is_overdue => Urgency::Late,
             _ => Urgency::Asked,
         };

@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
 
 mod measure;
+mod postgresql;
 mod report;
 mod seed;
 
@@ -11,8 +12,9 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use shared::domain::ids::WorkspaceId;
 use shared::limits;
@@ -20,7 +22,7 @@ use tests::client::Answer;
 use tests::{Needs, Org, Stack, spec};
 
 use measure::{ServiceLog, measure};
-use report::{ListRow, OperationRow, Report, Seeding};
+use report::{EightRow, ListRow, OperationRow, Report, Seeding};
 use seed::Contacts;
 
 const CONTACTS: &str = "/api/v1/contacts";
@@ -29,6 +31,9 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
 
 const SHORT_LIST: usize = 100;
+
+const CONNECTIONS: usize = 8;
+const TOGETHER: usize = 2000;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -50,7 +55,15 @@ async fn main() -> ExitCode {
         // A list reads what was written shortly before once more: most lists are of records that rest.
         tokio::time::sleep(limits::LOG_WINDOW + Duration::from_secs(1)).await;
         eprintln!("Measuring lists of {size} contacts");
-        lists.extend(lists_of(&org, &contacts).await);
+        let ours = lists_of(&org, &contacts).await;
+        let calls_per_s = first_pages_of_eight(&org, size).await;
+        let postgresql = postgresql::measure(size);
+        report.of_eight.push(EightRow {
+            contacts: size,
+            calls_per_s,
+            postgresql: postgresql.as_ref().map(|figures| figures.calls_per_s_of_eight),
+        });
+        lists.extend(ours.into_iter().map(|row| row.beside(postgresql.as_ref())));
     }
 
     let log = ServiceLog::read(stack.log_file(), lists.iter().map(|list| &list.calls).next_back()).await;
@@ -189,6 +202,17 @@ async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>
         rows.push(ListRow::new(contacts.ids.len(), &case, expected.total, calls));
     }
     rows
+}
+
+/// Calls per second on eight connections.
+async fn first_pages_of_eight(org: &Org, contacts: usize) -> f64 {
+    let began = Instant::now();
+    let calls = (0..TOGETHER).map(|_| org.get(CONTACTS).query("limit", seed::PAGE).send());
+    let mut answers = stream::iter(calls).buffer_unordered(CONNECTIONS);
+    while let Some(answer) = answers.next().await {
+        is_page(&answer, contacts, seed::PAGE);
+    }
+    TOGETHER as f64 / began.elapsed().as_secs_f64()
 }
 
 /// Pages of a ledger that is nearly all payments: from both ends, by filter and by needle.

@@ -14,7 +14,7 @@ pub const PAGE: usize = 50;
 /// Contacts built at a time: the largest list is never whole in memory.
 const PORTION: usize = 1000;
 
-/// Two-letter needles, as in the recorded `PostgreSQL` figures, that occur in no other text of the seed.
+/// Two-letter needles that occur in no other text of the seed. `scripts/postgresql` seeds and asks for the same.
 const IN_ONE_PERCENT: &str = "qu";
 const IN_THIRTY_PERCENT: &str = "wo";
 const IN_NONE: &str = "zx";

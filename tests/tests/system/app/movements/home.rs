@@ -92,16 +92,16 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     let typed = super::evidence("recipient_confirmation", "250,000", "R-9");
     assert_eq!(super::submit(&deal.maren, &path(proven.1), &form, &typed).await.status, 303);
     let page = deal.kim.get("/app").await;
-    assert_eq!(lines(&page), ["Instructions changed", "Exception", "Evidence to review"], "{}", text(&page));
-    assert_says(&page, &["suspected fraud", "Third deal"]);
+    assert_eq!(lines(&page), ["Instructions changed", "Suspected fraud", "Evidence to review"], "{}", text(&page));
+    assert_says(&page, &["Second deal", "Third deal"]);
     assert!(!page.says("All caught up") && !page.says("Fourth deal · "), "{}", text(&page));
 
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     deal.verify(&deal.kim, &super::IBAN).await;
-    assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review", "Instructions to release"]);
+    assert_eq!(home(&deal.maren).await, ["Suspected fraud", "Evidence to review", "Instructions to release"]);
     deal.done(&deal.kim, "instructions/release", &[]).await;
-    assert_eq!(home(&deal.maren).await, ["Exception", "Evidence to review"]);
+    assert_eq!(home(&deal.maren).await, ["Suspected fraud", "Evidence to review"]);
 }
 
 #[tokio::test]

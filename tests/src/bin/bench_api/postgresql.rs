@@ -1,0 +1,28 @@
+//! The same lists in PostgreSQL, on the same machine in the same run: `scripts/postgresql`.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgresql");
+/// What the script ends with where PostgreSQL is not installed.
+const NOT_INSTALLED: i32 = 69;
+
+#[derive(Deserialize)]
+pub struct PostgreSql {
+    /// By the name of a list's case.
+    pub p50_ms: HashMap<String, f64>,
+    pub calls_per_s_of_eight: f64,
+}
+
+/// None where PostgreSQL is not installed.
+pub fn measure(contacts: usize) -> Option<PostgreSql> {
+    eprintln!("Measuring lists of {contacts} contacts in PostgreSQL");
+    let done = Command::new(SCRIPT).arg(contacts.to_string()).stderr(Stdio::inherit()).output().expect(SCRIPT);
+    if done.status.code() == Some(NOT_INSTALLED) {
+        return None;
+    }
+    assert!(done.status.success(), "{SCRIPT}: {}", done.status);
+    Some(serde_json::from_slice(&done.stdout).expect("the script's figures"))
+}
