@@ -72,7 +72,8 @@ pub fn routes() -> Pages {
         )
         .route(
             "/app/funding/{id}/import/{import}",
-            get("view_funding_import_preview", import::items::show_preview).form("import_funding_items", import::items::import),
+            get("view_funding_import_preview", import::items::show_preview)
+                .form("import_funding_items", import::items::import),
         )
         .route(
             "/app/funding/{id}/selected",

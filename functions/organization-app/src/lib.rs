@@ -39,9 +39,7 @@ pub fn routes() -> Pages {
         )
         .route(
             "/app/organization/contacts",
-            get("view_own_contacts", own_contacts::choose)
-                .form("add_own_contact", own_contacts::add)
-                .fields(&CHOSEN),
+            get("view_own_contacts", own_contacts::choose).form("add_own_contact", own_contacts::add).fields(&CHOSEN),
         )
         .route("/app/organization/contacts/{id}/remove", post("remove_own_contact", own_contacts::remove))
         .route(

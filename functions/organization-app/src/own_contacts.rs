@@ -95,9 +95,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         Chosen::Known(contact_id) => {
             submitted.run(|| organizations::add_own_contact(scope, admin, NewOwnContact { contact_id })).await
         }
-        Chosen::New(new) => {
-            submitted.run(|| organizations::add_new_own_contact(scope, admin, made, new.clone())).await
-        }
+        Chosen::New(new) => submitted.run(|| organizations::add_new_own_contact(scope, admin, made, new.clone())).await,
     };
     match added {
         Ok(_) => Ok(redirect.into()),

@@ -78,5 +78,5 @@ pub const OWN_CONTACTS_MAX: usize = 50;
 pub const MERGED_CONTACTS_MAX: usize = 20;
 /// Contacts that one import adds: so many that a preview reads and checks them within one call.
 pub const CONTACTS_IMPORTED_MAX: usize = 1000;
-/// Contacts that one transaction creates: each is an item with its row, log entry and reference.
-pub const CONTACTS_CREATED_AT_ONCE: usize = 20;
+/// Contacts that one transaction creates: each is an item with its row and reference.
+pub const CONTACTS_CREATED_AT_ONCE: usize = 25;

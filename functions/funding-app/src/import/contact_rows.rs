@@ -117,7 +117,9 @@ impl Parsed {
             let same = people.get(&new.name_and_email()).map(|contact| Twin::Contact(contact.id));
             *twin = same.or(*twin);
             match holder {
-                Some(holder) if holder.name_and_email() == new.name_and_email() => *twin = Some(Twin::Itself(holder.id)),
+                Some(holder) if holder.name_and_email() == new.name_and_email() => {
+                    *twin = Some(Twin::Itself(holder.id))
+                }
                 holder => row.refuse_reference_of(holder),
             }
         }
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_row_tells_all_its_problems_at_once() {
-        let file = "Name,TYPE,E-mail,Your reference,\n\
+        let file = "Name,TYPE,Email address,Your reference,\n\
                     Ada,Person,ada@okafor.example,crm-1,\n\
                     ,ship,nowhere,crm-1,more\n\
                     Ada,,ada@okafor.example,crm-2,\n";
