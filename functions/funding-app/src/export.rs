@@ -15,6 +15,7 @@ use shared::web::Request;
 use shared::wire::input::Empty;
 
 use crate::facts::as_typed;
+use crate::import::columns::ImportColumn;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {

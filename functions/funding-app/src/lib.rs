@@ -1,4 +1,5 @@
-//! Trusts and funding: workspaces' schedules, items with claim and proof apart, trusts, and CSV import and export.
+//! Trusts and funding: workspaces' schedules, items with claim and proof apart, trusts, CSV import and export; and the
+//! import of contacts.
 //!
 //! `index` covers all workspaces, `schedule` one, `selected` several items, `item` one, with its form (`facts`) and its
 //! acts (`acts`); `trusts`, `trust` and `trust_form` the trusts; `sheet` has the columns of `import` and `export`.
@@ -10,7 +11,6 @@ mod acts;
 mod export;
 mod facts;
 mod import;
-mod import_rows;
 mod index;
 mod item;
 mod rows;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use axum::Router;
 use pages::fields::Fields;
 use pages::routes::{Pages, complete, get, post};
-use pages::urls::{FUNDING, NEW_TRUST, TRUSTS};
+use pages::urls::{CONTACT_IMPORT, FUNDING, NEW_TRUST, TRUSTS};
 use shared::AppState;
 use shared::domain::contact::Contact;
 use shared::domain::funding::{AssetKind, Fact, FundingItem, Verb};
@@ -45,6 +45,17 @@ pub fn router(app: Arc<AppState>) -> Router {
 pub fn routes() -> Pages {
     let at = |path: &str| format!("/app/funding/items/{{id}}{path}");
     Pages::default()
+        .route(
+            CONTACT_IMPORT,
+            get("view_contact_import", import::contacts::show_import)
+                .form("upload_contacts", import::contacts::read_import)
+                .fields(&import::IMPORT),
+        )
+        .route(
+            &format!("{CONTACT_IMPORT}/{{import}}"),
+            get("view_contact_import_preview", import::contacts::show_preview)
+                .form("import_contacts", import::contacts::import),
+        )
         .route(FUNDING, get("view_funding", index::show))
         .route(
             "/app/funding/{id}",
@@ -55,13 +66,14 @@ pub fn routes() -> Pages {
         .route("/app/funding/{id}/export", get("export_funding_schedule", export::export))
         .route(
             "/app/funding/{id}/import",
-            get("view_funding_import", import::show_import)
-                .form("upload_funding_items", import::read_import)
+            get("view_funding_import", import::items::show_import)
+                .form("upload_funding_items", import::items::read_import)
                 .fields(&import::IMPORT),
         )
         .route(
             "/app/funding/{id}/import/{import}",
-            get("view_funding_import_preview", import::show_preview).form("import_funding_items", import::import),
+            get("view_funding_import_preview", import::items::show_preview)
+                .form("import_funding_items", import::items::import),
         )
         .route(
             "/app/funding/{id}/selected",

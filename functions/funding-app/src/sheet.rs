@@ -3,6 +3,8 @@
 use shared::domain::funding::{AssetKind, Fact};
 use shared::text::funding_words as words;
 
+use crate::import::columns::{ImportColumn, plain};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     Label,
@@ -46,11 +48,27 @@ impl Column {
         Self::imported().chain(TOLD.map(Self::Told))
     }
 
-    pub fn imported() -> impl Iterator<Item = Self> {
+    fn other_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Label => &["name", "asset", "item"],
+            Self::AssetKind => &["kind", "type"],
+            Self::Verb => &["what_is_to_be_done", "action"],
+            Self::Trust => &["trust_id", "formal_name"],
+            Self::Owners => &["owner"],
+            Self::Reference => &["reference", "your_reference"],
+            Self::Fact(_) | Self::Told(_) => &[],
+        }
+    }
+}
+
+impl ImportColumn for Column {
+    const NEEDED: Self = Self::Label;
+
+    fn imported() -> impl Iterator<Item = Self> {
         OWN.into_iter().chain(Fact::ALL.map(Self::Fact))
     }
 
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Label => "label",
             Self::AssetKind => "asset_kind",
@@ -63,20 +81,7 @@ impl Column {
         }
     }
 
-    fn other_names(self) -> &'static [&'static str] {
-        match self {
-            Self::Label => &["name", "asset", "item"],
-            Self::AssetKind => &["kind", "type"],
-            Self::Verb => &["what_is_to_be_done", "action"],
-            Self::Trust => &["trust_id", "formal_name"],
-            Self::Owners => &["owner"],
-            Self::Reference => &["reference", "your_reference"],
-            Self::Fact(_) | Self::Told(_) => &[],
-        }
-    }
-
-    /// The column for a name in the first row. Spaces, hyphens and underscores are equal.
-    pub fn named(name: &str) -> Option<Self> {
+    fn named(name: &str) -> Option<Self> {
         let name = plain(name);
         let fits = |column: &Self| {
             let is_label = matches!(column, Self::Fact(fact) if plain(fact.label()) == name);
@@ -84,10 +89,6 @@ impl Column {
         };
         Self::all().find(fits)
     }
-}
-
-fn plain(name: &str) -> String {
-    name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
 /// The facts of a kind, for people who prepare a file: the columns that each verb needs.

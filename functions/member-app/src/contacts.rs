@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
+use pages::chosen::{ANYWAY, CHOSEN, kinds};
 use pages::done::{notice_of_act, redirect_with, redirect_with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
@@ -36,11 +37,9 @@ const PATH: &str = pages::urls::CONTACTS;
 form! {
     /// A contact's details.
     pub(crate) CONTACT: ContactForm {
-        name: Field::line("display_name", "Name", 200).called("The name").required(),
-        kind: Field::choice("kind", "Kind").called("The kind").required(),
-        email: Field::email("email", "Email")
-            .called("The email address")
-            .hint("Needed before they can sign or approve anything."),
+        name: CHOSEN.name.required(),
+        kind: CHOSEN.kind.required(),
+        email: CHOSEN.email,
         reference: Field::key("external_reference", "Your reference", 200)
             .called("The reference")
             .hint("Optional: the key of this contact in your own system, such as crm-4711."),
@@ -83,9 +82,6 @@ impl ContactRow {
     }
 }
 
-/// Sent by the button that adds a contact in spite of its twin.
-const ANYWAY: &str = "anyway";
-
 fn no_contact() -> Fields {
     Fields::of([(CONTACT.kind, ContactKind::Person.as_str())])
 }
@@ -97,10 +93,6 @@ fn fields_of(contact: &Contact) -> Fields {
         (CONTACT.email, contact.email.as_ref().map_or("", |email| email.as_str())),
         (CONTACT.reference, contact.external_reference.as_ref().map_or("", |reference| reference.as_str())),
     ])
-}
-
-fn kinds() -> Vec<Choice> {
-    ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect()
 }
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {

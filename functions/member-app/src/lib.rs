@@ -21,6 +21,7 @@ mod workspaces;
 use std::sync::Arc;
 
 use axum::Router;
+use pages::chosen::CHOSEN;
 use pages::routes::{Pages, complete, get, post};
 use pages::{assets, unsent};
 use shared::AppState;
@@ -113,7 +114,9 @@ fn of_deals() -> Pages {
         .route("/app/workspaces/{id}/bring-back", post("bring_back_workspace", workspaces::bring_back))
         .route(
             "/app/workspaces/{id}/people",
-            get("view_workspace_people", workspace_people::choose).form("add_person", workspace_people::add),
+            get("view_workspace_people", workspace_people::choose)
+                .form("add_person", workspace_people::add)
+                .fields(&CHOSEN),
         )
         .route("/app/workspaces/{id}/people/{contact}/remove", post("remove_person", workspace_people::remove))
         .route("/app/search", get("view_search", search::show))

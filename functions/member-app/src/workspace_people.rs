@@ -2,7 +2,9 @@
 
 use askama::Template;
 use http::StatusCode;
+use pages::chosen::{self, Chosen};
 use pages::done::{notice_of_act, redirect_with_notice};
+use pages::fields::{Choice, Fields};
 use pages::layout::{Layout, Link, Notice};
 use pages::pickers::ContactPicker;
 use pages::response::PageResponse;
@@ -15,6 +17,7 @@ use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::workspaces::{self, KeepingReason};
 use shared::web::Request;
+use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Order, Shelf};
 
 use crate::workspaces::{NotRemoved, workspace_page};
@@ -31,14 +34,22 @@ struct PeoplePage {
     workspace_url: String,
     workspace: String,
     picker: ContactPicker,
+    kinds: Vec<Choice>,
+    has_twin: bool,
+    fields: Fields,
 }
 
 pub(crate) async fn choose(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    Ok(people_page(request, notice).await?.with_cookie(cookie))
+    Ok(people_page(request, Fields::default(), notice, false).await?.with_cookie(cookie))
 }
 
-async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageResponse, Error> {
+async fn people_page(
+    request: &Request,
+    fields: Fields,
+    notice: Option<Notice>,
+    has_twin: bool,
+) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
     let id: WorkspaceId = request.path_id("id")?;
     let query: ContactQuery = request.read_query()?;
@@ -54,7 +65,10 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
         notice,
         workspace_url: workspace_url(id),
         workspace: workspace.name.as_str().to_owned(),
+        fields: fields.over(picker.new_contact()),
         picker,
+        kinds: chosen::kinds(),
+        has_twin,
     };
     let contacts = found.data.iter().map(|contact| contact.id.uuid());
     Ok(PageResponse::render(&page)?.showing(std::iter::once(id.uuid()).chain(contacts)))
@@ -63,17 +77,40 @@ async fn people_page(request: &Request, notice: Option<Notice>) -> Result<PageRe
 pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let id: WorkspaceId = request.path_id("id")?;
-    let new: NewPerson = submitted.form().read_new(&["contact_id"]).map_err(Error::Invalid)?;
-    // The form's URL has the search and offset, so that the list stays the same.
-    let back = request.uri().path_and_query().map_or_else(|| people_url(id), ToString::to_string);
+    let form = submitted.form();
+    let chosen = match Chosen::read(form) {
+        Err(errors) if chosen::is_new(form) => {
+            return Ok(people_page(request, Fields::submitted(form, errors), None, false).await?.unprocessable());
+        }
+        chosen => chosen.map_err(Error::Invalid)?,
+    };
+    let typed = || Fields::submitted(form, FieldErrors::default());
+    let made: ContactId = submitted.new_id();
+    if let Some(notice) = chosen.twin_notice(&submitted, made, &people_url(id)).await? {
+        return Ok(people_page(request, typed(), Some(notice), true).await?.conflicting());
+    }
+    let (back, title) = match &chosen {
+        // The form's URL has the search and offset, so that the list stays the same.
+        Chosen::Known(_) => {
+            let back = request.uri().path_and_query().map_or_else(|| people_url(id), ToString::to_string);
+            (back, "Contact added".to_owned())
+        }
+        Chosen::New(new) => (people_url(id), format!("{} was added", new.display_name.as_str())),
+    };
     let line = "They are part of the workspace now.";
-    let redirect = redirect_with_notice(&submitted, back, "Contact added", line).await;
-    match submitted.run(|| workspaces::add_person(&submitted, id, new.clone())).await {
-        Ok(_) => Ok(redirect.into()),
+    let redirect = redirect_with_notice(&submitted, back, &title, line).await;
+    let added = match chosen {
+        Chosen::Known(contact_id) => {
+            submitted.run(|| workspaces::add_person(&submitted, id, NewPerson { contact_id })).await.map(drop)
+        }
+        Chosen::New(new) => submitted.run(|| workspaces::add_new_person(&submitted, id, made, new.clone())).await,
+    };
+    match added {
+        Ok(()) => Ok(redirect.into()),
         Err(Error::Invalid(_)) => {
             let line = format!("It has {} people, the most that a workspace can have.", limits::WORKSPACE_PEOPLE_MAX);
             let notice = Notice::bad("The contact was not added", line);
-            Ok(people_page(request, Some(notice)).await?.unprocessable())
+            Ok(people_page(request, typed(), Some(notice), false).await?.unprocessable())
         }
         Err(error) => Err(error),
     }

@@ -18,6 +18,7 @@ mod tokens;
 use std::sync::Arc;
 
 use axum::Router;
+use pages::chosen::CHOSEN;
 use pages::routes::{Pages, complete, get, post};
 use shared::AppState;
 
@@ -38,7 +39,7 @@ pub fn routes() -> Pages {
         )
         .route(
             "/app/organization/contacts",
-            get("view_own_contacts", own_contacts::choose).form("add_own_contact", own_contacts::add),
+            get("view_own_contacts", own_contacts::choose).form("add_own_contact", own_contacts::add).fields(&CHOSEN),
         )
         .route("/app/organization/contacts/{id}/remove", post("remove_own_contact", own_contacts::remove))
         .route(

@@ -115,7 +115,7 @@ fn section_of(path: &str) -> &'static str {
         Some("account") => "account",
         Some("agreements") => "agreements",
         Some("audit") => "audit",
-        Some("contacts") => "contacts",
+        Some("contacts" | "imports") => "contacts",
         Some("developers") => "developers",
         Some("funding" | "papers") => "funding",
         Some("money") => "money",

@@ -14,6 +14,7 @@ pub mod answer_rows;
 pub mod assets;
 pub mod audit_rows;
 pub mod blockers;
+pub mod chosen;
 pub mod csv;
 pub mod deal;
 pub mod done;

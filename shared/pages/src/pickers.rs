@@ -1,13 +1,15 @@
 //! Lists to choose a contact or a workspace from.
 
 use askama::Template;
-use shared::domain::contact::ListedContact;
+use shared::domain::contact::{ContactKind, ListedContact};
 use shared::error::Error;
 use shared::service::contacts::ContactQuery;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::Request;
 use shared::wire::page::{Order, Page, Pagination, Shelf};
 
+use crate::chosen::CHOSEN;
+use crate::fields::Fields;
 use crate::labels::contact_kind_label;
 use crate::layout::{Layout, Link};
 use crate::pager::{Pager, is_past_the_end};
@@ -68,6 +70,15 @@ impl ContactPicker {
         let option = |contact: &ListedContact| ContactOption::new(contact, is_chosen(contact));
         let contacts = found.data.iter().map(option).collect();
         Ok(Self { form_action: list.url, search: list.search, pager: list.pager, contacts, path })
+    }
+
+    /// What is known of a new contact: who was looked for, if nobody was found.
+    #[must_use]
+    pub fn new_contact(&self) -> Fields {
+        let searched = if self.contacts.is_empty() { self.search.as_str() } else { "" };
+        let (name, email) = if searched.contains('@') { ("", searched) } else { (searched, "") };
+        let kind = ContactKind::Person.as_str();
+        Fields::of([(CHOSEN.name, name), (CHOSEN.kind, kind), (CHOSEN.email, email)])
     }
 }
 

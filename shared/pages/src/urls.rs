@@ -60,6 +60,9 @@ pub const WORKSPACES: &str = "/app/workspaces";
 /// The list of contacts.
 pub const CONTACTS: &str = "/app/contacts";
 
+/// The import of contacts. Below `/app/imports`, which has a function of its own.
+pub const CONTACT_IMPORT: &str = "/app/imports/contacts";
+
 /// The URL of an agreement's page.
 #[must_use]
 pub fn agreement_url(id: AgreementId) -> String {

@@ -179,7 +179,16 @@ pub struct ListedContact {
     pub archived_at: Option<Timestamp>,
 }
 
+/// The name and the email address of a contact. Two contacts with the same ones are exact twins.
+pub type NameAndEmail<'a> = (&'a DisplayName, Option<&'a Email>);
+
 impl ListedContact {
+    /// What it shares with an exact twin.
+    #[must_use]
+    pub fn name_and_email(&self) -> NameAndEmail<'_> {
+        (&self.display_name, self.email.as_ref())
+    }
+
     /// Where the app lists it.
     #[must_use]
     pub fn shelf(&self) -> Shelf {
@@ -288,6 +297,13 @@ pub struct ContactChanges {
 }
 
 impl NewContact {
+    /// What it shares with an exact twin.
+    #[must_use]
+    pub fn name_and_email(&self) -> NameAndEmail<'_> {
+        let email = if let NullablePatch::Set(email) = &self.email { Some(email) } else { None };
+        (&self.display_name, email)
+    }
+
     /// The fields whose values differ from those of an existing contact, in order.
     #[must_use]
     pub fn differences(&self, existing: &Contact) -> Vec<&'static str> {

@@ -76,3 +76,7 @@ pub const FORMER_IDENTITIES_MAX: usize = 50;
 pub const OWN_CONTACTS_MAX: usize = 50;
 /// Contacts merged into one, whose record names each.
 pub const MERGED_CONTACTS_MAX: usize = 20;
+/// Contacts that one import adds: so many that a preview reads and checks them within one call.
+pub const CONTACTS_IMPORTED_MAX: usize = 1000;
+/// Contacts that one transaction creates: each is an item with its row and reference.
+pub const CONTACTS_CREATED_AT_ONCE: usize = 25;

@@ -35,11 +35,9 @@ pub async fn list(
 
 /// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
 pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
-    let new = Contact::create(new.clone(), scope.now());
-    let same = with_name(scope, &new.display_name, new.email.as_ref()).await?;
-    let is_twin = |contact: &ListedContact| {
-        contact.id != made && contact.display_name == new.display_name && contact.email == new.email
-    };
+    let (name, email) = new.name_and_email();
+    let same = with_name(scope, name, email).await?;
+    let is_twin = |contact: &ListedContact| contact.id != made && contact.name_and_email() == (name, email);
     let twins = same.into_iter().filter(is_twin);
     // What was merged is told of only if nothing else is a twin.
     Ok(twins.min_by_key(|twin| twin.merged_into.is_some()))

@@ -20,6 +20,7 @@ pub mod agreements;
 pub mod audit;
 pub mod bundle;
 pub mod call_record;
+pub mod contact_import;
 pub mod contacts;
 pub mod deliveries;
 pub mod drafts;

@@ -1,13 +1,15 @@
 //! Organizations: their settings, which admins change, and the contacts that they act as.
 
-use crate::domain::contact::Contact;
+use std::collections::BTreeSet;
+
+use crate::domain::contact::{Contact, NewContact};
 use crate::domain::ids::ContactId;
 use crate::domain::member::Admin;
 use crate::domain::organization::{EarlierName, NewOwnContact, Organization, OrganizationSettings};
 use crate::error::Error;
 use crate::limits;
 use crate::service::scope::{Plan, Scope};
-use crate::store::{Versioned, organizations as stored};
+use crate::store::{Versioned, contacts, organizations as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 
 /// The organization of the call.
@@ -52,11 +54,29 @@ pub async fn add_own_contact(scope: &Scope, admin: Admin<'_>, new: NewOwnContact
     if own.contains(&id) {
         return Ok(plan);
     }
+    check_room(&own)?;
+    Ok(plan.change([stored::add_own_contact(scope.call(), admin, id)]))
+}
+
+/// Creates a contact, and makes it one of the organization's own, all or nothing.
+pub async fn add_new_own_contact(
+    scope: &Scope,
+    admin: Admin<'_>,
+    id: ContactId,
+    new: NewContact,
+) -> Result<Plan<Contact>, Error> {
+    check_room(&scope.store().organization().await?.own_contact_ids)?;
+    let contact = Contact { id, ..Contact::create(new, scope.now()) };
+    let changes = [contacts::create(scope.call(), &contact)?, stored::add_own_contact(scope.call(), admin, id)];
+    Ok(Plan::new(scope, contact).change(changes).showing([id.uuid()]))
+}
+
+fn check_room(own: &BTreeSet<ContactId>) -> Result<(), Error> {
     if own.len() >= limits::OWN_CONTACTS_MAX {
         let message = format!("an organization has at most {} own contacts", limits::OWN_CONTACTS_MAX);
         return Err(Error::Invalid(FieldErrors::one("contact_id", FieldCode::LimitReached, message)));
     }
-    Ok(plan.change([stored::add_own_contact(scope.call(), admin, id)]))
+    Ok(())
 }
 
 /// Removes one of the organization's own contacts, which stays a contact.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle};
-use crate::domain::contact::Contact;
+use crate::domain::contact::{Contact, NewContact};
 use crate::domain::ids::{AgreementId, ContactId, WorkspaceId};
 use crate::domain::member::{self, Member};
 use crate::domain::workspace::{NewPerson, NewWorkspace, PeopledWorkspace, Workspace};
@@ -13,7 +13,7 @@ use crate::service::due::Settlement;
 use crate::service::scope::{Joining, Plan, Scope, Writer};
 use crate::service::system::SystemContext;
 use crate::store::agreements::AgreementOfWorkspace;
-use crate::store::{Versioned, workspaces as stored};
+use crate::store::{Versioned, contacts, workspaces as stored};
 use crate::wire::page::{Order, Page, PageRequest, Shelf};
 
 pub use crate::store::workspaces::WorkspaceQuery;
@@ -175,6 +175,21 @@ pub async fn add_person(by: &impl Writer, id: WorkspaceId, new: NewPerson) -> Re
         return Ok(plan);
     }
     Ok(plan.join(join(scope, &before, [new.contact_id])?, None))
+}
+
+/// Creates a contact, and adds it to a workspace's people, all or nothing.
+pub async fn add_new_person(
+    by: &impl Writer,
+    id: WorkspaceId,
+    contact_id: ContactId,
+    new: NewContact,
+) -> Result<Plan<()>, Error> {
+    let scope = by.scope();
+    let before = peopled(scope, id).await?;
+    let joining = join(scope, &before, [contact_id])?;
+    let contact = Contact { id: contact_id, ..Contact::create(new, scope.now()) };
+    let created = contacts::create(scope.call(), &contact)?;
+    Ok(Plan::new(scope, ()).change([created]).join(joining, None).showing([id.uuid(), contact_id.uuid()]))
 }
 
 /// What keeps a contact among a workspace's people.

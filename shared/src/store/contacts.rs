@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, text};
-use super::keys;
+use super::keys::{self, Key, Rows};
 use super::list::{HeldRow, RowFilter};
 use super::packed::{PACKED, Packer, Unpacker, packed_number};
 use super::record::{self, Record, Row};
@@ -132,6 +132,32 @@ impl OrgStore {
         let Some(item) = self.store.get(keys::contact_reference(self.org, reference)).await? else { return Ok(None) };
         let id = text(&item, CONTACT).and_then(|id| id.parse().ok());
         id.map(Some).ok_or_else(|| StoreError::Unreadable("decoding an item: no contact_id".to_owned()))
+    }
+
+    /// Whether any of some external references is a contact's.
+    pub(crate) async fn has_contact_with_any<'a>(
+        &self,
+        references: impl IntoIterator<Item = &'a ExternalReference>,
+    ) -> Result<bool, StoreError> {
+        let keys = references.into_iter().map(|reference| keys::contact_reference(self.org, reference));
+        Ok(!self.store.get_all(&keys.collect::<Vec<Key>>()).await?.is_empty())
+    }
+
+    /// The contacts of which a condition holds, from one pass over the rows.
+    pub(crate) async fn contacts_that(
+        &self,
+        holds: impl Fn(&ListedContact) -> bool,
+    ) -> Result<Vec<ListedContact>, StoreError> {
+        let (mut found, mut unread) = (Vec::new(), Vec::<ContactId>::new());
+        self.each_row(Rows::Contacts, |row| match Contact::of_row(row) {
+            Some(contact) if holds(&contact) => found.push(contact),
+            Some(_) => {}
+            None => unread.push(row.id()),
+        })
+        .await?;
+        let read = self.contacts(unread).await?.into_iter().map(|contact| ListedContact::from(contact.into_inner()));
+        found.extend(read.filter(&holds));
+        Ok(found)
     }
 
     /// A page of matching contacts. A search by reference takes two reads, however many contacts exist.

@@ -212,6 +212,8 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("get_contact", "Read a contact", &[Contact]),
     ("create_contact", "Created a contact", &[Contact]),
     ("update_contact", "Changed a contact", &[Contact]),
+    ("upload_contacts", "Uploaded a file of contacts", &[]),
+    ("import_contacts", "Added contacts from a file", &[Contact, Contact]),
     ("merge_contact", "Merged a contact into another one", &[Contact, Contact]),
     ("separate_contact", "Separated a merged contact again", &[Contact, Contact]),
     ("archive_contact", "Archived a contact", &[Contact]),

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
+use pages::chosen;
 use pages::done::redirect_with_notice;
 use pages::fields::{Choice, Fields};
 use pages::form;
-use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
@@ -264,7 +264,7 @@ async fn form_page(
         parties,
         people,
         known,
-        kinds: ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect(),
+        kinds: chosen::kinds(),
         back: workspace.map_or_else(|| PATH.to_owned(), |id| format!("{PATH}?workspace={id}")),
         fields,
     };

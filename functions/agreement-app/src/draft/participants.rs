@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use pages::agreement_summary::participant_name;
+use pages::chosen::{self, CHOSEN, Chosen};
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::{Choice, Fields};
 use pages::form;
-use pages::labels::contact_kind_label;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::page_at;
 use pages::pickers::{ContactOption, ContactPicker};
 use pages::response::PageResponse;
 use pages::routes::Operation;
-use pages::urls::{agreement_url, condition_url, contact_url, document_url, encode_query_value, promise_url};
+use pages::urls::{agreement_url, condition_url, contact_url, document_url, promise_url};
 use shared::domain::agreement::edit::Part;
 use shared::domain::agreement::{Agreement, Document, NewParticipant, ParticipantRole, Roles};
-use shared::domain::contact::{ContactKind, ListedContact, NewContact};
+use shared::domain::contact::{ContactKind, ListedContact};
 use shared::domain::ids::{AgreementId, ContactId, ParticipantId, WorkspaceId};
 use shared::error::Error;
 use shared::service::contacts::{self, ContactQuery};
@@ -32,36 +32,11 @@ use crate::draft::{Edit, Problem, RoleGroup, editable, role_groups, seen, submit
 form! {
     /// Who takes part, and how.
     pub(crate) PARTICIPANT: ParticipantForm {
-        contact: Field::choice("contact_id", "Contact"),
-        name: Field::line("display_name", "Name", 200).called("The name"),
-        kind: Field::choice("kind", "Kind").called("The kind"),
-        email: Field::email("email", "Email")
-            .called("The email address")
-            .hint("Needed before they can sign or approve anything."),
+        contact: CHOSEN.contact,
+        name: CHOSEN.name,
+        kind: CHOSEN.kind,
+        email: CHOSEN.email,
         roles: Field::choice("role.", "Roles"),
-    }
-}
-
-/// The choice of a contact who is made together with the participant.
-pub(crate) const NEW: &str = "new";
-/// Sent by the button that makes a contact in spite of its twin.
-pub(crate) const ANYWAY: &str = "anyway";
-
-/// Who is to take part.
-enum Chosen {
-    Known(ContactId),
-    New(NewContact),
-}
-
-impl Chosen {
-    fn read(form: &Form) -> Result<Self, FieldErrors> {
-        let chosen = form.get(PARTICIPANT.contact);
-        if chosen == NEW {
-            let names = [PARTICIPANT.name.name, PARTICIPANT.kind.name, PARTICIPANT.email.name];
-            return form.read_new(&names).map(Self::New);
-        }
-        let missing = || FieldErrors::one(PARTICIPANT.contact, FieldCode::Required, "must be chosen from the list");
-        chosen.parse().map(Self::Known).map_err(|_| missing())
     }
 }
 
@@ -122,11 +97,11 @@ async fn add_page(
         layout: Layout::new(request),
         notice,
         agreement: crate::draft::agreement_link(&agreement),
-        is_new: fields.value(PARTICIPANT.contact) == NEW || (people.is_empty() && picker.contacts.is_empty()),
+        is_new: fields.value(PARTICIPANT.contact) == chosen::NEW || (people.is_empty() && picker.contacts.is_empty()),
         people,
         picker,
         has_twin,
-        kinds: ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect(),
+        kinds: chosen::kinds(),
         role_groups: role_groups(),
         fields,
     };
@@ -171,15 +146,8 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
         }
     };
     let made: ContactId = submitted.new_id();
-    if let Chosen::New(new) = &choice
-        && form.get(ANYWAY).is_empty()
-        && let Some(twin) = contacts::twin_of(submitted.scope(), new, made).await?
-    {
-        let line = "Nothing was added yet. Choose that contact, or add this one if it is someone else.";
-        let search = encode_query_value(twin.display_name.as_str());
-        let url = format!("{}/participants?search={search}", agreement_url(id));
-        let open = Link { url, text: format!("Choose {}", twin.display_name.as_str()) };
-        let notice = Notice { links: vec![open], ..Notice::warn("A contact with this name and email exists", line) };
+    let path = format!("{}/participants", agreement_url(id));
+    if let Some(notice) = choice.twin_notice(&submitted, made, &path).await? {
         let fields = Fields::submitted(form, FieldErrors::default());
         return Ok(add_page(request, fields, Some(notice), true).await?.conflicting());
     }

@@ -3,6 +3,7 @@ mod admins;
 mod answers_told;
 mod audit;
 mod compressed;
+mod contact_import;
 mod contacts;
 mod decisions;
 mod draft;

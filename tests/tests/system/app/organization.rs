@@ -143,6 +143,30 @@ async fn own_contacts_are_chosen_from_the_organizations_contacts() {
 }
 
 #[tokio::test]
+async fn a_new_own_contact_is_made_in_one_press() {
+    let Team { org, ben, admin, .. } = Team::new().await;
+    let path = format!("{PAGE}/contacts");
+    let empty = admin.get(&path).await;
+    assert!(empty.says("No contacts yet") && empty.says("Add the first one here."), "{}", empty.body);
+    let ours = [("contact_id", "new"), ("display_name", "Harbor Holdings"), ("kind", "llc"), ("email", "")];
+    let refused = send(&admin, &path, &[("contact_id", "new"), ("kind", "ship"), ("email", "")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.says("The name is required.") && refused.says("The kind must be"), "{}", refused.body);
+    let member = Browser::of(&org, &ben).await;
+    assert_eq!(send(&member, &path, &ours).await.status, 403);
+    assert_eq!(org.total("/api/v1/contacts").await, 0);
+
+    let added = send(&admin, &path, &ours).await;
+    assert_eq!((added.status, added.location()), (303, path.as_str()), "{}", added.body);
+    let shown = admin.get(&path).await;
+    assert!(shown.says("Harbor Holdings was added") && shown.says("<span class=\"badge green\">Added</span>"));
+    assert!(admin.get(PAGE).await.says("Harbor Holdings"));
+    let twin = send(&admin, &path, &ours).await;
+    assert!(twin.status == 409 && twin.says("Choose Harbor Holdings"), "{}", twin.body);
+    assert_eq!(org.total("/api/v1/contacts").await, 1);
+}
+
+#[tokio::test]
 async fn an_admin_changes_the_role_of_others_and_never_their_own() {
     let Team { org, ada, ben, admin } = Team::new().await;
     let foreign = Org::new().await.member("Noor Vance").await;

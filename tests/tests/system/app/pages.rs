@@ -145,6 +145,16 @@ async fn visits_of_funding(org: &Org, member: &Browser) -> Vec<Visit> {
     visits
 }
 
+async fn visits_of_an_import(org: &Org, member: &Browser) -> Vec<Visit> {
+    let import = "/app/imports/contacts";
+    let token = member.get(import).await.hidden("form_token");
+    let rows: Vec<String> = (1..=1000).map(|n| format!("Contact {n},c{n}@example.org,ref-{n}\n")).collect();
+    let csv = format!("name,email,external_reference\n{}", rows.concat());
+    let read = member.post_in_parts(import, &[("form_token", &token), ("csv", &csv)]).await;
+    assert_eq!(read.status, 303, "{}", read.body);
+    vec![visit(org, member, read.location(), import).await.1]
+}
+
 async fn visits_of_an_obligation() -> Vec<Visit> {
     let live = Live::new(|draft| {
         let past = Countdown::At(Timestamp::now().plus_seconds(-60));
@@ -182,6 +192,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
 
     visits.extend(visits_of_statements(&org, admin).await);
     visits.extend(visits_of_funding(&org, admin).await);
+    visits.extend(visits_of_an_import(&org, admin).await);
     visits.extend(visits_of_a_participant().await);
     visits.extend(visits_of_answers().await);
     visits.extend(visits_of_files().await);

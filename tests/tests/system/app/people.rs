@@ -107,6 +107,48 @@ async fn whom_nothing_refers_to_is_removed_and_can_come_back() {
 }
 
 #[tokio::test]
+async fn a_new_contact_joins_in_one_press() {
+    let desk = Desk::new().await;
+    let path = format!("{}/people", desk.page());
+    let send = async |fields: &[(&str, &str)]| {
+        let token = desk.browser.get(&path).await.hidden("form_token");
+        let own = [("form_token", token.as_str()), ("contact_id", "new")];
+        desk.browser.post(&path, &own.into_iter().chain(fields.iter().copied()).collect::<Vec<_>>()).await
+    };
+    let found = desk.browser.get(&format!("{path}?search=Quai")).await;
+    for offered in ["Nothing matches “Quai”", "Add a new contact", "value=\"Quai\"", ">Add new contact</button>"] {
+        assert!(found.says(offered), "who was looked for: {offered}: {}", found.body);
+    }
+    let before = desk.org.state().await;
+    let nameless = send(&[("display_name", " "), ("kind", "llc"), ("email", "lea@quai")]).await;
+    assert_eq!(nameless.status, 422, "{}", nameless.body);
+    for told in ["<title>Error: Add people", "The name is required.", "The email address must", "value=\"lea@quai\""] {
+        assert!(nameless.says(told), "{told}: {}", nameless.body);
+    }
+    assert_eq!(desk.org.state().await, before);
+
+    let quai = [("display_name", "Quai Holdings LLC"), ("kind", "llc"), ("email", "lea@quai.example")];
+    let added = send(&quai).await;
+    assert_eq!((added.status, added.location()), (303, path.as_str()), "{}", added.body);
+    assert!(desk.browser.get(&path).await.says("Quai Holdings LLC was added"));
+    let contact = desk.org.get("/api/v1/contacts").query("search", "quai").send().await.ok(200)["data"][0].clone();
+    assert_eq!((&contact["kind"], &contact["email"]), (&json!("llc"), &json!("lea@quai.example")));
+    assert!(desk.people().await.contains(&id(&contact).to_owned()) && desk.is_shown(&contact).await);
+    let row = audit_of(&desk.org, &added).await;
+    assert!(row["operation"] == "add_person" && row["objects"].to_string().contains(&id(&contact).replace('-', "")));
+
+    let twin = send(&quai).await;
+    assert_eq!(twin.status, 409, "{}", twin.body);
+    for told in ["A contact with this name and email exists", "Choose Quai Holdings LLC", ">Add anyway</button>"] {
+        assert!(twin.says(told), "{told}: {}", twin.body);
+    }
+    assert_eq!(desk.people().await.len(), 2);
+    let anyway: Vec<_> = quai.into_iter().chain([("anyway", "yes")]).collect();
+    assert_eq!(send(&anyway).await.status, 303, "someone else of the same name");
+    assert_eq!(desk.people().await.len(), 3);
+}
+
+#[tokio::test]
 async fn whom_an_agreement_refers_to_stays_and_the_agreement_is_named() {
     let desk = Desk::new().await;
     let refused = async |reason: &str| {

@@ -48,6 +48,7 @@ fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, Strin
         page("/app/developers/tokens", &[("created", "1")]),
         page("/app/account", &[("password", "zz")]),
         page(&format!("{funding}/import"), &[]),
+        page("/app/imports/contacts", &[]),
         page("/app/agreements/new", &[("workspace", "1"), ("template", "zzz")]),
         page("/app/agreements/new/workspace", &[("search", &long), ("offset", "x")]),
         page("/app/trusts/new", &[("workspace", "1"), ("search", &long), ("offset", "x")]),

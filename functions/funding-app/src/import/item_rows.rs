@@ -2,11 +2,9 @@
 //!
 //! Decision: a row may have everything known about an item: kind, verb, owners and facts, parsed as in its form.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value as Json};
 use shared::domain::actor::Actor;
-use shared::domain::contact::{Contact, ExternalReference};
+use shared::domain::contact::Contact;
 use shared::domain::funding::input::{FundingItemChanges, NewFundingItem};
 use shared::domain::funding::{AssetKind, Fact, FundingItem, Place, Verb, sensitive};
 use shared::domain::ids::FundingItemId;
@@ -22,27 +20,11 @@ use shared::wire::input;
 use shared::wire::text::Folded;
 use uuid::Uuid;
 
+use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, surplus};
+use super::row_id;
 use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
-
-#[derive(Debug)]
-pub(super) struct Row {
-    pub number: usize,
-    pub new: Result<NewRow, Vec<String>>,
-    /// Also of a row with problems.
-    pub reference: Option<ExternalReference>,
-    pub is_there: bool,
-}
-
-impl Row {
-    fn add_problem(&mut self, problem: String) {
-        match &mut self.new {
-            Ok(_) => self.new = Err(vec![problem]),
-            Err(problems) => problems.push(problem),
-        }
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct NewRow {
@@ -52,21 +34,12 @@ pub(super) struct NewRow {
 
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
-    pub rows: Vec<Row>,
+    pub rows: Vec<Row<NewRow>>,
     pub is_sensitive: bool,
     pub left_out: Vec<&'static str>,
 }
 
 impl Parsed {
-    /// All problems, with their row numbers. Rows already added have none, whatever has changed since.
-    pub fn problems(&self) -> Vec<(usize, String)> {
-        let of_row = |row: &Row| {
-            let found = row.new.as_ref().err().cloned().unwrap_or_default();
-            found.into_iter().map(|problem| (row.number, problem)).collect::<Vec<_>>()
-        };
-        self.rows.iter().filter(|row| !row.is_there).flat_map(of_row).collect()
-    }
-
     /// Adds problems known only from the records: references of other items, and lack of room.
     pub async fn checked(
         mut self,
@@ -82,7 +55,7 @@ impl Parsed {
         let room = most.saturating_sub(review.schedule.items.len());
         for (at, row) in self.rows.iter_mut().enumerate() {
             row.is_there = own.get(at).copied().unwrap_or_default();
-            let id = import.map(|import| item_id(import, at));
+            let id: Option<FundingItemId> = import.map(|import| row_id(import, at));
             let holder = row.reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
             if holder.is_some() && holder.copied() != id {
                 row.add_problem("The external_reference is that of another item.".to_owned());
@@ -97,95 +70,23 @@ impl Parsed {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct NotRead {
-    pub message: String,
-    pub is_sensitive: bool,
-}
-
-impl From<String> for NotRead {
-    fn from(message: String) -> Self {
-        Self { message, is_sensitive: false }
-    }
-}
-
-impl From<&str> for NotRead {
-    fn from(message: &str) -> Self {
-        message.to_owned().into()
-    }
-}
-
 pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp) -> Result<Parsed, NotRead> {
     let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
-    let rows = statements::rows(file, most + 2).map_err(|refusal| refusal.to_string())?;
-    let mut rows = rows.into_iter();
-    let Some((_, header)) = rows.next() else { return Err("is empty".into()) };
-    let rows: Vec<_> = rows.collect();
-    // Without column names, any cell may contain an account number.
-    let mut cells = rows.iter().flat_map(|(_, cells)| cells).chain(&header);
-    let columns = columns(&header).map_err(|message| {
-        let is_sensitive = cells.any(|cell| sensitive::check(cell).is_err());
-        NotRead { message, is_sensitive }
-    })?;
-    if rows.is_empty() {
-        return Err("has no rows below the names of the columns".into());
-    }
-    if rows.len() > most {
-        return Err(format!("has more than {most} rows, as many items as a workspace may have").into());
-    }
+    let Sheet { columns, rows } = Sheet::<Column>::read(file, most, "as many items as a workspace may have")?;
     let told = |column: &Option<Column>| if let Some(Column::Told(name)) = column { Some(*name) } else { None };
     let mut parsed = Parsed { left_out: columns.iter().filter_map(told).collect(), ..Parsed::default() };
-    let mut references: HashMap<String, usize> = HashMap::new();
+    let mut references = References::default();
     for (number, cells) in rows {
-        let mut row = RowReader { review, columns: &columns, cells: &cells, now, problems: Vec::new() };
-        if cells.len() > columns.len() && cells.iter().skip(columns.len()).any(|cell| !cell.is_empty()) {
-            row.problems.push(format!("It has {} cells, and there are {} columns.", cells.len(), columns.len()));
-        }
+        let problems = surplus(&columns, &cells).into_iter().collect();
+        let mut row = RowReader { review, columns: &columns, cells: &cells, now, problems };
         parsed.is_sensitive |= row.is_sensitive();
         let new = row.read();
-        let reference = ExternalReference::parse(row.cell(Column::Reference)).ok();
-        if let Some(reference) = &reference
-            && let Some(first) = references.insert(reference.as_str().to_owned(), number)
-        {
-            row.problems.push(format!("The external_reference is that of row {first} too."));
-        }
+        let reference = references.read(row.cell(Column::Reference), number, &mut row.problems);
         let problems = row.problems;
         let new = new.filter(|_| problems.is_empty()).ok_or(problems);
         parsed.rows.push(Row { number, new, reference, is_there: false });
     }
     Ok(parsed)
-}
-
-fn columns(header: &[String]) -> Result<Vec<Option<Column>>, String> {
-    let columns: Vec<Option<Column>> = header.iter().map(|name| Column::named(name)).collect();
-    let named = header.iter().zip(&columns).filter(|(name, _)| !name.is_empty());
-    let unknown: Vec<String> =
-        named.filter(|(_, column)| column.is_none()).map(|(name, _)| format!("“{name}”")).collect();
-    let known = || Column::imported().map(Column::name).collect::<Vec<_>>().join(", ");
-    if !unknown.is_empty() {
-        let which = if unknown.len() == 1 { "a column that is" } else { "columns that are" };
-        let is_shown = header.iter().all(|name| sensitive::check(name).is_ok());
-        let named = if is_shown { format!(": {}", unknown.join(", ")) } else { String::new() };
-        return Err(format!(
-            "has {which} not known{named}. The first row names the columns; known ones are {}",
-            known()
-        ));
-    }
-    if !columns.contains(&Some(Column::Label)) {
-        return Err(format!("has no column named label. The first row names the columns; known ones are {}", known()));
-    }
-    let mut seen = columns.iter().flatten().collect::<Vec<_>>();
-    seen.sort_unstable();
-    if seen.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err("has two columns of the same name".to_owned());
-    }
-    Ok(columns)
-}
-
-/// A cell without the apostrophe that keeps spreadsheets from running our own files' cells.
-fn without_apostrophe(cell: &str) -> &str {
-    let is_formula = |rest: &&str| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-    cell.strip_prefix('\'').filter(is_formula).unwrap_or(cell)
 }
 
 const STAND_IN: &str = "Item";
@@ -200,8 +101,7 @@ struct RowReader<'a> {
 
 impl<'a> RowReader<'a> {
     fn cell(&self, column: Column) -> &'a str {
-        let at = self.columns.iter().position(|known| *known == Some(column));
-        at.and_then(|at| self.cells.get(at)).map_or("", |cell| without_apostrophe(cell))
+        cell(self.columns, self.cells, column)
     }
 
     fn is_sensitive(&self) -> bool {
@@ -424,19 +324,5 @@ fn column_of(field: &str) -> String {
 fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
     let known: std::collections::HashSet<FundingItemId> =
         review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();
-    (0..parsed.rows.len()).map(|at| known.contains(&item_id(import, at))).collect()
-}
-
-/// The id of a row's item, derived from the preview's id. Sorts after those of earlier rows.
-pub(crate) fn item_id(import: Uuid, at: usize) -> FundingItemId {
-    FundingItemId::from(with_row(import, u16::try_from(at).unwrap_or(u16::MAX)))
-}
-
-/// A `UUIDv7` with a row number in its last time bits. There are fewer than a thousand rows.
-pub(crate) fn with_row(id: Uuid, row: u16) -> Uuid {
-    let mut bytes = id.into_bytes();
-    let [high, low] = row.to_be_bytes();
-    bytes[6] = 0x70 | (high & 0x0f);
-    bytes[7] = low;
-    Uuid::from_bytes(bytes)
+    (0..parsed.rows.len()).map(|at| known.contains(&row_id(import, at))).collect()
 }

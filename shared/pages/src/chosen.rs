@@ -1,0 +1,89 @@
+//! Whom a form chooses: a contact, or a new one that is made together with the choice.
+
+use shared::domain::contact::{ContactKind, NewContact};
+use shared::domain::ids::ContactId;
+use shared::error::Error;
+use shared::service::contacts;
+use shared::web::{Form, SubmittedForm, Submitter};
+use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::page::Shelf;
+
+use crate::fields::Choice;
+use crate::form;
+use crate::labels::contact_kind_label;
+use crate::layout::{Link, Notice};
+use crate::urls::{contact_url, encode_query_value};
+
+form! {
+    /// A contact, or the details of a new one.
+    pub CHOSEN: ChosenForm {
+        contact: Field::choice("contact_id", "Contact"),
+        name: Field::line("display_name", "Name", 200).called("The name"),
+        kind: Field::choice("kind", "Kind").called("The kind"),
+        email: Field::email("email", "Email")
+            .called("The email address")
+            .hint("Needed before they can sign or approve anything."),
+    }
+}
+
+/// The choice of a contact who is made with it.
+pub const NEW: &str = "new";
+/// Sent by the button that makes a contact in spite of its twin.
+pub const ANYWAY: &str = "anyway";
+
+/// The kinds of contacts to choose from.
+#[must_use]
+pub fn kinds() -> Vec<Choice> {
+    ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect()
+}
+
+/// Who is chosen.
+#[derive(Debug, Clone)]
+pub enum Chosen {
+    /// A contact of the list.
+    Known(ContactId),
+    /// A new contact.
+    New(NewContact),
+}
+
+impl Chosen {
+    /// Reads the choice, with errors at the fields of [`CHOSEN`].
+    pub fn read(form: &Form) -> Result<Self, FieldErrors> {
+        if is_new(form) {
+            return form.read_new(&[CHOSEN.name.name, CHOSEN.kind.name, CHOSEN.email.name]).map(Self::New);
+        }
+        let missing = || FieldErrors::one(CHOSEN.contact, FieldCode::Required, "must be chosen from the list");
+        form.get(CHOSEN.contact).parse().map(Self::Known).map_err(|_| missing())
+    }
+
+    /// What the page at `path` says of the exact twin of a new contact before it makes one with the id `made`. None if
+    /// there is no twin, or if the member knows of it.
+    pub async fn twin_notice<S: Submitter>(
+        &self,
+        submitted: &SubmittedForm<'_, S>,
+        made: ContactId,
+        path: &str,
+    ) -> Result<Option<Notice>, Error> {
+        let Self::New(new) = self else { return Ok(None) };
+        if !submitted.form().get(ANYWAY).is_empty() {
+            return Ok(None);
+        }
+        let Some(twin) = contacts::twin_of(submitted.scope(), new, made).await? else { return Ok(None) };
+        let name = twin.display_name.as_str();
+        let (line, link) = if twin.shelf() == Shelf::Current {
+            let url = format!("{path}?search={}", encode_query_value(name));
+            let line = "Nothing was added yet. Choose that contact, or add this one if it is someone else.";
+            (line, Link { url, text: format!("Choose {name}") })
+        } else {
+            let line = "Nothing was added yet. Lists don’t show that contact. Add this one if it is someone else.";
+            (line, Link { url: contact_url(twin.id), text: format!("Open {name}") })
+        };
+        Ok(Some(Notice { links: vec![link], ..Notice::warn("A contact with this name and email exists", line) }))
+    }
+}
+
+/// Whether a form makes a new contact.
+#[must_use]
+pub fn is_new(form: &Form) -> bool {
+    form.get(CHOSEN.contact) == NEW
+}
