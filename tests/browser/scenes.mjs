@@ -272,10 +272,15 @@ export async function owed({ page, base }, stack) {
   await page.goto(`${copy}/payments`);
   await field('Purpose').fill('Deposit');
   await press('Add payment')(page);
+  await page.goto(`${draft}/template`);
+  await field('Template name').fill('Berth lease');
+  await press('Keep as a template')(page);
+  await page.getByText('“Berth lease” was kept as a template').waitFor();
+  const template = new URL(page.url()).pathname;
   const { data: payments } = await stack.call(`/api/v1/movements?agreement_id=${id}`);
   const { data: obligations } = await stack.call(`/api/v1/obligations?agreement_id=${live}`);
   const read = (id) => stack.call(`/api/v1/agreements/${id}`);
-  return { berth: await read(id), berthLive: await read(live), berthPayments: payments, obligations };
+  return { berth: await read(id), berthLive: await read(live), berthPayments: payments, obligations, template };
 }
 
 // A participant's link, as a member's page shows it.
@@ -761,6 +766,15 @@ export const SCENES = [
   { name: 'New agreement, templates', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}`, says: ['Two-party signature', 'SAFE', 'Engagement letter', 'Notice period', 'Blank agreement'] },
   { name: 'New agreement, form', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=safe`, says: ['Company (issuer)', 'Choose later, or name them below'] },
   { name: 'New agreement, refused', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=two-party-signature`, act: press('Create draft'), status: 422, has: '#name[aria-invalid=true]' },
+  { name: 'New agreement, own templates', path: '/app/agreements/new', says: ['Your templates', 'Berth lease', 'Templates of Countersign', 'Two-party signature'], has: 'a[aria-label="Details of Berth lease"]' },
+  { name: 'New agreement, no own template', as: 'colleague', path: '/app/agreements/new', says: 'Templates of your own appear here', lacks: '#own' },
+  { name: 'New agreement, from an own template', path: ({ template }) => `/app/agreements/new?template=${template.split('/').at(-1)}`, says: ['A template of your organization', 'Approver 1', 'Approver 2', 'An obligation is left out while nobody owes it'] },
+  { name: 'Template, to keep', path: ({ berthLive }) => `${agreement(berthLive)}/template`, says: ['Roles in place of people', `Role of ${TENANT}`, '1 obligation is not kept'], has: 'input[value="Approver 1"]' },
+  { name: 'Template, not kept', path: ({ berthLive }) => `${agreement(berthLive)}/template`, act: press('Keep as a template'), status: 422, has: '#name[aria-invalid=true]' },
+  { name: 'Template', path: ({ template }) => template, says: ['Berth lease', 'Approver 1', 'Notice of a sale', 'Waiting period', 'Delete template…'], has: '.button.primary[href^="/app/agreements/new?template="]' },
+  { name: 'Template, delete opened', path: ({ template }) => template, act: (page) => page.locator('details.confirm summary').first().click(), has: 'details[open] button.danger' },
+  { name: 'Template, renamed meanwhile', path: ({ template }) => template, act: async (page) => { await page.getByLabel('Template name', { exact: true }).fill('Mooring lease'); await send('seen', 'x', 'Rename')(page); }, status: 409, says: ['Another member renamed this template', 'It is now called “Berth lease”'] },
+  { name: 'Template, gone', path: '/app/agreements/templates/00000000-0000-7000-8000-000000000000', status: 404, says: 'There is nothing here' },
   { name: 'Draft, payments and obligations', path: ({ berth }) => agreement(berth), says: ['Rent for the first year', '$12,500.00 USD', 'Marco Bianchi to Odile Renaud', 'Incomplete', 'Complete the payment “Deposit”: amount', 'They are in force once the step “Start” is done.'], has: ['a[href$="/payments#add"]', '.deal-amounts .amount'] },
   { name: 'Draft, new payment', path: ({ berth }) => `${agreement(berth)}/payments`, says: ['Countersign moves no money', 'No account numbers', 'Automatic'], has: ['label:text-is("Purpose")', 'label:text-is("Direction")', 'label:text-is("Method")'] },
   { name: 'Draft, payment with an account number', path: ({ berth }) => `${agreement(berth)}/payments`, act: async (page) => { await page.getByLabel('Purpose', { exact: true }).fill('To DE89 3704 0044 0532 0130 00'); await page.getByLabel('Amount', { exact: true }).fill('1.234'); await press('Add payment')(page); }, status: 422, says: ['must not contain an account or card number', 'must have at most 2 decimals'], has: ['#purpose[aria-invalid=true][value=""]', '#amount[aria-invalid=true]'] },

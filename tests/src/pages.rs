@@ -262,6 +262,24 @@ pub async fn furnish(org: &Org) -> Furnished {
     Furnished { subscriber, document }
 }
 
+impl Browser {
+    /// Keeps an agreement as a template, with the suggested roles, and gives the template's path.
+    pub async fn keep_template(&self, agreement: &str, name: &str) -> String {
+        let path = format!("{agreement}/template");
+        let form = self.get(&path).await;
+        let mut fields =
+            vec![("form_token".to_owned(), form.hidden("form_token")), ("name".to_owned(), name.to_owned())];
+        fields.extend(form.body.split("name=\"label.").skip(1).filter_map(|rest| {
+            let (participant, rest) = rest.split_once('"')?;
+            Some((format!("label.{participant}"), rest.split("value=\"").nth(1)?.split('"').next()?.to_owned()))
+        }));
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let kept = self.post(&path, &fields).await;
+        assert_eq!(kept.status, 303, "{}", kept.body);
+        kept.location().to_owned()
+    }
+}
+
 async fn deals(org: &Org, browser: &Browser) -> String {
     let token = browser.get("/app").await.hidden("form_token");
     let workspace = org.workspace("Harbor refit").await["id"].as_str().expect("an id").to_owned();
@@ -300,6 +318,7 @@ async fn deals(org: &Org, browser: &Browser) -> String {
         let added = browser.post(&format!("{agreement}/{at}"), &fields).await;
         assert_eq!(added.status, 303, "{}", added.body);
     }
+    browser.keep_template(&agreement, "Refit").await;
     let (harbor, people) = (org.workspace("Pine").await, [org.person("Cleo").await, org.person("Dan").await]);
     let in_days = vec![obligations::on(&[-1]), obligations::triggered(&[7]), obligations::standing(30)];
     obligations::in_force(org, &harbor, [&people[0], &people[1]], in_days, obligations::days_ago(3)).await;

@@ -6,6 +6,7 @@ mod agreements;
 mod answers;
 mod draft;
 mod file_review;
+mod own_templates;
 mod paper_rows;
 mod paper_signature;
 mod pending_proposal;
@@ -132,6 +133,19 @@ fn of_drafts() -> Pages {
         .route(&at("/documents/{document}/view"), get("view_document", documents::view))
         .route(&at("/documents/{document}/download"), get("download_document", documents::download))
         .route(&at("/duplicate"), post("duplicate_agreement", acts::duplicate))
+        .route(
+            &at("/template"),
+            get("view_template_to_keep", own_templates::show_keeping)
+                .form("keep_template", own_templates::keep)
+                .fields(&own_templates::KEEPING),
+        )
+        .route(
+            "/app/agreements/templates/{id}",
+            get("view_template", own_templates::show)
+                .form("rename_template", own_templates::rename)
+                .fields(&own_templates::TEMPLATE),
+        )
+        .route("/app/agreements/templates/{id}/delete", post("delete_template", own_templates::delete))
         .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
         .route(&at("/discard"), post("discard_draft", acts::discard))
         .route(&at("/archive"), post("archive_draft", acts::archive))

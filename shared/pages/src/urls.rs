@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use shared::domain::ids::{
     AgreementId, ContactId, DocumentId, EndpointId, EvidenceId, FundingItemId, GateId, MovementId, ObligationId,
-    ParticipantId, PromiseId, ProposalId, ReceiptId, StageId, StatementId, TrustId, WorkspaceId,
+    ParticipantId, PromiseId, ProposalId, ReceiptId, StageId, StatementId, TemplateId, TrustId, WorkspaceId,
 };
 
 /// The funding of all workspaces.
@@ -67,6 +67,12 @@ pub const CONTACT_IMPORT: &str = "/app/imports/contacts";
 #[must_use]
 pub fn agreement_url(id: AgreementId) -> String {
     format!("/app/agreements/{id}")
+}
+
+/// The URL of a template that a member kept.
+#[must_use]
+pub fn template_url(id: TemplateId) -> String {
+    format!("{AGREEMENTS}/templates/{id}")
 }
 
 /// The URL of a participant's access.

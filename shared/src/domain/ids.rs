@@ -139,6 +139,8 @@ ids! {
     StatementId;
     /// A participant's answers to an information request, as they were sent.
     SubmissionId;
+    /// A template that a member kept of an agreement.
+    TemplateId;
     /// An organization's access token; not the secret value itself.
     TokenId;
     /// An event that makes a promise due, once a person declares that it happened.

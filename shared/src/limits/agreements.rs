@@ -72,6 +72,12 @@ pub const PROPOSAL_LIFETIME_S: i64 = 72 * 3600;
 pub const PEOPLE_JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// Former names and addresses of a contact, newest first, that its record keeps, at most 3 KB each.
 pub const FORMER_IDENTITIES_MAX: usize = 50;
+/// Templates of one organization, which one page lists, and one item names.
+pub const TEMPLATES_MAX: usize = 50;
+/// Roles of a template. A draft begins in one transaction, in which a new contact that takes a role has three items.
+pub const TEMPLATE_PARTIES_MAX: usize = 16;
+/// Payments of a template, of which each has two items in that transaction.
+pub const TEMPLATE_PAYMENTS_MAX: usize = 16;
 /// Own contacts of one organization: the entities that it acts as.
 pub const OWN_CONTACTS_MAX: usize = 50;
 /// Contacts merged into one, whose record names each.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::edit::{Part, Seen};
-use crate::domain::agreement::template::Template;
+use crate::domain::agreement::outline::Outline;
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
 use crate::domain::contact::{Contact, NewContact};
 use crate::domain::ids::{AgreementId, ContactId};
@@ -29,8 +29,8 @@ use crate::wire::fields::{FieldCode, FieldErrors};
 pub enum Beginning {
     /// Nothing.
     Blank,
-    /// A template, with the chosen parties by key.
-    Template(&'static Template, BTreeMap<String, PartyChoice>),
+    /// What a template says, with the chosen parties by key.
+    Outline(Outline, BTreeMap<String, PartyChoice>),
 }
 
 /// Who becomes a party of a draft.
@@ -126,17 +126,17 @@ pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error>
     let mut made = Vec::new();
     let (draft, payments) = match &beginning {
         Beginning::Blank => (Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id), Vec::new()),
-        Beginning::Template(template, chosen) => {
+        Beginning::Outline(outline, chosen) => {
             let parties = Parties::find(scope, chosen).await?;
-            template.check_parties(&parties.by_key).map_err(Error::Invalid)?;
+            outline.check_parties(&parties.by_key).map_err(Error::Invalid)?;
             made = parties.made;
             // Only a payment has a direction, which depends on whose contacts pay.
-            let own = if template.has_payments() {
+            let own = if outline.has_payments() {
                 scope.store().organization().await?.own_contact_ids
             } else {
                 BTreeSet::new()
             };
-            template
+            outline
                 .draft(id, new, &parties.by_key, &own, scope.actor(), scope.now())
                 .map_err(|errors| Error::Internal(format!("a template that makes no draft: {errors:?}")))?
         }

@@ -47,6 +47,7 @@ pub mod obligations;
 pub mod organizations;
 pub mod own_accounts;
 pub mod own_movements;
+pub mod own_templates;
 pub mod paper_signatures;
 pub mod papering;
 pub mod participants;

@@ -25,6 +25,8 @@
 //!   workspace's funding is one range. A pointer leads from the id to the place. Lists of all sort by id.
 //! - Decision: a funding item's sort key has one of its workspace's 1,000 places, so the limit is exact and concurrent
 //!   additions share no item. A counter proposes the place; past the last one, a free place is searched for.
+//! - Decision: one item names an organization's templates, each of which is an item beside it. Its version makes the limit
+//!   and unique names exact, a list costs one small read, and only a draft that begins reads what a template says.
 //! - Decision: an agreement has one due entry, for its earliest moment; each change moves it in the same transaction.
 
 mod of_service;
@@ -35,8 +37,8 @@ use crate::domain::contact::{Email, ExternalReference};
 use crate::domain::funding::Place;
 use crate::domain::ids::{
     AgreementId, ContactId, EndpointId, EventId, EvidenceId, FundingItemId, GateId, MemberId, MovementId, ObligationId,
-    OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, StatementId, TokenId, TrustId,
-    VerificationId, WorkspaceId,
+    OrgId, PaperSignatureId, ParticipantId, ProposalId, ReceiptId, RequestId, StatementId, TemplateId, TokenId,
+    TrustId, VerificationId, WorkspaceId,
 };
 use crate::domain::member::second::TieKind;
 use crate::domain::money::Money;
@@ -417,6 +419,15 @@ pub(super) fn form_copy(id: uuid::Uuid) -> Key {
 
 pub(super) fn workspace_counter(org: OrgId) -> Key {
     Kind::WorkspaceCounter.key(&[&org])
+}
+
+/// The list of an organization's own templates.
+pub(super) fn own_templates(org: OrgId) -> Key {
+    Kind::OwnTemplates.key(&[&org])
+}
+
+pub(super) fn outline(org: OrgId, template: TemplateId) -> Key {
+    Kind::Outline.key(&[&org, &template])
 }
 
 pub(super) fn contact(org: OrgId, contact: ContactId) -> Key {

@@ -48,6 +48,7 @@ mod obligation_row;
 pub mod obligations;
 pub mod operator;
 pub(crate) mod organizations;
+pub(crate) mod own_templates;
 mod packed;
 pub(crate) mod paper_signatures;
 pub(crate) mod participants;

@@ -252,6 +252,10 @@ records! {
     /// Answers that a participant sent.
     Submission = "submission":
         at("ORG#o#AGREEMENT#i", "SUBMISSION#i#i#n").exported().sealed(&["resealed"]).refers(Chapter::BesideAgreements);
+    /// The list of an organization's own templates, with their names.
+    OwnTemplates = "list of templates": at("ORG#o#TEMPLATES", ".").exported().refers(Chapter::OfOrganization);
+    /// What a template says.
+    Outline = "template": at("ORG#o#TEMPLATES", "i").exported().refers(Chapter::OfOrganization);
     /// A movement.
     Movement = "movement": at("ORG#o#MOVEMENT#i", ".").exported().listed(Rows::Movements).refers(Chapter::Agreements);
     /// Evidence of a movement.

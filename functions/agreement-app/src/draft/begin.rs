@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use pages::chosen;
-use pages::done::redirect_with_notice;
+use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
+use pages::labels::{DisplayTime, actor_label};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
-use pages::urls::{agreement_url, workspace_url};
-use shared::domain::agreement::template::{self, Party, Template as DraftTemplate};
+use pages::urls::{agreement_url, template_url, workspace_url};
+use shared::domain::agreement::outline::{Outline, Party};
+use shared::domain::agreement::own_template::OwnTemplate;
+use shared::domain::agreement::template::{self, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement};
 use shared::domain::contact::ContactKind;
 use shared::domain::ids::{AgreementId, WorkspaceId};
@@ -21,6 +24,7 @@ use shared::error::Error;
 use shared::limits;
 use shared::service::contacts::{self, ContactQuery};
 use shared::service::drafts::{self, Beginning, NewDraft, PartyChoice};
+use shared::service::own_templates;
 use shared::service::scope::Scope;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::{Form, Request};
@@ -58,51 +62,54 @@ const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
     create: Crumb { url: PATH, text: "Begin in a new workspace" },
 };
 
-#[derive(Clone, Copy)]
-enum Start {
-    Blank(AgreementKind),
-    Template(&'static DraftTemplate),
+/// What a draft begins with.
+struct Start {
+    key: String,
+    name: String,
+    about: String,
+    kind: AgreementKind,
+    /// None for a blank page.
+    outline: Option<Outline>,
 }
 
 impl Start {
-    fn all() -> impl Iterator<Item = Self> {
-        let blank = [Self::Blank(AgreementKind::General), Self::Blank(AgreementKind::Safe)];
-        template::all().iter().map(Self::Template).chain(blank)
+    /// Those of the product, in display order.
+    fn of_product() -> impl Iterator<Item = Self> {
+        let blank = |key: &str, name: &str, about: &str, kind| Self {
+            key: key.to_owned(),
+            name: name.to_owned(),
+            about: about.to_owned(),
+            kind,
+            outline: None,
+        };
+        let blank = [
+            blank("blank", "Blank agreement", "No participants, documents or steps yet.", AgreementKind::General),
+            blank("blank-safe", "Blank SAFE", "The terms of a SAFE, and nothing else yet.", AgreementKind::Safe),
+        ];
+        let of_template = |template: &DraftTemplate| Self {
+            key: template.key.clone(),
+            name: template.name.clone(),
+            about: template.about.clone(),
+            kind: template.outline.kind,
+            outline: Some(template.outline.clone()),
+        };
+        template::all().iter().map(of_template).chain(blank)
     }
 
-    fn find(key: &str) -> Option<Self> {
-        Self::all().find(|start| start.key() == key)
-    }
-
-    fn key(&self) -> &'static str {
-        match self {
-            Self::Blank(AgreementKind::General) => "blank",
-            Self::Blank(AgreementKind::Safe) => "blank-safe",
-            Self::Template(template) => &template.key,
+    /// One of the product, or a template that a member kept. [`Error::NotFound`] if that one is gone.
+    async fn find(scope: &Scope, key: &str) -> Result<Option<Self>, Error> {
+        if let Some(found) = Self::of_product().find(|start| start.key == key) {
+            return Ok(Some(found));
         }
+        let Ok(id) = key.parse() else { return Ok(None) };
+        let (OwnTemplate { name, kept_by, .. }, outline) = own_templates::get(scope, id).await?;
+        let about = format!("A template of your organization. Kept by {}.", actor_label(&kept_by));
+        let (name, kind) = (name.as_str().to_owned(), outline.kind);
+        Ok(Some(Self { key: key.to_owned(), name, about, kind, outline: Some(outline) }))
     }
 
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Blank(AgreementKind::General) => "Blank agreement",
-            Self::Blank(AgreementKind::Safe) => "Blank SAFE",
-            Self::Template(template) => &template.name,
-        }
-    }
-
-    fn about(&self) -> &'static str {
-        match self {
-            Self::Blank(AgreementKind::General) => "No participants, documents or steps yet.",
-            Self::Blank(AgreementKind::Safe) => "The terms of a SAFE, and nothing else yet.",
-            Self::Template(template) => &template.about,
-        }
-    }
-
-    fn kind(&self) -> AgreementKind {
-        match self {
-            Self::Blank(kind) => *kind,
-            Self::Template(template) => template.kind,
-        }
+    fn parties(&self) -> &[Party] {
+        self.outline.as_ref().map_or(&[], |outline| &outline.parties)
     }
 }
 
@@ -115,20 +122,16 @@ struct Query {
     template: Option<String>,
 }
 
-impl Query {
-    fn start(&self) -> Result<Option<Start>, Error> {
-        let unknown = || FieldErrors::one("template", FieldCode::InvalidValue, "must be the key of a template");
-        let find = |key: &String| Start::find(key).ok_or_else(|| Error::Invalid(unknown()));
-        self.template.as_ref().map(find).transpose()
-    }
-}
-
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: Query = request.read_query()?;
-    match query.start()? {
-        None => choose_template(request, query.workspace).await,
-        Some(start) => form_page(request, query.workspace, start, Fields::default(), None).await,
-    }
+    let Some(key) = query.template else {
+        let (notice, cookie) = notice_of_act(request).await;
+        return Ok(choose_template(request, query.workspace, notice).await?.with_cookie(cookie));
+    };
+    let unknown = || FieldErrors::one("template", FieldCode::InvalidValue, "must be the key of a template");
+    let start = Start::find(request.signed_in()?.scope(), &key).await?;
+    let start = start.ok_or_else(|| Error::Invalid(unknown()))?;
+    form_page(request, query.workspace, &start, Fields::default(), None).await
 }
 
 #[derive(Debug, Clone, Default, deserr::Deserr)]
@@ -150,26 +153,50 @@ pub(crate) async fn choose_workspace(request: &mut Request) -> Result<PageRespon
 #[template(path = "begin_template.html")]
 struct TemplatesPage {
     layout: Layout,
+    notice: Option<Notice>,
     /// None if the agreement begins in a new one.
     workspace: Option<Link>,
-    starts: Vec<(Link, &'static str)>,
+    own: Vec<OwnRow>,
+    starts: Vec<(Link, String)>,
 }
 
-async fn choose_template(request: &Request, workspace: Option<WorkspaceId>) -> Result<PageResponse, Error> {
+/// A template of the organization.
+struct OwnRow {
+    begin: Link,
+    settings: String,
+    kept_by: String,
+    kept_at: DisplayTime,
+}
+
+async fn choose_template(
+    request: &Request,
+    workspace: Option<WorkspaceId>,
+    notice: Option<Notice>,
+) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let found = match workspace {
-        Some(id) => Some(workspaces::get_without_people(scope, id).await?),
-        None => None,
+    let found = async {
+        match workspace {
+            Some(id) => workspaces::get_without_people(scope, id).await.map(Some),
+            None => Ok(None),
+        }
     };
-    let link = |start: Start| {
+    let (found, own) = tokio::try_join!(found, own_templates::list(scope))?;
+    let link = |key: &str, name: &str| {
         let within = workspace.map(|id| format!("workspace={id}&")).unwrap_or_default();
-        let url = format!("{PATH}?{within}template={}", start.key());
-        (Link { url, text: start.name().to_owned() }, start.about())
+        Link { url: format!("{PATH}?{within}template={key}"), text: name.to_owned() }
+    };
+    let own_row = |template: &OwnTemplate| OwnRow {
+        begin: link(&template.id.to_string(), template.name.as_str()),
+        settings: template_url(template.id),
+        kept_by: actor_label(&template.kept_by),
+        kept_at: template.kept_at.into(),
     };
     let page = TemplatesPage {
         layout: Layout::new(request),
+        notice,
         workspace: found.map(|found| Link { url: workspace_url(found.id()), text: found.name.as_str().to_owned() }),
-        starts: Start::all().map(link).collect(),
+        own: own.iter().map(own_row).collect(),
+        starts: Start::of_product().map(|start| (link(&start.key, &start.name), start.about)).collect(),
     };
     Ok(PageResponse::render(&page)?.showing(workspace.map(WorkspaceId::uuid)))
 }
@@ -183,10 +210,11 @@ struct FormPage {
     workspace: Option<Link>,
     workspace_id: Option<WorkspaceId>,
     path: &'static str,
-    key: &'static str,
-    name: &'static str,
-    about: &'static str,
+    key: String,
+    name: String,
+    about: String,
     parties: Vec<PartyFields>,
+    has_promises: bool,
     people: Vec<Choice>,
     known: Vec<String>,
     kinds: Vec<Choice>,
@@ -196,7 +224,7 @@ struct FormPage {
 
 /// The names of a party’s fields.
 struct PartyFields {
-    label: &'static str,
+    label: String,
     contact: String,
     display_name: String,
     kind: String,
@@ -204,10 +232,10 @@ struct PartyFields {
 }
 
 impl PartyFields {
-    fn new(party: &'static Party) -> Self {
+    fn new(party: &Party) -> Self {
         let Party { key, label, .. } = party;
         Self {
-            label,
+            label: label.as_str().to_owned(),
             contact: BEGIN.party.member(key),
             display_name: BEGIN.display_name.member(key),
             kind: BEGIN.kind.member(key),
@@ -227,15 +255,12 @@ async fn known_names(scope: &Scope) -> Result<Vec<String>, Error> {
 async fn form_page(
     request: &Request,
     workspace: Option<WorkspaceId>,
-    start: Start,
+    start: &Start,
     fields: Fields,
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let scope = request.signed_in()?.scope();
-    let parties: Vec<PartyFields> = match start {
-        Start::Blank(_) => Vec::new(),
-        Start::Template(template) => template.parties.iter().map(PartyFields::new).collect(),
-    };
+    let parties: Vec<PartyFields> = start.parties().iter().map(PartyFields::new).collect();
     let found = async {
         match workspace {
             Some(id) => workspaces::get(scope, id).await.map(Some),
@@ -258,10 +283,11 @@ async fn form_page(
         }),
         workspace_id: workspace,
         path: PATH,
-        key: start.key(),
-        name: start.name(),
-        about: start.about(),
+        key: start.key.clone(),
+        name: start.name.clone(),
+        about: start.about.clone(),
         parties,
+        has_promises: start.outline.as_ref().is_some_and(|outline| outline.promises().next().is_some()),
         people,
         known,
         kinds: chosen::kinds(),
@@ -290,16 +316,16 @@ fn read_party(form: &Form, key: &str) -> Result<Option<PartyChoice>, FieldErrors
     }
 }
 
-fn read_beginning(start: Start, form: &Form) -> Result<Beginning, FieldErrors> {
-    let Start::Template(template) = start else { return Ok(Beginning::Blank) };
+fn read_beginning(start: &Start, form: &Form) -> Result<Beginning, FieldErrors> {
+    let Some(outline) = &start.outline else { return Ok(Beginning::Blank) };
     let (mut parties, mut errors) = (BTreeMap::new(), FieldErrors::default());
-    for party in &template.parties {
+    for party in &outline.parties {
         match read_party(form, &party.key) {
             Ok(choice) => parties.extend(choice.map(|choice| (party.key.clone(), choice))),
             Err(wrong) => errors.extend(wrong),
         }
     }
-    if errors.is_empty() { Ok(Beginning::Template(template, parties)) } else { Err(errors) }
+    if errors.is_empty() { Ok(Beginning::Outline(outline.clone(), parties)) } else { Err(errors) }
 }
 
 /// The workspace that is made for the agreement, which it is named like unless the form says otherwise.
@@ -323,17 +349,24 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         "" => None,
         id => Some(id.parse().map_err(|_| Error::not_found())?),
     };
-    let start = Start::find(form.get("template")).ok_or_else(Error::not_found)?;
+    let start = match Start::find(submitted.scope(), form.get("template")).await {
+        Ok(start) => start.ok_or_else(Error::not_found)?,
+        Err(Error::NotFound(_)) => {
+            let notice = Notice::warn("This template was deleted", "Nothing was saved. Begin with another one.");
+            return Ok(choose_template(request, known, Some(notice)).await?.conflicting());
+        }
+        Err(error) => return Err(error),
+    };
     let id: AgreementId = submitted.new_id();
     let again = async |errors: FieldErrors| {
         let fields = Fields::submitted(form, errors);
         let notice = Notice::bad("Not saved", "Check what is marked below.");
-        Ok(form_page(request, known, start, fields, Some(notice)).await?.unprocessable())
+        Ok(form_page(request, known, &start, fields, Some(notice)).await?.unprocessable())
     };
     let name = agreement_name(form.get(BEGIN.name));
     let is_named = name.is_ok() || !form.get(BEGIN.workspace_name).trim().is_empty();
     let workspace = if known.is_none() && is_named { read_workspace(form).map(Some) } else { Ok(None) };
-    let (name, beginning, workspace) = match (name, read_beginning(start, form), workspace) {
+    let (name, beginning, workspace) = match (name, read_beginning(&start, form), workspace) {
         (Ok(name), Ok(beginning), Ok(workspace)) => (name, beginning, workspace),
         (name, beginning, workspace) => {
             let mut errors = name.err().unwrap_or_default();
@@ -342,8 +375,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
             return again(errors).await;
         }
     };
-    let new =
-        NewAgreement { workspace_id: known.unwrap_or_else(WorkspaceId::new), name, kind: OrDefault(start.kind()) };
+    let new = NewAgreement { workspace_id: known.unwrap_or_else(WorkspaceId::new), name, kind: OrDefault(start.kind) };
     let title = format!("Draft “{}” was created", new.name.as_str());
     let line = "Nothing is sent to anyone until you publish it.";
     let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;

@@ -245,7 +245,7 @@ fn label(text: &str, field: &str) -> Result<Label, FieldErrors> {
 }
 
 /// Parses a text that the API and subscribers see, so account numbers are refused.
-fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
+pub(crate) fn safe_label(text: &str, field: &str) -> Result<Label, FieldErrors> {
     SafeLine::parse(text).map_err(|(code, message)| FieldErrors::one(field, code, message))?;
     label(text, field)
 }

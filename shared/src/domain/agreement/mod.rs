@@ -12,6 +12,9 @@ pub(in crate::domain) mod files;
 #[cfg(test)]
 pub(crate) mod fixtures;
 pub mod gate;
+pub mod keeping;
+pub mod outline;
+pub mod own_template;
 pub mod papers;
 pub mod participants;
 pub mod payments;

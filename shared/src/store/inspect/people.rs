@@ -1,4 +1,4 @@
-//! Organizations, members, accounts, tokens and sessions.
+//! Organizations, members, templates, accounts, tokens and sessions.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +9,8 @@ use super::super::record_kind::{Place, RecordKind};
 use super::super::{invitations, sessions, tokens};
 use super::{Problem, Sight};
 use crate::domain::account::Account;
+use crate::domain::agreement::outline::Outline;
+use crate::domain::agreement::own_template::OwnTemplates;
 use crate::domain::ids::{MemberId, OrgId};
 use crate::domain::invitation::Invitation;
 use crate::domain::organization::{MemberRecord, Organization};
@@ -62,6 +64,8 @@ pub(super) fn look_in_organization(sight: &mut Sight<'_>, org: OrgId, place: &Pl
         RecordKind::Organization => organization(sight, org),
         RecordKind::Member => member(sight, org, place),
         RecordKind::Invitation => invitation(sight),
+        RecordKind::OwnTemplates => templates(sight, org),
+        RecordKind::Outline => outline(sight, org, place),
         _ => token_pointer(sight),
     }
 }
@@ -168,4 +172,23 @@ fn invitation(sight: &mut Sight<'_>) {
     }
     let pointer: Key = stored.pointer();
     sight.refers(pointer, Problem::NoPointer, "what its link leads to");
+}
+
+fn templates(sight: &mut Sight<'_>, org: OrgId) {
+    let Ok(templates) = from_versioned_item::<OwnTemplates>(sight.item.clone()) else { return sight.unreadable() };
+    for template in templates.iter() {
+        sight.refers(keys::outline(org, template.id), Problem::BrokenReference, "a template that it names");
+    }
+}
+
+fn outline(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    if from_item::<Outline>(sight.item.clone()).is_err() {
+        sight.unreadable();
+    }
+    let (list, id) = (keys::own_templates(org), place.first_id());
+    sight.check([list.clone()], move |known| {
+        let templates = known.get(&list).and_then(|item| from_item::<OwnTemplates>(item.clone()).ok());
+        let is_named = templates.is_some_and(|found| found.iter().any(|template| Some(template.id.uuid()) == id));
+        if is_named { Vec::new() } else { vec![(Problem::NoOwner, format!("is in no list: {list}"), None)] }
+    });
 }

@@ -91,6 +91,8 @@ fn of_agreements(org: OrgId) -> Vec<(Kind, Key)> {
         (Kind::FileReview, keys::file_review(part, id().into(), id().into())),
         (Kind::AnswerDraft, keys::answer_draft(part, id().into())),
         (Kind::Submission, keys::submission(part, id().into(), 3)),
+        (Kind::OwnTemplates, keys::own_templates(org)),
+        (Kind::Outline, keys::outline(org, id().into())),
         (Kind::Proposal, keys::proposal(org, id().into())),
         (Kind::ProposalSnapshot, keys::proposed(org, id().into())),
         (Kind::ProposalClaim, keys::pending(org, agreement, ProposalAction::PublishAgreement)),

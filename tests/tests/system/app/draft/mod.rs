@@ -6,6 +6,7 @@ mod edits;
 mod hostile_documents;
 mod payments;
 mod promises;
+mod templates;
 mod warnings;
 
 use serde_json::{Value, json};

@@ -213,6 +213,12 @@ pub const DAMAGES: &[Damage] = &[
     }),
     found("a workspace that is gone", Problem::BrokenReference, |items| deleted(items.first("#WORKSPACE#", "."))),
     found("a snapshot that is gone", Problem::BrokenReference, |items| deleted(items.first("#PROPOSED#", "."))),
+    found("a template that is gone", Problem::BrokenReference, |items| {
+        deleted(items.find("#TEMPLATES", "", |item| item.contains_key("steps")))
+    }),
+    found("a template that no list names", Problem::NoOwner, |items| {
+        put(with(items.first("#TEMPLATES", "."), "templates", AttributeValue::L(Vec::new())))
+    }),
     found("an act of an agreement that is gone", Problem::NoOwner, |items| {
         let act = items.first("#AGREEMENT#", "ACT#");
         let partition = format!("{}#AGREEMENT#{}", organization(items), Uuid::now_v7());

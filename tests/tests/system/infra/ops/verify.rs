@@ -65,7 +65,9 @@ async fn subscribe(process: &Process) {
     let draft = process.client().get("/api/v1/agreements?lifecycle=draft").send().await.ok(200);
     let drafts = draft["data"].as_array().expect("drafts").clone();
     let ready = drafts.iter().find(|draft| draft["proposal_ready"] == true).expect("a draft that is ready");
-    let proposal = serde_json::json!({"action": "publish_agreement", "agreement_id": ready["id"]});
+    let id = ready["id"].as_str().expect("an id");
+    sign_in().await.keep_template(&format!("/app/agreements/{id}"), "Round").await;
+    let proposal = serde_json::json!({"action": "publish_agreement", "agreement_id": id});
     process.client().post("/api/v1/proposals", &proposal).send().await.ok(201);
     good.receiver.wait_for(1).await;
     bad.receiver.wait_for(1).await;
