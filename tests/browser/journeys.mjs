@@ -191,8 +191,9 @@ export async function safe(journey) {
   await founder.fills({ 'Investment amount': '250k', Currency: 'USD', 'Valuation cap': '8m', Conversion: 'Post-money', 'Governing law': 'Delaware' });
   await founder.presses('Save terms');
   await founder.follows('Investment');
-  await founder.fills({ Amount: '250k', Currency: 'USD' });
+  // The form has the amount of the terms.
   await founder.presses('Save payment');
+  await founder.sees('$250,000.00 USD');
   await founder.follows('Upload the file of “SAFE”');
   await founder.fills({ File: await journey.pdf(founder, 'SAFE.pdf') });
   await founder.presses('Save document');

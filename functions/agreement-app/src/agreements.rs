@@ -56,6 +56,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let tab = |&(lifecycle, name): &(Option<Lifecycle>, &'static str)| Tab {
         url: url_on(Shelf::Current, lifecycle, order, 0),
         name,
+        count: None,
         is_current: shelf == Shelf::Current && lifecycle == current,
     };
     let archived = shelves::tabs(&[Shelf::Archived], shelf, |shelf| url_on(shelf, None, order, 0));

@@ -16,8 +16,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use pages::routes::{Pages, complete, get, post};
-use pages::urls::NEW_AGREEMENT;
+use pages::shelves;
+use pages::urls::{AGREEMENTS, NEW_AGREEMENT};
 use shared::AppState;
+use shared::domain::ids::AgreementId;
 
 /// The pages, and an error page for every other path.
 pub fn router(app: Arc<AppState>) -> Router {
@@ -35,7 +37,11 @@ pub fn routes() -> Pages {
     let of_all = Pages::default()
         .route("/app/agreements", get("view_agreements", agreements::list))
         .route(&at(""), get("view_agreement", agreement::show));
-    of_all.merge(of_participants()).merge(of_drafts()).merge(of_terms_and_steps())
+    of_all
+        .merge(shelves::acts::<AgreementId>(AGREEMENTS))
+        .merge(of_participants())
+        .merge(of_drafts())
+        .merge(of_terms_and_steps())
 }
 
 fn of_participants() -> Pages {
@@ -148,8 +154,6 @@ fn of_drafts() -> Pages {
         .route("/app/agreements/templates/{id}/delete", post("delete_template", own_templates::delete))
         .route(&at("/publish"), get("view_publication", acts::review).form("publish_agreement", acts::publish))
         .route(&at("/discard"), post("discard_draft", acts::discard))
-        .route(&at("/archive"), post("archive_draft", acts::archive))
-        .route(&at("/bring-back"), post("bring_back_draft", acts::bring_back))
         .route(&at("/propose"), post("create_proposal", acts::propose).fields(&acts::PROPOSAL))
 }
 

@@ -212,7 +212,9 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         selected,
         empty_trust: chosen.filter(|_| filters.is_only_trust()).map(|trust| trust.formal_name.as_str().to_owned()),
         add: {
-            let trust = chosen.map(|trust| trust.id.to_string()).unwrap_or_default();
+            // The only trust is the likely one.
+            let only = review.schedule.trusts.first().filter(|_| review.schedule.trusts.len() == 1);
+            let trust = chosen.or(only).map(|trust| trust.id.to_string()).unwrap_or_default();
             typed.fields_of(ADD, [(NEW_ITEM.kind, "other".to_owned()), (NEW_ITEM.trust, trust)])
         },
         print: format!("{PAPERS}/{id}/schedule.pdf"),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use http::StatusCode;
 use pages::chosen::{ANYWAY, CHOSEN, kinds};
-use pages::done::{notice_of_act, redirect_with, redirect_with_notice};
+use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
 use pages::form::FormFields;
@@ -329,20 +329,4 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         }
         Err(error) => Err(error),
     }
-}
-
-pub(crate) async fn archive(request: &mut Request) -> Result<PageResponse, Error> {
-    set_archived(request, true).await
-}
-
-pub(crate) async fn bring_back(request: &mut Request) -> Result<PageResponse, Error> {
-    set_archived(request, false).await
-}
-
-async fn set_archived(request: &Request, is_archived: bool) -> Result<PageResponse, Error> {
-    let submitted = request.submitted_form()?;
-    let id: ContactId = request.path_id("id")?;
-    let redirect = redirect_with(&submitted, contact_url(id), &shelves::notice(is_archived)).await;
-    submitted.run(|| contacts::set_archived(&submitted, id, is_archived)).await?;
-    Ok(redirect.into())
 }

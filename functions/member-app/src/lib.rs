@@ -23,8 +23,10 @@ use std::sync::Arc;
 use axum::Router;
 use pages::chosen::CHOSEN;
 use pages::routes::{Pages, complete, get, post};
-use pages::{assets, unsent};
+use pages::urls::{CONTACTS, WORKSPACES};
+use pages::{assets, shelves, unsent};
 use shared::AppState;
+use shared::domain::ids::{ContactId, WorkspaceId};
 
 use crate::account::{NAME, PASSWORD};
 use crate::contacts::CONTACT;
@@ -87,6 +89,8 @@ fn of_accounts() -> Pages {
 
 fn of_deals() -> Pages {
     Pages::default()
+        .merge(shelves::acts::<ContactId>(CONTACTS))
+        .merge(shelves::acts::<WorkspaceId>(WORKSPACES))
         .route(
             "/app/contacts",
             get("view_contacts", contacts::list).form("create_contact", contacts::add).fields(&CONTACT),
@@ -100,8 +104,6 @@ fn of_deals() -> Pages {
             get("view_contact_merge", contact_merge::choose).form("merge_contact", contact_merge::merge),
         )
         .route("/app/contacts/{id}/separate", post("separate_contact", contact_merge::separate))
-        .route("/app/contacts/{id}/archive", post("archive_contact", contacts::archive))
-        .route("/app/contacts/{id}/bring-back", post("bring_back_contact", contacts::bring_back))
         .route(
             "/app/workspaces",
             get("view_workspaces", workspaces::list).form("create_workspace", workspaces::create).fields(&WORKSPACE),
@@ -110,8 +112,6 @@ fn of_deals() -> Pages {
             "/app/workspaces/{id}",
             get("view_workspace", workspaces::show).form("activate_workspace", workspaces::activate),
         )
-        .route("/app/workspaces/{id}/archive", post("archive_workspace", workspaces::archive))
-        .route("/app/workspaces/{id}/bring-back", post("bring_back_workspace", workspaces::bring_back))
         .route(
             "/app/workspaces/{id}/people",
             get("view_workspace_people", workspace_people::choose)

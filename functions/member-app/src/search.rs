@@ -112,7 +112,7 @@ fn groups(found: &Found, query: &SearchQuery, search: &str, now: Timestamp) -> V
             ..group(
                 ["obligations", "Obligations", "Next due", "State"],
                 &found.obligations,
-                list("/app/money"),
+                format!("{}&row_type=obligation", list("/app/money")),
                 |found| obligation(found, now),
             )
         },

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
-use pages::done::{notice_of_act, redirect_with, redirect_with_notice};
+use pages::done::{notice_of_act, redirect_with_notice};
 use pages::fields::Fields;
 use pages::form;
 use pages::form::FormFields;
@@ -232,21 +232,5 @@ pub(crate) async fn activate(request: &mut Request) -> Result<PageResponse, Erro
     let line = "Agreements of this workspace can be published.";
     let redirect = redirect_with_notice(&submitted, workspace_url(id), "Workspace activated", line).await;
     submitted.run(|| workspaces::activate(submitted.scope(), submitted.submitter(), id)).await?;
-    Ok(redirect.into())
-}
-
-pub(crate) async fn archive(request: &mut Request) -> Result<PageResponse, Error> {
-    set_archived(request, true).await
-}
-
-pub(crate) async fn bring_back(request: &mut Request) -> Result<PageResponse, Error> {
-    set_archived(request, false).await
-}
-
-async fn set_archived(request: &Request, is_archived: bool) -> Result<PageResponse, Error> {
-    let submitted = request.submitted_form()?;
-    let id: WorkspaceId = request.path_id("id")?;
-    let redirect = redirect_with(&submitted, workspace_url(id), &shelves::notice(is_archived)).await;
-    submitted.run(|| workspaces::set_archived(&submitted, id, is_archived)).await?;
     Ok(redirect.into())
 }

@@ -1,27 +1,37 @@
-//! The ledger page: who owes whom what and when, overdue first, with totals.
+//! The ledger page: payments, obligations and agreements, each kind on a tab of its own, below the totals of all payments.
 //!
 //! Decision: claims and proof have separate columns, and no sum mixes them. Claimed money still counts as owed.
 
 use askama::Template;
-use pages::labels::Badge;
+use pages::agreement_rows::AgreementRow;
+use pages::labels::{Badge, lifecycle_badge, movement_badge, obligation_state_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::shelves::Tab;
+use pages::sorting::Sorting;
 use pages::urls::{agreement_url, contact_url, encode_query_value};
+use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
-use shared::domain::ledger::{LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState};
+use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType};
 use shared::domain::money;
+use shared::domain::movement::state::MovementState;
+use shared::domain::obligation::ObligationState;
+use shared::domain::organization::Organization;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
-use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow, NamedContact, Owing};
+use shared::service::ledger::{self, Ledger, LedgerQuery, LedgerRow, Listed, NamedContact, Owing};
 use shared::text;
 use shared::text::reader::Shown as _;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::{Filter, Flag, Limit, Offset, Search};
+use shared::wire::page::{Filter, Flag, Limit, Offset, Order, Search};
 
 const PATH: &str = pages::urls::MONEY;
+
+/// The first one is shown unless the address says otherwise.
+const TABS: [LedgerRowType; 3] = [LedgerRowType::Movement, LedgerRowType::Obligation, LedgerRowType::Agreement];
 
 #[derive(Template)]
 #[template(path = "ledger.html")]
@@ -30,15 +40,17 @@ struct LedgerPage {
     search: String,
     products: Vec<Choice>,
     workspaces: Vec<Choice>,
+    kept: Vec<(&'static str, &'static str)>,
     is_open_only: bool,
     is_filtered: bool,
     us: Option<Us>,
     totals: Vec<TotalRow>,
-    count: u64,
+    export: Option<String>,
+    tabs: Vec<Tab>,
+    sorting: Sorting,
+    table: Table,
     overdue: usize,
-    rows: Vec<RowView>,
     pager: Option<Pager>,
-    export: String,
 }
 
 struct Choice {
@@ -73,35 +85,90 @@ impl TotalRow {
     }
 }
 
+/// The rows of a tab.
+struct Table {
+    /// What they are.
+    all: &'static str,
+    who: &'static str,
+    figures: &'static [Figure],
+    /// The titles and classes of all columns.
+    columns: Vec<(&'static str, &'static str)>,
+    rows: Vec<RowView>,
+}
+
+/// A column of amounts.
+struct Figure {
+    title: &'static str,
+    class: &'static str,
+}
+
+const AMOUNT: [Figure; 1] = [Figure { title: "Amount", class: "" }];
+
+/// A claim and its proof never look alike.
+const SUMS: [Figure; 3] = [
+    Figure { title: "Owed", class: "" },
+    Figure { title: "Claimed sent", class: "claimed" },
+    Figure { title: "Proven received", class: "proven" },
+];
+
+impl Table {
+    fn new(row_type: LedgerRowType, listed: &Listed, organization: &Organization) -> Self {
+        let (who, figures): (_, &[Figure]) = match row_type {
+            LedgerRowType::Agreement => ("Counterparties", &SUMS),
+            LedgerRowType::Movement => ("Who", &AMOUNT),
+            LedgerRowType::Obligation => ("Who", &[]),
+        };
+        let rows = match listed {
+            Listed::Agreements(rows, sums) => {
+                let sums = rows.page.page.data.iter().map(|agreement| sums.get(&agreement.id()));
+                let sums = sums.map(|sums| sums.map_or(&[][..], Vec::as_slice));
+                let rows = AgreementRow::rows(rows, organization).into_iter();
+                rows.zip(sums).map(|(row, sums)| RowView::of_agreement(row, sums)).collect()
+            }
+            Listed::Owed(page) => page.data.iter().map(|row| RowView::new(row, &organization.time_zone)).collect(),
+        };
+        let before = [(text::ledger_row_type(row_type), ""), (who, "")].into_iter();
+        let sums = figures.iter().map(|figure| (figure.title, "number"));
+        let columns = before.chain(sums).chain([("Waiting for", ""), ("Due", ""), ("State", "")]).collect();
+        Self { all: text::ledger_rows(row_type), who, figures, columns, rows }
+    }
+}
+
 struct RowView {
     url: String,
     title: String,
-    about: &'static str,
     agreement: Option<Link>,
-    direction: Option<&'static str>,
-    who: Option<Who>,
-    due: Option<String>,
+    who: Who,
+    /// By column, an amount in each currency.
+    figures: Vec<Vec<String>>,
+    waits_for: String,
+    due: String,
     is_overdue: bool,
-    amount: Option<String>,
-    claimed: Option<String>,
-    proven: Option<String>,
-    badge: Badge,
-    status: Option<String>,
+    badge: Badge<String>,
 }
 
 enum Who {
-    All(Names),
-    Owing(Names, Names),
+    Named(String),
+    From(Names),
+    To(Names),
+    Between(Names, Names),
 }
 
 impl Who {
-    fn of(row: &LedgerRow) -> Option<Self> {
-        match &row.owing {
-            Some(Owing { by, to }) if by.is_empty() && to.is_empty() => None,
-            Some(Owing { by, to }) => Some(Self::Owing(Names::of(by), Names::of(to))),
-            None if row.counterparties.is_empty() => None,
-            None => Some(Self::All(Names::of(&row.counterparties))),
+    fn of(row: &LedgerRow) -> Self {
+        let Some(Owing { by, to }) = row.owing.as_ref().filter(|owing| !(owing.by.is_empty() && owing.to.is_empty()))
+        else {
+            return Self::Named(String::new());
+        };
+        match row.direction {
+            Some(LedgerDirection::OwedToUs) => Self::From(Names::of(by)),
+            Some(LedgerDirection::OwedByUs) => Self::To(Names::of(to)),
+            Some(LedgerDirection::BetweenOthers) | None => Self::Between(Names::of(by), Names::of(to)),
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Named(names) if names.is_empty())
     }
 }
 
@@ -122,67 +189,58 @@ impl Names {
 
 impl RowView {
     fn new(row: &LedgerRow, zone: &TimeZone) -> Self {
-        let is_agreement = row.thing.row_type() == LedgerRowType::Agreement;
-        let currency = row.payment.map_or("", |payment| payment.money.currency().code());
-        let figures = row.payment.map(shared::domain::ledger::LedgerPayment::figures).unwrap_or_default();
-        let shown = |minor: i128| (minor > 0).then(|| money::in_app(minor, currency));
-        let badge = state_badge(row.thing.row_type(), row.state);
-        let status = Some(row.status_sentence.clone()).filter(|status| adds_to(row, status, badge.text));
+        let amount = row.payment.map(|payment| payment.money.for_people());
+        let has_amount = row.thing.row_type() == LedgerRowType::Movement;
         Self {
             url: row.thing.app_path(),
             title: row.title.clone(),
-            about: text::ledger_row_type(row.thing.row_type()),
-            agreement: (!is_agreement)
-                .then(|| Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
-            direction: row.direction.map(text::ledger_direction),
+            agreement: Some(Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
             who: Who::of(row),
-            due: row.due_at.map(|at| zone.day_of(at).shown()),
+            figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
+            waits_for: row.waits_for.clone(),
+            due: row.due_at.map(|at| zone.day_of(at).shown()).unwrap_or_default(),
             is_overdue: row.is_overdue,
-            amount: row.payment.map(|payment| payment.money.for_people()),
-            claimed: shown(figures.claimed),
-            proven: shown(figures.proven),
+            badge: state_badge(row).into(),
+        }
+    }
+
+    fn of_agreement(row: AgreementRow, sums: &[AgreementMoney]) -> Self {
+        let figure = |of: fn(&LedgerFigures) -> i128| {
+            let there = sums.iter().map(|sum| (sum.currency, of(&sum.figures))).filter(|(_, minor)| *minor > 0);
+            there.map(|(currency, minor)| money::in_app(minor, currency)).collect()
+        };
+        let AgreementRow { url, name, counterparties, waiting_for, due, badge, .. } = row;
+        Self {
+            url,
+            title: name,
+            agreement: None,
+            who: Who::Named(counterparties),
+            figures: vec![figure(|sums| sums.owed), figure(|sums| sums.claimed), figure(|sums| sums.proven)],
+            waits_for: waiting_for,
+            due,
+            is_overdue: false,
             badge,
-            status,
         }
     }
 }
 
-fn adds_to(row: &LedgerRow, status: &str, badge: &str) -> bool {
-    match row.thing.row_type() {
-        LedgerRowType::Movement => row.state == LedgerState::Exception,
-        LedgerRowType::Agreement | LedgerRowType::Obligation => !row.state.is_done() && status != badge,
-    }
-}
-
-/// The badge of a state. Mere claims are never green.
-fn state_badge(row_type: LedgerRowType, state: LedgerState) -> Badge {
-    let (text, class) = match state {
-        LedgerState::Draft if row_type == LedgerRowType::Movement => ("Not set up yet", "quiet"),
-        LedgerState::Draft => ("Draft", "quiet"),
-        LedgerState::Active => ("Active", "blue"),
-        LedgerState::Completed => ("Completed", "green"),
-        LedgerState::Authorized => ("Authorized", "blue"),
-        LedgerState::InstructionsReady => ("Instructions available to the sender", "blue"),
-        LedgerState::SenderReported => ("Sender says it was sent", "amber"),
-        LedgerState::ReceiptPending => ("Waiting for proof it arrived", "amber"),
-        LedgerState::Processing => ("Proof under review", "blue"),
-        LedgerState::Reconciled => ("Confirmed received", "green"),
-        LedgerState::Exception => ("Needs attention", "red"),
-        LedgerState::Returned => ("Returned", "red"),
-        LedgerState::Dormant => ("Waiting for a trigger", "quiet"),
-        LedgerState::Open => ("Open", "blue"),
-        LedgerState::Satisfied => ("Said to be done", "amber"),
-        LedgerState::Confirmed => ("Confirmed", "green"),
-        LedgerState::Cancelled => ("Cancelled", "quiet"),
-        LedgerState::Expired => ("Expired", "quiet"),
+/// The badge of a state, which has the same text as that of its record.
+fn state_badge(row: &LedgerRow) -> Badge {
+    let state = row.state.as_str();
+    let badge = match row.thing.row_type() {
+        LedgerRowType::Agreement => Lifecycle::parse(state).map(lifecycle_badge),
+        LedgerRowType::Movement => MovementState::parse(state).map(movement_badge),
+        LedgerRowType::Obligation => ObligationState::parse(state).map(obligation_state_badge),
     };
-    Badge { text, class }
+    badge.unwrap_or(Badge { text: state, class: "quiet" })
 }
 
 /// The URL's query, like the API's, but ignoring empty fields that forms send.
 #[derive(Debug, Default, deserr::Deserr)]
 #[deserr(error = FieldErrors, deny_unknown_fields)]
 struct Query {
+    #[deserr(default)]
+    row_type: Filter<LedgerRowType>,
     #[deserr(default)]
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
     #[deserr(default)]
@@ -197,57 +255,75 @@ struct Query {
     offset: Offset,
 }
 
-pub(crate) fn read_query(request: &Request) -> Result<LedgerQuery, Error> {
-    let Query { search, product, workspace_id, include_done, limit, offset } = request.read_query()?;
-    Ok(LedgerQuery {
-        search,
-        product: product.get(),
-        workspace_id: workspace_id.get(),
-        include_done: include_done.get().unwrap_or_default(),
-        limit,
-        offset,
-    })
+/// What a member asks for: filters, the kind of rows, and their order.
+pub(crate) struct Asked {
+    pub query: LedgerQuery,
+    pub row_type: Option<LedgerRowType>,
+    pub order: Order,
 }
 
-pub(crate) fn filters(query: &LedgerQuery) -> String {
-    let search = Some(query.search.typed()).filter(|search| !search.is_empty()).map(encode_query_value);
-    let given = [
-        ("search", search),
-        ("product", query.product.map(|product| product.as_str().to_owned())),
-        ("workspace_id", query.workspace_id.map(|workspace| workspace.to_string())),
-        ("include_done", (!query.include_done.get()).then(|| "false".to_owned())),
-    ];
-    let given = given.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-    given.collect::<Vec<_>>().join("&")
+impl Asked {
+    pub(crate) fn read(request: &Request) -> Result<Self, Error> {
+        let (order, _, read) = request.read_list_query::<Query>()?;
+        let Query { row_type, search, product, workspace_id, include_done, limit, offset } = read;
+        let query = LedgerQuery {
+            search,
+            product: product.get(),
+            workspace_id: workspace_id.get(),
+            include_done: include_done.get().unwrap_or_default(),
+            limit,
+            offset,
+        };
+        Ok(Self { query, row_type: row_type.get(), order })
+    }
+
+    fn tab(&self) -> LedgerRowType {
+        self.row_type.unwrap_or(TABS[0])
+    }
+
+    fn filters(&self) -> Vec<(&'static str, String)> {
+        let query = &self.query;
+        let search = Some(query.search.typed()).filter(|search| !search.is_empty()).map(encode_query_value);
+        let given = [
+            ("search", search),
+            ("product", query.product.map(|product| product.as_str().to_owned())),
+            ("workspace_id", query.workspace_id.map(|workspace| workspace.to_string())),
+            ("include_done", (!query.include_done.get()).then(|| "false".to_owned())),
+        ];
+        given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// The address of what is asked for from an offset on, of a kind of rows and in an order.
+    pub(crate) fn address(&self, path: &str, row_type: Option<LedgerRowType>, order: Order, offset: u64) -> String {
+        let row_type = row_type.map(|row_type| ("row_type", row_type.as_str().to_owned()));
+        let order = (order != Order::NewestFirst).then(|| ("sort", order.as_str().to_owned()));
+        let all = self.filters().into_iter().chain(row_type).chain(order).chain([("offset", offset.to_string())]);
+        let all = all.map(|(name, value)| format!("{name}={value}"));
+        format!("{path}?{}", all.collect::<Vec<_>>().join("&"))
+    }
+
+    fn page_url(&self, tab: LedgerRowType, order: Order, offset: u64) -> String {
+        self.address(PATH, Some(tab).filter(|tab| *tab != TABS[0]), order, offset)
+    }
 }
 
 pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
-    let query = read_query(request)?;
-    let filters = filters(&query);
-    let found = ledger::overview(signed_in.scope(), signed_in.organization(), &query).await?;
-    let url = |offset: u64| format!("{PATH}?{}", with(&filters, &format!("offset={offset}")));
-    if is_past_the_end(found.page.pagination) {
-        return Ok(PageResponse::see_other(url(0)));
+    let asked = Asked::read(request)?;
+    let (tab, order) = (asked.tab(), asked.order);
+    let found = ledger::overview(signed_in.scope(), signed_in.organization(), &asked.query, tab, order).await?;
+    if is_past_the_end(found.listed.pagination()) {
+        return Ok(PageResponse::see_other(asked.page_url(tab, order, 0)));
     }
-    let shown: Vec<_> = found.page.data.iter().map(|row| row.thing.uuid()).collect();
-    let page = ledger_page(request, &query, found, &filters, &url)?;
-    Ok(PageResponse::render(&page)?.showing(shown))
+    let shown = found.listed.ids();
+    Ok(PageResponse::render(&ledger_page(request, &asked, found)?)?.showing(shown))
 }
 
-pub(crate) fn with(filters: &str, parameter: &str) -> String {
-    if filters.is_empty() { parameter.to_owned() } else { format!("{filters}&{parameter}") }
-}
-
-fn ledger_page(
-    request: &Request,
-    query: &LedgerQuery,
-    found: Ledger,
-    filters: &str,
-    url: &dyn Fn(u64) -> String,
-) -> Result<LedgerPage, Error> {
-    let zone = &request.signed_in()?.organization().time_zone;
-    let Ledger { page, totals, overdue, workspaces, own } = found;
+fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<LedgerPage, Error> {
+    let organization = request.signed_in()?.organization();
+    let Ledger { listed, counts, overdue, totals, workspaces, own } = found;
+    let Asked { query, order, .. } = asked;
+    let tab = asked.tab();
     let any = |text: &str, is_selected| Choice { value: String::new(), text: text.to_owned(), is_selected };
     let product = |product: LedgerProduct| Choice {
         value: product.as_str().to_owned(),
@@ -271,23 +347,34 @@ fn ledger_page(
         first: Link { url: contact_url(first.id), text: first.display_name.as_str().to_owned() },
         more: own.len() - 1,
     });
+    let count = |row_type: LedgerRowType| counts.get(&row_type).copied().unwrap_or_default();
+    let tab_of = |row_type: LedgerRowType| Tab {
+        url: asked.page_url(row_type, *order, 0),
+        name: text::ledger_rows(row_type),
+        count: Some(count(row_type)),
+        is_current: row_type == tab,
+    };
+    let by_tab = Some(tab).filter(|tab| *tab != TABS[0]).map(|tab| ("row_type", tab.as_str()));
+    let by_order = Some(*order).filter(|order| *order != Order::NewestFirst).map(|order| ("sort", order.as_str()));
     Ok(LedgerPage {
         layout: Layout::new(request),
         search: query.search.typed().to_owned(),
         products: std::iter::once(any("All", query.product.is_none())).chain(LedgerProduct::ALL.map(product)).collect(),
         workspaces: std::iter::once(any("All", query.workspace_id.is_none())).chain(of_workspaces).collect(),
+        kept: by_tab.into_iter().chain(by_order).collect(),
         is_open_only: !query.include_done.get(),
-        is_filtered: !filters.is_empty(),
+        is_filtered: !asked.filters().is_empty(),
         us,
         totals: totals
             .iter()
             .map(|(currency, direction, figures)| TotalRow::new(currency, direction, figures))
             .collect(),
-        count: page.pagination.total,
+        export: (!counts.is_empty()).then(|| asked.address(&format!("{PATH}/export"), None, *order, 0)),
+        tabs: TABS.map(tab_of).into(),
+        sorting: Sorting::among(&Order::ALL, *order, |order| asked.page_url(tab, order, 0)),
+        table: Table::new(tab, &listed, organization),
         overdue,
-        pager: Pager::new("the ledger", page.pagination, url),
-        rows: page.data.iter().map(|row| RowView::new(row, zone)).collect(),
-        export: format!("{PATH}/export?{filters}"),
+        pager: Pager::new("the ledger", listed.pagination(), |offset| asked.page_url(tab, *order, offset)),
     })
 }
 
@@ -297,14 +384,12 @@ mod tests {
 
     #[test]
     fn a_claim_is_never_green_and_never_called_confirmed() {
-        for row_type in LedgerRowType::ALL {
-            for state in LedgerState::ALL {
-                let badge = state_badge(row_type, state);
-                let is_proven =
-                    matches!(state, LedgerState::Reconciled | LedgerState::Confirmed | LedgerState::Completed);
-                assert_eq!(badge.class == "green", is_proven, "{state}");
-                assert!(is_proven || !badge.text.contains("onfirmed"), "{state}");
-            }
+        let movements = MovementState::ALL.map(|state| (movement_badge(state), state == MovementState::Reconciled));
+        let obligations =
+            ObligationState::ALL.map(|state| (obligation_state_badge(state), state == ObligationState::Confirmed));
+        for (badge, is_proven) in movements.into_iter().chain(obligations) {
+            assert_eq!(badge.class == "green", is_proven, "{}", badge.text);
+            assert!(is_proven || !badge.text.contains("Confirmed"), "{}", badge.text);
         }
     }
 }

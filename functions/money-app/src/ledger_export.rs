@@ -14,7 +14,7 @@ use shared::service::ledger::{self, LedgerExport, LedgerRow, NamedContact};
 use shared::text;
 use shared::web::Request;
 
-use crate::ledger::{filters, read_query, with};
+use crate::ledger::Asked;
 
 const HEAD: [&str; 24] = [
     "row_type",
@@ -45,17 +45,17 @@ const HEAD: [&str; 24] = [
 
 pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error> {
     let signed_in = request.signed_in()?;
-    let query = read_query(request)?;
+    let asked = Asked::read(request)?;
     let organization = signed_in.organization();
-    let rows = ledger::export(signed_in.scope(), organization, &query).await?;
+    let rows = ledger::export(signed_in.scope(), organization, &asked.query, asked.row_type, asked.order).await?;
     let mut file = File {
-        end: query.page().positions().start + rows.remaining() as u64,
+        end: asked.query.page().positions().start + rows.remaining() as u64,
         rows,
         bytes: 0,
         is_begun: false,
         is_ended: false,
         base: request.app().base_url.to_string(),
-        filters: filters(&query),
+        asked,
     };
     // A failure on the first part yields an error page.
     let first = file.next().await?;
@@ -72,7 +72,7 @@ struct File {
     is_begun: bool,
     is_ended: bool,
     base: String,
-    filters: String,
+    asked: Asked,
 }
 
 impl File {
@@ -86,8 +86,10 @@ impl File {
             return Ok(None);
         }
         if self.bytes > limits::LEDGER_EXPORT_BYTES_MAX && self.rows.remaining() > 0 {
-            let next = with(&self.filters, &format!("offset={}", self.end - self.rows.remaining() as u64));
-            let note = format!("More rows follow. Get them at {}{MONEY}/export?{next}", self.base);
+            let Asked { row_type, order, .. } = self.asked;
+            let next = self.end - self.rows.remaining() as u64;
+            let next = self.asked.address(&format!("{}{MONEY}/export", self.base), row_type, order, next);
+            let note = format!("More rows follow. Get them at {next}");
             csv.push(std::iter::once(note.as_str()).chain(std::iter::repeat_n("", HEAD.len() - 1)));
             self.is_ended = true;
         } else {

@@ -21,13 +21,18 @@ pub struct SortLink {
 }
 
 impl Sorting {
-    /// The orders. `page_url` returns the address of the first page in one.
+    /// The orders of a list of names. `page_url` returns the address of the first page in one.
     pub fn new(current: Order, page_url: impl Fn(Order) -> String) -> Self {
+        Self::among(&[Order::NewestFirst, Order::OldestFirst, Order::ByName], current, page_url)
+    }
+
+    /// These orders.
+    pub fn among(orders: &[Order], current: Order, page_url: impl Fn(Order) -> String) -> Self {
         let link = |order: Order| SortLink {
             link: Link { url: page_url(order), text: label(order).to_owned() },
             is_current: order == current,
         };
-        Self { current: current.as_str(), orders: Order::ALL.iter().copied().map(link).collect() }
+        Self { current: current.as_str(), orders: orders.iter().copied().map(link).collect() }
     }
 }
 
@@ -36,5 +41,6 @@ fn label(order: Order) -> &'static str {
         Order::NewestFirst => "Newest",
         Order::OldestFirst => "Oldest",
         Order::ByName => "Name",
+        Order::ByDue => "Due",
     }
 }

@@ -277,7 +277,7 @@ impl AgreementRows {
     /// Payments of an agreement in a list, beyond which none are read: those of a usual page fit in one read.
     const PAYMENTS_READ_MAX: usize = 4;
 
-    async fn load(scope: &Scope, page: Page<Agreement>) -> Result<Self, Error> {
+    pub(crate) async fn load(scope: &Scope, page: Page<Agreement>) -> Result<Self, Error> {
         let of = |agreement: &Agreement| agreement.movements().keys().copied().collect::<Vec<_>>();
         let few = |ids: &Vec<MovementId>| ids.len() <= Self::PAYMENTS_READ_MAX;
         let payments: Vec<MovementId> = page.data.iter().map(of).filter(few).flatten().collect();

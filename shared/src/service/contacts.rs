@@ -1,4 +1,4 @@
-//! Contacts: reading, creating or finding by reference, changing, merging and archiving.
+//! Contacts: reading, creating or finding by reference, changing and merging.
 
 use crate::domain::contact::{Contact, ContactChanges, DisplayName, Email, ListedContact, NewContact};
 use crate::domain::ids::ContactId;
@@ -166,16 +166,4 @@ pub async fn separate(by: &impl Writer, id: ContactId) -> Result<Plan<()>, Error
     let changes =
         [stored::replace(scope.call(), &before, &separate)?, stored::replace(scope.call(), &other, &other_after)?];
     Ok(plan.change(changes))
-}
-
-/// Archives a contact, or brings it back.
-pub async fn set_archived(by: &impl Writer, id: ContactId, is_archived: bool) -> Result<Plan<()>, Error> {
-    let scope = by.scope();
-    let before = get(scope, id).await?;
-    let plan = Plan::new(scope, ()).showing([id.uuid()]);
-    let after = before.archived(is_archived, scope.now());
-    if after == *before {
-        return Ok(plan);
-    }
-    Ok(plan.change([stored::replace(scope.call(), &before, &after)?]))
 }

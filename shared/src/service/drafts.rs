@@ -279,19 +279,3 @@ pub async fn load(scope: &Scope, id: AgreementId) -> Result<(Agreement, Vec<Cont
     let contacts = scope.store().contacts(participants_of([&*agreement])).await?;
     Ok((agreement.into_inner(), contacts.into_iter().map(Versioned::into_inner).collect()))
 }
-
-/// Archives a draft, or brings it back. False if a member has yet to decide on a proposal for it, or if it is no draft
-/// any more.
-pub async fn set_archived(by: &impl Writer, id: AgreementId, is_archived: bool) -> Result<Plan<bool>, Error> {
-    let scope = by.scope();
-    let before = found(scope, id).await?;
-    let plan = |is_done| Plan::new(scope, is_done).showing([id.uuid()]);
-    let Ok(draft) = before.archived(is_archived, scope.now()).as_draft() else { return Ok(plan(false)) };
-    if *draft == *before {
-        return Ok(plan(true));
-    }
-    if is_archived && !scope.store().pending_proposals(id, scope.now()).await?.is_empty() {
-        return Ok(plan(false));
-    }
-    Ok(plan(true).change([stored::edit(scope.call(), &before, &draft)?]))
-}

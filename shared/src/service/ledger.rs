@@ -1,6 +1,8 @@
-//! The ledger: for clients a page in the order of ids; for the app also what is overdue first, and totals.
+//! The ledger: for clients a page in the order of ids; for the app lists of one kind of row in any order, and totals.
 //!
 //! - Decision: the page and its export order and total all rows by the compact ones, and read only the shown records.
+//! - Decision: what belongs to an archived draft is in no list and no file of the app, and in the client's page. Totals are
+//!   the same with and without it: nobody owes yet what is in a draft.
 //! - Decision: what ends with an agreement shows as cancelled at once, although its own record follows a little later.
 
 use std::cmp::Reverse;
@@ -13,7 +15,8 @@ use crate::domain::contact::{Contact, DisplayName};
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ContactId, MovementId, ObligationId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::{
-    LedgerDirection, LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState, LedgerTotals, is_agreed,
+    AgreementMoney, LedgerDirection, LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState,
+    LedgerTotals, is_agreed,
 };
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
@@ -23,11 +26,12 @@ use crate::domain::time_zone::TimeZone;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
+use crate::service::agreements::AgreementRows;
 use crate::service::scope::Scope;
 use crate::store::Versioned;
 use crate::store::ledger::{LedgerDetail, LedgerDue, LedgerEntry};
 use crate::text;
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page, Pagination, Shelf};
 
 pub use crate::store::ledger::LedgerQuery;
 
@@ -58,6 +62,8 @@ pub struct LedgerRow {
     pub state: LedgerState,
     /// The same for a person.
     pub status_sentence: String,
+    /// Whom or what a payment or an obligation waits for. Empty for an agreement, and for what is done.
+    pub waits_for: String,
     /// When it is due.
     pub due_at: Option<Timestamp>,
     /// Whether it is past due and still owed.
@@ -123,43 +129,109 @@ impl LedgerThing {
 pub async fn list(scope: &Scope, query: &LedgerQuery) -> Result<Page<LedgerRow>, Error> {
     let (rows, organization) =
         tokio::try_join!(scope.store().ledger_rows(query, LedgerDetail::Filtered), scope.store().organization())?;
-    let Page { data, pagination } = Page::slice(rows.select(query, &organization.own_contact_ids), query.page());
+    let Page { data, pagination } =
+        Page::slice(rows.select(query, Shelf::All, &organization.own_contact_ids), query.page());
     Ok(Page { data: show(scope, &organization, &data).await?, pagination })
 }
 
 /// What the page of the ledger shows.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The rows of the page, overdue ones first.
-    pub page: Page<LedgerRow>,
-    /// The totals of all matching rows.
-    pub totals: LedgerTotals,
-    /// How many of them are overdue.
+    /// The rows of the page, all of one kind.
+    pub listed: Listed,
+    /// How many rows of each kind match.
+    pub counts: BTreeMap<LedgerRowType, usize>,
+    /// How many of the listed kind are overdue.
     pub overdue: usize,
+    /// The totals of all matching payments.
+    pub totals: LedgerTotals,
     /// Workspaces to filter by: the newest, and the one of the filter.
     pub workspaces: Vec<Workspace>,
     /// The organization's own contacts.
     pub own: Vec<Contact>,
 }
 
-/// A page of the rows that match a query, overdue ones first, and the totals of all of them.
-pub async fn overview(scope: &Scope, organization: &Organization, query: &LedgerQuery) -> Result<Ledger, Error> {
-    let rows = scope.store().ledger_rows(query, LedgerDetail::Full).await?;
+/// The rows of a page of the ledger.
+#[derive(Debug)]
+pub enum Listed {
+    /// Agreements, as other lists have them, with what all payments of each come to, by currency.
+    Agreements(AgreementRows, HashMap<AgreementId, Vec<AgreementMoney>>),
+    /// Payments or obligations.
+    Owed(Page<LedgerRow>),
+}
+
+impl Listed {
+    /// Where the page is in the list.
+    #[must_use]
+    pub fn pagination(&self) -> Pagination {
+        match self {
+            Self::Agreements(rows, _) => rows.page.page.pagination,
+            Self::Owed(page) => page.pagination,
+        }
+    }
+
+    /// The ids of its rows.
+    #[must_use]
+    pub fn ids(&self) -> Vec<Uuid> {
+        match self {
+            Self::Agreements(rows, _) => rows.page.page.data.iter().map(|agreement| agreement.id().uuid()).collect(),
+            Self::Owed(page) => page.data.iter().map(|row| row.thing.uuid()).collect(),
+        }
+    }
+
+    async fn load(
+        scope: &Scope,
+        organization: &Organization,
+        row_type: LedgerRowType,
+        page: Page<LedgerEntry>,
+        mut payments: HashMap<AgreementId, Vec<LedgerPayment>>,
+    ) -> Result<Self, Error> {
+        let Page { data, pagination } = page;
+        if row_type != LedgerRowType::Agreement {
+            return Ok(Self::Owed(Page { data: show(scope, organization, &data).await?, pagination }));
+        }
+        let found = scope.store().agreements(data.iter().map(|entry| entry.agreement_id)).await?;
+        let found: Vec<Agreement> = found.into_iter().map(Versioned::into_inner).collect();
+        let money = |agreement: &Agreement| {
+            let payments = payments.remove(&agreement.id()).unwrap_or_default();
+            (agreement.id(), AgreementMoney::of(agreement.lifecycle(), payments))
+        };
+        let money = found.iter().map(money).collect();
+        Ok(Self::Agreements(AgreementRows::load(scope, Page { data: found, pagination }).await?, money))
+    }
+}
+
+/// A page of the rows of one kind that match a query, and the totals of all matching payments.
+pub async fn overview(
+    scope: &Scope,
+    organization: &Organization,
+    query: &LedgerQuery,
+    row_type: LedgerRowType,
+    order: Order,
+) -> Result<Ledger, Error> {
+    let rows = scope.store().ledger_rows(query, detail(order)).await?;
     let mut workspaces: BTreeSet<WorkspaceId> =
         rows.workspaces().into_iter().take(limits::LEDGER_WORKSPACES_MAX).map(|Reverse(id)| id).collect();
     workspaces.extend(query.workspace_id);
-    let entries = ordered(scope, organization, rows.select(query, &organization.own_contact_ids));
-    let overdue = entries.iter().filter(|entry| entry.is_overdue).count();
-    let totals = totals(&entries, &organization.own_contact_ids);
-    let Page { data, pagination } = Page::slice(entries, query.page());
-    let data: Vec<LedgerEntry> = data.into_iter().map(|dated| dated.entry).collect();
+    let is_of_agreements = row_type == LedgerRowType::Agreement;
+    let payments = if is_of_agreements { rows.payments() } else { HashMap::new() };
+    let own_ids = &organization.own_contact_ids;
+    let mut entries = ordered(scope, organization, rows.select(query, Shelf::Current, own_ids), order);
+    let totals = totals(&entries, own_ids);
+    let mut counts = BTreeMap::new();
+    entries.iter().for_each(|dated| *counts.entry(dated.entry.row_type).or_insert(0) += 1);
+    entries.retain(|dated| dated.entry.row_type == row_type);
+    let overdue = entries.iter().filter(|dated| dated.is_overdue).count();
+    let page = Page::slice(entries, query.page()).map(|dated| dated.entry);
+    let listed = Box::pin(Listed::load(scope, organization, row_type, page, payments));
     let own = async { Ok(scope.store().contacts(organization.own_contact_ids.iter().copied()).await?) };
     let workspaces = async { Ok(scope.store().workspaces(workspaces).await?) };
-    let (data, own, workspaces) = tokio::try_join!(show(scope, organization, &data), own, workspaces)?;
+    let (listed, own, workspaces) = tokio::try_join!(listed, own, workspaces)?;
     Ok(Ledger {
-        page: Page { data, pagination },
-        totals,
+        listed,
+        counts,
         overdue,
+        totals,
         workspaces: workspaces.into_iter().map(Versioned::into_inner).collect(),
         own: own.into_iter().map(Versioned::into_inner).collect(),
     })
@@ -173,10 +245,18 @@ pub struct LedgerExport {
     rest: std::vec::IntoIter<DatedEntry>,
 }
 
-/// The rows of a file, overdue ones first, from the offset of the query on.
-pub async fn export(scope: &Scope, organization: &Organization, query: &LedgerQuery) -> Result<LedgerExport, Error> {
-    let rows = scope.store().ledger_rows(query, LedgerDetail::Full).await?;
-    let mut entries = ordered(scope, organization, rows.select(query, &organization.own_contact_ids));
+/// The rows of a file, of all kinds or of one, from the offset of the query on.
+pub async fn export(
+    scope: &Scope,
+    organization: &Organization,
+    query: &LedgerQuery,
+    row_type: Option<LedgerRowType>,
+    order: Order,
+) -> Result<LedgerExport, Error> {
+    let rows = scope.store().ledger_rows(query, detail(order)).await?;
+    let selected = rows.select(query, Shelf::Current, &organization.own_contact_ids);
+    let mut entries = ordered(scope, organization, selected, order);
+    entries.retain(|dated| row_type.is_none_or(|wanted| dated.entry.row_type == wanted));
     let before = usize::try_from(query.page().positions().start).unwrap_or(usize::MAX).min(entries.len());
     let rest = entries.split_off(before).into_iter();
     Ok(LedgerExport { scope: scope.clone(), organization: organization.clone(), rest })
@@ -206,8 +286,13 @@ struct DatedEntry {
     is_overdue: bool,
 }
 
-/// The rows, longest overdue first, then by due time, then those without one, then the done ones, newest first.
-fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>) -> Vec<DatedEntry> {
+fn detail(order: Order) -> LedgerDetail {
+    if order == Order::ByName { LedgerDetail::Titled } else { LedgerDetail::Full }
+}
+
+/// The rows in an order. Without one of its own: longest overdue first, then by due time, then those without one, then
+/// the done ones, newest first.
+fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>, order: Order) -> Vec<DatedEntry> {
     let mut days = Days::of(&organization.time_zone);
     let mut dated: Vec<_> = entries
         .into_iter()
@@ -225,7 +310,13 @@ fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>
             (place, DatedEntry { entry, is_overdue })
         })
         .collect();
-    dated.sort_by_key(|(place, _)| *place);
+    match order {
+        // They are in the order of ids.
+        Order::OldestFirst => {}
+        Order::NewestFirst => dated.reverse(),
+        Order::ByName => dated.sort_by(|one, other| one.1.entry.title.cmp(&other.1.entry.title)),
+        Order::ByDue => dated.sort_by_key(|(place, _)| *place),
+    }
     dated.into_iter().map(|(_, entry)| entry).collect()
 }
 
@@ -327,6 +418,7 @@ struct Shown {
     title: String,
     state: LedgerState,
     status_sentence: String,
+    waits_for: String,
     due_at: Option<Timestamp>,
     payment: Option<LedgerPayment>,
 }
@@ -340,6 +432,7 @@ impl Shown {
                 title: agreement.name.as_str().to_owned(),
                 state: agreement.lifecycle().into(),
                 status_sentence: text::agreement_status(agreement, false),
+                waits_for: String::new(),
                 due_at: agreement.expires_at,
                 payment: None,
             },
@@ -350,6 +443,7 @@ impl Shown {
                     title: text::payment_title(movement).to_owned(),
                     state: movement.state().into(),
                     status_sentence: text::movements::movement_sentence(movement),
+                    waits_for: text::payment_wait(movement, agreement, &records.contacts),
                     due_at: movement.terms().due_on.map(|day| days.due_at(LedgerDue::By(day))),
                     payment: LedgerPayment::of(movement, agreement),
                 }
@@ -361,6 +455,7 @@ impl Shown {
                     title: obligation.name().as_str().to_owned(),
                     state: obligation.state().into(),
                     status_sentence: text::obligation_state(obligation, now),
+                    waits_for: text::obligation_wait(obligation, agreement, &records.contacts),
                     due_at: obligation.next_due_at(),
                     payment: None,
                 }
@@ -377,7 +472,7 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
     let mut days = Days::of(&organization.time_zone);
     let row = |entry: &LedgerEntry| {
         let (agreement, parties) = (records.agreements.get(&entry.agreement_id)?, records.parties_of(entry)?);
-        let Shown { thing, title, state, status_sentence, due_at, payment } =
+        let Shown { thing, title, state, status_sentence, waits_for, due_at, payment } =
             Shown::of(entry, &records, &mut days, scope.now())?;
         let with_name = |id: ContactId| Some((id, (*names.get(&id)?).clone()));
         Some(LedgerRow {
@@ -399,6 +494,7 @@ async fn show(scope: &Scope, organization: &Organization, entries: &[LedgerEntry
             payment,
             state,
             status_sentence,
+            waits_for,
             is_overdue: state.is_overdue(is_agreed(agreement.lifecycle()), due_at, scope.now()),
             due_at,
         })

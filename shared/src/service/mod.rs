@@ -17,6 +17,7 @@
 //!   The admin who removes someone stays, so one is always left, and a person who was removed finishes nothing.
 
 pub mod agreements;
+pub mod archive;
 pub mod audit;
 pub mod bundle;
 pub mod call_record;

@@ -1,4 +1,4 @@
-//! Workspaces: reading, creating, activating, archiving, adding and removing people.
+//! Workspaces: reading, creating, activating, adding and removing people.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -274,16 +274,4 @@ pub async fn activate(scope: &Scope, member: &Member, id: WorkspaceId) -> Result
         Some((after, event)) => plan.change([stored::activate(scope.call(), &after)]).emit([event]),
         None => plan,
     })
-}
-
-/// Archives a workspace, or brings it back. Its agreements, payments and people stay as they are.
-pub async fn set_archived(by: &impl Writer, id: WorkspaceId, is_archived: bool) -> Result<Plan<()>, Error> {
-    let scope = by.scope();
-    let before = get_without_people(scope, id).await?;
-    let plan = Plan::new(scope, ()).showing([id.uuid()]);
-    let after = before.archived(is_archived, scope.now());
-    if after == *before {
-        return Ok(plan);
-    }
-    Ok(plan.change([stored::archive(scope.call(), &before, &after)?]))
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
 use super::keys::Rows;
-use super::list::HeldRow;
+use super::list::{HeldRow, SHELF};
 use super::movement_row::MovementRow;
 use super::obligation_row::ObligationRow;
 use super::packed::ShortId;
@@ -25,7 +25,7 @@ use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::text::movements::UNTITLED;
-use crate::wire::page::{Flag, Search, list_query};
+use crate::wire::page::{Flag, Search, Shelf, list_query};
 use crate::wire::text::Folded;
 
 list_query! {
@@ -43,11 +43,13 @@ list_query! {
 }
 
 /// How much is read of each row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LedgerDetail {
     Filtered,
     /// Also what orders and adds up the rows.
     Full,
+    /// Also their titles.
+    Titled,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,8 @@ pub(crate) struct LedgerEntry {
     pub parties: Option<LedgerParties>,
     pub due: Option<LedgerDue>,
     pub payment: Option<LedgerPayment>,
+    /// Folded. Empty if not asked for.
+    pub title: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +106,7 @@ impl ReadRow {
             parties: None,
             due: None,
             payment: None,
+            title: String::new(),
         };
         Self { entry, is_titled: false, ends_with_agreement: false, by: Vec::new(), to: Vec::new() }
     }
@@ -125,6 +130,7 @@ struct AgreementFacts {
     product: LedgerProduct,
     is_agreed: bool,
     has_ended_early: bool,
+    is_archived: bool,
     contacts: Vec<ContactId>,
     /// In the order of the contacts; empty where no row names any.
     participants: Vec<ShortId>,
@@ -139,6 +145,7 @@ impl AgreementFacts {
             product: kind.into(),
             is_agreed: is_agreed(lifecycle),
             has_ended_early: lifecycle.has_ended_early(),
+            is_archived: row.bytes(SHELF.name).is_some(),
             contacts: row.ids(agreements::CONTACTS)?.into_iter().map(Into::into).collect(),
             participants: row.ids(agreements::PARTICIPANTS).unwrap_or_default().into_iter().map(ShortId::of).collect(),
         })
@@ -165,7 +172,7 @@ impl<'a> Wanted<'a> {
     fn of(query: &'a LedgerQuery, detail: LedgerDetail) -> Self {
         let needle = query.search.needle();
         let is_filtered = query.product.is_some() || query.workspace_id.is_some() || !query.include_done.get();
-        let needs_agreements = detail == LedgerDetail::Full || is_filtered || needle.is_some();
+        let needs_agreements = detail >= LedgerDetail::Full || is_filtered || needle.is_some();
         Self { needle, detail, needs_agreements }
     }
 }
@@ -239,7 +246,7 @@ impl OrgStore {
             }
             let mut row = ReadRow::of(id.uuid(), LedgerRowType::Agreement, id);
             row.entry.state = held.text(agreements::LIFECYCLE.name).and_then(LedgerState::parse);
-            let expires_ms = held.number(agreements::EXPIRES).filter(|_| wanted.detail == LedgerDetail::Full);
+            let expires_ms = held.number(agreements::EXPIRES).filter(|_| wanted.detail >= LedgerDetail::Full);
             row.entry.due = expires_ms.and_then(|ms| Timestamp::from_unix_ms(ms).ok()).map(LedgerDue::At);
             Some(row)
         };
@@ -288,6 +295,9 @@ impl OrgStore {
         self.each_row(list, |held| match read(held) {
             Some(mut row) => {
                 row.is_titled = wanted.needle.is_some_and(|needle| has_title(held, row_type, needle));
+                if wanted.detail == LedgerDetail::Titled {
+                    first_line(held).clone_into(&mut row.entry.title);
+                }
                 rows.push(row);
             }
             None => unreadable += 1,
@@ -331,10 +341,27 @@ impl LedgerRows {
         self.agreements.iter().flatten().map(|(_, facts)| std::cmp::Reverse(facts.workspace)).collect()
     }
 
-    /// The rows that a query asks for, in the order of ids. The organization's own contacts are no counterparties.
-    pub(crate) fn select(self, query: &LedgerQuery, own: &BTreeSet<ContactId>) -> Vec<LedgerEntry> {
+    /// The payments of all agreements that have an amount, whatever is asked for.
+    pub(crate) fn payments(&self) -> HashMap<AgreementId, Vec<LedgerPayment>> {
+        let mut payments: HashMap<AgreementId, Vec<LedgerPayment>> = HashMap::new();
+        for ReadRow { entry, .. } in &self.rows {
+            if let Some(payment) = entry.payment {
+                payments.entry(entry.agreement_id).or_default().push(payment);
+            }
+        }
+        payments
+    }
+
+    /// The rows that a query asks for, in the order of ids, of all agreements or only of those that the app lists. The
+    /// organization's own contacts are no counterparties.
+    pub(crate) fn select(self, query: &LedgerQuery, wanted: Shelf, own: &BTreeSet<ContactId>) -> Vec<LedgerEntry> {
         let Self { rows, agreements, named } = self;
+        let is_put_away = |id: AgreementId| {
+            let facts = agreements.as_ref().and_then(|agreements| agreements.get(&id));
+            wanted == Shelf::Current && facts.is_some_and(|facts| facts.is_archived)
+        };
         let fits = |row: ReadRow| match &agreements {
+            _ if is_put_away(row.entry.agreement_id) => None,
             Some(agreements) => fitting(row, agreements, named.as_ref(), query, own),
             None => Some(row.entry),
         };

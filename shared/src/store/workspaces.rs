@@ -235,7 +235,12 @@ pub fn count_people_later(call: &CallContext, workspace: WorkspaceId) -> Changes
 }
 
 fn count_later(call: &CallContext, workspace: WorkspaceId) -> Change {
-    Change::Put(keys::due_unique(call.now(), Due::People, call.org(), workspace.uuid()).into_item())
+    count_as_of(call.now(), call, workspace)
+}
+
+/// The time of a change of the people, which the count makes the workspace's `updated_at` if it is the last.
+fn count_as_of(changed_at: Timestamp, call: &CallContext, workspace: WorkspaceId) -> Change {
+    Change::Put(keys::due_unique(changed_at, Due::People, call.org(), workspace.uuid()).into_item())
 }
 
 /// Removes one of a workspace's people, if no agreement has begun to refer to the contact since.
@@ -347,14 +352,15 @@ pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item>
     Some(row)
 }
 
-/// Archives a workspace, or brings it back. The clock counts its people again, who join and leave beside its versions.
+/// Archives a workspace, or brings it back. The clock counts its people again, who join and leave beside its versions; as
+/// of the last change that clients see, since this is none.
 pub(crate) fn archive(
     call: &CallContext,
     before: &Versioned<Workspace>,
     after: &Workspace,
 ) -> Result<Changes, StoreError> {
     let mut changes = record::replace(call.org(), before, after)?;
-    changes.push(count_later(call, after.id()));
+    changes.push(count_as_of(after.updated_at, call, after.id()));
     Ok(Changes::of(call, changes))
 }
 

@@ -1,7 +1,12 @@
-use super::movements::UNTITLED;
+use super::movements::{UNTITLED, exception};
+use super::names::names;
+use crate::domain::agreement::{Agreement, Lifecycle};
+use crate::domain::contact::Contact;
+use crate::domain::ids::ParticipantId;
 use crate::domain::ledger::{LedgerDirection, LedgerProduct, LedgerRowType};
-use crate::domain::movement::Movement;
+use crate::domain::money::in_app;
 use crate::domain::movement::safe_text::SafeLine;
+use crate::domain::movement::{Movement, Status};
 
 /// The title of a payment: its purpose.
 #[must_use]
@@ -15,6 +20,43 @@ pub fn payment_with_amount(movement: &Movement) -> String {
     let title = payment_title(movement);
     let amount = movement.terms().money.map(|money| format!(", {}", money.for_people()));
     format!("{title}{}", amount.unwrap_or_default())
+}
+
+/// Whom or what a payment waits for, such as `Ada Okafor to pay`. Empty once nothing is left to do.
+#[must_use]
+pub fn payment_wait(movement: &Movement, agreement: &Agreement, contacts: &[Contact]) -> String {
+    let name = |id: Option<ParticipantId>| names(agreement, id.as_slice(), contacts);
+    let a_member = |act: &str| format!("A member to {act}");
+    let lifecycle = agreement.lifecycle();
+    match movement.status() {
+        Status::Draft if lifecycle == Lifecycle::Draft => "Publication".to_owned(),
+        Status::Draft | Status::Authorized if lifecycle != Lifecycle::Active => String::new(),
+        Status::Draft if agreement.lets_authorize(movement.id()) => a_member("authorize it"),
+        Status::Draft => "The steps before".to_owned(),
+        Status::Authorized => match movement.instructions() {
+            None => a_member("enter instructions"),
+            Some(instructions) if instructions.has_verification_ended() => a_member("enter instructions"),
+            Some(instructions) if instructions.verification.is_none() => a_member("verify instructions"),
+            Some(_) if agreement.lets_release(movement.id()) => a_member("release instructions"),
+            Some(_) => "The steps before".to_owned(),
+        },
+        Status::InstructionsReady => format!("{} to pay", name(movement.terms().sender)),
+        Status::SenderReported | Status::ReceiptPending => match missing(movement) {
+            Some(rest) => format!("Proof of the other {rest}"),
+            None => "Proof that it arrived".to_owned(),
+        },
+        Status::Processing => a_member("review proof"),
+        Status::Exception(found) => format!("A member to decide: {}", exception(found.reason)),
+        Status::Cancelled(_) if movement.has_undecided_receipt() => a_member("review proof"),
+        Status::Reconciled(_) | Status::Returned(_) | Status::Cancelled(_) => String::new(),
+    }
+}
+
+/// What is not proven of a payment of which a part is.
+fn missing(movement: &Movement) -> Option<String> {
+    let (money, receipt) = (movement.terms().money?, movement.receipt()?);
+    let missing = money.amount_minor() - receipt.received_minor;
+    (receipt.received_minor > 0 && missing > 0).then(|| in_app(missing, money.currency().code()))
 }
 
 /// Who owes it.
@@ -34,6 +76,16 @@ pub fn ledger_row_type(row_type: LedgerRowType) -> &'static str {
         LedgerRowType::Agreement => "Agreement",
         LedgerRowType::Movement => "Payment",
         LedgerRowType::Obligation => "Obligation",
+    }
+}
+
+/// Several of them.
+#[must_use]
+pub fn ledger_rows(row_type: LedgerRowType) -> &'static str {
+    match row_type {
+        LedgerRowType::Agreement => "Agreements",
+        LedgerRowType::Movement => "Payments",
+        LedgerRowType::Obligation => "Obligations",
     }
 }
 

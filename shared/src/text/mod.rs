@@ -16,9 +16,11 @@ mod terms;
 
 pub use changes::{changes_since, payment_changes};
 pub use funding::next_step_of_item;
-pub use ledger::{ledger_direction, ledger_product, ledger_row_type, payment_title, payment_with_amount};
+pub use ledger::{
+    ledger_direction, ledger_product, ledger_row_type, ledger_rows, payment_title, payment_wait, payment_with_amount,
+};
 pub use names::condition;
-pub use obligations::{obligation_state, promise, promise_parties, promise_terms};
+pub use obligations::{obligation_state, obligation_wait, promise, promise_parties, promise_terms};
 pub use operations::{OperationWords, act, changes_a_record, operation, operations, sentence};
 pub use review::{Named, effects, proposal_summary, requirement, size, stage_action, time_left};
 pub use status::{CurrentWait, agreement_status, current_wait, waiting_on, waits};

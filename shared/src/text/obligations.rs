@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::names::{all_names, counted, in_short};
+use super::names::{all_names, counted, in_short, names};
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::promise::{Parties, Promise, PromiseTerms};
@@ -111,6 +111,22 @@ pub fn obligation_state(obligation: &Obligation, now: Timestamp) -> String {
                 None => is,
             }
         }
+    }
+}
+
+/// Whom or what an obligation waits for, such as `Ada to confirm`. Empty once nothing is left to do.
+#[must_use]
+pub fn obligation_wait(obligation: &Obligation, agreement: &Agreement, contacts: &[Contact]) -> String {
+    let named = |side: &BTreeSet<ParticipantId>| names(agreement, &side.iter().copied().collect::<Vec<_>>(), contacts);
+    let parties = obligation.parties();
+    match obligation.state() {
+        ObligationState::Cancelled | ObligationState::Confirmed => String::new(),
+        ObligationState::Dormant => "A trigger".to_owned(),
+        ObligationState::Open if obligation.waiting_claims().next().is_none() => match obligation.next_due_at() {
+            Some(_) => named(parties.promisors()),
+            None => "Another trigger".to_owned(),
+        },
+        ObligationState::Open | ObligationState::Satisfied => format!("{} to confirm", named(parties.promisees())),
     }
 }
 

@@ -359,6 +359,8 @@ text_enum! {
         OldestFirst = "oldest",
         /// By the searched text, which begins with the name.
         ByName = "name",
+        /// What is overdue first, then what is due next. Lists without due days have the newest first.
+        ByDue = "due",
     }
 }
 

@@ -7,14 +7,13 @@ use http::StatusCode;
 use pages::agreement_summary::AgreementSummary;
 use pages::blockers;
 use pages::deal::Deal;
-use pages::done::{redirect_with, redirect_with_notice, with_notice};
+use pages::done::redirect_with_notice;
 use pages::fields::Fields;
 use pages::form;
 use pages::labels::{lifecycle_badge, too_late};
 use pages::layout::{Layout, Link, Notice};
 use pages::payment_list::PaymentList;
 use pages::response::PageResponse;
-use pages::shelves;
 use pages::urls::{agreement_url, proposal_url};
 use pages::warnings::{WarningGroup, not_meant, ticked, warning_groups};
 use shared::api::views::agreements::AgreementView;
@@ -119,25 +118,6 @@ pub(crate) async fn publish(request: &mut Request) -> Result<PageResponse, Error
 
 pub(crate) async fn discard(request: &mut Request) -> Result<PageResponse, Error> {
     act(request, ProposalAction::CancelAgreement).await
-}
-
-pub(crate) async fn archive(request: &mut Request) -> Result<PageResponse, Error> {
-    set_archived(request, true).await
-}
-
-pub(crate) async fn bring_back(request: &mut Request) -> Result<PageResponse, Error> {
-    set_archived(request, false).await
-}
-
-async fn set_archived(request: &Request, is_archived: bool) -> Result<PageResponse, Error> {
-    let submitted = request.submitted_form()?;
-    let id: AgreementId = request.path_id("id")?;
-    let redirect = redirect_with(&submitted, agreement_url(id), &shelves::notice(is_archived)).await;
-    if submitted.run(|| drafts::set_archived(&submitted, id, is_archived)).await? {
-        return Ok(redirect.into());
-    }
-    let line = "Only drafts can be archived. If a proposal for this draft needs your decision, decide on it first.";
-    Ok(with_notice(&submitted, agreement_url(id), &Notice::bad("Nothing was changed", line)).await.into())
 }
 
 async fn act(request: &Request, action: ProposalAction) -> Result<PageResponse, Error> {

@@ -69,6 +69,19 @@ pub(super) fn movement_of(rule: &GateRule) -> Option<MovementId> {
     }
 }
 
+/// What the terms of a SAFE say is invested, for the payment of a draft in which none has an amount yet.
+fn invested(draft: &Agreement, payments: &[Movement]) -> Option<Money> {
+    let terms = draft.terms.as_ref().filter(|_| payments.iter().all(|payment| payment.terms().money.is_none()))?;
+    let currency = Currency::read(terms.currency.as_deref()?).ok()?;
+    Money::new(terms.investment_amount_minor?, currency).ok()
+}
+
+/// Terms with the amount that is likely, which counts only once the member saves it.
+fn suggested(terms: &PaymentTerms, draft: &Agreement, payments: &[Movement]) -> PaymentTerms {
+    let money = terms.money.or_else(|| invested(draft, payments));
+    PaymentTerms { money, ..terms.clone() }
+}
+
 struct Choices {
     payers: Vec<Choice>,
     payees: Vec<Choice>,
@@ -246,11 +259,10 @@ struct PaymentsPage {
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    let fields = fields_with(&PaymentTerms::default(), "");
-    Ok(list_page(request, fields, notice).await?.with_cookie(cookie))
+    Ok(list_page(request, None, notice).await?.with_cookie(cookie))
 }
 
-async fn list_page(request: &Request, fields: Fields, notice: Option<Notice>) -> Result<PageResponse, Error> {
+async fn list_page(request: &Request, fields: Option<Fields>, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let id: AgreementId = request.path_id("id")?;
     let signed_in = request.signed_in()?;
     let (agreement, contacts, payments) = payments::load(signed_in.scope(), id, |_| true).await?;
@@ -265,7 +277,7 @@ async fn list_page(request: &Request, fields: Fields, notice: Option<Notice>) ->
         notice,
         agreement: crate::draft::agreement_link(&agreement),
         path: payments_url(id),
-        fields,
+        fields: fields.unwrap_or_else(|| fields_with(&suggested(&PaymentTerms::default(), &agreement, &payments), "")),
         choices: Choices::new(&agreement, &contacts, &signed_in.organization().time_zone),
         has_participants: agreement.participants.len() > 1,
         rows: shown.data.into_iter().map(|payment| PaymentRow::new(payment, &agreement, &contacts)).collect(),
@@ -281,7 +293,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     let form = submitted.form();
     let movement: MovementId = submitted.new_id();
     let again = async |problem: Problem| {
-        let page = list_page(request, typed(&problem, form), Some(problem.notice.clone())).await?;
+        let page = list_page(request, Some(typed(&problem, form)), Some(problem.notice.clone())).await?;
         Ok(problem.answer(page))
     };
     let draft = drafts::agreement(submitted.scope(), id).await?;
@@ -328,8 +340,10 @@ async fn page(request: &Request, fields: Option<Fields>, notice: Option<Notice>)
         agreement: crate::draft::agreement_link(&agreement),
         path: payment_url(id, movement),
         name: name(payment).to_owned(),
-        fields: fields
-            .unwrap_or_else(|| fields_of(payment.terms(), &agreement, &signed_in.organization().own_contact_ids)),
+        fields: fields.unwrap_or_else(|| {
+            let terms = suggested(payment.terms(), &agreement, &payments);
+            fields_of(&terms, &agreement, &signed_in.organization().own_contact_ids)
+        }),
         seen: Seen::of_payment(payment.terms()).as_str().to_owned(),
         choices: Choices::new(&agreement, &contacts, &signed_in.organization().time_zone),
         has_participants: agreement.participants.len() > 1,

@@ -41,7 +41,12 @@ pub(super) fn in_force_text(agreement: &Agreement) -> String {
 }
 
 pub(super) fn kinds(agreement: AgreementId, current: PromiseKind) -> Vec<Tab> {
-    let tab = |kind| Tab { url: new_promise_url(agreement, kind), name: kind_label(kind), is_current: kind == current };
+    let tab = |kind| Tab {
+        url: new_promise_url(agreement, kind),
+        name: kind_label(kind),
+        count: None,
+        is_current: kind == current,
+    };
     PromiseKind::ALL.into_iter().map(tab).collect()
 }
 

@@ -1,4 +1,5 @@
-//! The ledger and its export: overdue first, claims and proofs totaled apart, no cell that a spreadsheet runs.
+//! The ledger and its export: payments, obligations and agreements on tabs of their own, claims and proofs totaled apart,
+//! nothing of archived drafts, and no cell that a spreadsheet runs.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ use tests::{Org, drafts, obligations, payments};
 use crate::unknown_id;
 
 const PAGE: &str = "/app/money";
+const OBLIGATIONS: &str = "/app/money?row_type=obligation";
+const AGREEMENTS: &str = "/app/money?row_type=agreement";
 
 fn cells(page: &Page, class: &str) -> Vec<Vec<String>> {
     let Some((_, table)) = page.body.split_once(&format!("<table class=\"table {class}\">")) else { return Vec::new() };
@@ -134,28 +137,14 @@ async fn the_totals_are_those_of_the_payments_and_a_claim_is_no_proof() {
     assert!(!page.says("Choose your own contacts") && page.says(">Northwind Robotics, Inc.</a>"), "{}", page.body);
 
     let rows = cells(&page, "ledger");
-    assert_eq!(rows.len(), 13);
-    for (row, title) in rows.iter().zip(["Payment authorized", "Payment draft", "Planned"]) {
-        assert!(row[0].starts_with(title), "{row:?}");
-        assert_eq!(row[2].starts_with("Overdue"), title != "Planned", "nobody owes what is in a draft: {row:?}");
-    }
-    assert!(page.says("13, 2 overdue"));
+    assert_eq!(rows.len(), 11);
     for row in &rows {
-        let is_agreement = !row[0].contains(" in ");
-        let owes = row[1].ends_with("Ada Okafor to Northwind Robotics, Inc.");
-        assert_eq!(owes, !is_agreement, "who owes it to whom: {row:?}");
-    }
-    let last: Vec<&str> = rows[10..].iter().map(|row| row[0].split(' ').nth(1).unwrap_or_default()).collect();
-    assert_eq!(last, ["cancelled", "returned", "reconciled"], "what is done comes last, the newest first");
-    for row in &rows {
-        let [title, _, _, amount, claimed, proven, state] = &row[..] else { panic!("{row:?}") };
-        let state_of = |name: &str| title.starts_with(&format!("Payment {name}"));
-        assert_eq!(!proven.is_empty(), state_of("reconciled") || state_of("processing"), "{row:?}");
-        let is_claimed =
-            ["sender_reported", "receipt_pending", "processing", "exception"].iter().any(|name| state_of(name));
-        assert_eq!(!claimed.is_empty(), is_claimed, "{row:?}");
-        assert_eq!(state == "Confirmed received", state_of("reconciled"), "{row:?}");
-        assert_eq!(amount.is_empty(), !title.contains("Payment in"), "{row:?}");
+        let [title, who, amount, waits_for, _, state] = &row[..] else { panic!("{row:?}") };
+        assert!(title.ends_with("Harbor purchase") || title.ends_with("Drafted sale"), "its agreement: {row:?}");
+        assert_eq!(who, "From Ada Okafor", "who owes it to us: {row:?}");
+        let (_, waits, is_in) = PAYMENTS.iter().find(|(name, ..)| title.starts_with(name)).expect("a payment");
+        assert_eq!((waits_for.as_str(), state.as_str()), (*waits, *is_in), "{row:?}");
+        assert!(amount.ends_with(" USD") || amount == "€0.07 EUR", "{row:?}");
     }
     // A mere claim is never green.
     for (at, _) in page.body.match_indices("badge green") {
@@ -167,6 +156,112 @@ async fn the_totals_are_those_of_the_payments_and_a_claim_is_no_proof() {
     {
         assert!(page.says(&format!("href=\"/app/{kind}/{id}\"")), "{kind}");
     }
+
+    // Each agreement says what all its payments come to.
+    let page = browser.get(AGREEMENTS).await;
+    assert_eq!(totals(&page), shown(&sums), "the totals are the same on all tabs");
+    let found = cells(&page, "ledger");
+    let figures = |row: &[String]| row[..5].to_vec();
+    assert_eq!(figures(&found[0]), ["Drafted sale", "Ada Okafor", "", "", ""], "nobody owes what is in a draft");
+    let purchase =
+        ["Harbor purchase", "Ada Okafor", "$31,000.00 USD", "$18,000.00 USD", "$7,000.00 USD"].map(str::to_owned);
+    assert_eq!(figures(&found[1]), purchase);
+    assert!(page.says("<span class=\"claimed\">$18,000.00") && page.says("<span class=\"proven\">$7,000.00"));
+    assert!(browser.get(OBLIGATIONS).await.says("No obligations yet"));
+}
+
+/// Each payment of the deal, what it waits for, and its state.
+const PAYMENTS: [(&str, &str, &str); 11] = [
+    ("Payment authorized", "A member to enter instructions", "Authorized"),
+    ("Payment instructions_ready", "Ada Okafor to pay", "Instructions available to the sender"),
+    ("Payment sender_reported", "Proof that it arrived", "Sender says it was sent"),
+    ("Payment receipt_pending", "Proof that it arrived", "Waiting for proof it arrived"),
+    ("Payment processing", "A member to review proof", "Proof under review"),
+    ("Payment reconciled", "", "Confirmed received"),
+    ("Payment exception", "A member to decide: it did not arrive", "Needs attention"),
+    ("Payment returned", "", "Returned"),
+    ("Payment cancelled", "", "Cancelled"),
+    ("Payment draft", "A member to authorize it", "Not set up yet"),
+    ("Planned", "Publication", "Not set up yet"),
+];
+
+#[tokio::test]
+async fn tabs_have_one_kind_of_row_each_the_newest_first_or_in_another_order() {
+    let org = Org::new().await;
+    let (maren, ines) = (org.member("Maren").await, org.member("Ines").await);
+    let browser = Browser::of(&org, &maren).await;
+    Deal::new(&org, [&maren, &ines]).await;
+    let page = browser.get(PAGE).await;
+    for tab in [
+        "<a href=\"/app/money?offset=0\" aria-current=\"page\">Payments <span class=\"count\">11</span></a>",
+        "<a href=\"/app/money?row_type=obligation&#38;offset=0\">Obligations <span class=\"count\">0</span></a>",
+        "<a href=\"/app/money?row_type=agreement&#38;offset=0\">Agreements <span class=\"count\">2</span></a>",
+        "<span aria-current=\"true\">Newest</span>",
+        "<a href=\"/app/money?sort=due&#38;offset=0\">Due</a>",
+        ">2 overdue</p>",
+    ] {
+        assert!(page.says(tab), "{tab}: {}", page.body);
+    }
+    let titles = async |sort: &str| {
+        let rows = cells(&browser.get(&format!("{PAGE}?sort={sort}")).await, "ledger");
+        let title = |row: &Vec<String>| {
+            let title = row[0].trim_end_matches(" Harbor purchase").trim_end_matches(" Drafted sale");
+            title.trim_start_matches("Payment ").to_owned()
+        };
+        rows.iter().map(title).collect::<Vec<_>>()
+    };
+    let mut made: Vec<&str> = PAYMENTS.iter().map(|(name, ..)| name.trim_start_matches("Payment ")).collect();
+    assert_eq!(titles("oldest").await, made);
+    made.reverse();
+    assert_eq!(titles("newest").await, made);
+    // "Payment …" comes before "Planned".
+    let mut by_name: Vec<&str> = made.iter().copied().filter(|name| *name != "Planned").collect();
+    by_name.sort_unstable();
+    by_name.push("Planned");
+    assert_eq!(titles("name").await, by_name);
+    let due = titles("due").await;
+    assert_eq!(due[..3], ["authorized", "draft", "Planned"], "what is overdue comes first");
+    assert_eq!(due[8..], ["cancelled", "returned", "reconciled"], "what is done comes last, the newest first");
+    let rows = cells(&browser.get(&format!("{PAGE}?sort=due")).await, "ledger");
+    let is_overdue: Vec<bool> = rows.iter().map(|row| row[4].starts_with("Overdue")).collect();
+    assert_eq!(is_overdue[..3], [true, true, false], "nobody owes what is in a draft");
+    // A tab keeps filters and order.
+    let filtered = browser.get(&format!("{AGREEMENTS}&sort=name&search=harbor")).await;
+    assert!(
+        filtered.says("href=\"/app/money?search=harbor&#38;sort=name&#38;offset=0\">Payments"),
+        "{}",
+        filtered.body
+    );
+    for (name, value) in [("row_type", "agreement"), ("sort", "name")] {
+        assert!(filtered.says(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{}", filtered.body);
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_an_archived_draft_is_listed_and_the_totals_stay() {
+    let org = Org::new().await;
+    let (maren, ines) = (org.member("Maren").await, org.member("Ines").await);
+    let browser = Browser::of(&org, &maren).await;
+    let deal = Deal::new(&org, [&maren, &ines]).await;
+    let draft = format!("/app/agreements/{}", deal.draft.0);
+    let before = browser.get(PAGE).await;
+    assert!(before.says("Planned") && before.says(">Payments <span class=\"count\">11</span>"));
+    let act = async |act: &str| {
+        let token = browser.get(&draft).await.hidden("form_token");
+        let done = browser.post(&format!("{draft}/{act}"), &[("form_token", token.as_str())]).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+    };
+    act("archive").await;
+    let page = browser.get(PAGE).await;
+    assert!(!page.says("Planned") && page.says(">Payments <span class=\"count\">10</span>"), "{}", page.body);
+    assert!(page.says(">Agreements <span class=\"count\">1</span>"));
+    assert!(!browser.get(AGREEMENTS).await.says("Drafted sale"));
+    assert_eq!(totals(&page), totals(&before), "nobody owes yet what is in a draft");
+    let file = browser.get(&format!("{PAGE}/export")).await;
+    assert!(!file.body.contains("Drafted sale") && rows(&file.body).len() == 11, "the file has what the page lists");
+    assert_eq!(org.ledger(&[("search", "planned")]).await.len(), 1, "clients see it");
+    act("bring-back").await;
+    assert!(browser.get(PAGE).await.says("Planned"));
 }
 
 #[tokio::test]
@@ -191,8 +286,14 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
         fields.extend(query.iter().copied());
         let fields: Vec<_> = fields.into_iter().collect();
         let address = tests::app::form(&fields);
+        for kind in ["obligation", "agreement", "movement"] {
+            let tab = browser.get(&format!("{PAGE}?{address}&row_type={kind}")).await;
+            let of_kind = found.iter().filter(|row| row["row_type"] == kind).count();
+            assert_eq!(cells(&tab, "ledger").len(), of_kind, "{kind}s of {query:?}");
+            let file = browser.get(&format!("{PAGE}/export?{address}&row_type={kind}")).await;
+            assert_eq!(rows(&file.body).len(), of_kind, "{kind}s of {query:?}");
+        }
         let page = browser.get(&format!("{PAGE}?{address}")).await;
-        assert_eq!(cells(&page, "ledger").len(), found.len(), "{query:?}");
         assert_eq!(totals(&page), shown(&model(&org, &found).await), "{query:?}");
         for (name, value) in &query {
             let is_kept = match *name {
@@ -204,7 +305,7 @@ async fn filters_of_the_page_are_those_of_the_api_and_the_totals_are_of_what_the
         let file = browser.get(&format!("{PAGE}/export?{address}")).await;
         assert_eq!(rows(&file.body).len(), found.len(), "{query:?}");
     }
-    for wrong in ["product=payment", "state=draft", "include_done=maybe", "workspace_id=7"] {
+    for wrong in ["product=payment", "row_type=payment", "state=draft", "include_done=maybe", "workspace_id=7"] {
         for path in [PAGE.to_owned(), format!("{PAGE}/export")] {
             assert_eq!(browser.get(&format!("{path}?{wrong}")).await.status, 422, "{path}?{wrong}");
         }
@@ -228,10 +329,13 @@ async fn a_row_says_who_owes_it_to_whom_also_when_one_of_them_is_us() {
     org.acts_as(&[&northwind]).await;
     let page = browser.get(&format!("{PAGE}?search=deposit")).await;
     let who: Vec<String> = cells(&page, "ledger").into_iter().map(|row| row[1].clone()).collect();
-    let [paid_to_us, paid_by_us] =
-        ["Owed to us Ada Okafor to Northwind Robotics, Inc.", "Owed by us Northwind Robotics, Inc. to no one yet"];
-    assert_eq!(who, [paid_to_us, paid_by_us]);
-    assert!(page.says(&format!("<a href=\"/app/contacts/{ada}\">Ada Okafor</a> to ")), "{}", page.body);
+    let [paid_to_us, paid_by_us] = ["From Ada Okafor", "To no one yet"];
+    assert_eq!(who, [paid_by_us, paid_to_us]);
+    assert!(page.says(&format!("From <a href=\"/app/contacts/{ada}\">Ada Okafor</a>")), "{}", page.body);
+    org.acts_as(&[&org.contact("Harbor LLC").await["id"].as_str().expect("an id")]).await;
+    let page = browser.get(&format!("{PAGE}?search=deposit&sort=oldest")).await;
+    assert_eq!(cells(&page, "ledger")[0][1], "Ada Okafor to Northwind Robotics, Inc.");
+    org.acts_as(&[&northwind]).await;
     let file = browser.get(&format!("{PAGE}/export")).await;
     let of = |row: &BTreeMap<String, String>| ["counterparties", "owed_by", "owed_to"].map(|name| row[name].clone());
     let mut found: Vec<_> = rows(&file.body).iter().map(of).collect();
@@ -249,14 +353,13 @@ async fn obligations_are_overdue_from_the_moment_on() {
         vec![obligations::on(&[30]), obligations::on(&[-9]), obligations::triggered(&[3]), obligations::on(&[-20])];
     let workspace = org.workspace("Lease").await;
     obligations::in_force(&org, &workspace, [&ada, &ben], terms, obligations::days_ago(30)).await;
-    let rows = cells(&browser.get(PAGE).await, "ledger");
+    let rows = cells(&browser.get(&format!("{OBLIGATIONS}&sort=due")).await, "ledger");
     let order: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(order.len(), 5);
-    for (found, expected) in order.iter().zip(["Promise 4", "Promise 2", "Promise 1", "Promise 3", "Lease"]) {
-        assert!(found.starts_with(expected), "{expected} in {order:?}");
-    }
-    assert_eq!(rows.iter().filter(|row| row[2].starts_with("Overdue")).count(), 2);
-    assert!(rows[0][1].starts_with("Between others") && rows[0][1].ends_with("Ben to Ada"), "{:?}", rows[0]);
+    assert_eq!(order, ["Promise 4 Lease", "Promise 2 Lease", "Promise 1 Lease", "Promise 3 Lease"]);
+    assert_eq!(rows.iter().filter(|row| row[3].starts_with("Overdue")).count(), 2);
+    assert_eq!(rows[0][1], "Ben to Ada");
+    let waits_for: Vec<&str> = rows.iter().map(|row| row[2].as_str()).collect();
+    assert_eq!(waits_for, ["Ben", "Ben", "Ben", "A trigger"]);
 }
 
 /// Texts that spreadsheets take for formulas, that end a cell or row, or that are markup.
@@ -341,12 +444,14 @@ async fn a_file_of_several_parts_is_in_the_order_of_the_page() {
     for n in 0..450 {
         drafts::write(&org, drafts::ready(&workspace, &format!("Draft {n:03}"), &ada)).await;
     }
-    let file = browser.get(&format!("{PAGE}/export")).await;
+    let newest = browser.get(&format!("{PAGE}/export")).await;
+    assert_eq!(rows(&newest.body)[0]["title"], "Draft 449");
+    let file = browser.get(&format!("{PAGE}/export?sort=oldest")).await;
     let titles: Vec<String> = rows(&file.body).iter().map(|row| row["title"].clone()).collect();
     assert_eq!(titles, (0..450).map(|n| format!("Draft {n:03}")).collect::<Vec<_>>());
     let rest = browser.get(&format!("{PAGE}/export?offset=440&search=draft")).await;
     assert_eq!(rows(&rest.body).len(), 10);
-    assert_eq!(cells(&browser.get(&format!("{PAGE}?offset=400")).await, "ledger").len(), 50);
+    assert_eq!(cells(&browser.get(&format!("{AGREEMENTS}&offset=400")).await, "ledger").len(), 50);
     let line = tests::log::line(org.stack().log_file(), file.headers["x-request-id"].to_str().expect("an id")).await;
     assert_eq!(line["operation"], "export_ledger");
 }

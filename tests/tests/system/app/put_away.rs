@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tests::Org;
 use tests::app::{Browser, Page};
+use tests::clockwork::Clockwork;
 
 use super::contacts::audit_of;
 use crate::unknown_id;
@@ -181,11 +182,7 @@ async fn what_is_archived_leaves_the_lists_of_the_app_and_comes_back() {
         (AGREEMENTS, "/api/v1/agreements", &draft, "Old Lease", "draft"),
     ] {
         let page = format!("{list}/{}", id(record));
-        let stored = async || {
-            let mut stored = org.get(format!("{api}/{}", id(record))).send().await.ok(200);
-            stored["updated_at"].take();
-            stored
-        };
+        let stored = async || org.get(format!("{api}/{}", id(record))).send().await.ok(200);
         let before = stored().await;
         assert!(browser.get(list).await.says(name));
         let archived = act(&browser, &page, "archive").await;
@@ -201,6 +198,47 @@ async fn what_is_archived_leaves_the_lists_of_the_app_and_comes_back() {
         assert_eq!(audit_of(&org, &back).await["operation"], format!("bring_back_{kind}"));
         assert!(browser.get(list).await.says(name) && !browser.get(&list_of_archived).await.says(name), "{kind}");
     }
+}
+
+#[tokio::test]
+async fn what_is_archived_is_as_before_for_clients_also_once_the_clock_has_counted_people() {
+    let (org, browser) = signed_in().await;
+    let (workspace, ada) = (org.workspace("Harbor").await, org.contact("Ada").await);
+    let people = format!("/api/v1/workspaces/{}/contacts", id(&workspace));
+    org.post(&people, &json!({"contact_id": ada["id"]})).send().await.ok(201);
+    let clock = Clockwork::of(&org);
+    clock.tick().await;
+    let stored = async || {
+        let one = org.get(format!("/api/v1/workspaces/{}", id(&workspace))).send().await.ok(200);
+        (one, org.all("/api/v1/workspaces").await)
+    };
+    let before = stored().await;
+    let page = format!("{WORKSPACES}/{}", id(&workspace));
+    for change in ["archive", "bring-back"] {
+        assert_eq!(act(&browser, &page, change).await.status, 303);
+        clock.tick().await;
+        assert_eq!(stored().await, before, "{change}");
+    }
+}
+
+#[tokio::test]
+async fn an_etag_is_that_of_the_stored_version_also_after_a_change_that_only_the_app_shows() {
+    let (org, browser) = signed_in().await;
+    let (ada, twin) = (org.contact("Ada").await, org.contact("Ada (old)").await);
+    let path = format!("/api/v1/contacts/{}", id(&ada));
+    let read = async || {
+        let answer = org.get(&path).send().await;
+        (answer.etag(), answer.ok(200))
+    };
+    let (before, shown) = read().await;
+    let choice = format!("{CONTACTS}/{}/merge", id(&twin));
+    assert_eq!(press(&browser, &choice, &choice, &[("contact_id", id(&ada))]).await.status, 303);
+    let (after, still_shown) = read().await;
+    assert_eq!(still_shown, shown, "no field of the one that stays changes");
+    assert_ne!(after, before, "the record has a new version");
+    let change = json!({"external_reference": "crm-1"});
+    org.patch(&path, &change).if_match(before).send().await.refused(409);
+    org.patch(&path, &change).if_match(after).send().await.ok(200);
 }
 
 #[tokio::test]

@@ -161,7 +161,10 @@ async fn a_safe_begins_with_its_payment_and_terms_that_differ_are_listed() {
         let saved = desk.send(&payment, &fields).await;
         assert_eq!(saved.status, 303, "{}", saved.body);
     };
+    let suggested = desk.browser.get(&payment).await;
+    assert!(suggested.says("value=\"300,000.00\""), "the amount of the terms is typed once: {}", suggested.body);
     pay("250,000").await;
+    assert!(!desk.browser.get(&format!("{page}/payments")).await.says("value=\"300,000.00\""), "once it is paid");
     let review = desk.browser.get(&format!("{page}/publish")).await;
     for text in [
         "Check the terms of the SAFE:",

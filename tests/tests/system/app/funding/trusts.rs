@@ -40,7 +40,11 @@ async fn the_items_of_a_trust_are_counted_alone_and_a_new_one_is_of_it() {
     let desk = Desk::new().await;
     let body = json!({"workspace_id": desk.estate.workspace["id"], "formal_name": "The Ellery Trust",
         "trustee_contact_ids": [desk.estate.trustee["id"]]});
+    let only = format!("<option value=\"{}\" selected>", id(&desk.estate.trust));
+    assert_says(&desk.maren.get(&desk.path()).await, &[&only]);
     let empty = desk.org.post(tests::funding::TRUSTS, &body).send().await.ok(201);
+    let page = desk.maren.get(&desk.path()).await;
+    assert!(!page.says(&only), "one of two is not chosen: {}", page.body);
     let item = desk.org.ready_item(&desk.estate, "A painting").await;
     desk.org.funding_item(&desk.estate.workspace, "Checking").await;
     desk.done(&item, "close", &[("close_reason", "left_out"), ("close_note", "")]).await;
