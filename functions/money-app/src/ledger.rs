@@ -129,7 +129,9 @@ impl Table {
         };
         let before = [(text::ledger_row_type(row_type), ""), (who, "")].into_iter();
         let sums = figures.iter().map(|figure| (figure.title, "number"));
-        let columns = before.chain(sums).chain([("Waiting for", ""), ("Due", ""), ("State", "")]).collect();
+        // The list of agreements has their due days, and no room is left beside three sums.
+        let due = figures.iter().all(|figure| figure.class.is_empty()).then_some(("Due", ""));
+        let columns = before.chain(sums).chain([("Waiting for", "")]).chain(due).chain([("State", "")]).collect();
         Self { all: text::ledger_rows(row_type), who, figures, columns, rows }
     }
 }
@@ -142,7 +144,7 @@ struct RowView {
     /// By column, an amount in each currency.
     figures: Vec<Vec<String>>,
     waits_for: String,
-    due: String,
+    due: Option<String>,
     is_overdue: bool,
     badge: Badge<String>,
 }
@@ -198,7 +200,7 @@ impl RowView {
             who: Who::of(row),
             figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
             waits_for: row.waits_for.clone(),
-            due: row.due_at.map(|at| zone.day_of(at).shown()).unwrap_or_default(),
+            due: Some(row.due_at.map(|at| zone.day_of(at).shown()).unwrap_or_default()),
             is_overdue: row.is_overdue,
             badge: state_badge(row).into(),
         }
@@ -209,7 +211,7 @@ impl RowView {
             let there = sums.iter().map(|sum| (sum.currency, of(&sum.figures))).filter(|(_, minor)| *minor > 0);
             there.map(|(currency, minor)| money::in_app(minor, currency)).collect()
         };
-        let AgreementRow { url, name, counterparties, waiting_for, due, badge, .. } = row;
+        let AgreementRow { url, name, counterparties, waiting_for, badge, .. } = row;
         Self {
             url,
             title: name,
@@ -217,7 +219,7 @@ impl RowView {
             who: Who::Named(counterparties),
             figures: vec![figure(|sums| sums.owed), figure(|sums| sums.claimed), figure(|sums| sums.proven)],
             waits_for: waiting_for,
-            due,
+            due: None,
             is_overdue: false,
             badge,
         }
@@ -356,6 +358,7 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
     };
     let by_tab = Some(tab).filter(|tab| *tab != TABS[0]).map(|tab| ("row_type", tab.as_str()));
     let by_order = Some(*order).filter(|order| *order != Order::NewestFirst).map(|order| ("sort", order.as_str()));
+    let orders: &[Order] = if tab == LedgerRowType::Agreement { &Order::ALL[..3] } else { &Order::ALL };
     Ok(LedgerPage {
         layout: Layout::new(request),
         search: query.search.typed().to_owned(),
@@ -371,7 +374,7 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
             .collect(),
         export: (!counts.is_empty()).then(|| asked.address(&format!("{PATH}/export"), None, *order, 0)),
         tabs: TABS.map(tab_of).into(),
-        sorting: Sorting::among(&Order::ALL, *order, |order| asked.page_url(tab, order, 0)),
+        sorting: Sorting::among(orders, *order, |order| asked.page_url(tab, order, 0)),
         table: Table::new(tab, &listed, organization),
         overdue,
         pager: Pager::new("the ledger", listed.pagination(), |offset| asked.page_url(tab, *order, offset)),
