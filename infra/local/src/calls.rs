@@ -179,11 +179,7 @@ impl FileStore for Told<dyn FileStore> {
         self.of.put_rows(path, file)
     }
 
-    fn get_rows<'a>(
-        &'a self,
-        path: &'a str,
-        content: &'a DocumentContent,
-    ) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
         self.calls.tell("s3:GetObject");
         self.of.get_rows(path, content)
     }

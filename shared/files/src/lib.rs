@@ -21,11 +21,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+#[cfg(feature = "s3")]
+use shared::AppState;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::limits;
-#[cfg(feature = "s3")]
-use shared::AppState;
 #[cfg(feature = "s3")]
 use shared::platform::aws::{AwsSettings, Service};
 #[cfg(feature = "s3")]
@@ -133,11 +133,7 @@ impl FileStore for Files {
         })
     }
 
-    fn get_rows<'a>(
-        &'a self,
-        path: &'a str,
-        content: &'a DocumentContent,
-    ) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
         Box::pin(async move {
             let file = self.place.get(&format!("{LISTS}{path}"), content.size_bytes).await?;
             if DocumentContent::of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }

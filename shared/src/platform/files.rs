@@ -85,11 +85,7 @@ pub trait FileStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// [`FilesError::NotThere`], [`FilesError::Damaged`], [`FilesError::Store`].
-    fn get_rows<'a>(
-        &'a self,
-        path: &'a str,
-        content: &'a DocumentContent,
-    ) -> BoxFuture<'a, Result<Bytes, FilesError>>;
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 }
 
 /// Stores files for a call's records before it takes effect: the call must be the one that names them. Files that

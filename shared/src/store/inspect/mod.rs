@@ -342,6 +342,7 @@ impl<'a> Inspector<'a> {
     /// Puts right what was found.
     pub async fn repair(&self, finding: &Finding) -> Result<Repair, StoreError> {
         let Some(changes) = &finding.repair else { return Ok(Repair::Impossible) };
+        let changes = with_forgotten_rows(changes);
         let attempt = || self.store.transact(changes.clone());
         match retry_on_conflict(Budget::attempts(limits::OPERATOR_ATTEMPTS_MAX), attempt).await {
             Ok(TransactionOutcome::Committed) => Ok(Repair::Done),
@@ -438,6 +439,21 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
 }
 
 /// Work under way whose due entries follow from no record.
+/// With the pointers to the stored rows of the lists that a repair changes, of which no log tells: they are forgotten.
+fn with_forgotten_rows(changes: &[Change]) -> Vec<Change> {
+    let key = |change: &Change| match change {
+        Change::Put(item) => Key::of(item),
+        Change::Update(update) => Some(update.key.clone()),
+        Change::Delete(key) => Some(key.clone()),
+        _ => None,
+    };
+    let list = |place: Place| Some((place.org?, place.rows.or(place.kind.declared().own_rows.map(|own| own.rows))?));
+    let lists: BTreeSet<_> =
+        changes.iter().filter_map(key).filter_map(|key| Place::of(&key)).filter_map(list).collect();
+    let forgotten = lists.into_iter().map(|(org, rows)| Change::Delete(keys::stored_rows(org, rows)));
+    changes.iter().cloned().chain(forgotten).collect()
+}
+
 async fn underway(store: &Store) -> Result<Underway, StoreError> {
     let mut underway = Underway::default();
     for shard in DueShards::FEWEST.all() {

@@ -81,7 +81,10 @@ impl HeldRows {
         for id in ids.chunks(size_of::<Uuid>()) {
             let (id, version) = (Uuid::from_slice(id).ok()?, numbers.number()?);
             let (length, attributes_length) = (numbers.size()?, numbers.size()?);
-            let (text, own) = (at..usize::checked_add(at, length)?, attributes_at..usize::checked_add(attributes_at, attributes_length)?);
+            let (text, own) = (
+                at..usize::checked_add(at, length)?,
+                attributes_at..usize::checked_add(attributes_at, attributes_length)?,
+            );
             // The end is one byte, so that the next text begins between characters if this one ends so.
             let fits = texts.as_bytes().get(text.end) == Some(&END_BYTE) && own.end <= attributes.len();
             if !fits || slots.last().is_some_and(|last| last.id >= id) {

@@ -41,11 +41,7 @@ struct Range {
 impl Range {
     /// A part that a few responses should suffice for, or half of it, and the rest. No rest if there is no id between.
     fn split(self, newest: u128) -> (Self, Option<Self>) {
-        let begin = id_at(&self.after);
-        let (begin, key) = match (begin, Key::of(&self.after)) {
-            (Some(begin), Some(key)) => (begin, key),
-            _ => return (self, None),
-        };
+        let (Some(begin), Some(key)) = (id_at(&self.after), Key::of(&self.after)) else { return (self, None) };
         let half = self.to.unwrap_or(newest).saturating_sub(begin) / 2;
         let step = self.width.saturating_mul(limits::ROW_RANGE_RESPONSES.into()).min(half);
         if step == 0 {
@@ -154,11 +150,7 @@ impl Pass {
 #[derive(Debug)]
 pub(super) struct Rest(Range);
 
-async fn read_range(
-    store: &Store,
-    query: Query<'_>,
-    range: Range,
-) -> Result<(Vec<Item>, Option<Range>), StoreError> {
+async fn read_range(store: &Store, query: Query<'_>, range: Range) -> Result<(Vec<Item>, Option<Range>), StoreError> {
     let page = store.page_of(&range.query(query), Some(range.after.clone())).await?;
     let width = width_of(&page.items);
     Ok((page.items, page.next.map(|after| Range { after, width, ..range })))
@@ -181,7 +173,7 @@ mod tests {
     fn passed_over(ids: &BTreeSet<u128>) -> (Vec<u128>, usize) {
         let page = |range: &Range| {
             let after = id_at(&range.after).unwrap();
-            let mut behind = ids.range(after + 1..=range.to.unwrap_or(u128::MAX).max(after + 1)).copied();
+            let mut behind = ids.range(after + 1..).copied().take_while(|id| range.to.is_none_or(|to| *id <= to));
             let items: Vec<Item> = behind.by_ref().take(PAGE).map(key).collect();
             let width = width_of(&items);
             let rest = behind.next().and(items.last().cloned()).map(|after| Range { after, width, ..range.clone() });

@@ -112,7 +112,10 @@ struct Reading {
 /// What is read, before the rows count that were there.
 enum Source {
     /// The rows of records, in any order.
-    Pass { left: Vec<usize>, rows: HeldRows },
+    Pass {
+        left: Vec<usize>,
+        rows: HeldRows,
+    },
     File(File),
     Log,
     /// The last response takes its time, too: another list may be answered before this one counts.
@@ -283,11 +286,9 @@ impl World {
         let first = self.readers[at].under_way.iter().position(|reading| is_first && reading.is_some());
         let list = first.unwrap_or_else(|| self.rng.usize(..2));
         let reading = self.readers[at].under_way[list].take();
-        let mut reading = match reading {
-            Some(reading) => reading,
-            None => self.begin(at, now),
-        };
-        reading.of = match reading.of {
+        let mut reading = reading.unwrap_or_else(|| self.begin(at, now));
+        let of = std::mem::replace(&mut reading.of, Source::Nothing(None));
+        reading.of = match of {
             Source::Nothing(begun) => {
                 self.finish(at, begun, &reading);
                 return self.check(at, &reading.acknowledged);

@@ -161,13 +161,7 @@ impl Store {
         }
     }
 
-    async fn store_rows_of(
-        &self,
-        files: &RowFiles,
-        org: OrgId,
-        kind: Rows,
-        snapshot: &Snapshot,
-    ) -> Result<(), String> {
+    async fn store_rows_of(&self, files: &RowFiles, org: OrgId, kind: Rows, snapshot: &Snapshot) -> Result<(), String> {
         // Before the rows, which may have more by then.
         let as_of = snapshot.readings().late_writes_at;
         let Some(columns) = snapshot.columns(limits::LISTED_ROWS_BYTES_MAX) else { return Ok(()) };
@@ -257,8 +251,7 @@ mod tests {
         let pointer = Pointer { content, as_of: 1_790_000_000_000, passed_at: 1_789_999_000_000 };
         let Update { key, names, values, .. } = pointer.update(org, Rows::Contacts, &folder(org));
         assert_eq!(key, keys::stored_rows(org, Rows::Contacts));
-        let item: Item =
-            names.iter().zip(values).map(|((_, name), (_, value))| ((*name).to_owned(), value)).collect();
+        let item: Item = names.iter().zip(values).map(|((_, name), (_, value))| ((*name).to_owned(), value)).collect();
         assert_eq!(Pointer::read(&item, &folder(org)), Some(pointer));
         for other in [folder(OrgId::new()), format!("{org}/CONTACTS/other/1"), format!("{org}/CONTACTS/table/2")] {
             assert_eq!(Pointer::read(&item, &other), None, "{other}");
