@@ -45,7 +45,7 @@ struct Begin {
 }
 
 /// Rows as they are stored: those that are there, in the order of ids, without deletions.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Columns {
     /// 16 bytes each.
     pub ids: Vec<u8>,
