@@ -163,7 +163,7 @@ async fn a_restored_table_never_begins_from_rows_of_the_first() {
     // As if the pointer had been restored and the contact had not.
     let of_first = items(org.stack().table()).await;
     let is_pointer =
-        |item: &&shared::store::Item| item["pk"].as_s().is_ok_and(|pk| pk == pointer["pk"].as_str().unwrap());
+        |item: &&shared::store::Item| item["pk"].as_s().is_ok_and(|pk| pk == pointer["pk"].as_str().expect("a key"));
     put_all(&copy, of_first.iter().filter(is_pointer).cloned().collect()).await;
     let (again, ..) = first_list(&org, &copy).await;
     assert_eq!(again, restored);
