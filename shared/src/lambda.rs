@@ -13,15 +13,18 @@ use http::{HeaderMap, Uri};
 use http_body_util::{BodyExt, Collected};
 use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, Body, IntoResponse, Request, RequestExt};
-use lambda_runtime::LambdaEvent;
+use lambda_runtime::layers::TracingLayer;
+use lambda_runtime::{LambdaEvent, LambdaInvocation, Runtime};
 use subtle::ConstantTimeEq;
-use tower::ServiceExt;
+use tower::layer::layer_fn;
+use tower::{Layer, Service, ServiceExt};
 
 use crate::api::pipeline::Routes;
 use crate::domain::audit::Via;
 use crate::platform::app_state::{AppState, Webhooks};
 use crate::platform::config::{self, ConfigError};
 use crate::platform::secrets_manager::SecretsManagerKeys;
+use crate::store::Store;
 use crate::web::client_address::ClientAddress;
 use crate::webhook::guard::PublicOnly;
 use crate::webhook::resolve::SystemResolver;
@@ -36,12 +39,32 @@ pub async fn run(routes: Routes) -> Result<(), lambda_http::Error> {
 
 /// Runs a function whose router is not made of operations: the app's.
 pub async fn serve(router: impl FnOnce(AppState) -> Result<Router, ConfigError>) -> Result<(), lambda_http::Error> {
-    let router = router(AppState::from_env()?)?;
+    let app = AppState::from_env()?;
+    let store = app.store.clone();
+    let router = router(app)?;
     let front = Front::from_env()?;
     let service = router.map_request(move |request| with_via(with_address(with_one_path(request), front.as_ref())));
     let service = service.map_response(Answer);
     let service = Adapter::from(service);
-    lambda_runtime::run(service.map_request(as_sent)).await
+    let runtime = Runtime::new(service.map_request(as_sent)).layer(TracingLayer::new());
+    runtime.layer(storing_rows(store)).run().await
+}
+
+/// After each answer stores the rows of lists that should be: the caller has the answer, and Lambda stops the process only
+/// once it asks for the next event.
+fn storing_rows<S>(
+    store: Store,
+) -> impl Layer<S, Service = impl Service<LambdaInvocation, Response = (), Error = lambda_runtime::Error>>
+where
+    S: Service<LambdaInvocation, Response = (), Error = lambda_runtime::Error>,
+{
+    layer_fn(move |answering: S| {
+        let store = store.clone();
+        ServiceExt::<LambdaInvocation>::then(answering, move |answered| async move {
+            store.store_rows().await;
+            answered
+        })
+    })
 }
 
 /// A response to Lambda. `lambda_http` would decode it from any of forty encodings, 120 KB zipped; ours is UTF-8.

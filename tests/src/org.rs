@@ -179,6 +179,13 @@ impl Org {
         self.delete_all_under(&format!("ORG#{}#{rows}#LOG", self.id)).await;
     }
 
+    /// The pointer to the stored rows of a list.
+    pub async fn stored_rows(&self, kind: Rows) -> Option<Value> {
+        let table = self.stack.table();
+        let partition = format!("ORG#{}#{kind}#STORED", self.id);
+        rows::partition(&table.client(), table, &partition).await.pop()
+    }
+
     async fn delete_all_under(&self, partition: &str) {
         let table = self.stack.table();
         for row in rows::partition(&table.client(), table, partition).await {

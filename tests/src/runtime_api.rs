@@ -64,6 +64,7 @@ pub fn environment(table: &Table, base_url: &str) -> Vec<(String, String)> {
         ("BASE_URL", base_url.to_owned()),
         // Functions that use files also get a stand-in for S3.
         ("FILES_BUCKET", "none".to_owned()),
+        ("TABLE_ID", "none".to_owned()),
         ("KEYRING_SECRET", "none".to_owned()),
         // The agent endpoint hands papering on to this function; a test that papers also has a stand-in for Lambda.
         ("DOCUMENTS_FUNCTION", "documents".to_owned()),

@@ -211,6 +211,16 @@ impl Stack {
         Arc::new(Self::in_new_dir(Options { store, keyring, has_background: false, ..Options::default() }))
     }
 
+    /// Another instance of the functions, which has read no list yet, with the same files. It stores the rows of lists that
+    /// have so many.
+    #[must_use]
+    pub fn instance_on(&self, table: &Table, stored_rows_min: usize) -> Arc<Self> {
+        let (files, options) = (Some(self.files.clone()), Options { has_background: false, ..Options::default() });
+        let store = StoreAt::Endpoint { url: table.endpoint.clone(), table: table.name.clone() };
+        let keyring = Some(self.keyring.clone());
+        Arc::new(Self::in_new_dir(Options { store, keyring, files, stored_rows_min, ..options }))
+    }
+
     /// A stack on an existing data directory, such as a killed process's.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {

@@ -17,7 +17,7 @@ async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {
         let papers = Function::new(&config::required("DOCUMENTS_FUNCTION")?, AwsSettings::from_env(Service::Lambda)?);
         let access = Access::from_env(&app.base_url);
-        let app = Arc::new(app);
+        let app = Arc::new(files::of_function(app)?);
         let mut routes = Routes::new();
         read_api::operations(&mut routes);
         write_api::operations(&mut routes);

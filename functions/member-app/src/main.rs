@@ -6,7 +6,7 @@ use shared::Webhooks;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {
-        let app = app.with_webhooks(Webhooks::from_env()?);
+        let app = files::of_function(app)?.with_webhooks(Webhooks::from_env()?);
         Ok(member_app::router(app.into()))
     })
     .await

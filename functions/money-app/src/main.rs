@@ -1,20 +1,13 @@
 //! The Lambda function.
 
-use std::sync::Arc;
-
-use files::Files;
 use lambda_http::Error;
 use shared::Webhooks;
-use shared::platform::aws::{AwsSettings, Service};
-use shared::platform::config;
 
 // One thread: an instance handles one invocation at a time, and more threads start slower.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::lambda::serve(|app| {
-        let bucket = config::required("FILES_BUCKET")?;
-        let files = Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?);
-        let app = app.with_webhooks(Webhooks::from_env()?).with_files(Arc::new(files));
+        let app = files::of_function(app)?.with_webhooks(Webhooks::from_env()?);
         Ok(money_app::router(app.into()))
     })
     .await

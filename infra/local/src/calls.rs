@@ -37,6 +37,14 @@ pub(crate) async fn of<T>(function: &str, work: impl Future<Output = T>) -> T {
     FUNCTION.scope(function.to_owned(), work).await
 }
 
+/// Does `work` beside what goes on, under the name of the function that this is.
+pub(crate) fn beside(work: impl Future<Output = ()> + Send + 'static) {
+    match FUNCTION.try_with(Clone::clone) {
+        Ok(function) => tokio::spawn(FUNCTION.scope(function, work)),
+        Err(_) => tokio::spawn(work),
+    };
+}
+
 /// Receives a function's name and an IAM action, such as `dynamodb:GetItem`.
 type Listener = dyn Fn(&str, &str) + Send + Sync;
 
@@ -164,6 +172,16 @@ impl FileStore for Told<dyn FileStore> {
         self.calls.tell("s3:PutObject");
         self.calls.tell("s3:GetObject");
         self.of.hand_out(org, file, name)
+    }
+
+    fn put_rows<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
+        self.calls.tell("s3:PutObject");
+        self.of.put_rows(path, file)
+    }
+
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+        self.calls.tell("s3:GetObject");
+        self.of.get_rows(path, content)
     }
 }
 

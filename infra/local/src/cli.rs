@@ -7,10 +7,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use http::StatusCode;
 use shared::crypto::signing_secret::{InvalidSecret, SigningSecret};
-use shared::domain::shards::{AuditShards, DueShards};
 
 use crate::listen::ListenOptions;
-use crate::options::{Options, Seed, StoreAt};
+use crate::options::{Options, Seed};
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -66,17 +65,7 @@ impl From<ServeArgs> for Options {
             ready_file: args.ready_file,
             time_scale: args.time_scale,
             calls_per_second: args.calls_per_second,
-            due_shards: DueShards::FEWEST,
-            audit_shards: AuditShards::FEWEST,
-            store: StoreAt::Embedded,
-            keyring: None,
-            keys: None,
-            files: None,
-            pdf_program: None,
-            calls: None,
-            has_background: true,
-            has_stream: false,
-            has_conflicts: false,
+            ..Self::default()
         }
     }
 }
@@ -162,7 +151,7 @@ mod tests {
         assert_eq!(options.seed, Seed::Demo);
         assert_eq!(options.ready_file, None);
         assert_eq!((options.time_scale, options.calls_per_second), (1, 0));
-        assert_eq!(options.store, StoreAt::Embedded);
+        assert_eq!(options.store, crate::options::StoreAt::Embedded);
     }
 
     #[test]

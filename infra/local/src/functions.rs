@@ -13,6 +13,7 @@ use shared::crypto::keys::Keys;
 use shared::domain::audit::Via;
 use shared::platform::config::BaseUrl;
 use shared::platform::files::FileStore;
+use shared::store::Store;
 use shared::web::entrance::with_entrance;
 use shared::webhook::client::Client;
 use shared::webhook::resolve::SystemResolver;
@@ -72,6 +73,7 @@ impl Functions {
         app: AppState,
         keys: Arc<dyn Keys>,
         files: Arc<dyn FileStore>,
+        rows: StoredRows<'_>,
         calls: Option<Calls>,
     ) -> Result<Self, StartError> {
         let (keys, files) = match &calls {
@@ -81,7 +83,8 @@ impl Functions {
         let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let app = Arc::new(app.with_webhooks(webhooks).with_files(files));
+        let store = app.store.clone().with_row_files(files.clone(), rows.table, rows.rows_min);
+        let app = Arc::new(AppState { store, ..app }.with_webhooks(webhooks).with_files(files));
         let mut api = Routes::new().with_description().with_page(&read_api::DOCS);
         operations(&mut api);
         let api = api.into_router(app.clone());
@@ -91,13 +94,35 @@ impl Functions {
         };
         let api = mcp::router(app.clone(), access(&app.base_url), operations);
         let pages = app_pages().into_iter().map(|(_, pages)| pages).reduce(Pages::merge).unwrap_or_default();
-        let router = complete(pages, app.clone()).merge(api);
+        let router = storing_rows(complete(pages, app.clone()).merge(api), app.store.clone());
         let router = with_one_path(with_entrance(match &calls {
             Some(_) => in_the_name_of_functions(router),
             None => router,
         }));
         Ok(Self { app, router, keys, client, calls })
     }
+}
+
+/// Which rows of lists are stored: those of long ones in this table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredRows<'a> {
+    pub(crate) table: &'a str,
+    pub(crate) rows_min: usize,
+}
+
+/// Stores rows of lists beside what goes on, as a function on Lambda does after its answer.
+fn storing_rows(router: Router, store: Store) -> Router {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (mut router, store) = (router.clone(), store.clone());
+        async move {
+            let answer = tower::Service::call(&mut router, request).await;
+            if store.has_rows_to_store() {
+                calls::beside(async move { store.store_rows().await });
+            }
+            answer
+        }
+    });
+    Router::new().fallback_service(service)
 }
 
 /// Normalizes the path before the functions see it.

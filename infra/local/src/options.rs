@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use shared::crypto::keyring::Keyring;
 use shared::crypto::keys::Keys;
 use shared::domain::shards::{AuditShards, DueShards};
+use shared::limits;
 use shared::platform::files::FileStore;
 
 use crate::calls::Calls;
@@ -28,6 +29,8 @@ pub struct Options {
     pub due_shards: DueShards,
     /// The shards that audit rows of an organization spread over, likewise.
     pub audit_shards: AuditShards,
+    /// Rows of a list from which on they are stored in a file.
+    pub stored_rows_min: usize,
     /// Where the records are.
     pub store: StoreAt,
     /// Keys that sealed the store's secrets; by default, those in the data directory.
@@ -60,6 +63,7 @@ impl Default for Options {
             calls_per_second: 0,
             due_shards: DueShards::FEWEST,
             audit_shards: AuditShards::FEWEST,
+            stored_rows_min: limits::STORED_ROWS_MIN,
             store: StoreAt::Embedded,
             keyring: None,
             keys: None,

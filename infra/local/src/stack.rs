@@ -21,7 +21,7 @@ use tracing::instrument::WithSubscriber;
 use crate::background::Background;
 use crate::data::{self, DataDir, ReadyFile};
 use crate::error::{StartError, in_one_line};
-use crate::functions::Functions;
+use crate::functions::{Functions, StoredRows};
 use crate::options::Options;
 use crate::seed;
 use crate::server::{self, Server};
@@ -98,7 +98,8 @@ impl Stack {
         let origin = BaseUrl::parse(&base_url).map_err(|error| StartError::Store(in_one_line(&error)))?;
         let app = AppState::without_https(store, origin, TimeScale::scaled(options.time_scale));
         let app = app.with_pdfs(pdfs).with_calls(CallBudget::per_second(options.calls_per_second));
-        let functions = Functions::new(app, keys, files.clone(), calls)?;
+        let rows = StoredRows { table: &opened.table, rows_min: options.stored_rows_min };
+        let functions = Functions::new(app, keys, files.clone(), rows, calls)?;
         let credentials = if has_data {
             seed::load(&data_dir, &opened.store, progress).await?
         } else {

@@ -4,10 +4,13 @@ use std::io;
 use std::path::Path as FilePath;
 
 use bytes::Bytes;
+use futures_util::TryStreamExt;
 use futures_util::future::BoxFuture;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use shared::domain::time::Timestamp;
+use shared::limits;
 use shared::platform::files::FilesError;
 
 use crate::{Files, Place};
@@ -51,6 +54,18 @@ impl Place for Folder {
                 Ok(()) | Err(FilesError::NotThere) => Ok(()),
                 Err(error) => Err(error),
             }
+        })
+    }
+
+    fn remove_old<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            let kept = i64::try_from(limits::ROWS_FILE_KEPT.as_secs()).unwrap_or(i64::MAX);
+            let from = Timestamp::now().unix_ms() / 1000 - kept;
+            let files: Vec<_> = self.0.list(Some(&Path::from(path))).try_collect().await.map_err(failed)?;
+            for file in files.iter().filter(|file| file.last_modified.timestamp() < from) {
+                self.remove(file.location.as_ref()).await?;
+            }
+            Ok(())
         })
     }
 

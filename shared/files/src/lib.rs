@@ -6,6 +6,8 @@
 //! - Decision: a file too large for a function's response, such as a bundle of many documents, is written below
 //!   `exports/` and downloaded by a signed link that expires after a minute. No record names such a file, so a rule of
 //!   the bucket removes everything below `exports/` after a day. No other file gets a link.
+//! - Decision: rows of long lists are below `lists/`, so that roles of functions without other files reach only those,
+//!   and a rule removes them.
 //! - Decision: files are separate per organization, named by SHA-256, and verified by hash and size when read.
 //! - Decision: only `object_store`, for the local folder, may bring chrono; `cargo deny` refuses it elsewhere.
 
@@ -19,9 +21,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+#[cfg(feature = "s3")]
+use shared::AppState;
 use shared::domain::agreement::DocumentContent;
 use shared::domain::ids::OrgId;
 use shared::limits;
+#[cfg(feature = "s3")]
+use shared::platform::aws::{AwsSettings, Service};
+#[cfg(feature = "s3")]
+use shared::platform::config::{self, ConfigError};
 use shared::platform::files::{FileStore, FilesError};
 use shared::store::files::Upload;
 
@@ -32,6 +40,9 @@ trait Place: fmt::Debug + Send + Sync {
     fn get<'a>(&'a self, path: &'a str, size: u64) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 
     fn remove<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
+
+    /// Removes the files below a path that are older than [`limits::ROWS_FILE_KEPT`], unless the place has a rule for that.
+    fn remove_old<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
 
     /// Writes a file, and returns a link to it with a `Content-Disposition`. None if a response can carry the file.
     fn hand_out(
@@ -113,6 +124,38 @@ impl FileStore for Files {
     ) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
         Box::pin(Self::hand_out(self, org, file, name))
     }
+
+    fn put_rows<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
+        Box::pin(async move {
+            let path = format!("{LISTS}{path}");
+            self.place.put(&path, file).await?;
+            self.place.remove_old(path.rsplit_once('/').map_or("", |(folder, _)| folder)).await
+        })
+    }
+
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+        Box::pin(async move {
+            let file = self.place.get(&format!("{LISTS}{path}"), content.size_bytes).await?;
+            if DocumentContent::of(&file) == *content { Ok(file) } else { Err(FilesError::Damaged) }
+        })
+    }
+}
+
+/// What the paths of rows of lists begin with.
+const LISTS: &str = "lists/";
+
+/// The state of a function that reads and writes files, in the bucket that `FILES_BUCKET` names. It keeps the rows of
+/// long lists there, for the table that `TABLE_ID` identifies.
+///
+/// # Errors
+/// If a setting is missing or unusable.
+#[cfg(feature = "s3")]
+pub fn of_function(app: AppState) -> Result<AppState, ConfigError> {
+    let bucket = config::required("FILES_BUCKET")?;
+    let files: Arc<dyn FileStore> = Arc::new(Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?));
+    let store = app.store.clone();
+    let store = store.with_row_files(files.clone(), &config::required("TABLE_ID")?, limits::STORED_ROWS_MIN);
+    Ok(AppState { store, ..app.with_files(files) })
 }
 
 fn fits(bytes: u64) -> bool {

@@ -84,6 +84,22 @@ pub const LATE_WRITES_INTERVAL: Duration = Duration::from_mins(1);
 pub const LOG_KEPT: Duration = Duration::from_hours(24);
 /// See [`LOG_KEPT`].
 pub const LISTED_ROWS_AGE_MAX: Duration = Duration::from_hours(20);
+/// Rows of a list from which on who passes over them all stores them in a file, from which others begin.
+pub const STORED_ROWS_MIN: usize = 20_000;
+/// The first rows of a pass. If there are more, it looks for a file with all of them before it goes on.
+pub const FIRST_ROWS_MAX: usize = 1_000;
+/// Who begins from a file and finds more than this part of its rows in the log stores the rows anew.
+pub const STORED_ROWS_LOG_PART: usize = 4;
+/// Ranges of rows that a pass reads side by side, 1 MB at a time: a partition gives some 11 MB a second.
+pub const ROW_RANGES_AT_ONCE: usize = 4;
+/// Responses that a range of a pass is meant to take, by the width of the one before it.
+pub const ROW_RANGE_RESPONSES: u32 = 4;
+/// The time for reading a file with rows, beyond which they are passed over: 10 MB at 5 MB a second.
+pub const ROWS_FILE_READ_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time for storing rows after an answer, for all lists together: the instance answers nothing meanwhile.
+pub const ROWS_FILE_WRITE_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long files with rows are kept: none is used beyond [`LISTED_ROWS_AGE_MAX`]. A rule of the bucket counts whole days.
+pub const ROWS_FILE_KEPT: Duration = Duration::from_hours(24);
 /// Rows of lists that one process keeps in memory, in bytes; those that were listed longest ago go first. A row takes
 /// about 150 bytes. The smallest function that lists has 256 MB.
 pub const LISTED_ROWS_BYTES_MAX: usize = 64 << 20;

@@ -73,6 +73,19 @@ pub trait FileStore: Send + Sync + fmt::Debug {
         file: Bytes,
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
+
+    /// Writes the rows of a list, under a path that ends with their hash. They are removed after
+    /// [`limits::ROWS_FILE_KEPT`], at the earliest.
+    ///
+    /// # Errors
+    /// [`FilesError::Store`].
+    fn put_rows<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>>;
+
+    /// Reads the rows of a list, and verifies their hash and size.
+    ///
+    /// # Errors
+    /// [`FilesError::NotThere`], [`FilesError::Damaged`], [`FilesError::Store`].
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>>;
 }
 
 /// Stores files for a call's records before it takes effect: the call must be the one that names them. Files that

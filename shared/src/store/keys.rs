@@ -536,3 +536,8 @@ pub fn log_entry(org: OrgId, rows: Rows, stamp_ms: i64, id: uuid::Uuid) -> Key {
 pub(super) fn logged_from(stamp_ms: i64) -> String {
     Kind::RowsWritten.prefix(&[&format_args!("{:015}", stamp_ms.max(0))])
 }
+
+/// The pointer to the newest file with the rows of a list.
+pub(super) fn stored_rows(org: OrgId, rows: Rows) -> Key {
+    Kind::RowsStored.key(&[&org, &rows])
+}

@@ -97,9 +97,14 @@ impl<'a> Unpacker<'a> {
         Self(bytes)
     }
 
+    /// Reads a number of things in memory.
+    pub(super) fn size(&mut self) -> Option<usize> {
+        usize::try_from(self.number()?).ok()
+    }
+
     /// Reads bytes behind their number.
     pub(super) fn sized(&mut self) -> Option<&'a [u8]> {
-        let length = usize::try_from(self.number()?).ok()?;
+        let length = self.size()?;
         let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(bytes)

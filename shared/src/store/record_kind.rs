@@ -314,6 +314,8 @@ records! {
     Row = "row of a list": at("ORG#o#r", "i").refers(Chapter::Records);
     /// An entry in the log of a list: the rows that a transaction wrote, by the moment of its attempt.
     RowsWritten = "entry in the log of a list": at("ORG#o#r#LOG", "n#i");
+    /// The pointer to the newest file with all rows of a list.
+    RowsStored = "pointer to the stored rows of a list": at("ORG#o#r#STORED", ".");
 }
 
 impl Rows {

@@ -32,6 +32,7 @@ async fn main() -> ExitCode {
         // Nothing answers there: pages that need no keys work anyway.
         .env("KEYRING_SECRET", "none")
         .env("FILES_BUCKET", "none")
+        .env("TABLE_ID", "none")
         .env("AWS_ENDPOINT_URL_DYNAMODB", stack.dynamodb_url())
         .env("AWS_REGION", "us-east-1")
         .env("AWS_ACCESS_KEY_ID", "local")

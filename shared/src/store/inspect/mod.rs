@@ -342,6 +342,7 @@ impl<'a> Inspector<'a> {
     /// Puts right what was found.
     pub async fn repair(&self, finding: &Finding) -> Result<Repair, StoreError> {
         let Some(changes) = &finding.repair else { return Ok(Repair::Impossible) };
+        let changes = with_forgotten_rows(changes);
         let attempt = || self.store.transact(changes.clone());
         match retry_on_conflict(Budget::attempts(limits::OPERATOR_ATTEMPTS_MAX), attempt).await {
             Ok(TransactionOutcome::Committed) => Ok(Repair::Done),
@@ -435,6 +436,21 @@ fn look_at(sight: &mut Sight<'_>, place: &Place) {
         Chapter::Due => due::look(sight),
         Chapter::Alone => {}
     }
+}
+
+/// The changes of a repair, and the pointers to the stored rows of the lists that they change forgotten: no log tells of it.
+fn with_forgotten_rows(changes: &[Change]) -> Vec<Change> {
+    let key = |change: &Change| match change {
+        Change::Put(item) => Key::of(item),
+        Change::Update(update) => Some(update.key.clone()),
+        Change::Delete(key) => Some(key.clone()),
+        _ => None,
+    };
+    let list = |place: Place| Some((place.org?, place.rows.or(place.kind.declared().own_rows.map(|own| own.rows))?));
+    let lists: BTreeSet<_> =
+        changes.iter().filter_map(key).filter_map(|key| Place::of(&key)).filter_map(list).collect();
+    let forgotten = lists.into_iter().map(|(org, rows)| Change::Delete(keys::stored_rows(org, rows)));
+    changes.iter().cloned().chain(forgotten).collect()
 }
 
 /// Work under way whose due entries follow from no record.

@@ -137,6 +137,7 @@ fn of_funding(org: OrgId) -> Vec<(Kind, Key)> {
         (Kind::TrustReference, keys::trust_reference(org, &reference)),
         (Kind::Row, keys::row(org, Rows::Contacts, id())),
         (Kind::RowsWritten, keys::log_entry(org, Rows::Contacts, 1_790_000_000_000, id())),
+        (Kind::RowsStored, keys::stored_rows(org, Rows::Contacts)),
     ]
 }
 

@@ -7,9 +7,11 @@ use memchr::memmem::Finder;
 use uuid::Uuid;
 
 use super::held_row::{HeldRow, OwnedRow};
+use crate::store::packed::{Packer, Unpacker};
 
 /// Ends each text: no folded text has it, so no needle is found across two.
 const END: char = '\0';
+const END_BYTE: u8 = 0;
 /// What replaced rows may leave behind before the rest moves together, in bytes.
 const WASTE_MAX: usize = 1 << 20;
 
@@ -42,7 +44,61 @@ struct Begin {
     slot: usize,
 }
 
+/// Rows as they are stored: those that are there, in the order of ids, without deletions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// 16 bytes each.
+    pub ids: Vec<u8>,
+    /// Of each row its version and the lengths of its text and its attributes.
+    pub numbers: Vec<u8>,
+    /// Each with its end.
+    pub texts: Vec<u8>,
+    pub attributes: Vec<u8>,
+}
+
 impl HeldRows {
+    pub(super) fn columns(&self) -> Columns {
+        let (mut columns, mut numbers) = (Columns::default(), Packer::default());
+        let length = |range: &Range<usize>| u64::try_from(range.len()).unwrap_or(u64::MAX);
+        for slot in &self.order {
+            let Slot { id, version, text, attributes } = &self.slots[*slot];
+            columns.ids.extend(id.as_bytes());
+            numbers = numbers.number(*version).number(length(text)).number(length(attributes));
+            columns.texts.extend(self.texts[text.clone()].as_bytes());
+            columns.texts.push(END_BYTE);
+            columns.attributes.extend(&self.attributes[attributes.clone()]);
+        }
+        Columns { numbers: numbers.into_bytes(), ..columns }
+    }
+
+    /// None if the columns don't fit each other.
+    pub(super) fn of_columns(columns: Columns) -> Option<Self> {
+        let Columns { ids, numbers, texts, attributes } = columns;
+        let texts = String::from_utf8(texts).ok()?;
+        let count = ids.len() / size_of::<Uuid>();
+        let (mut slots, mut begins) = (Vec::<Slot>::with_capacity(count), Vec::with_capacity(count));
+        let (mut numbers, mut at, mut attributes_at) = (Unpacker::of_bytes(&numbers), 0, 0);
+        for id in ids.chunks(size_of::<Uuid>()) {
+            let (id, version) = (Uuid::from_slice(id).ok()?, numbers.number()?);
+            let (length, attributes_length) = (numbers.size()?, numbers.size()?);
+            let (text, own) = (
+                at..usize::checked_add(at, length)?,
+                attributes_at..usize::checked_add(attributes_at, attributes_length)?,
+            );
+            // The end is one byte, so that the next text begins between characters if this one ends so.
+            let fits = texts.as_bytes().get(text.end) == Some(&END_BYTE) && own.end <= attributes.len();
+            if !fits || slots.last().is_some_and(|last| last.id >= id) {
+                return None;
+            }
+            begins.push(Begin { at, slot: slots.len() });
+            (at, attributes_at) = (text.end + 1, own.end);
+            slots.push(Slot { id, version, text, attributes: own });
+        }
+        let is_whole = at == texts.len() && attributes_at == attributes.len() && numbers.byte().is_none();
+        let order = (0..slots.len()).collect();
+        is_whole.then(|| Self { slots, order, begins, texts, attributes, ..Self::default() })
+    }
+
     /// How many rows there are.
     pub(super) fn count(&self) -> usize {
         self.order.len()
@@ -218,6 +274,33 @@ mod tests {
         assert_eq!(found(""), [true; 4]);
     }
 
+    #[test]
+    fn columns_that_do_not_fit_each_other_are_no_rows() {
+        let mut rows = HeldRows::default();
+        for text in ["ab", "", "ünï"] {
+            rows.apply(Uuid::now_v7(), 300, Some(&row(text)));
+        }
+        let whole = || rows.columns();
+        assert!(HeldRows::of_columns(whole()).is_some());
+        assert_eq!(HeldRows::of_columns(Columns::default()).unwrap().count(), 0);
+        let shorter = |bytes: &[u8]| bytes[..bytes.len() - 1].to_vec();
+        let longer = |bytes: &[u8]| [bytes, &[0]].concat();
+        let swapped: Vec<u8> = whole().ids.chunks(size_of::<Uuid>()).rev().flatten().copied().collect();
+        for (wrong, columns) in [
+            ("an id too short", Columns { ids: shorter(&whole().ids), ..whole() }),
+            ("ids out of order", Columns { ids: swapped, ..whole() }),
+            ("a number too few", Columns { numbers: shorter(&whole().numbers), ..whole() }),
+            ("a number too many", Columns { numbers: longer(&whole().numbers), ..whole() }),
+            ("a text without its end", Columns { texts: shorter(&whole().texts), ..whole() }),
+            ("a text too many", Columns { texts: longer(&whole().texts), ..whole() }),
+            ("no text", Columns { texts: vec![0xff], ..whole() }),
+            ("attributes too short", Columns { attributes: shorter(&whole().attributes), ..whole() }),
+            ("attributes too long", Columns { attributes: longer(&whole().attributes), ..whole() }),
+        ] {
+            assert!(HeldRows::of_columns(columns).is_none(), "{wrong}");
+        }
+    }
+
     proptest! {
         /// Whatever is applied, in whatever order and how often: the newest version of each record is there.
         #[test]
@@ -241,7 +324,12 @@ mod tests {
             let there: Vec<&String> = newest.values().filter_map(|(_, text)| text.as_ref()).collect();
             prop_assert_eq!(texts(&rows), there.iter().map(|text| text.as_str()).collect::<Vec<_>>());
             let found: Vec<bool> = there.iter().map(|text| text.contains(&needle)).collect();
-            prop_assert_eq!(rows.containing(&needle), found);
+            prop_assert_eq!(rows.containing(&needle), &*found);
+            let again = HeldRows::of_columns(rows.columns()).unwrap();
+            let all = |rows: &HeldRows| (0..rows.count()).map(|at| format!("{:?}", rows.at(at))).collect::<Vec<_>>();
+            prop_assert_eq!(all(&again), all(&rows), "as they are stored");
+            prop_assert_eq!(again.containing(&needle), found);
+            prop_assert_eq!(again.columns(), rows.columns());
         }
     }
 }

@@ -3,9 +3,11 @@
 mod held_row;
 mod held_rows;
 mod log;
+mod pass;
 #[cfg(test)]
 mod simulation;
 mod snapshots;
+mod stored;
 
 use std::fmt::Display;
 use std::marker::PhantomData;

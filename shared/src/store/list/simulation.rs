@@ -1,7 +1,9 @@
 //! Simulates writers and readers of one list, each with a clock of its own, over a table that answers a page at a time.
 //!
-//! Every list must have what was acknowledged before it began, and no reader may see a record go back. Writers, stamps,
-//! entries, rows and windows are those of the product; the table, time and defects are made up.
+//! Every list must have what was acknowledged before it began, and no reader may see a record go back. Readers store their
+//! rows at any moment and forget them, and begin from any file that was stored, or pass over the rows in any order. Files
+//! may be lost or damaged, and entries expire. Writers, stamps, entries, rows, their columns and windows are those of the
+//! product; the table, time and defects are made up.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +11,21 @@ use fastrand::Rng;
 use uuid::Uuid;
 
 use super::OwnedRow;
-use super::held_rows::HeldRows;
+use super::held_rows::{Columns, HeldRows};
 use super::log::{self, RowWrite, logged};
-use super::snapshots::{Readings, ms};
+use super::snapshots::{Readings, is_fresh, ms};
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::store::change::Change;
 use crate::store::item::{Item, STAMP, number};
-use crate::store::keys::{self, Key, Rows};
+use crate::store::keys::{self, DROP_AT, Key, Rows};
 use crate::store::record;
 
 const BEGIN: i64 = 1_790_000_000_000;
 const RECORDS: usize = 2;
-const STEPS: usize = 120;
-/// Rows or entries of one response.
+const STEPS: usize = 160;
+/// Entries of one response. One of a pass has one row.
 const PAGE: usize = 2;
 
 /// A part of the protocol that is left out.
@@ -38,6 +40,10 @@ enum Defect {
     StampsMayFall,
     /// The log is read from the beginning of the last reading by the reader's clock.
     NoWindow,
+    /// A file counts as read when it was stored.
+    FilesAsOfStoring,
+    /// A file is used although entries since may have expired.
+    FilesOfAnyAge,
 }
 
 #[derive(Debug, Default)]
@@ -48,6 +54,15 @@ struct Table {
     /// Whether each version of a record deleted it.
     deletions: BTreeMap<(usize, u64), bool>,
     acknowledged: BTreeMap<usize, u64>,
+    files: Vec<File>,
+}
+
+/// The rows of a reader that it stored.
+#[derive(Debug, Clone)]
+struct File {
+    columns: Columns,
+    as_of: i64,
+    passed_at: i64,
 }
 
 struct Writer {
@@ -68,6 +83,7 @@ struct Reader {
     skew: i64,
     rows: HeldRows,
     readings: Option<Readings>,
+    passed_at: i64,
     /// Two lists that are answered side by side.
     under_way: [Option<Reading>; 2],
     /// The newest version of each record that was listed.
@@ -75,19 +91,40 @@ struct Reader {
     applied: u64,
 }
 
+impl Reader {
+    fn new(skew: i64) -> Self {
+        let (rows, seen) = (HeldRows::default(), BTreeMap::new());
+        Self { skew, rows, readings: None, passed_at: 0, under_way: [None, None], seen, applied: 0 }
+    }
+}
+
 struct Reading {
     began: i64,
     before: Option<Readings>,
     acknowledged: BTreeMap<usize, u64>,
-    is_pass: bool,
-    is_read: bool,
+    of: Source,
     /// Where the next response begins.
     next: String,
     entries: Vec<Item>,
 }
 
+/// What is read, before the rows count that were there.
+enum Source {
+    /// The rows of records, in any order.
+    Pass {
+        left: Vec<usize>,
+        rows: HeldRows,
+    },
+    File(File),
+    Log,
+    /// The last response takes its time, too: another list may be answered before this one counts.
+    Nothing(Option<(HeldRows, i64)>),
+}
+
 struct World {
     defect: Defect,
+    /// Whether readers keep what they read, side by side.
+    is_calm: bool,
     rng: Rng,
     now: i64,
     org: OrgId,
@@ -104,21 +141,18 @@ impl World {
         let mut skew =
             || if rng.bool() { [skew_max, -skew_max][rng.usize(..2)] } else { rng.i64(-skew_max..=skew_max) };
         let writers = (0..3).map(|_| Writer { skew: skew(), underway: None }).collect();
-        let reader = |skew| Reader {
-            skew,
-            rows: HeldRows::default(),
-            readings: None,
-            under_way: [None, None],
-            seen: BTreeMap::new(),
-            applied: 0,
-        };
-        let readers = (0..2).map(|_| reader(skew())).collect();
+        let readers = (0..2).map(|_| Reader::new(skew())).collect();
         let ids = (0..RECORDS).map(|_| Uuid::now_v7()).collect();
-        Self { defect, rng, now: BEGIN, org: OrgId::new(), ids, table: Table::default(), writers, readers }
+        // The rarest faults take lists that are answered side by side all the time.
+        let is_calm = [Defect::NoDeletionsKept, Defect::StampsMayFall].contains(&defect) || rng.bool();
+        Self { defect, is_calm, rng, now: BEGIN, org: OrgId::new(), ids, table: Table::default(), writers, readers }
     }
 
     fn step(&mut self) -> Result<(), String> {
         self.now += [0, 1, 200, 5_000, 9_000, 30_000][self.rng.usize(..6)];
+        if !self.is_calm && self.rng.u8(..60) == 0 {
+            self.hours_pass();
+        }
         // What takes effect until now, in that order.
         let effect_at = |writer: &Writer| writer.underway.as_ref().map(|underway| underway.effect_at);
         let mut due: Vec<(i64, usize)> =
@@ -132,9 +166,44 @@ impl World {
         let actor = self.rng.usize(..self.writers.len() + self.readers.len());
         match actor.checked_sub(self.writers.len()) {
             None => self.write(actor),
-            Some(reader) => self.read(reader)?,
+            Some(reader) => match self.rng.u8(..16) {
+                0 if !self.is_calm => self.store(reader),
+                1 if !self.is_calm => self.readers[reader] = Reader::new(self.readers[reader].skew),
+                _ => self.read(reader)?,
+            },
         }
         Ok(())
+    }
+
+    /// No list takes so long. Entries that have expired are removed in any order.
+    fn hours_pass(&mut self) {
+        self.now += 10 * 3_600_000;
+        for reader in &mut self.readers {
+            reader.under_way = [None, None];
+        }
+        let (now, rng) = (self.now / 1000, &mut self.rng);
+        self.table.log.retain(|_, entry| number::<i64>(entry, DROP_AT).unwrap() > now || rng.bool());
+    }
+
+    fn store(&mut self, at: usize) {
+        let Reader { skew, rows, readings, passed_at, .. } = &self.readers[at];
+        let Some(readings) = readings else { return };
+        let is_late = self.defect == Defect::FilesAsOfStoring;
+        let as_of = if is_late { self.now + skew } else { readings.late_writes_at };
+        self.table.files.push(File { columns: rows.columns(), as_of, passed_at: *passed_at });
+    }
+
+    /// A file that the reader may begin from. Some are lost, some damaged.
+    fn file(&mut self, now: i64) -> Option<File> {
+        if self.table.files.is_empty() || self.rng.u8(..8) == 0 {
+            return None;
+        }
+        let newest = self.table.files.len();
+        let mut file = self.table.files[self.rng.usize(newest.saturating_sub(4)..newest)].clone();
+        if self.rng.u8(..8) == 0 {
+            file.columns.ids.push(0);
+        }
+        Some(file).filter(|file| self.defect == Defect::FilesOfAnyAge || is_fresh(file.passed_at, now))
     }
 
     fn write(&mut self, writer: usize) {
@@ -184,57 +253,86 @@ impl World {
         }
     }
 
-    fn read(&mut self, at: usize) -> Result<(), String> {
-        let (now, defect) = (self.now + self.readers[at].skew, self.defect);
-        let reader = &mut self.readers[at];
-        // While one passes over the rows, the other waits.
-        let passing =
-            reader.under_way.iter().position(|reading| reading.as_ref().is_some_and(|reading| reading.is_pass));
-        let list = passing.unwrap_or_else(|| self.rng.usize(..2));
-        let mut reading = reader.under_way[list].take().unwrap_or_else(|| {
-            let from = reader.readings.map(|readings| match defect {
-                Defect::ShortWindow => readings.from(now) + ms(limits::LOG_WINDOW) / 2,
-                Defect::NoWindow => readings.from(now) + ms(limits::LOG_WINDOW),
-                _ => readings.from(now),
-            });
-            let acknowledged = self.table.acknowledged.clone();
-            let next = from.map_or_else(String::new, keys::logged_from);
-            Reading {
-                began: now,
-                before: reader.readings,
-                acknowledged,
-                is_pass: from.is_none(),
-                is_read: false,
-                next,
-                entries: Vec::new(),
-            }
+    fn begin(&mut self, at: usize, now: i64) -> Reading {
+        if self.readers[at].readings.is_some() && !is_fresh(self.readers[at].passed_at, now) {
+            self.readers[at] = Reader::new(self.readers[at].skew);
+        }
+        let before = self.readers[at].readings;
+        let file = if before.is_none() { self.file(now) } else { None };
+        let before = before.or(file.as_ref().map(|file| Readings::begin(file.as_of)));
+        let from = before.map(|before| match self.defect {
+            Defect::ShortWindow => before.from(now) + ms(limits::LOG_WINDOW) / 2,
+            Defect::NoWindow => before.from(now) + ms(limits::LOG_WINDOW),
+            _ => before.from(now),
         });
-        // The last response takes its time, too: another list may be answered before this one counts.
-        let is_over = if reading.is_read {
-            true
-        } else if reading.is_pass {
-            let next: usize = reading.next.parse().unwrap_or_default();
-            let page = self.table.records.range(next..).take(PAGE);
-            for (record, (version, _, row)) in page {
-                if let Some(row) = row {
-                    reader.rows.apply(self.ids[*record], *version, Some(&OwnedRow::of(row)));
-                }
-            }
-            reading.next = (next + PAGE).to_string();
-            reading.is_read = next + PAGE >= RECORDS;
-            false
-        } else {
-            let page: Vec<(&String, &Item)> = self.table.log.range(reading.next.clone()..).take(PAGE).collect();
-            reading.entries.extend(page.iter().map(|(_, entry)| (*entry).clone()));
-            if let Some((last, _)) = page.last() {
-                reading.next = format!("{last}~");
-            }
-            reading.is_read = page.len() < PAGE;
-            false
+        let of = match (before, file) {
+            (_, Some(file)) => Source::File(file),
+            (Some(_), None) => Source::Log,
+            (None, None) => self.pass(),
         };
-        if !is_over {
-            reader.under_way[list] = Some(reading);
-            return Ok(());
+        let acknowledged = self.table.acknowledged.clone();
+        let next = from.map_or_else(String::new, keys::logged_from);
+        Reading { began: now, before, acknowledged, of, next, entries: Vec::new() }
+    }
+
+    /// Ranges are read side by side, so rows come in any order.
+    fn pass(&mut self) -> Source {
+        let mut left: Vec<usize> = (0..RECORDS).collect();
+        self.rng.shuffle(&mut left);
+        Source::Pass { left, rows: HeldRows::default() }
+    }
+
+    fn read(&mut self, at: usize) -> Result<(), String> {
+        let now = self.now + self.readers[at].skew;
+        // While one begins anew, the other waits.
+        let is_first = self.readers[at].readings.is_none();
+        let first = self.readers[at].under_way.iter().position(|reading| is_first && reading.is_some());
+        let list = first.unwrap_or_else(|| self.rng.usize(..2));
+        let reading = self.readers[at].under_way[list].take();
+        let mut reading = reading.unwrap_or_else(|| self.begin(at, now));
+        let of = std::mem::replace(&mut reading.of, Source::Nothing(None));
+        reading.of = match of {
+            Source::Nothing(begun) => {
+                self.finish(at, begun, &reading);
+                return self.check(at, &reading.acknowledged);
+            }
+            Source::Pass { mut left, mut rows } => {
+                let record = left.pop().unwrap();
+                if let Some((version, _, Some(row))) = self.table.records.get(&record) {
+                    rows.apply(self.ids[record], *version, Some(&OwnedRow::of(row)));
+                }
+                if left.is_empty() { Source::Nothing(Some((rows, reading.began))) } else { Source::Pass { left, rows } }
+            }
+            of => self.read_log(&mut reading.next, &mut reading.entries, of),
+        };
+        if matches!(reading.of, Source::Pass { .. }) && !reading.next.is_empty() {
+            reading = Reading { before: None, next: String::new(), entries: Vec::new(), ..reading };
+        }
+        self.readers[at].under_way[list] = Some(reading);
+        Ok(())
+    }
+
+    /// What is left to read after a response.
+    fn read_log(&mut self, next: &mut String, entries: &mut Vec<Item>, of: Source) -> Source {
+        let page: Vec<(&String, &Item)> = self.table.log.range(next.clone()..).take(PAGE).collect();
+        entries.extend(page.iter().map(|(_, entry)| (*entry).clone()));
+        if let Some((last, _)) = page.last() {
+            *next = format!("{last}~");
+        }
+        if page.len() == PAGE {
+            return of;
+        }
+        let Source::File(file) = of else { return Source::Nothing(None) };
+        match HeldRows::of_columns(file.columns) {
+            Some(rows) => Source::Nothing(Some((rows, file.passed_at))),
+            None => self.pass(),
+        }
+    }
+
+    fn finish(&mut self, at: usize, begun: Option<(HeldRows, i64)>, reading: &Reading) {
+        let (reader, defect) = (&mut self.readers[at], self.defect);
+        if let Some(begun) = begun {
+            (reader.rows, reader.passed_at) = begun;
         }
         for written in reading.entries.iter().flat_map(|entry| log::read(entry).unwrap()) {
             reader.applied += 1;
@@ -246,7 +344,6 @@ impl World {
         }
         let begun = Readings::begin(reading.began);
         reader.readings = Some(reading.before.map_or(begun, |before| before.after(reading.began)));
-        self.check(at, &reading.acknowledged)
     }
 
     /// A record that is not there has its last known deletion.
@@ -290,9 +387,15 @@ fn every_list_has_what_was_acknowledged_before_it_began() {
 
 #[test]
 fn each_part_of_the_protocol_is_needed() {
-    for defect in
-        [Defect::ShortWindow, Defect::NoWindow, Defect::NoVersions, Defect::NoDeletionsKept, Defect::StampsMayFall]
-    {
+    for defect in [
+        Defect::ShortWindow,
+        Defect::NoWindow,
+        Defect::NoVersions,
+        Defect::NoDeletionsKept,
+        Defect::StampsMayFall,
+        Defect::FilesAsOfStoring,
+        Defect::FilesOfAnyAge,
+    ] {
         let fault = (0..100_000).find_map(|seed| run(seed, defect).err());
         assert!(fault.is_some(), "{defect:?} is not found");
     }

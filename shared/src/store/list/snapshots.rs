@@ -1,6 +1,7 @@
 //! The rows of lists that a process keeps in memory, brought up to now for each list.
 //!
-//! A list has what was acknowledged before it began. The first one passes over all rows. A later one reads the log from
+//! A list has what was acknowledged before it began. The first one passes over all rows, or of a long list begins from a
+//! [file](super::stored) with them. A later one reads the log from
 //! [`LOG_WINDOW`](crate::limits::LOG_WINDOW) before `as_of`, the moment by this process's clock when the last reading began:
 //! what took effect after that has a stamp of at least `as_of - LOG_WINDOW` (see the limit), so nothing is left out. What
 //! was applied before comes again, and counts once, since only a later version replaces a row. Deletions stay in memory,
@@ -8,27 +9,66 @@
 //! reading that includes an older entry also includes the deletion.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::ID;
-use super::held_rows::HeldRows;
+use super::held_rows::{Columns, HeldRows};
 use super::log::{self, Written};
+use super::pass::Pass;
+use super::stored::RowFiles;
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::store::item::VERSION;
-use crate::store::keys::{self, Rows, SORT};
+use crate::store::keys::{self, Rows};
 use crate::store::query::Query;
 use crate::store::{OrgStore, StoreError};
 
 /// The rows of one list, and up to when.
 #[derive(Debug)]
-struct Snapshot {
+pub(super) struct Snapshot {
     rows: RwLock<HeldRows>,
     readings: Mutex<Readings>,
-    passed_at: i64,
+    /// When the pass began that these rows come from.
+    pub passed_at: i64,
+}
+
+impl Snapshot {
+    pub(super) fn new(rows: HeldRows, readings: Readings, passed_at: i64) -> Self {
+        Self { rows: RwLock::new(rows), readings: Mutex::new(readings), passed_at }
+    }
+
+    pub(super) fn readings(&self) -> Readings {
+        *self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what a reading of the log found.
+    pub(super) fn apply(&self, written: &[Written], readings: Readings) {
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        for Written { id, version, row } in written {
+            rows.apply(*id, *version, row.as_ref());
+        }
+        drop(rows);
+        *self.readings.lock().unwrap_or_else(PoisonError::into_inner) = readings;
+    }
+
+    /// None if the rows take more memory.
+    pub(super) fn columns(&self, bytes_max: usize) -> Option<Columns> {
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        (rows.bytes() <= bytes_max).then(|| rows.columns())
+    }
+}
+
+/// The rows that a first list begins with.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub snapshot: Snapshot,
+    pub is_to_be_stored: bool,
+}
+
+/// Whether rows may be used that were passed over at a moment.
+pub(super) fn is_fresh(passed_at: i64, now: i64) -> bool {
+    now - passed_at < ms(limits::LISTED_ROWS_AGE_MAX)
 }
 
 /// When the rows or the log were read, by this process's clock in milliseconds since 1970.
@@ -37,7 +77,7 @@ pub(super) struct Readings {
     /// When the last reading began. Everything that took effect before is applied.
     as_of: i64,
     /// When the last reading began that went as far back as writes may come late.
-    late_writes_at: i64,
+    pub late_writes_at: i64,
 }
 
 impl Readings {
@@ -61,16 +101,26 @@ impl Readings {
     }
 }
 
+type List = (OrgId, Rows);
+
 /// Locked while one list passes over the rows; the others wait for it.
 type Slot = Arc<AsyncMutex<Option<Arc<Snapshot>>>>;
 
 /// The rows of lists in memory, of all handles of a table in this process.
 #[derive(Debug, Clone, Default)]
-pub(in crate::store) struct Snapshots(Arc<Mutex<Held>>);
+pub(in crate::store) struct Snapshots(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    held: Mutex<Held>,
+    files: OnceLock<RowFiles>,
+}
 
 #[derive(Debug, Default)]
 struct Held {
-    lists: HashMap<(OrgId, Rows), HeldList>,
+    lists: HashMap<List, HeldList>,
+    /// Rows to be stored after the answer.
+    unstored: HashMap<List, Arc<Snapshot>>,
     uses: u64,
     bytes: usize,
 }
@@ -84,10 +134,27 @@ struct HeldList {
 
 impl Snapshots {
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slot(&self, list: (OrgId, Rows)) -> Slot {
+    /// The first place counts.
+    pub(super) fn store_in(&self, files: RowFiles) {
+        let _ = self.0.files.set(files);
+    }
+
+    pub(super) fn files(&self) -> Option<&RowFiles> {
+        self.0.files.get()
+    }
+
+    pub(super) fn has_unstored(&self) -> bool {
+        !self.held().unstored.is_empty()
+    }
+
+    pub(super) fn take_unstored(&self) -> HashMap<List, Arc<Snapshot>> {
+        std::mem::take(&mut self.held().unstored)
+    }
+
+    fn slot(&self, list: List) -> Slot {
         let mut held = self.held();
         held.uses += 1;
         let now = held.uses;
@@ -97,7 +164,7 @@ impl Snapshots {
     }
 
     /// Notes the size of a list, and lets go those that were used longest ago while there is too much.
-    fn keep(&self, list: (OrgId, Rows), bytes: usize, bytes_max: usize) {
+    fn keep(&self, list: List, bytes: usize, bytes_max: usize) {
         let mut held = self.held();
         let Some(used) = held.lists.get_mut(&list) else { return };
         let before = std::mem::replace(&mut used.bytes, bytes);
@@ -125,49 +192,47 @@ impl OrgStore {
     async fn snapshot(&self, kind: Rows, slot: &Slot) -> Result<Arc<Snapshot>, StoreError> {
         let mut held = slot.lock().await;
         let now = Timestamp::now().unix_ms();
-        if let Some(snapshot) = held.as_ref().filter(|held| now - held.passed_at < ms(limits::LISTED_ROWS_AGE_MAX)) {
+        if let Some(snapshot) = held.as_ref().filter(|held| is_fresh(held.passed_at, now)) {
             let snapshot = snapshot.clone();
             drop(held);
-            self.read_log(kind, &snapshot, now).await?;
+            let before = snapshot.readings();
+            let written = self.logged_since(kind, before.from(now)).await?;
+            snapshot.apply(&written, before.after(now));
             return Ok(snapshot);
         }
-        let snapshot = Arc::new(self.pass_over(kind, now).await?);
+        let Found { snapshot, is_to_be_stored } = Box::pin(self.first_rows(kind, now)).await?;
+        let snapshot = Arc::new(snapshot);
         *held = Some(snapshot.clone());
+        if is_to_be_stored {
+            self.store.snapshots.held().unstored.insert((self.org, kind), snapshot.clone());
+        }
         Ok(snapshot)
     }
 
-    async fn pass_over(&self, kind: Rows, now: i64) -> Result<Snapshot, StoreError> {
-        let (mut rows, mut unreadable) = (HeldRows::default(), 0_u64);
-        let own = kind.own();
-        let attributes: Vec<&str> =
-            own.iter().flat_map(|own| [SORT, ID, VERSION].iter().chain(own.attributes)).copied().collect();
-        self.store
-            .each(Query::of(keys::rows(self.org, kind)).only(&attributes), |row| {
-                match own.map_or_else(|| Written::of_row(&row), |own| Written::of_own_row(&row, own)) {
-                    Some(Written { id, version, row }) => rows.apply(id, version, row.as_ref()),
-                    None => unreadable += 1,
-                }
-            })
-            .await?;
-        if unreadable > 0 {
-            return Err(StoreError::Unreadable(format!("{unreadable} rows without an id or a version")));
+    /// Passes over the rows, unless there is a file with them.
+    async fn first_rows(&self, kind: Rows, now: i64) -> Result<Found, StoreError> {
+        let mut pass = Pass::new(self.org, kind);
+        let rows_min = self.store.snapshots.files().map(|files| files.rows_min);
+        let first = limits::FIRST_ROWS_MAX.min(rows_min.unwrap_or(usize::MAX));
+        if let Some(rest) = pass.begin(&self.store, first).await? {
+            if let Some(found) = self.begin_from_file(kind, now).await {
+                return Ok(found);
+            }
+            pass.go_on(&self.store, rest, now).await?;
         }
-        Ok(Snapshot { rows: RwLock::new(rows), readings: Mutex::new(Readings::begin(now)), passed_at: now })
+        let rows = pass.into_rows()?;
+        let is_to_be_stored = rows_min.is_some_and(|rows_min| rows_min <= rows.count());
+        Ok(Found { snapshot: Snapshot::new(rows, Readings::begin(now), now), is_to_be_stored })
     }
 
-    async fn read_log(&self, kind: Rows, snapshot: &Snapshot, now: i64) -> Result<(), StoreError> {
-        let readings = || snapshot.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = *readings();
-        let from = keys::logged_from(before.from(now));
-        let entries = self.store.all(Query::of(keys::log(self.org, kind)).from(from)).await?;
-        let written = entries.iter().map(log::read).collect::<Result<Vec<_>, _>>()?;
-        let mut rows = snapshot.rows.write().unwrap_or_else(PoisonError::into_inner);
-        for written in written.iter().flatten() {
-            rows.apply(written.id, written.version, written.row.as_ref());
+    /// What the log says from a stamp on.
+    pub(super) async fn logged_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Written>, StoreError> {
+        let query = Query::of(keys::log(self.org, kind)).from(keys::logged_from(stamp_ms));
+        let mut written = Vec::new();
+        for entry in self.store.all(query).await? {
+            written.extend(log::read(&entry)?);
         }
-        drop(rows);
-        *readings() = before.after(now);
-        Ok(())
+        Ok(written)
     }
 }
 

@@ -18,10 +18,12 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use shared::domain::ids::WorkspaceId;
 use shared::limits;
+use shared::store::keys::Rows;
 use tests::client::Answer;
+use tests::wait::eventually;
 use tests::{Needs, Org, Stack, spec};
 
-use measure::{ServiceLog, measure};
+use measure::{ServiceLog, measure, measure_first};
 use report::{EightRow, ListRow, OperationRow, Report, Seeding};
 use seed::Contacts;
 
@@ -31,6 +33,8 @@ const WORKSPACES: &str = "/api/v1/workspaces";
 const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/api.json");
 
 const SHORT_LIST: usize = 100;
+/// Instances whose first list is measured.
+const FIRST_LISTS: usize = 7;
 
 const CONNECTIONS: usize = 8;
 const TOGETHER: usize = 2000;
@@ -64,6 +68,10 @@ async fn main() -> ExitCode {
             postgresql: postgresql.as_ref().map(|figures| figures.calls_per_s_of_eight),
         });
         lists.extend(ours.into_iter().map(|row| row.beside(postgresql.as_ref())));
+        if size > limits::FIRST_ROWS_MAX {
+            eprintln!("Measuring first lists of {size} contacts");
+            report.lists.extend(first_lists_of(&org, &contacts).await);
+        }
     }
 
     let log = ServiceLog::read(stack.log_file(), lists.iter().map(|list| &list.calls).next_back()).await;
@@ -213,6 +221,29 @@ async fn first_pages_of_eight(org: &Org, contacts: usize) -> f64 {
         is_page(&answer, contacts, seed::PAGE);
     }
     TOGETHER as f64 / began.elapsed().as_secs_f64()
+}
+
+/// First lists of instances that were just started: over all rows, and from a file with them.
+async fn first_lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Figures>> {
+    org.a_day_passes_for_lists_of(Rows::Contacts).await;
+    let (length, table) = (contacts.ids.len(), org.stack().table());
+    let list = |instance: &Stack| org.at(instance).get(CONTACTS).query("limit", seed::PAGE);
+    let from = limits::STORED_ROWS_MIN.min(length);
+    let mut rows = Vec::new();
+    for (name, rows_min) in [("first, over all rows", usize::MAX), ("first, from a file", from)] {
+        if rows_min == from {
+            let stores = org.stack().instance_on(table, from);
+            list(&stores).send().await.ok(200);
+            eventually("stored rows", async || org.stored_rows(Rows::Contacts).await).await;
+        }
+        let instances: Vec<Arc<Stack>> = (0..FIRST_LISTS).map(|_| org.stack().instance_on(table, rows_min)).collect();
+        let calls = instances.iter().map(|instance| (org.at(instance).get("/api/v1/me"), list(instance)));
+        let calls = measure_first("list_contacts", calls, |answer| is_page(answer, length, seed::PAGE)).await;
+        let log = ServiceLog::of_instances(instances.iter().map(|instance| instance.log_file()), &calls).await;
+        let case = seed::ListCase { name, offset: 0, needle: None };
+        rows.push(ListRow::new(length, &case, length, calls).with_figures(&log));
+    }
+    rows
 }
 
 /// Pages of a ledger that is nearly all payments: from both ends, by filter and by needle.

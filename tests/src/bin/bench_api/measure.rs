@@ -52,6 +52,24 @@ pub async fn measure(
     measured
 }
 
+/// Sends one call to each of some instances that were just started.
+pub async fn measure_first(
+    operation: &'static str,
+    instances: impl IntoIterator<Item = (Request, Request)>,
+    mut check: impl FnMut(&Answer),
+) -> Calls {
+    let mut measured = Calls { operation, times: Vec::new(), request_ids: Vec::new() };
+    for (warm_up, call) in instances {
+        warm_up.send().await;
+        let sent = Instant::now();
+        let answer = call.send().await;
+        measured.times.push(sent.elapsed());
+        measured.request_ids.push(answer.request_id());
+        check(&answer);
+    }
+    measured
+}
+
 pub struct Figures {
     pub calls: usize,
     pub p50_ms: f64,
@@ -64,6 +82,15 @@ pub struct Figures {
 pub struct ServiceLog(HashMap<String, Value>);
 
 impl ServiceLog {
+    /// The log of several instances, of which each answered one of the calls.
+    pub async fn of_instances(files: impl IntoIterator<Item = &Path>, calls: &Calls) -> Self {
+        let mut lines = HashMap::new();
+        for (file, id) in files.into_iter().zip(&calls.request_ids) {
+            lines.insert(id.clone(), log::line(file, id).await);
+        }
+        Self(lines)
+    }
+
     pub async fn read(file: &Path, last: Option<&Calls>) -> Self {
         if let Some(request_id) = last.and_then(|calls| calls.request_ids.last()) {
             log::line(file, request_id).await;

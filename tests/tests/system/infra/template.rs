@@ -236,7 +236,7 @@ fn value_of(variable: &str, org: &Org) -> String {
         "CLIENT_ADDRESS_HEADER" => "CloudFront-Viewer-Address".to_owned(),
         "CLIENT_ADDRESS_SECRET" => "s".repeat(32),
         "DELIVERY_QUEUE_URL" | "RETRY_QUEUE_URL" => "http://127.0.0.1:9/queue".to_owned(),
-        "FILES_BUCKET" | "KEYRING_SECRET" | "DOCUMENTS_FUNCTION" => "none".to_owned(),
+        "FILES_BUCKET" | "TABLE_ID" | "KEYRING_SECRET" | "DOCUMENTS_FUNCTION" => "none".to_owned(),
         "MCP_HOSTS" => "d111.cloudfront.example".to_owned(),
         "MCP_ORIGINS" => "https://agent.example".to_owned(),
         other => panic!("a setting that this test does not know: {other}"),

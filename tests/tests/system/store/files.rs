@@ -116,6 +116,14 @@ impl FileStore for Meeting<'_> {
     ) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
         self.org.stack().files().hand_out(org, file, name)
     }
+
+    fn put_rows<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), FilesError>> {
+        self.org.stack().files().put_rows(path, file)
+    }
+
+    fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>> {
+        self.org.stack().files().get_rows(path, content)
+    }
 }
 
 #[tokio::test]

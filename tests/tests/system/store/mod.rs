@@ -13,3 +13,4 @@ mod papering;
 mod races;
 mod restart;
 mod restored;
+mod stored_rows;

@@ -1,0 +1,235 @@
+//! Passes over all rows of a list, in ranges side by side.
+//!
+//! Rows sort by ids, which begin with their time. Nothing says how many rows a time has, so ranges are found on the way:
+//! while there is room for another, the last one is split where a few more responses as wide as the one before should
+//! end. What remains of a range that was too long is split again, so ranges end up balanced, whether records came
+//! evenly, in an import, or both.
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use uuid::Uuid;
+
+use super::ID;
+use super::held_rows::HeldRows;
+use super::log::Written;
+use crate::domain::ids::OrgId;
+use crate::limits;
+use crate::store::item::{Item, VERSION, text};
+use crate::store::keys::{self, Key, Rows, SORT};
+use crate::store::query::Query;
+use crate::store::record_kind::OwnRows;
+use crate::store::{Store, StoreError};
+
+/// A pass over the rows of a list.
+#[derive(Debug)]
+pub(super) struct Pass {
+    partition: String,
+    own: Option<OwnRows>,
+    attributes: Vec<&'static str>,
+    read: Vec<Written>,
+    unreadable: u64,
+}
+
+/// Rows behind a key, up to an id.
+#[derive(Debug, Clone, PartialEq)]
+struct Range {
+    after: Item,
+    to: Option<u128>,
+    /// How far apart the ids of the response before were.
+    width: u128,
+}
+
+impl Range {
+    /// A part that a few responses should suffice for, or half of it, and the rest. No rest if there is no id between.
+    fn split(self, newest: u128) -> (Self, Option<Self>) {
+        let (Some(begin), Some(key)) = (id_at(&self.after), Key::of(&self.after)) else { return (self, None) };
+        let half = self.to.unwrap_or(newest).saturating_sub(begin) / 2;
+        let step = self.width.saturating_mul(limits::ROW_RANGE_RESPONSES.into()).min(half);
+        if step == 0 {
+            return (self, None);
+        }
+        let middle = begin + step;
+        let after = keys::with_sort(key.partition().to_owned(), &Uuid::from_u128(middle).to_string()).into_item();
+        (Self { to: Some(middle), ..self.clone() }, Some(Self { after, ..self }))
+    }
+
+    fn query<'a>(&self, all: Query<'a>) -> Query<'a> {
+        let from = text(&self.after, SORT).unwrap_or_default();
+        match self.to {
+            Some(to) => all.between(from, Uuid::from_u128(to)),
+            None => all.from(from.to_owned()),
+        }
+    }
+}
+
+/// The id that a sort key begins with.
+fn id_at(key: &Item) -> Option<u128> {
+    let id = text(key, SORT)?.split('#').next()?;
+    id.parse::<Uuid>().ok().map(|id| id.as_u128())
+}
+
+/// The largest id of a moment, in milliseconds since 1970.
+fn newest_at(now: i64) -> u128 {
+    (u128::try_from(now).unwrap_or_default() + 1) << 80
+}
+
+fn width_of(items: &[Item]) -> u128 {
+    let ends = items.first().and_then(id_at).zip(items.last().and_then(id_at));
+    ends.map_or(0, |(first, last)| last.saturating_sub(first))
+}
+
+impl Pass {
+    pub(super) fn new(org: OrgId, kind: Rows) -> Self {
+        let own = kind.own();
+        let attributes = own.iter().flat_map(|own| [SORT, ID, VERSION].iter().chain(own.attributes)).copied().collect();
+        Self { partition: keys::rows(org, kind), own, attributes, read: Vec::new(), unreadable: 0 }
+    }
+
+    fn query(&self) -> Query<'_> {
+        Query::of(self.partition.clone()).only(&self.attributes)
+    }
+
+    /// Reads the first rows. Returns what is behind them, if there may be more.
+    pub(super) async fn begin(&mut self, store: &Store, rows_max: usize) -> Result<Option<Rest>, StoreError> {
+        let limit = i32::try_from(rows_max).unwrap_or(i32::MAX);
+        let page = store.page_of(&self.query().limit(limit), None).await?;
+        let width = width_of(&page.items);
+        self.take(page.items);
+        Ok(page.next.map(|after| Rest(Range { after, to: None, width })))
+    }
+
+    pub(super) async fn go_on(&mut self, store: &Store, rest: Rest, now: i64) -> Result<(), StoreError> {
+        let (mut waiting, newest) = (vec![rest.0], newest_at(now));
+        let query = Query::of(self.partition.clone());
+        let attributes = self.attributes.clone();
+        let query = query.only(&attributes);
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() + waiting.len() < limits::ROW_RANGES_AT_ONCE
+                && let Some(last) = waiting.pop()
+            {
+                let (range, rest) = last.split(newest);
+                let is_whole = rest.is_none();
+                waiting.push(range);
+                waiting.extend(rest);
+                if is_whole {
+                    break;
+                }
+            }
+            under_way.extend(waiting.drain(..).map(|range| read_range(store, query.clone(), range)));
+            let Some(answer) = under_way.next().await else { return Ok(()) };
+            let (items, rest) = answer?;
+            waiting.extend(rest);
+            self.take(items);
+        }
+    }
+
+    fn take(&mut self, items: Vec<Item>) {
+        for item in items {
+            match self.own.map_or_else(|| Written::of_row(&item), |own| Written::of_own_row(&item, own)) {
+                Some(written) => self.read.push(written),
+                None => self.unreadable += 1,
+            }
+        }
+    }
+
+    pub(super) fn into_rows(self) -> Result<HeldRows, StoreError> {
+        let Self { mut read, unreadable, .. } = self;
+        if unreadable > 0 {
+            return Err(StoreError::Unreadable(format!("{unreadable} rows without an id or a version")));
+        }
+        read.sort_unstable_by_key(|written| written.id);
+        let mut rows = HeldRows::default();
+        for Written { id, version, row } in read {
+            rows.apply(id, version, row.as_ref());
+        }
+        Ok(rows)
+    }
+}
+
+/// What a pass has not read yet.
+#[derive(Debug)]
+pub(super) struct Rest(Range);
+
+async fn read_range(store: &Store, query: Query<'_>, range: Range) -> Result<(Vec<Item>, Option<Range>), StoreError> {
+    let page = store.page_of(&range.query(query), Some(range.after.clone())).await?;
+    let width = width_of(&page.items);
+    Ok((page.items, page.next.map(|after| Range { after, width, ..range })))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const NOW: i64 = 1_790_000_000_000;
+    const PAGE: usize = 10;
+
+    fn key(id: u128) -> Item {
+        Key::from_parts("rows", &Uuid::from_u128(id).to_string()).into_item()
+    }
+
+    /// The ids that a pass reads, and how many rounds of side by side responses it takes.
+    fn passed_over(ids: &BTreeSet<u128>) -> (Vec<u128>, usize) {
+        let page = |range: &Range| {
+            let after = id_at(&range.after).unwrap();
+            let mut behind = ids.range(after + 1..).copied().take_while(|id| range.to.is_none_or(|to| *id <= to));
+            let items: Vec<Item> = behind.by_ref().take(PAGE).map(key).collect();
+            let width = width_of(&items);
+            let rest = behind.next().and(items.last().cloned()).map(|after| Range { after, width, ..range.clone() });
+            (items, rest)
+        };
+        let first = Range { after: key(0), to: None, width: 0 };
+        let (mut read, rest) = page(&first);
+        let (mut waiting, mut rounds): (Vec<Range>, usize) = (rest.into_iter().collect(), 1);
+        while !waiting.is_empty() {
+            rounds += 1;
+            while waiting.len() < limits::ROW_RANGES_AT_ONCE {
+                let Some(last) = waiting.pop() else { break };
+                let (range, rest) = last.split(newest_at(NOW));
+                let is_whole = rest.is_none();
+                waiting.extend([range].into_iter().chain(rest));
+                if is_whole {
+                    break;
+                }
+            }
+            for range in std::mem::take(&mut waiting) {
+                let (items, rest) = page(&range);
+                read.extend(items);
+                waiting.extend(rest);
+            }
+        }
+        (read.iter().filter_map(id_at).collect(), rounds)
+    }
+
+    #[test]
+    fn ranges_have_every_row_once_and_are_balanced_however_records_came() {
+        let at = |ms: u128, n: u128| (ms << 80) + (n << 40) + 7;
+        let (now, year) = (u128::try_from(NOW).unwrap(), 31_536_000_000_u128);
+        let evenly: BTreeSet<u128> = (0..800).map(|n| at(now - year + n * year / 800, n)).collect();
+        let imported: BTreeSet<u128> = (0..800).map(|n| at(now - year + n * 5, n)).collect();
+        let at_once: BTreeSet<u128> = (0..800).map(|n| at(now, n)).collect();
+        let both: BTreeSet<u128> = evenly.iter().chain(&imported).copied().collect();
+        let ahead: BTreeSet<u128> = (0..200).map(|n| at(now + 3_000, n)).collect();
+        for (came, ids, rounds_max) in [
+            ("evenly", evenly, 30),
+            ("imported", imported, 30),
+            ("at once", at_once, 30),
+            ("both", both, 60),
+            ("by a clock that is ahead", ahead, 20),
+            ("not", BTreeSet::new(), 1),
+        ] {
+            let (mut read, rounds) = passed_over(&ids);
+            read.sort_unstable();
+            assert_eq!(read, ids.iter().copied().collect::<Vec<_>>(), "{came}");
+            assert!(rounds <= rounds_max, "{came}: {rounds} rounds for {} responses", ids.len() / PAGE);
+        }
+    }
+
+    #[test]
+    fn a_key_that_begins_with_no_id_is_not_split() {
+        let after = Key::from_parts("rows", "else").into_item();
+        let range = Range { after, to: None, width: 1 << 90 };
+        assert_eq!(range.clone().split(newest_at(NOW)), (range, None));
+    }
+}
