@@ -219,7 +219,9 @@ pub async fn overview(
     let mut entries = ordered(scope, organization, rows.select(query, Shelf::Current, own_ids), order);
     let totals = totals(&entries, own_ids);
     let mut counts = BTreeMap::new();
-    entries.iter().for_each(|dated| *counts.entry(dated.entry.row_type).or_insert(0) += 1);
+    for dated in &entries {
+        *counts.entry(dated.entry.row_type).or_insert(0) += 1;
+    }
     entries.retain(|dated| dated.entry.row_type == row_type);
     let overdue = entries.iter().filter(|dated| dated.is_overdue).count();
     let page = Page::slice(entries, query.page()).map(|dated| dated.entry);

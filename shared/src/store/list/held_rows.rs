@@ -96,7 +96,7 @@ impl HeldRows {
         }
         let is_whole = at == texts.len() && attributes_at == attributes.len() && numbers.byte().is_none();
         let order = (0..slots.len()).collect();
-        is_whole.then(|| Self { slots, order, begins, texts, attributes, ..Self::default() })
+        is_whole.then(|| Self { slots, order, texts, begins, attributes, ..Self::default() })
     }
 
     /// How many rows there are.
