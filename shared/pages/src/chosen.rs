@@ -70,7 +70,7 @@ impl Chosen {
         }
         let Some(twin) = contacts::twin_of(submitted.scope(), new, made).await? else { return Ok(None) };
         let name = twin.display_name.as_str();
-        let (line, link) = if twin.shelf() == Shelf::Current {
+        let (line, other) = if twin.shelf() == Shelf::Current {
             let url = format!("{path}?search={}", encode_query_value(name));
             let line = "Nothing was added yet. Choose that contact, or add this one if it is someone else.";
             (line, Link { url, text: format!("Choose {name}") })
@@ -78,7 +78,7 @@ impl Chosen {
             let line = "Nothing was added yet. Lists don’t show that contact. Add this one if it is someone else.";
             (line, Link { url: contact_url(twin.id), text: format!("Open {name}") })
         };
-        Ok(Some(Notice { links: vec![link], ..Notice::warn("A contact with this name and email exists", line) }))
+        Ok(Some(Notice { links: vec![other], ..Notice::warn("A contact with this name and email exists", line) }))
     }
 }
 

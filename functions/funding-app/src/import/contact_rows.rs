@@ -118,7 +118,7 @@ impl Parsed {
             *twin = same.or(*twin);
             match holder {
                 Some(holder) if holder.name_and_email() == new.name_and_email() => {
-                    *twin = Some(Twin::Itself(holder.id))
+                    *twin = Some(Twin::Itself(holder.id));
                 }
                 holder => row.refuse_reference_of(holder),
             }
