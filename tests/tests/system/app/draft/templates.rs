@@ -292,7 +292,7 @@ async fn what_is_too_much_is_said_before_anything_is_typed() {
     let desk = Desk::new().await;
     let large = desk.begin("blank", &[]).await;
     for n in 0..=ROLES_MAX {
-        let contact = desk.org.person(&format!("Person {n}")).await;
+        let contact = desk.org.person(&format!("Person{n}")).await;
         let path = format!("{}/participants", large.replace("/app/", "/api/v1/"));
         desk.org.post(path, &json!({"contact_id": contact["id"], "roles": ["signer"]})).send().await.ok(201);
     }
@@ -322,7 +322,7 @@ async fn the_largest_template_begins_with_as_many_new_people() {
     let desk = Desk::new().await;
     let large = desk.begin("blank", &[]).await;
     for n in 0..ROLES_MAX {
-        let contact = desk.org.person(&format!("Person {n}")).await;
+        let contact = desk.org.person(&format!("Person{n}")).await;
         let path = format!("{}/participants", large.replace("/app/", "/api/v1/"));
         desk.org.post(path, &json!({"contact_id": contact["id"], "roles": ["signer"]})).send().await.ok(201);
     }
