@@ -9,7 +9,7 @@ use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
 use pages::shelves::Tab;
-use pages::sorting::Sorting;
+use pages::sorting::{ORDERS, Sorting};
 use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
@@ -358,7 +358,7 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
     };
     let by_tab = Some(tab).filter(|tab| *tab != TABS[0]).map(|tab| ("row_type", tab.as_str()));
     let by_order = Some(*order).filter(|order| *order != Order::NewestFirst).map(|order| ("sort", order.as_str()));
-    let orders: &[Order] = if tab == LedgerRowType::Agreement { &Order::ALL[..3] } else { &Order::ALL };
+    let orders: &[Order] = if tab == LedgerRowType::Agreement { &ORDERS } else { &Order::ALL };
     Ok(LedgerPage {
         layout: Layout::new(request),
         search: query.search.typed().to_owned(),

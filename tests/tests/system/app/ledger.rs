@@ -227,7 +227,11 @@ async fn tabs_have_one_kind_of_row_each_the_newest_first_or_in_another_order() {
     assert_eq!(is_overdue[..3], [true, true, false], "nobody owes what is in a draft");
     // A tab keeps filters and order.
     let filtered = browser.get(&format!("{AGREEMENTS}&sort=name&search=harbor")).await;
-    assert!(filtered.says("href=\"/app/money?search=harbor&#38;sort=name&#38;offset=0\">Payments"), "{}", filtered.body);
+    assert!(
+        filtered.says("href=\"/app/money?search=harbor&#38;sort=name&#38;offset=0\">Payments"),
+        "{}",
+        filtered.body
+    );
     for (name, value) in [("row_type", "agreement"), ("sort", "name")] {
         assert!(filtered.says(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{}", filtered.body);
     }
@@ -325,8 +329,7 @@ async fn a_row_says_who_owes_it_to_whom_also_when_one_of_them_is_us() {
     org.acts_as(&[&northwind]).await;
     let page = browser.get(&format!("{PAGE}?search=deposit")).await;
     let who: Vec<String> = cells(&page, "ledger").into_iter().map(|row| row[1].clone()).collect();
-    let [paid_to_us, paid_by_us] =
-        ["From Ada Okafor", "To no one yet"];
+    let [paid_to_us, paid_by_us] = ["From Ada Okafor", "To no one yet"];
     assert_eq!(who, [paid_by_us, paid_to_us]);
     assert!(page.says(&format!("From <a href=\"/app/contacts/{ada}\">Ada Okafor</a>")), "{}", page.body);
     org.acts_as(&[&org.contact("Harbor LLC").await["id"].as_str().expect("an id")]).await;

@@ -33,8 +33,14 @@ fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, Strin
             &[("from", "zz"), ("to", "zz"), ("actor", "x"), ("operation", "A"), ("outcome", "z"), ("before", "1")],
         ),
         page("/app/audit/export", &[("from", "zz"), ("actor", "x"), ("outcome", "z"), ("before", "1")]),
-        page("/app/money", &[("row_type", "zz"), ("product", "zz"), ("workspace_id", "1"), ("include_done", "2"), ("offset", "x")]),
-        page("/app/money/export", &[("row_type", "zz"), ("product", "zz"), ("workspace_id", "1"), ("include_done", "2"), ("offset", "x")]),
+        page(
+            "/app/money",
+            &[("row_type", "zz"), ("product", "zz"), ("workspace_id", "1"), ("include_done", "2"), ("offset", "x")],
+        ),
+        page(
+            "/app/money/export",
+            &[("row_type", "zz"), ("product", "zz"), ("workspace_id", "1"), ("include_done", "2"), ("offset", "x")],
+        ),
         page("/app/money/statements", &[("offset", "x")]),
         page("/app/obligations", &[("state", "zz"), ("offset", "x")]),
         page("/app/funding", &[("search", &long), ("offset", "x")]),
