@@ -9,8 +9,8 @@ use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
 use pages::shelves::Tab;
-use pages::sorting::Sorting;
-use pages::urls::{agreement_url, contact_url, encode_query_value};
+use pages::sorting::{ORDERS, Sorting};
+use pages::urls::{contact_url, encode_query_value};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType};
@@ -139,7 +139,7 @@ impl Table {
 struct RowView {
     url: String,
     title: String,
-    agreement: Option<Link>,
+    agreement: Option<String>,
     who: Who,
     /// By column, an amount in each currency.
     figures: Vec<Vec<String>>,
@@ -196,7 +196,7 @@ impl RowView {
         Self {
             url: row.thing.app_path(),
             title: row.title.clone(),
-            agreement: Some(Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
+            agreement: Some(row.agreement.as_str().to_owned()),
             who: Who::of(row),
             figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
             waits_for: row.waits_for.clone(),
@@ -358,7 +358,7 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
     };
     let by_tab = Some(tab).filter(|tab| *tab != TABS[0]).map(|tab| ("row_type", tab.as_str()));
     let by_order = Some(*order).filter(|order| *order != Order::NewestFirst).map(|order| ("sort", order.as_str()));
-    let orders: &[Order] = if tab == LedgerRowType::Agreement { &Order::ALL[..3] } else { &Order::ALL };
+    let orders: &[Order] = if tab == LedgerRowType::Agreement { &ORDERS } else { &Order::ALL };
     Ok(LedgerPage {
         layout: Layout::new(request),
         search: query.search.typed().to_owned(),

@@ -44,7 +44,7 @@ impl ReadOperation for GetContact {
         path: "/api/v1/contacts/{contact_id}",
         tag: "Contacts",
         summary: "Get a contact",
-        description: "Its `ETag` is what a PATCH may send as `If-Match`. It is that of the stored version: it also changes when a member archives the contact in the app, or merges another one into it, which no field here shows.",
+        description: "Its `ETag` is what a PATCH may send as `If-Match`.",
         agent: "One contact. The result's note has its `etag`, which `update_contact` takes as `if_match`.",
         success: &[(200, "The contact.")],
         headers: &["etag"],

@@ -12,6 +12,9 @@ pub struct Sorting {
     pub orders: Vec<SortLink>,
 }
 
+/// Those of a list of names.
+pub const ORDERS: [Order; 3] = [Order::NewestFirst, Order::OldestFirst, Order::ByName];
+
 /// An order of a list.
 pub struct SortLink {
     /// The first page in this order.
@@ -23,7 +26,7 @@ pub struct SortLink {
 impl Sorting {
     /// The orders of a list of names. `page_url` returns the address of the first page in one.
     pub fn new(current: Order, page_url: impl Fn(Order) -> String) -> Self {
-        Self::among(&[Order::NewestFirst, Order::OldestFirst, Order::ByName], current, page_url)
+        Self::among(&ORDERS, current, page_url)
     }
 
     /// These orders.

@@ -2,6 +2,9 @@
 //!
 //! Decision: a merge rewrites no reference and no signature. Both contacts stay as they are, and agreements go on to name
 //! the one that they name. `merged_into` says which one the app's lists and pickers show in place of both.
+//!
+//! Decision: the `ETag` of the contact that stays is that of its stored version, and so changes with a merge that none of
+//! its fields shows: at worst a conditional change is refused once, and none is ever lost. Its `updated_at` stays.
 
 use super::contact::{Contact, ContactKind};
 use super::time::Timestamp;
