@@ -16,6 +16,7 @@ use shared::domain::agreement::outline::{Outline, Party};
 use shared::domain::agreement::own_template::{NotKept, NotRenamed, OwnTemplate, TemplateName};
 use shared::domain::agreement::{Agreement, Label, ParticipantRole};
 use shared::domain::ids::{AgreementId, ParticipantId, TemplateId};
+use shared::domain::movement::safe_text::SafeLine;
 use shared::error::Error;
 use shared::limits;
 use shared::service::drafts;
@@ -231,7 +232,7 @@ fn parts(outline: &Outline) -> Vec<(&'static str, Vec<String>)> {
     let purpose = |purpose: Option<&str>| purpose.unwrap_or("A payment without a purpose").to_owned();
     let parts: [(&str, Vec<String>); 3] = [
         ("Documents", names(&mut outline.documents())),
-        ("Payments", outline.payments().map(|of| purpose(of.map(|of| of.as_str()))).collect()),
+        ("Payments", outline.payments().map(|of| purpose(of.map(SafeLine::as_str))).collect()),
         ("Obligations", names(&mut outline.promises())),
     ];
     parts.into_iter().filter(|(_, names)| !names.is_empty()).collect()

@@ -30,7 +30,7 @@ pub enum Beginning {
     /// Nothing.
     Blank,
     /// What a template says, with the chosen parties by key.
-    Outline(Outline, BTreeMap<String, PartyChoice>),
+    Outline(Box<Outline>, BTreeMap<String, PartyChoice>),
 }
 
 /// Who becomes a party of a draft.

@@ -325,7 +325,7 @@ fn read_beginning(start: &Start, form: &Form) -> Result<Beginning, FieldErrors> 
             Err(wrong) => errors.extend(wrong),
         }
     }
-    if errors.is_empty() { Ok(Beginning::Outline(outline.clone(), parties)) } else { Err(errors) }
+    if errors.is_empty() { Ok(Beginning::Outline(Box::new(outline.clone()), parties)) } else { Err(errors) }
 }
 
 /// The workspace that is made for the agreement, which it is named like unless the form says otherwise.
