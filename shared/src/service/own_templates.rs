@@ -83,12 +83,12 @@ pub async fn rename(
     Ok(plan(Ok(())).change([stored::list(scope.call(), Some(&before), &after)?]))
 }
 
-/// Deletes a template. Agreements that began with it stay as they are. Nothing changes if it is already gone.
+/// Deletes a template. Agreements that began with it stay as they are.
 pub async fn delete(by: &impl Writer, id: TemplateId) -> Result<Plan<()>, Error> {
     let scope = by.scope();
     let plan = Plan::new(scope, ()).showing([id.uuid()]);
-    let before = scope.store().own_templates().await?;
-    let Some(before) = before.filter(|templates| templates.get(id).is_some()) else { return Ok(plan) };
+    let before = scope.store().own_templates().await?.ok_or_else(Error::not_found)?;
+    before.get(id).ok_or_else(Error::not_found)?;
     let after = before.without(id);
     Ok(plan.change([stored::list(scope.call(), Some(&before), &after)?, stored::delete(scope.call(), id)]))
 }

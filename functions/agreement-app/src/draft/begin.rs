@@ -353,7 +353,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
         Ok(start) => start.ok_or_else(Error::not_found)?,
         Err(Error::NotFound(_)) => {
             let notice = Notice::warn("This template was deleted", "Nothing was saved. Begin with another one.");
-            return Ok(choose_template(request, known, Some(notice)).await?.conflicting());
+            return Ok(choose_template(request, known, Some(notice)).await?.unprocessable());
         }
         Err(error) => return Err(error),
     };
