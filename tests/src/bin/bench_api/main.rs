@@ -37,7 +37,7 @@ const SHORT_LIST: usize = 100;
 const FIRST_LISTS: usize = 7;
 
 const CONNECTIONS: usize = 8;
-const TOGETHER: usize = 2000;
+const TOGETHER: u16 = 2000;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -220,7 +220,7 @@ async fn first_pages_of_eight(org: &Org, contacts: usize) -> f64 {
     while let Some(answer) = answers.next().await {
         is_page(&answer, contacts, seed::PAGE);
     }
-    TOGETHER as f64 / began.elapsed().as_secs_f64()
+    f64::from(TOGETHER) / began.elapsed().as_secs_f64()
 }
 
 /// First lists of instances that were just started: over all rows, and from a file with them.

@@ -1,4 +1,4 @@
-//! The same lists in PostgreSQL, on the same machine in the same run: `scripts/postgresql`.
+//! The same lists in `PostgreSQL`, on the same machine in the same run: `scripts/postgresql`.
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgresql");
-/// What the script ends with where PostgreSQL is not installed.
+/// What the script ends with where `PostgreSQL` is not installed.
 const NOT_INSTALLED: i32 = 69;
 
 pub struct PostgreSql {
@@ -15,7 +15,7 @@ pub struct PostgreSql {
     pub calls_per_s_of_eight: f64,
 }
 
-/// None where PostgreSQL is not installed.
+/// None where `PostgreSQL` is not installed.
 pub fn measure(contacts: usize) -> Option<PostgreSql> {
     eprintln!("Measuring lists of {contacts} contacts in PostgreSQL");
     let done = Command::new(SCRIPT).arg(contacts.to_string()).stderr(Stdio::inherit()).output().expect(SCRIPT);
