@@ -121,9 +121,10 @@ async fn what_was_written_since_rows_were_stored_is_listed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_cannot_be_used_is_passed_over() {
+    type Text = fn(&str) -> String;
     let org = with_contacts(60).await;
     let mut pointer = store(&org, ROWS_MIN).await;
-    let cases: [(&str, &str, fn(&str) -> String); 5] = [
+    let cases: [(&str, &str, Text); 5] = [
         ("lost", "f", |path| format!("{}/{}", path.rsplit_once('/').expect("a path").0, "0".repeat(64))),
         ("of another layout", "f", |path| path.replace("/1/", "/0/")),
         ("of nothing", "f", |_| String::new()),
