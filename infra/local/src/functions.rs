@@ -83,7 +83,7 @@ impl Functions {
         let (guard, resolver) = (Arc::new(PublicOrLoopback), Arc::new(SystemResolver::new()));
         let webhooks = Webhooks { keys: keys.clone(), guard: guard.clone(), resolver: resolver.clone() };
         let client = Client::new(guard, resolver).map_err(|error| StartError::Store(in_one_line(&error)))?;
-        let store = app.store.clone().with_row_files(files.clone(), rows.table, rows.rows_min);
+        let store = app.store.clone().with_row_files(Arc::new(files.clone()), rows.table, rows.rows_min);
         let app = Arc::new(AppState { store, ..app }.with_webhooks(webhooks).with_files(files));
         let mut api = Routes::new().with_description().with_page(&read_api::DOCS);
         operations(&mut api);

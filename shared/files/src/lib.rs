@@ -154,7 +154,7 @@ pub fn of_function(app: AppState) -> Result<AppState, ConfigError> {
     let bucket = config::required("FILES_BUCKET")?;
     let files: Arc<dyn FileStore> = Arc::new(Files::in_bucket(&bucket, AwsSettings::from_env(Service::S3)?));
     let store = app.store.clone();
-    let store = store.with_row_files(files.clone(), &config::required("TABLE_ID")?, limits::STORED_ROWS_MIN);
+    let store = store.with_row_files(Arc::new(files.clone()), &config::required("TABLE_ID")?, limits::STORED_ROWS_MIN);
     Ok(AppState { store, ..app.with_files(files) })
 }
 

@@ -1,6 +1,7 @@
 //! The store for documents and uploads: a local folder or a cloud bucket, both in the crate `files`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, try_join_all};
@@ -13,6 +14,7 @@ use crate::limits;
 use crate::service::Scope;
 use crate::store::due::DueEntry;
 use crate::store::files::{Removal, Upload};
+use crate::store::list::RowFileStore;
 use crate::store::{OrgStore, Store};
 
 /// Why a file was not written or read.
@@ -86,6 +88,16 @@ pub trait FileStore: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`FilesError::NotThere`], [`FilesError::Damaged`], [`FilesError::Store`].
     fn get_rows<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, FilesError>>;
+}
+
+impl RowFileStore for Arc<dyn FileStore> {
+    fn put<'a>(&'a self, path: &'a str, file: Bytes) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move { self.put_rows(path, file).await.map_err(|error| error.to_string()) })
+    }
+
+    fn get<'a>(&'a self, path: &'a str, content: &'a DocumentContent) -> BoxFuture<'a, Result<Bytes, String>> {
+        Box::pin(async move { self.get_rows(path, content).await.map_err(|error| error.to_string()) })
+    }
 }
 
 /// Stores files for a call's records before it takes effect: the call must be the one that names them. Files that

@@ -32,7 +32,7 @@ use crate::web::redirect::Redirect;
 use crate::web::{owner_hint, participant_cookies};
 use crate::wire::fields::FieldErrors;
 use crate::wire::input;
-use crate::wire::page::{Order, Shelf};
+use crate::wire::page::{Filter, Order, Shelf};
 
 /// A request to the app.
 #[derive(Debug)]
@@ -57,6 +57,16 @@ pub struct Request {
     pub(super) redirect_if_committed: OnceLock<Redirect>,
     /// What the act that led to the page did.
     outcome: OnceLock<String>,
+}
+
+/// What the address of a list's page says about the list itself.
+#[derive(Debug, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct ListOrder {
+    #[deserr(default)]
+    sort: Filter<Order>,
+    #[deserr(default)]
+    show: Filter<Shelf>,
 }
 
 impl Request {
@@ -289,17 +299,12 @@ impl Request {
     /// Reads the query of a list's page, its order from `sort`, the newest first unless it says otherwise, and from
     /// `show` which records it has: the current ones unless it says otherwise.
     pub fn read_list_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, Shelf, T), Error> {
-        let (mut order, mut wanted) = (Order::NewestFirst, Shelf::Current);
-        let mut rest = Vec::new();
-        for pair in self.parts.uri.query().unwrap_or_default().split('&') {
-            match pair.split_once('=') {
-                Some(("sort", sort)) => order = Order::parse(sort).unwrap_or(order),
-                Some(("show", show)) => wanted = Shelf::parse(show).unwrap_or(wanted),
-                _ => rest.push(pair),
-            }
-        }
+        let pairs = self.parts.uri.query().unwrap_or_default().split('&');
+        let (of_list, rest): (Vec<_>, Vec<_>) =
+            pairs.partition(|pair| pair.starts_with("sort=") || pair.starts_with("show="));
+        let ListOrder { sort, show } = input::read_query(Some(&of_list.join("&"))).map_err(Error::Invalid)?;
         let query = input::read_query(Some(&rest.join("&"))).map_err(Error::Invalid)?;
-        Ok((order, wanted, query))
+        Ok((sort.get().unwrap_or(Order::NewestFirst), show.get().unwrap_or(Shelf::Current), query))
     }
 
     /// The state that all functions share.

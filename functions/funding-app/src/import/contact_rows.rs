@@ -222,7 +222,7 @@ mod tests {
     fn a_row_tells_all_its_problems_at_once() {
         let file = "Name,TYPE,Email address,Your reference,\n\
                     Ada,Person,ada@okafor.example,crm-1,\n\
-                    ,ship,nowhere,crm-1,more\n\
+                    ,ship,nowhere,crm-1,,more\n\
                     Ada,,ada@okafor.example,crm-2,\n";
         let parsed = parse(file.as_bytes()).unwrap();
         let told = problems(&parsed.rows);

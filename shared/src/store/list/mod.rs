@@ -4,6 +4,7 @@ mod held_row;
 mod held_rows;
 mod log;
 mod pass;
+mod row_files;
 #[cfg(test)]
 mod simulation;
 mod snapshots;
@@ -23,6 +24,7 @@ use crate::wire::page::{Order, Page, PageRequest, Shelf};
 pub(super) use held_row::{HeldRow, OwnedRow};
 use held_rows::HeldRows;
 pub(super) use log::{RowWrite, count_of_entries, logged};
+pub use row_files::RowFileStore;
 pub(super) use snapshots::Snapshots;
 
 pub(super) const ID: &str = "id";

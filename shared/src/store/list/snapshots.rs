@@ -16,7 +16,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use super::held_rows::{Columns, HeldRows};
 use super::log::{self, Written};
 use super::pass::Pass;
-use super::stored::RowFiles;
+use super::row_files::RowFiles;
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
 use crate::limits;

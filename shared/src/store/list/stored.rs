@@ -21,10 +21,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 
 use super::held_rows::{Columns, HeldRows};
+use super::row_files::{LAYOUT, RowFileStore, RowFiles};
 use super::snapshots::{Found, Readings, Snapshot, is_fresh};
 use crate::domain::agreement::DocumentContent;
 use crate::domain::ids::OrgId;
-use crate::platform::files::FileStore;
 use crate::store::change::Update;
 use crate::store::item::{Item, number, text};
 use crate::store::keys::{self, DROP_AT, Rows};
@@ -32,8 +32,6 @@ use crate::store::packed::{Packer, Unpacker};
 use crate::store::{OrgStore, Store};
 use crate::{crypto, limits};
 
-/// What is in a file, and how. It is part of the name.
-const LAYOUT: u8 = 1;
 /// The fastest: attributes and texts shrink by half, and little more with more work.
 const COMPRESSION: u8 = 1;
 
@@ -41,21 +39,6 @@ const FILE: &str = "f";
 const SIZE: &str = "n";
 const AS_OF: &str = "a";
 const PASSED_AT: &str = "p";
-
-/// Where the rows of long lists are stored.
-#[derive(Debug, Clone)]
-pub(super) struct RowFiles {
-    files: Arc<dyn FileStore>,
-    /// Of the table's identity.
-    table: String,
-    pub rows_min: usize,
-}
-
-impl RowFiles {
-    fn folder(&self, org: OrgId, kind: Rows) -> String {
-        format!("{org}/{kind}/{}/{LAYOUT}", self.table)
-    }
-}
 
 /// What the newest file of a list is, and when its rows were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +117,7 @@ impl Store {
     /// Stores the rows of lists that have so many, and begins from them. The identity is the table's: a restored one has
     /// another. For all handles of the table in this process.
     #[must_use]
-    pub fn with_row_files(self, files: Arc<dyn FileStore>, identity: &str, rows_min: usize) -> Self {
+    pub fn with_row_files(self, files: Arc<dyn RowFileStore>, identity: &str, rows_min: usize) -> Self {
         let table = crypto::sha256_hex(identity.as_bytes())[..16].to_owned();
         self.snapshots.store_in(RowFiles { files, table, rows_min });
         self
@@ -169,7 +152,7 @@ impl Store {
         drop(columns);
         let pointer = Pointer { content: DocumentContent::of(&file), as_of, passed_at: snapshot.passed_at };
         let folder = files.folder(org, kind);
-        files.files.put_rows(&pointer.path(&folder), file).await.map_err(|error| error.to_string())?;
+        files.files.put(&pointer.path(&folder), file).await?;
         self.update(pointer.update(org, kind, &folder)).await.map_err(|error| error.to_string())?;
         Ok(())
     }
@@ -194,13 +177,13 @@ impl OrgStore {
         let pointer = item.as_ref().and_then(|item| Pointer::read(item, &folder));
         let Some(pointer) = pointer.filter(|pointer| is_fresh(pointer.passed_at, now)) else { return Ok(None) };
         let (readings, path) = (Readings::begin(pointer.as_of), pointer.path(&folder));
-        let file = files.files.get_rows(&path, &pointer.content);
+        let file = files.files.get(&path, &pointer.content);
         let (file, written) = tokio::join!(
             tokio::time::timeout(limits::ROWS_FILE_READ_TIMEOUT, file),
             self.logged_since(kind, readings.from(now))
         );
         let file = file.map_err(|_| "the file store did not answer in time".to_owned())?;
-        let rows = unpacked(&file.map_err(|error| error.to_string())?).ok_or("the file has no rows")?;
+        let rows = unpacked(&file?).ok_or("the file has no rows")?;
         let written = written.map_err(|error| error.to_string())?;
         let is_to_be_stored = written.len() > rows.count() / limits::STORED_ROWS_LOG_PART;
         let snapshot = Snapshot::new(rows, readings, pointer.passed_at);
