@@ -162,7 +162,11 @@ async fn the_totals_are_those_of_the_payments_and_a_claim_is_no_proof() {
     assert_eq!(totals(&page), shown(&sums), "the totals are the same on all tabs");
     let found = cells(&page, "ledger");
     let figures = |row: &[String]| row[..5].to_vec();
-    assert_eq!(figures(&found[0]), ["Drafted sale", "Ada Okafor", "", "", ""], "nobody owes what is in a draft");
+    assert_eq!(
+        figures(&found[0]),
+        ["Drafted sale", "Ada Okafor, Northwind Robotics, Inc.", "", "", ""],
+        "nobody owes what is in a draft"
+    );
     let purchase =
         ["Harbor purchase", "Ada Okafor", "$31,000.00 USD", "$18,000.00 USD", "$7,000.00 USD"].map(str::to_owned);
     assert_eq!(figures(&found[1]), purchase);
