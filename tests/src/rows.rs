@@ -236,6 +236,15 @@ pub async fn set_role(table: &Table, org: OrgId, member: MemberId, role: &str) {
 
 /// Sets a text in a row, such as a time.
 pub async fn set_text(table: &Table, row: &Value, name: &str, text: &str) {
+    set(table, row, name, AttributeValue::S(text.to_owned())).await;
+}
+
+/// Sets a number in a row, such as a moment.
+pub async fn set_number(table: &Table, row: &Value, name: &str, number: i64) {
+    set(table, row, name, AttributeValue::N(number.to_string())).await;
+}
+
+async fn set(table: &Table, row: &Value, name: &str, value: AttributeValue) {
     let key = |name: &str| AttributeValue::S(row[name].as_str().expect("a key").to_owned());
     let update = table
         .client()
@@ -243,10 +252,10 @@ pub async fn set_text(table: &Table, row: &Value, name: &str, text: &str) {
         .table_name(&table.name)
         .key("pk", key("pk"))
         .key("sk", key("sk"))
-        .update_expression("SET #name = :text")
+        .update_expression("SET #name = :value")
         .condition_expression("attribute_exists(pk)")
         .expression_attribute_names("#name", name)
-        .expression_attribute_values(":text", AttributeValue::S(text.to_owned()));
+        .expression_attribute_values(":value", value);
     update.send().await.expect("the row is there");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A file has the rows of a list as one process held them, and its pointer says up to when: `as_of`, by that process's
 //! clock. Another process goes on from there as if it had read the rows itself: the [window](limits::LOG_WINDOW) allows
-//! for the clocks of any reader and any writer, and the first reading goes back [far](limits::LATE_WRITES_WINDOW).
+//! for the clocks of any reader and any writer, and a reading a minute later goes back [far](limits::LATE_WRITES_WINDOW).
 //! A file has no deletions, as a pass has none: the stamps of a record rise, so a reading that includes an entry which
 //! is older than a deletion also includes the deletion. Entries are kept longer than any file is used.
 //!
