@@ -80,7 +80,7 @@ struct Item {
 /// How soon a member should look at an item, soonest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Urgency {
-    /// Somebody may be taking the money.
+    /// The money may be going to a fraudster.
     AtRisk,
     /// Money may be lost, or everyone is stopped.
     Stopped,

@@ -1,4 +1,4 @@
-//! Imports contacts. Whoever exists already is told before anything is added, and left out unless a member says otherwise.
+//! Imports contacts. The preview names those that exist already; they are left out unless a member adds them too.
 
 use askama::Template;
 use pages::done::{notice_of_act, redirect_with};

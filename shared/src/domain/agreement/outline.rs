@@ -40,7 +40,7 @@ pub struct Outline {
     pub(super) steps: Vec<Step>,
 }
 
-/// A party: a role that somebody takes when a draft begins.
+/// A party: a role that a contact fills when a draft begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {
     /// Its name in forms.

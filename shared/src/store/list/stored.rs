@@ -185,9 +185,12 @@ impl OrgStore {
         let file = file.map_err(|_| "the file store did not answer in time".to_owned())?;
         let rows = unpacked(&file?).ok_or("the file has no rows")?;
         let written = written.map_err(|error| error.to_string())?;
-        let is_to_be_stored = written.len() > rows.count() / limits::STORED_ROWS_LOG_PART;
+        let after = readings.after(now);
+        // A file counts only if it is of a later moment than the pointer's.
+        let is_later = after.late_writes_at > pointer.as_of;
+        let is_to_be_stored = is_later && written.len() > rows.count() / limits::STORED_ROWS_LOG_PART;
         let snapshot = Snapshot::new(rows, readings, pointer.passed_at);
-        snapshot.apply(&written, readings.after(now));
+        snapshot.apply(&written, after);
         Ok(Some(Found { snapshot, is_to_be_stored }))
     }
 }
