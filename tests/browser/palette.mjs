@@ -45,6 +45,14 @@ export async function walkPalette(chrome, stack, person, found) {
   await expects('the arrows do not go round', async () => await active() === first);
   await page.keyboard.press('Escape');
   await expects('Escape does not close it', async () => await field.count() === 0);
+  // Asked for again at once, it opens again.
+  await page.evaluate(() => {
+    const press = () => document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+    for (let times = 0; times < 3; times += 1) press();
+  });
+  await expects('it does not open again while it closes', async () => await field.count() === 1);
+  await page.keyboard.press('Escape');
+  await expects('Escape does not close it again', async () => await field.count() === 0);
   // A page.
   await page.keyboard.press('Control+k');
   await page.keyboard.type('works');
