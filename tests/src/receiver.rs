@@ -109,10 +109,28 @@ impl Reaction {
 
 #[derive(Debug)]
 struct Inner {
-    arrivals: Mutex<Vec<Arrival>>,
+    arrivals: Mutex<Arrivals>,
     next: Mutex<VecDeque<Reaction>>,
     then: Mutex<Reaction>,
     more: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Arrivals {
+    all: Vec<Arrival>,
+    /// So many of the first were checked: each is once, or a long wait would check all again with each arrival.
+    checked: usize,
+}
+
+impl Arrivals {
+    /// All of them, each checked against the events' description.
+    fn checked(&mut self) -> &[Arrival] {
+        for arrival in &self.all[self.checked..] {
+            assert_delivery(&arrival.json());
+        }
+        self.checked = self.all.len();
+        &self.all
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -156,11 +174,7 @@ impl Receiver {
     /// All arrivals, each checked against the events' description.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
-        let arrivals = lock(&self.inner.arrivals).clone();
-        for arrival in &arrivals {
-            assert_delivery(&arrival.json());
-        }
-        arrivals
+        lock(&self.inner.arrivals).checked().to_vec()
     }
 
     /// The types of arrived events, in order.
@@ -179,14 +193,19 @@ impl Receiver {
         let waiting = async {
             loop {
                 let more = self.inner.more.notified();
-                let arrivals = self.arrivals();
-                if fits(&arrivals) {
+                if let Some(arrivals) = self.arrivals_if(&fits) {
                     return arrivals;
                 }
                 more.await;
             }
         };
         tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("only {:?} arrived", self.types()))
+    }
+
+    fn arrivals_if(&self, fit: impl Fn(&[Arrival]) -> bool) -> Option<Vec<Arrival>> {
+        let mut arrivals = lock(&self.inner.arrivals);
+        let arrivals = arrivals.checked();
+        fit(arrivals).then(|| arrivals.to_vec())
     }
 }
 
@@ -200,7 +219,7 @@ async fn receive(State(inner): State<Arc<Inner>>, request: http::Request<Body>) 
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
     let arrival = Arrival { at: Timestamp::now(), path: parts.uri.to_string(), headers: parts.headers, body };
-    lock(&inner.arrivals).push(arrival);
+    lock(&inner.arrivals).all.push(arrival);
     inner.more.notify_waiters();
     let once = lock(&inner.next).pop_front();
     let reaction = once.unwrap_or_else(|| lock(&inner.then).clone());

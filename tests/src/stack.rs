@@ -57,6 +57,7 @@ pub struct Needs {
     is_embedded: bool,
     has_stream: bool,
     has_background: bool,
+    has_conflicts: bool,
     time_scale: u32,
     calls_per_second: u32,
 }
@@ -68,12 +69,17 @@ impl Needs {
         is_embedded: false,
         has_stream: false,
         has_background: true,
+        has_conflicts: true,
         time_scale: 1,
         calls_per_second: 0,
     };
 
+    /// A shared stack as people run it, to measure: without the conflicts that tests meet, whose transactions each take
+    /// 5 ms at least.
+    pub const MEASURED: Self = Self { has_conflicts: false, ..Self::SHARED };
+
     /// Its own stack, with an embedded store: for tests that sweep the table or scale time, which disturbs others.
-    pub const OWN: Self = Self { is_exclusive: true, is_embedded: true, ..Self::SHARED };
+    pub const OWN: Self = Self::SHARED.own();
 
     /// With the table's stream, as in the cloud, unless the store is embedded. Writes take three times as long.
     pub const fn with_stream(self) -> Self {
@@ -88,6 +94,11 @@ impl Needs {
     /// On the configured store, for tests that cover it too.
     pub const fn on_configured_store(self) -> Self {
         Self { is_embedded: false, ..self }
+    }
+
+    /// Its own stack, with an embedded store.
+    pub const fn own(self) -> Self {
+        Self { is_exclusive: true, is_embedded: true, ..self }
     }
 
     /// Divides the service's waits.
@@ -106,6 +117,7 @@ impl Needs {
             store,
             has_stream: self.has_stream,
             has_background: self.has_background,
+            has_conflicts: self.has_conflicts,
             time_scale: self.time_scale,
             calls_per_second: self.calls_per_second,
             ..Options::default()
@@ -162,27 +174,27 @@ impl Stack {
     /// A second stack on the same table, without a clock, whose store calls pass a breakable proxy: a second process.
     #[must_use]
     pub fn through(&self, faults: &Faults) -> Arc<Self> {
-        self.beside(faults.url(), Options { has_background: false, ..Options::default() })
+        self.beside(faults.url(), Options { has_background: false, ..test_options() })
     }
 
     /// A second stack on the same table with background tasks, whose store calls pass a breakable proxy. The first
     /// should be [without a background](Needs::without_background).
     #[must_use]
     pub fn working_through(&self, faults: &Faults, time_scale: u32) -> Arc<Self> {
-        self.beside(faults.url(), Options { time_scale, ..Options::default() })
+        self.beside(faults.url(), Options { time_scale, ..test_options() })
     }
 
     /// A second stack on the same table with faster time: its waits are shorter.
     #[must_use]
     pub fn scaled(&self, time_scale: u32) -> Arc<Self> {
-        self.beside(&self.table.endpoint, Options { time_scale, ..Options::default() })
+        self.beside(&self.table.endpoint, Options { time_scale, ..test_options() })
     }
 
     /// A second stack on the same table with background tasks, whose new events and audit rows spread over all shards.
     #[must_use]
     pub fn on_most_shards(&self, time_scale: u32) -> Arc<Self> {
         let (due_shards, audit_shards) = (DueShards::MOST, AuditShards::MOST);
-        self.beside(&self.table.endpoint, Options { due_shards, audit_shards, time_scale, ..Options::default() })
+        self.beside(&self.table.endpoint, Options { due_shards, audit_shards, time_scale, ..test_options() })
     }
 
     fn beside(&self, url: &str, options: Options) -> Arc<Self> {
@@ -194,13 +206,13 @@ impl Stack {
     #[must_use]
     pub fn with_keyring(&self, keyring: Keyring, has_background: bool) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: self.table.endpoint.clone(), table: self.table.name.clone() };
-        Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options { store, keyring: Some(keyring), has_background, ..test_options() }))
     }
 
     /// A second stack on the same table with another source of keys, which a test makes fail.
     #[must_use]
     pub fn with_keys(&self, keys: Arc<dyn Keys>) -> Arc<Self> {
-        self.beside(&self.table.endpoint, Options { keys: Some(keys), has_background: false, ..Options::default() })
+        self.beside(&self.table.endpoint, Options { keys: Some(keys), has_background: false, ..test_options() })
     }
 
     /// A second stack on a copy of this table, with the same keys, without background.
@@ -208,14 +220,14 @@ impl Stack {
     pub fn on_copy(&self, copy: &Table) -> Arc<Self> {
         let store = StoreAt::Endpoint { url: copy.endpoint.clone(), table: copy.name.clone() };
         let keyring = Some(self.keyring.clone());
-        Arc::new(Self::in_new_dir(Options { store, keyring, has_background: false, ..Options::default() }))
+        Arc::new(Self::in_new_dir(Options { store, keyring, has_background: false, ..test_options() }))
     }
 
     /// Another instance of the functions, which has read no list yet, with the same files. It stores the rows of lists that
     /// have so many.
     #[must_use]
     pub fn instance_on(&self, table: &Table, stored_rows_min: usize) -> Arc<Self> {
-        let (files, options) = (Some(self.files.clone()), Options { has_background: false, ..Options::default() });
+        let (files, options) = (Some(self.files.clone()), Options { has_background: false, ..test_options() });
         let store = StoreAt::Endpoint { url: table.endpoint.clone(), table: table.name.clone() };
         let keyring = Some(self.keyring.clone());
         Arc::new(Self::in_new_dir(Options { store, keyring, files, stored_rows_min, ..options }))
@@ -224,13 +236,13 @@ impl Stack {
     /// A stack on an existing data directory, such as a killed process's.
     #[must_use]
     pub fn on_data_of(data_dir: &Path) -> Arc<Self> {
-        Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..Options::default() }, None))
+        Arc::new(Self::start(Options { data_dir: data_dir.to_owned(), ..test_options() }, None))
     }
 
     /// A stack on an existing data directory, without relay, sender and clock.
     #[must_use]
     pub fn idle_on_data_of(data_dir: &Path) -> Self {
-        Self::start(Options { data_dir: data_dir.to_owned(), has_background: false, ..Options::default() }, None)
+        Self::start(Options { data_dir: data_dir.to_owned(), has_background: false, ..test_options() }, None)
     }
 
     fn in_new_dir(options: Options) -> Self {
@@ -241,7 +253,7 @@ impl Stack {
     /// The test's own stack on the configured store, with the demo and without background.
     #[must_use]
     pub fn with_demo() -> Arc<Self> {
-        let options = Options { store: new_table(), has_background: false, ..Options::default() };
+        let options = Options { store: new_table(), has_background: false, ..test_options() };
         let dir = TempDir::with_prefix("countersign-test-").expect("a temporary directory");
         let options = Options { data_dir: dir.path().to_owned(), port: 0, seed: Seed::Demo, ..options };
         Arc::new(Self::start_with(options, Some(dir)))
@@ -256,7 +268,7 @@ impl Stack {
         let bucket = || files_in_bucket().filter(|_| options.store != StoreAt::Embedded);
         let files = options.files.clone().or_else(bucket);
         let pdf_program = Some(pdf_program());
-        let options = Options { calls: Some(calls::heard()), files, pdf_program, has_conflicts: true, ..options };
+        let options = Options { calls: Some(calls::heard()), files, pdf_program, ..options };
         let (server, started) = Background::start("stack", async move |announce, stop| {
             if let StoreAt::Endpoint { url, table } = &options.store
                 && configured_endpoint().as_ref() == Some(url)
@@ -306,6 +318,11 @@ impl Stack {
     pub fn log_file(&self) -> &Path {
         &self.log_file
     }
+}
+
+/// What all stacks of tests have: an embedded store with conflicts.
+fn test_options() -> Options {
+    Options { has_conflicts: true, ..Options::default() }
 }
 
 /// Test binaries can't read PDFs: they use the stack's command line. Others can, if `main` calls the reader first.

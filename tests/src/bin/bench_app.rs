@@ -18,7 +18,7 @@ fn main() {
 
 #[tokio::main(flavor = "current_thread")]
 async fn bench() {
-    let org = Org::on(Stack::with(Needs::SHARED)).await;
+    let org = Org::on(Stack::with(Needs::MEASURED)).await;
     let Furnished { subscriber, document } = pages::furnish(&org).await;
     let admin = &subscriber.admin;
     let mut visits = pages::crawl(&org, admin).await;

@@ -74,7 +74,7 @@ struct Setting {
 
 impl Setting {
     async fn new() -> Self {
-        let org = Org::on(Stack::with(Needs::SHARED.without_background())).await;
+        let org = Org::on(Stack::with(Needs::MEASURED.without_background())).await;
         let services = AwsServices::new().await;
         services.put_secret(KEYRING, org.stack().keyring().reveal());
         let mut environment = runtime_api::environment(org.stack().table(), "https://api.countersign.example");

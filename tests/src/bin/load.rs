@@ -144,7 +144,7 @@ struct Phase {
 }
 
 async fn phase(lasts: Duration, has_trouble: bool) -> Phase {
-    let stack = Stack::with(Needs::OWN.calls_per_second(CALLS_PER_SECOND));
+    let stack = Stack::with(Needs::MEASURED.own().calls_per_second(CALLS_PER_SECOND));
     let count = if has_trouble { ORGANIZATIONS - 2 } else { ORGANIZATIONS };
     let mut calm_ones = Vec::new();
     for _ in 0..count {

@@ -44,7 +44,7 @@ async fn main() -> ExitCode {
     let full = tests::is_full();
     let sizes: &[usize] = if full { &[100, 10_000, 100_000] } else { &[100, 10_000] };
 
-    let stack = Stack::with(Needs::SHARED);
+    let stack = Stack::with(Needs::MEASURED);
     let mut report = Report::default();
     eprintln!("Measuring the operations");
     let mut operations = operations(&stack).await;

@@ -21,7 +21,7 @@ const AT_A_TIME: usize = 16;
 const BACKLOG: usize = 3000;
 
 pub async fn measure() -> Value {
-    let stack = Stack::with(Needs::SHARED);
+    let stack = Stack::with(Needs::MEASURED);
     eprintln!("Measuring the local stack");
     let one = case(&stack, false).await;
     eprintln!("Measuring the local stack with a dead endpoint");
@@ -41,7 +41,7 @@ pub async fn measure() -> Value {
 /// From `Resume` to the last arrival of what was held. The clock's own waits, a minute each, are a sixtieth.
 pub async fn backlog() -> Value {
     eprintln!("Measuring a backlog");
-    let org = Org::on(Stack::with(Needs::OWN.time_scale(60))).await;
+    let org = Org::on(Stack::with(Needs::MEASURED.own().time_scale(60))).await;
     let subscriber = org.subscriber().await;
     assert_eq!(subscriber.press("pause", &[]).await.status, 303);
     let events: Vec<_> = (0..BACKLOG).map(|_| outbox::event()).collect();
