@@ -5,6 +5,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod alone;
+mod processor_time;
 mod receiver;
 mod stack;
 
@@ -44,9 +45,19 @@ async fn main() -> ExitCode {
         );
     }
     println!("  ratio with the dead one: p50 {}, events/s {}", stack["ratio_p50"], stack["ratio_events_per_s"]);
+    let spread = &stack["spread"];
+    println!(
+        "  {} deliveries to {} endpoints: {} deliveries/s (goal 1500), {} µs each; {} µs of the cores, of which {} the store's",
+        spread["deliveries"],
+        shared::limits::ENDPOINTS_MAX,
+        spread["per_s"],
+        spread["us_each"],
+        spread["processor_us_each"],
+        spread["emulator_us_each"]
+    );
     let backlog = stack::backlog().await;
     println!(
-        "\nA backlog of {} held deliveries of one endpoint, from Resume to the last arrival:",
+        "\nA backlog of {} held deliveries of one endpoint, from Resume to the last arrival, at its own pace:",
         backlog["deliveries"]
     );
     println!("  {:>8} deliveries/s: 100,000 in {} minutes (goal 15)", backlog["per_s"], backlog["minutes_for_100000"]);

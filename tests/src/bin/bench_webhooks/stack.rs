@@ -7,10 +7,12 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use shared::domain::delivery::{Delivery, Progress};
 use shared::domain::ids::EventId;
+use shared::limits;
 use tests::app::Browser;
 use tests::{Needs, Org, Stack, outbox, subscriber};
 use tokio::net::TcpListener;
 
+use crate::processor_time::ProcessorTime;
 use crate::receiver::Receiver;
 use crate::rounded;
 
@@ -19,6 +21,7 @@ const APART: usize = 200;
 const TOGETHER: usize = 600;
 const AT_A_TIME: usize = 16;
 const BACKLOG: usize = 3000;
+const SPREAD: usize = 200;
 
 pub async fn measure() -> Value {
     let stack = Stack::with(Needs::MEASURED);
@@ -26,6 +29,7 @@ pub async fn measure() -> Value {
     let one = case(&stack, false).await;
     eprintln!("Measuring the local stack with a dead endpoint");
     let beside_dead = case(&stack, true).await;
+    let spread = spread(&stack).await;
     let ratio = |name: &str| {
         let figure = |row: &Value| row[name].as_f64().unwrap_or(f64::NAN);
         (figure(&beside_dead) / figure(&one) * 100.0).round() / 100.0
@@ -35,6 +39,34 @@ pub async fn measure() -> Value {
         "ratio_events_per_s": ratio("events_per_s"),
         "one": one,
         "beside_dead": beside_dead,
+        "spread": spread,
+    })
+}
+
+/// Few acts whose events all endpoints of an organization want: what deliveries take by themselves, and who takes it.
+async fn spread(stack: &Arc<Stack>) -> Value {
+    eprintln!("Measuring the local stack with {} endpoints", limits::ENDPOINTS_MAX);
+    let org = Org::on(stack.clone()).await;
+    let admin = Browser::of(&org, &org.admin("Ines Duarte").await).await;
+    let mut receivers = Vec::new();
+    for _ in 0..limits::ENDPOINTS_MAX {
+        let receiver = Receiver::start().await;
+        assert_eq!(subscriber::add(&admin, &receiver.url(), &[]).await.status, 303);
+        receivers.push(receiver);
+    }
+    let drafts = drafts(&org, SPREAD).await;
+    let (began, before) = (std::time::Instant::now(), ProcessorTime::now());
+    propose_all(&org, &drafts).await;
+    join_all(receivers.iter().map(|receiver| receiver.wait_for(SPREAD))).await;
+    let (took, after) = (began.elapsed(), ProcessorTime::now());
+    let deliveries = SPREAD * receivers.len();
+    let us_each = |after: f64, before: f64| rounded((after - before) * 1e6 / deliveries as f64);
+    json!({
+        "deliveries": deliveries,
+        "per_s": rounded(deliveries as f64 / took.as_secs_f64()),
+        "us_each": rounded(took.as_secs_f64() * 1e6 / deliveries as f64),
+        "processor_us_each": us_each(after.all_s, before.all_s),
+        "emulator_us_each": us_each(after.emulator_s, before.emulator_s),
     })
 }
 
@@ -73,20 +105,9 @@ async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
     }
     assert_eq!(subscriber::add(&admin, &receiver.url(), &[]).await.status, 303);
 
-    let workspace = org.workspace("Quayside").await;
-    let mut drafts = Vec::new();
-    for n in 0..APART + TOGETHER {
-        drafts.push(org.empty_draft(&workspace, &format!("Lease {n}")).await["id"].clone());
-    }
-    let propose = |draft: &Value| {
-        let body = json!({"action": "cancel_agreement", "agreement_id": draft});
-        let call = org.post(PROPOSALS, &body);
-        async move {
-            call.send().await.ok(201);
-        }
-    };
+    let drafts = drafts(&org, APART + TOGETHER).await;
     for (n, draft) in drafts[..APART].iter().enumerate() {
-        propose(draft).await;
+        propose(&org, draft).await;
         receiver.wait_for(n + 1).await;
     }
     // The event's id has its time in milliseconds, shortly before its commit.
@@ -103,7 +124,7 @@ async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
     times.sort_by(f64::total_cmp);
 
     let began = std::time::Instant::now();
-    stream::iter(&drafts[APART..]).map(propose).buffer_unordered(AT_A_TIME).collect::<Vec<()>>().await;
+    propose_all(&org, &drafts[APART..]).await;
     let acts_took = began.elapsed();
     receiver.wait_for(APART + TOGETHER).await;
     let took = began.elapsed();
@@ -115,4 +136,23 @@ async fn case(stack: &Arc<Stack>, has_dead: bool) -> Value {
         "events_per_s": rounded(TOGETHER as f64 / took.as_secs_f64()),
         "doubled": receiver.count().1,
     })
+}
+
+async fn drafts(org: &Org, count: usize) -> Vec<Value> {
+    let workspace = org.workspace("Quayside").await;
+    let mut drafts = Vec::new();
+    for n in 0..count {
+        drafts.push(org.empty_draft(&workspace, &format!("Lease {n}")).await["id"].clone());
+    }
+    drafts
+}
+
+/// An act that writes an event.
+async fn propose(org: &Org, draft: &Value) {
+    let body = json!({"action": "cancel_agreement", "agreement_id": draft});
+    org.post(PROPOSALS, &body).send().await.ok(201);
+}
+
+async fn propose_all(org: &Org, drafts: &[Value]) {
+    stream::iter(drafts).map(|draft| propose(org, draft)).buffer_unordered(AT_A_TIME).collect::<Vec<()>>().await;
 }
