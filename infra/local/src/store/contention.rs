@@ -36,41 +36,53 @@ struct ItemKey {
 /// Items of running transactions, each with the transaction's request token.
 type Held = Arc<Mutex<HashMap<ItemKey, String>>>;
 
+/// The items that a store's running transactions hold, however their calls come.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Contention(Held);
+
+impl Contention {
+    /// What the store answers, or that another transaction is in the way. The answer releases the items.
+    pub(super) async fn around<T>(
+        &self,
+        operation: &str,
+        body: &[u8],
+        answered: impl Future<Output = T>,
+    ) -> Result<T, Value> {
+        let hold = Write::of(operation, body).map(|write| write.admitted(&self.0)).transpose()?.flatten();
+        Ok(match hold {
+            Some(_) => tokio::join!(answered, tokio::time::sleep(TRANSACTION_TIME)).0,
+            None => answered.await,
+        })
+    }
+}
+
 #[derive(Debug, Clone)]
-struct Contention {
+struct Proxy {
     /// The store's own address.
     store: Uri,
     client: Client<HttpConnector, Full<Bytes>>,
-    held: Held,
+    contention: Contention,
 }
 
-pub(super) fn before(store: Uri) -> Router {
+pub(super) fn before(store: Uri, contention: Contention) -> Router {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client = Client::builder(TokioExecutor::new()).build(connector);
-    Router::new().fallback(answer).with_state(Contention { store, client, held: Held::default() })
+    Router::new().fallback(answer).with_state(Proxy { store, client, contention })
 }
 
-async fn answer(State(contention): State<Contention>, request: Request) -> Response {
+async fn answer(State(proxy): State<Proxy>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let Ok(body) = to_bytes(body, CALL_BYTES_MAX).await else { return StatusCode::BAD_REQUEST.into_response() };
     let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    let operation = target.rsplit('.').next().unwrap_or_default();
-    let hold = match Write::of(operation, &body).map(|write| write.admitted(&contention.held)).transpose() {
-        Ok(hold) => hold.flatten(),
-        Err(refusal) => return refused(&refusal),
-    };
-    let mut request = Request::from_parts(head, Full::new(body));
-    *request.uri_mut() = contention.store.clone();
-    // The response releases the items.
-    let answered = async { contention.client.request(request).await };
-    let answered = match &hold {
-        Some(_) => tokio::join!(answered, tokio::time::sleep(TRANSACTION_TIME)).0,
-        None => answered.await,
-    };
-    match answered {
-        Ok(answer) => answer.map(Body::new),
-        Err(_) => StatusCode::BAD_GATEWAY.into_response(),
+    let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut request = Request::from_parts(head, Full::new(body.clone()));
+    *request.uri_mut() = proxy.store.clone();
+    let answered = async { proxy.client.request(request).await };
+    match proxy.contention.around(&operation, &body, answered).await {
+        Ok(Ok(answer)) => answer.map(Body::new),
+        Ok(Err(_)) => StatusCode::BAD_GATEWAY.into_response(),
+        Err(refusal) => refused(&refusal),
     }
 }
 
@@ -109,8 +121,7 @@ impl Write {
             Self::Transaction(keys, token) => {
                 let holders: Vec<Option<&String>> = keys.iter().map(|key| items.get(key)).collect();
                 if holders.iter().flatten().any(|holder| !token.is_empty() && **holder == token) {
-                    let says = "The transaction with the given request token is already in progress.";
-                    return Err(error("TransactionInProgressException", says));
+                    return Err(in_progress());
                 }
                 if holders.iter().any(Option::is_some) {
                     return Err(canceled(holders.iter().map(Option::is_some)));
@@ -153,6 +164,11 @@ fn lock(held: &Held) -> MutexGuard<'_, HashMap<ItemKey, String>> {
 
 /// DynamoDB's message for a held item.
 const ONGOING: &str = "Transaction is ongoing for the item";
+
+/// The answer to a transaction that is repeated while it is under way.
+pub(super) fn in_progress() -> Value {
+    error("TransactionInProgressException", "The transaction with the given request token is already in progress.")
+}
 
 fn error(code: &str, message: &str) -> Value {
     json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message})

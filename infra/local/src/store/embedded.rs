@@ -1,4 +1,4 @@
-//! DynamoDB in this process: dynoxide on an `SQLite` file, behind a port on 127.0.0.1 for this process's AWS client.
+//! DynamoDB in this process: dynoxide on an `SQLite` file, also behind a port on 127.0.0.1.
 //!
 //! `SQLite` commits each write to its write-ahead log, with the default `synchronous=FULL`, before acknowledging it:
 //! writes survive a `kill -9` and a power failure. Bulk loading must stay off: it lowers that durability permanently.
@@ -9,13 +9,15 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use axum::serve::ListenerExt;
 use dynoxide::Database;
 use http::Uri;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::contention;
+use super::contention::{self, Contention};
+use super::in_process::InProcess;
 use crate::error::{StartError, in_one_line};
 
 pub(crate) const TABLE: &str = "countersign";
@@ -30,6 +32,7 @@ const SWEEP_GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Embedded {
     url: String,
+    in_process: InProcess,
     shutdown: Option<oneshot::Sender<()>>,
     /// On its own thread, because dynoxide blocks the thread that receives a request.
     thread: Option<JoinHandle<()>>,
@@ -46,7 +49,9 @@ impl Embedded {
 
         let listener = Listener::bind().map_err(|error| failed(&error))?;
         let before = has_conflicts.then(Listener::bind).transpose().map_err(|error| failed(&error))?;
-        let url = format!("http://{}", before.as_ref().unwrap_or(&listener).address);
+        let before = before.map(|listener| (listener, Contention::default()));
+        let url = format!("http://{}", before.as_ref().map_or(&listener, |(before, _)| before).address);
+        let in_process = InProcess::new(database.clone(), before.as_ref().map(|(_, contention)| contention.clone()));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
         let (shutdown, shutdown_requested) = oneshot::channel();
@@ -57,7 +62,12 @@ impl Embedded {
                 runtime.shutdown_timeout(SWEEP_GRACE);
             })
             .map_err(|error| failed(&error))?;
-        Ok(Self { url, shutdown: Some(shutdown), thread: Some(thread) })
+        Ok(Self { url, in_process, shutdown: Some(shutdown), thread: Some(thread) })
+    }
+
+    /// A client for this process, which needs no port for most calls.
+    pub(crate) fn client(&self, port: SharedHttpClient) -> SharedHttpClient {
+        self.in_process.client(port)
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -67,6 +77,7 @@ impl Embedded {
 
 impl Drop for Embedded {
     fn drop(&mut self) {
+        self.in_process.close();
         drop(self.shutdown.take());
         if let Some(thread) = self.thread.take() {
             // Err means a panic, which has printed its message.
@@ -94,14 +105,19 @@ impl Listener {
     }
 }
 
-async fn serve(listener: Listener, before: Option<Listener>, database: Database, shutdown: oneshot::Receiver<()>) {
+async fn serve(
+    listener: Listener,
+    before: Option<(Listener, Contention)>,
+    database: Database,
+    shutdown: oneshot::Receiver<()>,
+) {
     let address = listener.address;
     let served = async {
         dynoxide::server::serve_with_shutdown(listener.into_tokio()?, database.clone(), std::future::pending()).await
     };
     let conflicts = async {
         match before {
-            Some(before) => serve_conflicts(before, address).await,
+            Some((before, contention)) => serve_conflicts(before, contention, address).await,
             None => std::future::pending().await,
         }
     };
@@ -117,9 +133,9 @@ async fn serve(listener: Listener, before: Option<Listener>, database: Database,
     }
 }
 
-async fn serve_conflicts(listener: Listener, store: SocketAddr) -> Result<(), String> {
+async fn serve_conflicts(listener: Listener, contention: Contention, store: SocketAddr) -> Result<(), String> {
     let store = Uri::builder().scheme("http").authority(store.to_string()).path_and_query("/").build();
-    let router = contention::before(store.map_err(|error| error.to_string())?);
+    let router = contention::before(store.map_err(|error| error.to_string())?, contention);
     // A response in several parts would wait for the acknowledgment of its first one, which takes 40 ms.
     let listener = listener.into_tokio()?.tap_io(|socket| {
         let _ = socket.set_nodelay(true);

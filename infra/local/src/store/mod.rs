@@ -2,6 +2,7 @@
 
 mod contention;
 mod embedded;
+mod in_process;
 #[cfg_attr(not(feature = "stream"), path = "no_stream.rs")]
 mod stream;
 
@@ -53,7 +54,7 @@ impl OpenStore {
                 (None, settings, url.clone(), table.clone())
             }
         };
-        let store = Store::new(client(&settings, options.calls.clone()), &table);
+        let store = Store::new(client(&settings, embedded.as_ref(), options.calls.clone()), &table);
         let store = store.with_shards(options.due_shards, options.audit_shards);
         let stream_arn = create_table(&store, options.has_stream && embedded.is_none()).await?;
         let (due_sender, due_entries) = mpsc::unbounded_channel();
@@ -75,11 +76,15 @@ impl OpenStore {
 }
 
 /// A client of the store that reports its calls, if anything listens.
-fn client(settings: &AwsSettings, calls: Option<Calls>) -> Client {
-    match calls {
-        Some(calls) => Client::from_conf(Builder::from(&aws::config(settings)).interceptor(calls).build()),
-        None => aws::dynamodb(settings),
+fn client(settings: &AwsSettings, embedded: Option<&Embedded>, calls: Option<Calls>) -> Client {
+    let mut config = Builder::from(&aws::config(settings));
+    if let Some(embedded) = embedded {
+        config = config.http_client(embedded.client(aws::http_client()));
     }
+    if let Some(calls) = calls {
+        config = config.interceptor(calls);
+    }
+    Client::from_conf(config.build())
 }
 
 /// Creates a missing table. Returns its stream's ARN, if it should have one.
