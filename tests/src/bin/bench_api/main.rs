@@ -1,4 +1,5 @@
-//! Measures API calls and lists of growing length: `make bench`; `FULL=1 make bench` adds 100,000 contacts.
+//! Measures API calls and lists of growing length: `make bench`; `FULL=1 make bench` adds 100,000 contacts, and
+//! `CONTACTS=1000000` measures this many only.
 //!
 //! Times are reported, never judged, since machines are noisy. A wrong status, total or page ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
@@ -41,15 +42,16 @@ const TOGETHER: u16 = 2000;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let full = tests::is_full();
-    let sizes: &[usize] = if full { &[100, 10_000, 100_000] } else { &[100, 10_000] };
+    let told = std::env::var("CONTACTS").ok().map(|count| vec![count.parse().expect("CONTACTS is a number")]);
+    let sizes: &[usize] = if tests::is_full() { &[100, 10_000, 100_000] } else { &[100, 10_000] };
+    let sizes = told.unwrap_or_else(|| sizes.to_vec());
 
     let stack = Stack::with(Needs::MEASURED);
     let mut report = Report::default();
     eprintln!("Measuring the operations");
     let mut operations = operations(&stack).await;
     let mut lists = Vec::new();
-    for &size in sizes {
+    for size in sizes {
         eprintln!("Seeding {size} contacts");
         let org = Org::on(Arc::clone(&stack)).await;
         let contacts = Contacts::seed(&org, size).await;

@@ -47,13 +47,12 @@ async fn main() -> ExitCode {
     println!("  ratio with the dead one: p50 {}, events/s {}", stack["ratio_p50"], stack["ratio_events_per_s"]);
     let spread = &stack["spread"];
     println!(
-        "  {} deliveries to {} endpoints: {} deliveries/s (goal 1500), {} µs each; {} µs of the cores, of which {} the store's",
+        "  {} deliveries to {} endpoints: {} deliveries/s (goal 1500), {} µs each, and {} µs of the cores",
         spread["deliveries"],
         shared::limits::ENDPOINTS_MAX,
         spread["per_s"],
         spread["us_each"],
-        spread["processor_us_each"],
-        spread["emulator_us_each"]
+        spread["processor_us_each"]
     );
     let backlog = stack::backlog().await;
     println!(
