@@ -117,19 +117,20 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Arrivals {
-    all: Vec<Arrival>,
+    /// Shared with who looks at them, who may ask for them again meanwhile.
+    all: Arc<Vec<Arrival>>,
     /// So many of the first were checked: each is once, or a long wait would check all again with each arrival.
     checked: usize,
 }
 
 impl Arrivals {
     /// All of them, each checked against the events' description.
-    fn checked(&mut self) -> &[Arrival] {
+    fn checked(&mut self) -> Arc<Vec<Arrival>> {
         for arrival in &self.all[self.checked..] {
             assert_delivery(&arrival.json());
         }
         self.checked = self.all.len();
-        &self.all
+        self.all.clone()
     }
 }
 
@@ -193,19 +194,14 @@ impl Receiver {
         let waiting = async {
             loop {
                 let more = self.inner.more.notified();
-                if let Some(arrivals) = self.arrivals_if(&fits) {
-                    return arrivals;
+                let arrivals = lock(&self.inner.arrivals).checked();
+                if fits(&arrivals) {
+                    return arrivals.to_vec();
                 }
                 more.await;
             }
         };
         tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("only {:?} arrived", self.types()))
-    }
-
-    fn arrivals_if(&self, fit: impl Fn(&[Arrival]) -> bool) -> Option<Vec<Arrival>> {
-        let mut arrivals = lock(&self.inner.arrivals);
-        let arrivals = arrivals.checked();
-        fit(arrivals).then(|| arrivals.to_vec())
     }
 }
 
@@ -219,7 +215,7 @@ async fn receive(State(inner): State<Arc<Inner>>, request: http::Request<Body>) 
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
     let arrival = Arrival { at: Timestamp::now(), path: parts.uri.to_string(), headers: parts.headers, body };
-    lock(&inner.arrivals).all.push(arrival);
+    Arc::make_mut(&mut lock(&inner.arrivals).all).push(arrival);
     inner.more.notify_waiters();
     let once = lock(&inner.next).pop_front();
     let reaction = once.unwrap_or_else(|| lock(&inner.then).clone());

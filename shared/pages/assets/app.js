@@ -254,7 +254,6 @@
   document.addEventListener('keydown', (event) => {
     if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey || !acts) return;
     event.preventDefault();
-    // One that closes stays in the document until its `close` event.
     const open = document.querySelector('.palette[open]');
     if (open) open.close();
     else openPalette();

@@ -166,7 +166,7 @@ fn lock(held: &Held) -> MutexGuard<'_, HashMap<ItemKey, String>> {
 const ONGOING: &str = "Transaction is ongoing for the item";
 
 /// The answer to a transaction that is repeated while it is under way.
-pub(super) fn in_progress() -> Value {
+fn in_progress() -> Value {
     error("TransactionInProgressException", "The transaction with the given request token is already in progress.")
 }
 

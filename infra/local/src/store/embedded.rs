@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::contention::{self, Contention};
-use super::in_process::InProcess;
+use super::in_process::Answers;
 use crate::error::{StartError, in_one_line};
 
 pub(crate) const TABLE: &str = "countersign";
@@ -32,7 +32,7 @@ const SWEEP_GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Embedded {
     url: String,
-    in_process: InProcess,
+    answers: Answers,
     shutdown: Option<oneshot::Sender<()>>,
     /// On its own thread, because dynoxide blocks the thread that receives a request.
     thread: Option<JoinHandle<()>>,
@@ -53,23 +53,24 @@ impl Embedded {
         let before = has_conflicts.then(Listener::bind).transpose().map_err(|error| failed(&error))?;
         let before = before.map(|listener| (listener, Contention::default()));
         let url = format!("http://{}", before.as_ref().map_or(&listener, |(before, _)| before).address);
-        let in_process = InProcess::new(database.clone(), before.as_ref().map(|(_, contention)| contention.clone()));
+        let contention = before.as_ref().map(|(_, contention)| contention.clone());
+        let answers = Answers::start(database.clone(), contention).map_err(|error| failed(&error))?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
         let (shutdown, shutdown_requested) = oneshot::channel();
         let thread = std::thread::Builder::new()
-            .name("store".to_owned())
+            .name("store port".to_owned())
             .spawn(move || {
                 runtime.block_on(serve(listener, before, database, shutdown_requested));
                 runtime.shutdown_timeout(SWEEP_GRACE);
             })
             .map_err(|error| failed(&error))?;
-        Ok(Self { url, in_process, shutdown: Some(shutdown), thread: Some(thread) })
+        Ok(Self { url, answers, shutdown: Some(shutdown), thread: Some(thread) })
     }
 
     /// A client for this process, which needs no port for most calls.
     pub(crate) fn client(&self, port: SharedHttpClient) -> SharedHttpClient {
-        self.in_process.client(port)
+        self.answers.client(port)
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -79,7 +80,6 @@ impl Embedded {
 
 impl Drop for Embedded {
     fn drop(&mut self) {
-        self.in_process.close();
         drop(self.shutdown.take());
         if let Some(thread) = self.thread.take() {
             // Err means a panic, which has printed its message.

@@ -1,11 +1,13 @@
 //! Answers this process's calls of the embedded store without a socket.
 //!
-//! Over HTTP, dynoxide reads each call's JSON three times, on one thread, and each transaction passes over all those of the
-//! last ten minutes. Here a call is read once, beside others. Rare calls, and other processes, take the port.
+//! Over HTTP, dynoxide reads each call's JSON three times, and each transaction passes over all those of the last ten
+//! minutes. Here a call is read once. Rare calls, and other processes, take the port.
+//!
+//! Calls are answered one after another on a thread of their own, since the database takes one at a time anyway.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::config::RuntimeComponents;
@@ -22,25 +24,32 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::limits;
+use tokio::sync::oneshot;
 
-use super::contention::{self, Contention};
+use super::contention::Contention;
 
 /// How long a transaction's answer is kept. The SDK repeats a request token within one call only.
 const ANSWERS_KEPT: Duration = limits::AWS_CALL_TIMEOUT.saturating_mul(2);
 
-/// The store's database, until the store is closed.
-#[derive(Clone)]
-pub(super) struct InProcess(Arc<Inner>);
-
-struct Inner {
-    database: RwLock<Option<Database>>,
-    transactions: Mutex<Transactions>,
+/// The thread that answers. Dropping it waits for the calls that it has taken; later ones fail.
+#[derive(Debug)]
+pub(super) struct Answers {
+    calls: Sender<Option<Call>>,
     contention: Option<Contention>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Call {
+    operation: Operation,
+    body: Bytes,
+    answer: oneshot::Sender<Answer>,
 }
 
 /// What the database said: JSON, or an error as JSON with its status.
 type Answer = Result<Vec<u8>, Refusal>;
 
+#[derive(Debug)]
 struct Refusal {
     status: u16,
     body: String,
@@ -52,32 +61,36 @@ impl From<DynoxideError> for Refusal {
     }
 }
 
-impl InProcess {
-    pub(super) fn new(database: Database, contention: Option<Contention>) -> Self {
-        let (database, transactions) = (RwLock::new(Some(database)), Mutex::default());
-        Self(Arc::new(Inner { database, transactions, contention }))
+impl Answers {
+    pub(super) fn start(database: Database, contention: Option<Contention>) -> std::io::Result<Self> {
+        let (calls, received) = channel();
+        let thread = std::thread::Builder::new().name("store".to_owned());
+        let thread = thread.spawn(move || answer_all(&database, &received))?;
+        Ok(Self { calls, contention, thread: Some(thread) })
     }
 
-    /// A client that answers what it can, and sends the rest on through `port`.
+    /// A client that has its calls answered here, and sends the rest on through `port`.
     pub(super) fn client(&self, port: SharedHttpClient) -> SharedHttpClient {
-        SharedHttpClient::new(Client { store: self.clone(), port })
-    }
-
-    /// Waits for calls that are under way; later ones fail.
-    pub(super) fn close(&self) {
-        *self.0.database.write().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Blocks until the database has answered. None once the store is closed.
-    fn answer(&self, operation: Operation, body: &[u8]) -> Option<Answer> {
-        let database = self.0.database.read().unwrap_or_else(PoisonError::into_inner);
-        Some(operation.answer(database.as_ref()?, body, &self.0.transactions))
+        SharedHttpClient::new(Client { calls: self.calls.clone(), contention: self.contention.clone(), port })
     }
 }
 
-impl fmt::Debug for InProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InProcess")
+impl Drop for Answers {
+    fn drop(&mut self) {
+        // Clients keep senders, so that the channel does not end by itself.
+        let _ = self.calls.send(None);
+        if let Some(thread) = self.thread.take() {
+            // Err means a panic, which has printed its message.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn answer_all(database: &Database, calls: &Receiver<Option<Call>>) {
+    let mut transactions = Transactions::default();
+    while let Ok(Some(Call { operation, body, answer })) = calls.recv() {
+        // What has begun takes effect, even if nobody waits for it any more.
+        let _ = answer.send(operation.answer(database, &body, &mut transactions));
     }
 }
 
@@ -107,7 +120,7 @@ impl Operation {
         })
     }
 
-    fn answer(self, database: &Database, body: &[u8], transactions: &Mutex<Transactions>) -> Answer {
+    fn answer(self, database: &Database, body: &[u8], transactions: &mut Transactions) -> Answer {
         match self {
             Self::Get => written(&database.get_item(read(body)?)?),
             Self::BatchGet => written(&database.batch_get_item(read(body)?)?),
@@ -120,7 +133,7 @@ impl Operation {
                 let Some(token) = call.client_request_token.take() else {
                     return written(&database.transact_write_items(call)?);
                 };
-                once(transactions, &token, || written(&database.transact_write_items(call)?))
+                transactions.once(token, || written(&database.transact_write_items(call)?))
             }
         }
     }
@@ -135,58 +148,48 @@ fn written(answer: &impl Serialize) -> Answer {
 }
 
 /// Recent transactions by their request tokens, so that one that is repeated takes effect once.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Transactions {
-    /// No answer while one is under way.
-    answers: HashMap<String, Option<Vec<u8>>>,
-    /// In the order in which they began.
-    began: VecDeque<(Instant, String)>,
+    answers: HashMap<String, Vec<u8>>,
+    /// In the order in which they ended.
+    ended: VecDeque<(Instant, String)>,
 }
 
-fn once(transactions: &Mutex<Transactions>, token: &str, transact: impl FnOnce() -> Answer) -> Answer {
-    let mut recent = lock(transactions);
-    while recent.began.front().is_some_and(|(at, _)| at.elapsed() > ANSWERS_KEPT) {
-        let Some((_, token)) = recent.began.pop_front() else { break };
-        recent.answers.remove(&token);
+impl Transactions {
+    /// The answer of before, if there is one. Where the transaction fails, it has no effect and may be tried again.
+    fn once(&mut self, token: String, transact: impl FnOnce() -> Answer) -> Answer {
+        while self.ended.front().is_some_and(|(at, _)| at.elapsed() > ANSWERS_KEPT) {
+            let Some((_, token)) = self.ended.pop_front() else { break };
+            self.answers.remove(&token);
+        }
+        if let Some(answer) = self.answers.get(&token) {
+            return Ok(answer.clone());
+        }
+        let answer = transact()?;
+        self.answers.insert(token.clone(), answer.clone());
+        self.ended.push_back((Instant::now(), token));
+        Ok(answer)
     }
-    match recent.answers.get(token) {
-        Some(Some(answer)) => return Ok(answer.clone()),
-        Some(None) => return Err(Refusal { status: 400, body: contention::in_progress().to_string() }),
-        None => {}
-    }
-    recent.answers.insert(token.to_owned(), None);
-    recent.began.push_back((Instant::now(), token.to_owned()));
-    drop(recent);
-    let answer = transact();
-    let mut recent = lock(transactions);
-    match &answer {
-        Ok(answer) => drop(recent.answers.insert(token.to_owned(), Some(answer.clone()))),
-        // Nothing took effect, so that the same call may be tried again.
-        Err(_) => drop(recent.answers.remove(token)),
-    }
-    answer
-}
-
-fn lock(transactions: &Mutex<Transactions>) -> MutexGuard<'_, Transactions> {
-    transactions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug)]
 struct Client {
-    store: InProcess,
+    calls: Sender<Option<Call>>,
+    contention: Option<Contention>,
     port: SharedHttpClient,
 }
 
 impl HttpClient for Client {
     fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
         let port = self.port.http_connector(settings, components);
-        SharedHttpConnector::new(Connector { store: self.store.clone(), port })
+        SharedHttpConnector::new(Connector { calls: self.calls.clone(), contention: self.contention.clone(), port })
     }
 }
 
 #[derive(Debug)]
 struct Connector {
-    store: InProcess,
+    calls: Sender<Option<Call>>,
+    contention: Option<Contention>,
     port: SharedHttpConnector,
 }
 
@@ -196,25 +199,25 @@ impl HttpConnector for Connector {
         let name = target.rsplit('.').next().unwrap_or_default().to_owned();
         let body = request.body().bytes().map(Bytes::copy_from_slice);
         let (Some(operation), Some(body)) = (Operation::of(&name), body) else { return self.port.call(request) };
-        let store = self.store.clone();
+        let (calls, contention) = (self.calls.clone(), self.contention.clone());
         HttpConnectorFuture::new(async move {
-            let contention = store.0.contention.clone();
-            let asked = body.clone();
-            // The database blocks, and what has begun there ends, even if nobody waits for it any more.
+            let (answer, answered) = oneshot::channel();
+            let call = Call { operation, body: body.clone(), answer };
             let answered = async move {
-                tokio::task::spawn_blocking(move || store.answer(operation, &asked)).await.ok().flatten()
+                let closed = || ConnectorError::other("the store is closed".into(), None);
+                calls.send(Some(call)).map_err(|_| closed())?;
+                answered.await.map_err(|_| closed())
             };
             let answered = match contention {
                 Some(contention) => match contention.around(&name, &body, answered).await {
-                    Ok(answered) => answered,
-                    Err(refusal) => Some(Err(Refusal { status: 400, body: refusal.to_string() })),
+                    Ok(answered) => answered?,
+                    Err(refusal) => Err(Refusal { status: 400, body: refusal.to_string() }),
                 },
-                None => answered.await,
+                None => answered.await?,
             };
             match answered {
-                Some(Ok(body)) => response(200, body.into()),
-                Some(Err(Refusal { status, body })) => response(status, body.into()),
-                None => Err(ConnectorError::other("the store is closed".into(), None)),
+                Ok(body) => response(200, body.into()),
+                Err(Refusal { status, body }) => response(status, body.into()),
             }
         })
     }
@@ -231,17 +234,15 @@ mod tests {
 
     #[test]
     fn a_transaction_that_is_repeated_takes_effect_once_and_one_that_failed_may_be_tried_again() {
-        let (transactions, mut effects) = (Mutex::default(), 0);
-        let refusal = || Refusal { status: 400, body: "{}".to_owned() };
-        assert!(once(&transactions, "a", || Err(refusal())).is_err());
+        let (mut transactions, mut effects) = (Transactions::default(), 0);
+        let refusal = Refusal { status: 400, body: "{}".to_owned() };
+        assert!(transactions.once("a".to_owned(), || Err(refusal)).is_err());
         for _ in 0..2 {
-            let answer = once(&transactions, "a", || {
+            let answer = transactions.once("a".to_owned(), || {
                 effects += 1;
-                let meanwhile = once(&transactions, "a", || Ok(Vec::new())).err().unwrap();
-                assert!(meanwhile.body.contains("TransactionInProgressException"), "{}", meanwhile.body);
                 Ok(b"done".to_vec())
             });
-            assert_eq!(answer.ok().unwrap(), b"done");
+            assert_eq!(answer.unwrap(), b"done");
         }
         assert_eq!(effects, 1);
     }
@@ -249,12 +250,11 @@ mod tests {
     #[test]
     fn answers_are_forgotten_once_nobody_repeats_their_calls() {
         let Some(long_ago) = Instant::now().checked_sub(ANSWERS_KEPT + Duration::from_secs(1)) else { return };
-        let transactions = Mutex::new(Transactions {
-            answers: HashMap::from([("old".to_owned(), Some(Vec::new()))]),
-            began: VecDeque::from([(long_ago, "old".to_owned())]),
-        });
-        assert!(once(&transactions, "new", || Ok(Vec::new())).is_ok());
-        let recent = lock(&transactions);
-        assert!(recent.answers.keys().eq(["new"]) && recent.began.len() == 1);
+        let mut transactions = Transactions {
+            answers: HashMap::from([("old".to_owned(), Vec::new())]),
+            ended: VecDeque::from([(long_ago, "old".to_owned())]),
+        };
+        assert!(transactions.once("new".to_owned(), || Ok(Vec::new())).is_ok());
+        assert!(transactions.answers.keys().eq(["new"]) && transactions.ended.len() == 1);
     }
 }
