@@ -149,6 +149,7 @@ export async function purchase(journey) {
   await colleague.presses('Verify instructions');
   await colleague.presses('Release instructions');
   await colleague.turnsTo('Money');
+  await journey.stands(colleague, 'Money');
   await colleague.follows('Purchase price');
   await journey.stands(colleague, 'A payment');
   await buyer.follows(journey.deal);

@@ -1,5 +1,5 @@
-// What stands at once on ten pages of the app: within the first 600 px of a wide window, and on the first screen of a phone.
-// Texts as the walks make them, each whole and in sight; with `on: 'a phone'` what a wide window shows only further down.
+// What stands at once on eleven pages of the app: within the first 600 px of a wide window, and on the first screen of a phone.
+// Texts as the walks make them, each whole and in sight; with `on` what only a phone, or only a desktop, shows that high up.
 export const PAGES = {
   'Home': [
     { what: 'how much there is to do', text: '2 things need you.' },
@@ -25,7 +25,7 @@ export const PAGES = {
     { what: 'what is claimed', text: 'Claimed, not proven' },
     { what: 'what is proven', text: 'Proven received' },
     { what: 'whom it waits for', text: /^Nora West and Otto Lund to sign/ },
-    { what: 'the act that is next', link: 'Get the link of Nora West' },
+    { what: 'the act that is next', button: 'Show link of Nora West' },
     { what: 'between whom', text: /^Otto Lund Signer/ },
   ],
   'A participant’s page': [
@@ -55,6 +55,14 @@ export const PAGES = {
     { what: 'from whom', text: /^Nora West Payer/ },
     { what: 'to whom', text: /^Otto Lund Payee/ },
     { what: 'what is next, and whom it waits for', text: /^Nora West can see the instructions/ },
+  ],
+  'Money': [
+    { what: 'who owes whom in all', text: 'Between others' },
+    { what: 'how much is owed', text: '$480,000.00 USD' },
+    { what: 'the first payment', link: 'Purchase price' },
+    { what: 'its deal', text: 'Purchase of 12 Harbor Street', on: 'a desktop' },
+    { what: 'whom it waits for', text: 'Nora West to pay', on: 'a desktop' },
+    { what: 'its state', text: 'Instructions available to the sender', on: 'a desktop' },
   ],
   'A payer’s page': [
     { what: 'what is paid', heading: 'Purchase price' },
@@ -106,7 +114,7 @@ export async function hidden(page, width, wanted) {
   const bottom = width > NARROW_PX ? WIDE_PX : page.viewportSize().height;
   await page.evaluate(() => scrollTo(0, 0));
   const missing = [];
-  for (const part of wanted.filter(({ on }) => !on || width <= NARROW_PX)) {
+  for (const part of wanted.filter(({ on }) => !on || on === (width > NARROW_PX ? 'a desktop' : 'a phone'))) {
     const boxes = await locate(page, part).filter({ visible: true }).evaluateAll((all) => all.map((element) => {
       const { left, right, top, bottom } = element.getBoundingClientRect();
       return { left, right, top, bottom };

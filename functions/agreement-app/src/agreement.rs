@@ -110,7 +110,7 @@ fn agreement_page(
     let wait = text::current_wait(agreement, &in_full.contacts, &request.signed_in()?.organization().own_contact_ids);
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
     let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary)
-        .with_money(&review.money)
+        .with_money(&review.money, review.movements.total)
         .with_next_act(agreement, &summary, wait.as_ref());
     Ok(AgreementPage {
         layout: Layout::new(request),

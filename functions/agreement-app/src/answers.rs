@@ -29,7 +29,7 @@ form! {
     /// Why answers or files go back.
     pub(crate) RETURN: ReturnForm {
         reason: Field::lines("reason", "Reason", 2000, 3)
-            .hint("The participant reads it, and so does whoever uses the API."),
+            .hint("The participant can read it, and so can anyone with access to the API."),
     }
 }
 

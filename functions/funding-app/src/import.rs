@@ -30,7 +30,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::{Offset, PageRequest};
 use uuid::Uuid;
 
-use self::columns::NotRead;
+use self::columns::{NotRead, Row};
 
 form! {
     /// A file with rows.
@@ -68,8 +68,14 @@ impl Problems {
             count => format!("{count} problems"),
         };
         let line = format!("{counted} in {rows} rows. Correct the file, then read it again.");
-        Some(Notice::bad("Nothing was added", line))
+        Some(Notice::bad("Nothing was added", line).focused())
     }
+}
+
+/// What a preview says if its rows have got problems since.
+fn not_added<N>(rows: &[Row<N>]) -> Notice {
+    let is_begun = rows.iter().any(|row| row.is_there);
+    Notice::bad(if is_begun { "Nothing more was added" } else { "Nothing was added" }, "").focused()
 }
 
 /// The file that a form has, with the field that has it.

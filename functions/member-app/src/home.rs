@@ -61,7 +61,7 @@ struct Section {
 
 struct Item {
     urgency: Urgency,
-    /// Since when it waits, or when it ends.
+    /// Since when it waits or is overdue, or when it ends.
     at: Option<Timestamp>,
     url: String,
     title: String,

@@ -39,7 +39,7 @@ form! {
     pub(crate) DECISION: DecisionForm {
         note: Field::lines("note", "Decision note", 2000, 3)
             .called("The note")
-            .hint("Optional. Whoever proposed it can read it."),
+            .hint("Optional. The proposer can read it."),
     }
 }
 
@@ -224,7 +224,7 @@ fn refusal_notice(choice: Choice, refusal: &Refusal) -> (StatusCode, &'static st
             let (title, line) = match state {
                 ProposalState::Expired => (
                     "The time to decide is over".to_owned(),
-                    "The proposal expired, and nothing has happened. Whoever proposed it can propose it again.",
+                    "The proposal expired, and nothing has happened. It can be proposed again.",
                 ),
                 _ => (
                     format!("It was already {}", state.as_str()),

@@ -43,6 +43,8 @@ struct LedgerPage {
     kept: Vec<(&'static str, &'static str)>,
     is_open_only: bool,
     is_filtered: bool,
+    /// Whether a filter other than the search is in use.
+    uses_more: bool,
     us: Option<Us>,
     totals: Vec<TotalRow>,
     export: Option<String>,
@@ -65,7 +67,6 @@ struct Us {
 }
 
 struct TotalRow {
-    currency: &'static str,
     direction: &'static str,
     owed: String,
     claimed: Option<String>,
@@ -76,7 +77,6 @@ impl TotalRow {
     fn new(currency: &'static str, direction: LedgerDirection, figures: LedgerFigures) -> Self {
         let LedgerFigures { owed, claimed, proven } = figures;
         Self {
-            currency,
             direction: text::ledger_direction(direction),
             owed: money::in_app(owed, currency),
             claimed: (claimed > 0).then(|| money::in_app(claimed, currency)),
@@ -367,6 +367,7 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
         kept: by_tab.into_iter().chain(by_order).collect(),
         is_open_only: !query.include_done.get(),
         is_filtered: !asked.filters().is_empty(),
+        uses_more: asked.filters().iter().any(|(name, _)| *name != "search"),
         us,
         totals: totals
             .iter()

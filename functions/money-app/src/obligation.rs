@@ -162,7 +162,7 @@ fn read(form: &Form, obligation: &Obligation, now: Timestamp) -> Result<Result<A
             let trigger: TriggerId = form.get("trigger").parse().map_err(|_| Error::not_found())?;
             read_happened_on(form, obligation, now).map(|on| {
                 let line = format!(
-                    "It happened on {}, and its days count from then. Next: whoever owes it does it, and the other side confirms.",
+                    "It happened on {}, and its days count from then. Next: the side that owes it does it, and the other side confirms.",
                     on.shown()
                 );
                 (MemberAct::DeclareTrigger(Happening { trigger, on }), ["Trigger declared".to_owned(), line])

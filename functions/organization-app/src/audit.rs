@@ -1,6 +1,6 @@
 //! The audit log page: every call and act of the organization, with filters in the URL.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use pages::audit_rows::{Object, caller_name, caller_of};
@@ -21,7 +21,10 @@ use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 use uuid::Uuid;
 
-use crate::audit_query::{AuditQuery, Errors, Typed};
+use crate::audit_query::{AuditQuery, Errors, Typed, named_operation};
+
+/// How many operations a word may mean before it needs another one.
+const OPERATIONS_SHOWN: usize = 60;
 
 form! {
     /// The days of the log.
@@ -39,16 +42,17 @@ struct AuditLogPage {
     days: Fields,
     errors: Errors,
     actors: Vec<SelectOption>,
-    operations: Vec<SelectOption>,
+    operation: String,
+    /// The operations of the page's rows, which the filter suggests.
+    operations: BTreeSet<String>,
     outcomes: Vec<SelectOption>,
     object_name: Option<String>,
     is_filtered: bool,
     is_first: bool,
     zone: String,
     rows: Vec<RowView>,
-    /// The objects whose names contain the typed text, if several, and the number of others.
-    choices: Vec<Choice>,
-    more_choices: u64,
+    /// What the typed text may mean, if several things.
+    choices: Option<Choices>,
     looked_back_to: Option<DisplayTime>,
     next: Option<String>,
     earlier: Option<String>,
@@ -61,6 +65,18 @@ struct SelectOption {
     value: String,
     text: String,
     is_selected: bool,
+}
+
+/// Several things that a filter may mean by a text.
+struct Choices {
+    /// What is chosen, after “Choose”.
+    what: &'static str,
+    /// What has the text, after “Several”.
+    all: &'static str,
+    typed: String,
+    first: Vec<Choice>,
+    /// The number of others.
+    more: u64,
 }
 
 struct Choice {
@@ -90,11 +106,30 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(query) => query,
         Err(errors) => return refused(request, typed, errors),
     };
+    if !query.operations.is_empty() {
+        return PageResponse::render(&operations_page(request, typed, &query.operations));
+    }
     if let Some(name) = &query.object_name {
         return Box::pin(by_name(request, &asked, typed, name)).await;
     }
     let found = audit::page(scope, query.days, &query.filter, query.before).await?;
     PageResponse::render(&log_page(request, typed, &query, &found))
+}
+
+fn operations_page(request: &Request, typed: Typed, found: &[(&'static str, &'static str)]) -> AuditLogPage {
+    let choice = |(id, did): &(&'static str, &'static str)| Choice {
+        log: Link { url: Typed { operation: (*id).to_owned(), ..typed.clone() }.url(None), text: (*did).to_owned() },
+        kind: id,
+    };
+    let first: Vec<_> = found.iter().take(OPERATIONS_SHOWN).map(choice).collect();
+    let choices = Choices {
+        what: "an operation",
+        all: "operations",
+        typed: typed.operation.clone(),
+        more: (found.len() - first.len()) as u64,
+        first,
+    };
+    AuditLogPage { choices: Some(choices), ..empty_page(request, typed) }
 }
 
 /// The object is found in a separate step, so that neither page waits for both, and the log's URL has the lasting id.
@@ -110,12 +145,14 @@ async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> 
                 log: Link { url: log_of(found), text: found.name.clone() },
                 kind: kind_label(found.kind),
             };
-            let page = AuditLogPage {
-                choices: several.iter().map(choice).collect(),
-                more_choices: total.saturating_sub(several.len() as u64),
-                ..empty_page(request, typed)
+            let choices = Choices {
+                what: "an object",
+                all: "names",
+                typed: typed.object.clone(),
+                first: several.iter().map(choice).collect(),
+                more: total.saturating_sub(several.len() as u64),
             };
-            PageResponse::render(&page)
+            PageResponse::render(&AuditLogPage { choices: Some(choices), ..empty_page(request, typed) })
         }
     }
 }
@@ -144,6 +181,7 @@ fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPa
     let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
     let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
     let mut page = empty_page(request, typed);
+    page.operations = found.rows.iter().map(|row| named_operation(&row.operation)).collect();
     page.actors = actor_options(found, query.filter.actor);
     page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
     page.is_filtered = !query.filter.is_empty();
@@ -178,15 +216,15 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
     AuditLogPage {
         layout: Layout::new(request),
         actors: vec![SelectOption { value: String::new(), text: "Anyone".to_owned(), is_selected: true }],
-        operations: operation_options(&typed.operation),
+        operation: operation_shown(&typed.operation),
+        operations: BTreeSet::new(),
         outcomes: outcome_options(&typed.outcome),
         object_name: None,
         is_filtered: false,
         is_first: true,
         zone: reader::zone().as_str().to_owned(),
         rows: Vec::new(),
-        choices: Vec::new(),
-        more_choices: 0,
+        choices: None,
         looked_back_to: None,
         next: None,
         earlier: None,
@@ -216,16 +254,10 @@ fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption>
     std::iter::once(anyone).chain(actors.into_iter().map(option)).collect()
 }
 
-fn operation_options(selected: &str) -> Vec<SelectOption> {
-    let mut known: Vec<(String, String)> =
-        text::operations().map(|(id, did)| (format!("{did} ({id})"), id.to_owned())).collect();
-    if !selected.is_empty() && known.iter().all(|(_, id)| id != selected) {
-        known.push((selected.to_owned(), selected.to_owned()));
-    }
-    known.sort();
-    let any = SelectOption { value: String::new(), text: "Any".to_owned(), is_selected: selected.is_empty() };
-    let option = |(text, id): (String, String)| SelectOption { is_selected: id == selected, value: id, text };
-    std::iter::once(any).chain(known.into_iter().map(option)).collect()
+/// The operation of the filter, or what was typed if it is none.
+fn operation_shown(typed: &str) -> String {
+    let is_known = text::operations().any(|(id, _)| id == typed);
+    if is_known { named_operation(typed) } else { typed.to_owned() }
 }
 
 fn outcome_options(selected: &str) -> Vec<SelectOption> {

@@ -11,6 +11,7 @@ use shared::domain::time::Timestamp;
 use shared::domain::time_zone::TimeZone;
 use shared::error::Error;
 use shared::limits;
+use shared::text;
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
@@ -42,6 +43,7 @@ pub(crate) struct Typed {
 pub(crate) struct Errors {
     pub from: Option<String>,
     pub to: Option<String>,
+    pub operation: Option<&'static str>,
     pub object: Option<&'static str>,
     pub choice: bool,
 }
@@ -57,10 +59,14 @@ pub(crate) struct AuditQuery {
     pub first: Day,
     pub days: DayRange,
     pub filter: AuditFilter,
+    /// The operations that the typed words mean, if several. The filter then has none until one is chosen.
+    pub operations: Vec<(&'static str, &'static str)>,
     /// The part of a name typed for the object. The filter then has no object until it is found.
     pub object_name: Option<String>,
     pub before: Option<RequestId>,
 }
+
+const NO_OPERATION: &str = "Nothing that is logged is called this. Enter a word of it, such as “payment”.";
 
 const NO_NAME: &str = "This can’t be a name. Enter a part of a name, an id, or a link to a record’s page.";
 
@@ -92,9 +98,18 @@ impl Typed {
         if let Some(id) = object {
             self.object = id.to_string();
         }
+        let operations = operations_called(&self.operation);
+        if let [(id, _)] = operations.as_slice() {
+            (*id).clone_into(&mut self.operation);
+        }
+        let operation = if operations.len() > 1 {
+            None
+        } else {
+            parsed(&self.operation, operation, || errors.operation = Some(NO_OPERATION))
+        };
         let filter = AuditFilter {
             actor: parsed(&self.actor, |text| text.parse().ok(), || errors.choice = true),
-            operation: parsed(&self.operation, operation, || errors.choice = true),
+            operation,
             outcome: parsed(&self.outcome, CallOutcome::parse, || errors.choice = true),
             object,
         };
@@ -119,7 +134,8 @@ impl Typed {
                 // Links have the days in one form, whichever way they were typed.
                 (self.from, self.to) = (first.to_string(), last.to_string());
                 let days = DayRange::of(first, last, zone);
-                return Ok(AuditQuery { first, days, filter, object_name, before: None });
+                let operations = if operations.len() > 1 { operations } else { Vec::new() };
+                return Ok(AuditQuery { first, days, filter, operations, object_name, before: None });
             }
         }
         Err(errors)
@@ -187,10 +203,29 @@ fn object(text: &str) -> Option<ObjectText> {
     is_name.then(|| ObjectText::Name(text.to_owned()))
 }
 
-fn operation(text: &str) -> Option<String> {
+/// An operation as the filter shows it, and reads it again.
+pub(crate) fn named_operation(id: &str) -> String {
+    format!("{} ({id})", text::operation(id).did)
+}
+
+/// The operations that a text means, with their words: the one with this id, or all that are called so.
+fn operations_called(typed: &str) -> Vec<(&'static str, &'static str)> {
+    let id = typed.strip_suffix(')').and_then(|typed| Some(typed.rsplit_once('(')?.1)).unwrap_or(typed);
+    if let Some(known) = text::operations().find(|(known, _)| *known == id) {
+        return vec![known];
+    }
+    let words = typed.to_lowercase();
+    let called = text::operations().filter(|(_, did)| !words.is_empty() && did.to_lowercase().contains(&words));
+    let (exactly, partly): (Vec<_>, Vec<_>) = called.partition(|(_, did)| did.to_lowercase() == words);
+    if exactly.len() == 1 { exactly } else { [exactly, partly].concat() }
+}
+
+/// The id of an operation, known or of before.
+fn operation(typed: &str) -> Option<String> {
     const CHARS_MAX: usize = 64;
-    let is_id = text.len() <= CHARS_MAX && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    is_id.then(|| text.to_owned())
+    let is_id = typed.len() <= CHARS_MAX && typed.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let is_known = || text::operations().any(|(known, _)| known == typed);
+    (is_id && (typed.contains('_') || is_known())).then(|| typed.to_owned())
 }
 
 fn created_at(id: Uuid) -> Option<Timestamp> {
@@ -300,6 +335,22 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_is_told_by_its_id_or_its_words() {
+        for typed in ["publish_agreement", "published AN agreement", "Published an agreement (publish_agreement)"] {
+            let mut open = Typed { operation: typed.to_owned(), ..Typed::default() };
+            let query = open.check(now(), &utc()).expect("no errors");
+            assert_eq!((open.operation.as_str(), query.operations.len()), ("publish_agreement", 0), "{typed}");
+            assert_eq!(query.filter.operation.as_deref(), Some("publish_agreement"), "{typed}");
+        }
+        let mut several = Typed { operation: "Listed".to_owned(), ..Typed::default() };
+        let query = several.check(now(), &utc()).expect("no errors");
+        assert!(query.operations.len() > 1 && query.filter.operation.is_none(), "{:?}", query.operations);
+        assert!(query.operations.iter().all(|(_, did)| did.starts_with("Listed")), "{:?}", query.operations);
+        let old = Typed { operation: "of_an_earlier_release".to_owned(), ..Typed::default() }.check(now(), &utc());
+        assert_eq!(old.expect("no errors").filter.operation.as_deref(), Some("of_an_earlier_release"));
+    }
+
+    #[test]
     fn each_wrong_field_is_named() {
         let errors = |mut typed: Typed| typed.check(now(), &utc()).expect_err("errors");
         let wrong_from = errors(typed("yesterday", ""));
@@ -309,12 +360,14 @@ mod tests {
         assert!(errors(typed("2026-11-20", "2026-11-19")).to.is_some());
         assert!(errors(about(&"x".repeat(limits::SEARCH_CHARS_MAX + 1))).object.is_some());
         assert!(errors(about("a\u{0}b")).object.is_some());
-        for choice in [
-            Typed { actor: "x".to_owned(), ..Typed::default() },
-            Typed { outcome: "x".to_owned(), ..Typed::default() },
-            Typed { operation: "Robert'); --".to_owned(), ..Typed::default() },
-        ] {
+        for choice in
+            [Typed { actor: "x".to_owned(), ..Typed::default() }, Typed { outcome: "x".to_owned(), ..Typed::default() }]
+        {
             assert!(errors(choice).choice);
+        }
+        for operation in ["Robert'); --", "publishagreement"] {
+            let typed = Typed { operation: operation.to_owned(), ..Typed::default() };
+            assert_eq!(errors(typed).operation, Some(NO_OPERATION));
         }
     }
 }

@@ -90,7 +90,7 @@ impl OrganizationPage {
     }
 
     fn own_hint(&self) -> String {
-        format!("Whoever gets the link can act for {}, so confirm that it is you.", self.name)
+        format!("Anyone who gets the link can act for {}, so confirm that it is you.", self.name)
     }
 
     fn has_search(&self) -> bool {

@@ -80,7 +80,7 @@ async fn refuse(request: &Request, refused: NotOwned) -> Result<PageResponse, Er
         }
         NotOwned::Own => "You said so first, so another member has to agree.".to_owned(),
         NotOwned::OneSelf => {
-            "You and whoever said so first count as one person: one of you invited the other, or reset the other’s password or second factor, in the last 7 days. Another member has to agree.".to_owned()
+            "You and the member who said so first count as one person: one of you invited the other, or reset the other’s password or second factor, in the last 7 days. Another member has to agree.".to_owned()
         }
     };
     let shown = Shown::from(Notice::bad("Nothing was changed", line));

@@ -77,12 +77,23 @@ pub struct ParticipantRow {
 pub struct AccessRow {
     /// The page about this access.
     pub url: String,
-    /// The generation of the link that can be shown; none once the agreement has ended.
-    pub link: Option<u64>,
+    /// The act that shows the link; none while a changed address isn't confirmed, and once the agreement has ended.
+    pub link: Option<LinkToShow>,
     /// If changed since publication and not confirmed by a member: the old address, who changed it last, and when.
     pub readdressed: Option<(String, String, DisplayTime)>,
     /// When they last opened a page.
     pub seen_at: Option<DisplayTime>,
+}
+
+/// The form that shows a participant's link.
+#[derive(Debug, Clone)]
+pub struct LinkToShow {
+    /// Where it leads.
+    pub action: String,
+    /// The generation of the link.
+    pub generation: u64,
+    /// Whose link it is.
+    pub name: String,
 }
 
 /// A stage.
@@ -288,9 +299,14 @@ impl AgreementSummary {
             let changed = contact.and_then(|contact| access.changed(participant, contact));
             let readdressed =
                 changed.filter(|changed| is_active && changed.is_readdressed()).as_ref().and_then(readdressed);
+            let url = access_url(agreement.id(), id);
             row.access = Some(AccessRow {
-                url: access_url(agreement.id(), id),
-                link: (is_active && readdressed.is_none()).then_some(access.generation),
+                link: (is_active && readdressed.is_none()).then(|| LinkToShow {
+                    action: format!("{url}/link"),
+                    generation: access.generation,
+                    name: row.name.clone(),
+                }),
+                url,
                 readdressed,
                 seen_at: access.seen_at.map(DisplayTime::from),
             });

@@ -9,7 +9,7 @@ use shared::domain::workspace::Workspace;
 use shared::text;
 use shared::text::CurrentWait;
 
-use crate::agreement_summary::{AgreementSummary, GateRow};
+use crate::agreement_summary::{AgreementSummary, GateRow, LinkToShow, ParticipantRow};
 use crate::labels::{Badge, DisplayTime};
 use crate::layout::Link;
 use crate::payment_list::name;
@@ -17,6 +17,9 @@ use crate::urls::{access_url, movement_url, workspace_url};
 
 /// Most parties, most terms and most documents in the header. The page has all of them below.
 const SHOWN_MAX: usize = 4;
+
+/// What a payment says whose amount isn't decided.
+pub const NO_AMOUNT_YET: &str = "No amount yet";
 
 /// The header.
 pub struct Deal {
@@ -45,9 +48,11 @@ pub struct Deal {
     /// What it waits for first, such as `Ada Okafor to approve`.
     pub waits_for: Option<String>,
     /// Where a member does what is next, or helps those it waits for.
-    pub next_act: Option<Link>,
+    pub next_act: Option<NextAct>,
     /// Its payments: purpose and amount.
     pub payments: Vec<(String, String)>,
+    /// What stands in place of an amount if there is none.
+    pub without_amount: &'static str,
     /// How many more payments there are.
     pub more_payments: usize,
     /// Each term's name and text.
@@ -58,6 +63,14 @@ pub struct Deal {
     pub documents: Vec<DealDocument>,
     /// How many more there are.
     pub more_documents: usize,
+}
+
+/// What is next.
+pub enum NextAct {
+    /// It is on a page.
+    Open(Link),
+    /// To show a participant's link.
+    ShowLink(LinkToShow),
 }
 
 /// What payments come to in one currency. Claim and proof never look alike.
@@ -140,6 +153,7 @@ impl Deal {
             waits_for: summary.next.clone(),
             next_act: None,
             payments: Vec::new(),
+            without_amount: "",
             more_payments: 0,
             terms: terms.collect(),
             deadlines: expiry
@@ -151,20 +165,27 @@ impl Deal {
         }
     }
 
-    /// Adds what all payments come to.
+    /// Whether it has an amount of money.
     #[must_use]
-    pub fn with_money(self, money: &[AgreementMoney]) -> Self {
+    pub fn has_amount(&self) -> bool {
+        self.amount.is_some() || !self.money.is_empty() || !self.payments.is_empty()
+    }
+
+    /// Adds what all of so many payments come to.
+    #[must_use]
+    pub fn with_money(self, money: &[AgreementMoney], payments: usize) -> Self {
         let sum = |sum: &AgreementMoney| {
             let shown = |minor: i128| in_app(minor, sum.currency);
             let if_any = |minor: i128| (minor > 0).then(|| shown(minor));
             let LedgerFigures { owed, claimed, proven } = sum.figures;
             DealMoney { amount: shown(sum.amount), owed: shown(owed), claimed: if_any(claimed), proven: if_any(proven) }
         };
-        Self { money: money.iter().map(sum).collect(), ..self }
+        Self { money: money.iter().map(sum).collect(), without_amount: without_amount(payments), ..self }
     }
 
     /// Adds what is next on an active agreement, for the condition that comes first: its act, the payment that it waits
-    /// for, the paper signature that waits for a second member, or the link of the participant whom it waits for. A declined one is decided among the steps.
+    /// for, the paper signature that waits for a second member, or the link of the participant whom it waits for. A
+    /// declined one is decided among the steps.
     #[must_use]
     pub fn with_next_act(self, agreement: &Agreement, summary: &AgreementSummary, wait: Option<&CurrentWait>) -> Self {
         let Some(wait) = wait else { return self };
@@ -178,26 +199,31 @@ impl Deal {
         let is_to_do = |gate: &Gate| {
             !agreement.to_review(gate).is_empty() || matches!(gate.rule, GateRule::IdentityVerified { .. })
         };
+        let open = |url: String, text: String| Some(NextAct::Open(Link { url, text }));
         let act_of = |row: &GateRow, gate: &Gate| match &gate.rule {
             GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(*id) => {
-                Some(Link { url: movement_url(*id), text: "Authorize the payment".to_owned() })
+                open(movement_url(*id), "Authorize the payment".to_owned())
             }
             GateRule::MovementReconciled { movement_id: Some(id) } => {
-                Some(Link { url: movement_url(*id), text: "Open the payment".to_owned() })
+                open(movement_url(*id), "Open the payment".to_owned())
             }
-            _ => row.acts.first().filter(|_| is_to_do(gate)).cloned().or_else(|| {
+            _ => row.acts.first().filter(|_| is_to_do(gate)).cloned().map(NextAct::Open).or_else(|| {
                 let waited_for = agreement.unmet_by(gate).into_iter().next()?;
                 let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
-                let name = &summary.participants.get(at)?.name;
+                let ParticipantRow { name, access, .. } = summary.participants.get(at)?;
                 if let Some(url) = paper_of(waited_for) {
-                    return Some(Link { url, text: format!("Confirm the paper signature of {name}") });
+                    return open(url, format!("Confirm the paper signature of {name}"));
                 }
-                Some(Link { url: access_url(agreement.id(), waited_for), text: format!("Get the link of {name}") })
+                let access = access.as_ref()?;
+                match &access.link {
+                    Some(link) => Some(NextAct::ShowLink(link.clone())),
+                    None => open(access.url.clone(), format!("Confirm the address of {name}")),
+                }
             }),
         };
         let next = gates.find(|(_, gate)| gate.id == wait.gate);
         let next_act = if wait.is_declined {
-            Some(Link { url: "#steps".to_owned(), text: "Read the reason".to_owned() })
+            open("#steps".to_owned(), "Read the reason".to_owned())
         } else {
             next.and_then(|(row, gate)| act_of(row, gate))
         };
@@ -211,6 +237,12 @@ impl Deal {
         let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));
         let rows: Vec<_> = rows.collect();
         let more_payments = rows.len().saturating_sub(SHOWN_MAX);
-        Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, ..self }
+        let without_amount = without_amount(payments.len());
+        Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, without_amount, ..self }
     }
+}
+
+/// What a deal says that has no amount: a reader looks for none in vain.
+fn without_amount(payments: usize) -> &'static str {
+    if payments == 0 { "No payments" } else { NO_AMOUNT_YET }
 }

@@ -60,10 +60,6 @@ pub async fn notice_of_act(request: &Request) -> (Option<Notice>, Option<HeaderV
     let class = ["bad", "plain", "warn"].into_iter().find(|known| *known == class).unwrap_or("good");
     let title = parts.next().unwrap_or_default().to_owned();
     request.set_outcome(&title);
-    let notice = Notice {
-        section: section.to_owned(),
-        takes_focus: true,
-        ..Notice::new(class, title, parts.map(str::to_owned))
-    };
-    (Some(notice), cookie)
+    let notice = Notice { section: section.to_owned(), ..Notice::new(class, title, parts.map(str::to_owned)) };
+    (Some(notice.focused()), cookie)
 }

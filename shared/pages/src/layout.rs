@@ -172,6 +172,12 @@ impl Notice {
         Self::new("plain", title.into(), [line.into()])
     }
 
+    /// It with the focus, where no wrong field has it.
+    #[must_use]
+    pub fn focused(self) -> Self {
+        Self { takes_focus: true, ..self }
+    }
+
     /// Drops empty lines.
     pub fn new(class: &'static str, title: String, lines: impl IntoIterator<Item = String>) -> Self {
         let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();

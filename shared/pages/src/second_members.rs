@@ -22,7 +22,7 @@ pub fn why_one_self(seconds: &SecondMembers, by: MemberId, first: MemberId, zone
         Some(tie) => tied(seconds, tie, by, first),
         None => format!(
             "Through invitations or resets, you and {} are connected to one member",
-            name(seconds, first, "whoever did it")
+            name(seconds, first, "the member who did it")
         ),
     };
     let until = day(seconds.one_self_until(by, first), zone);

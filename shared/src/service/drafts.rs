@@ -9,7 +9,7 @@ use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::edit::{Part, Seen};
 use crate::domain::agreement::outline::Outline;
 use crate::domain::agreement::{Agreement, AgreementName, Lifecycle, NewAgreement};
-use crate::domain::contact::{Contact, NewContact};
+use crate::domain::contact::{Contact, ListedContact, NewContact};
 use crate::domain::ids::{AgreementId, ContactId};
 use crate::domain::movement::Movement;
 use crate::domain::time::Timestamp;
@@ -60,6 +60,8 @@ pub struct NewDraft {
 struct Parties {
     by_key: BTreeMap<String, ContactId>,
     made: Vec<Contact>,
+    /// The contacts that were there and have a typed name.
+    existing: Vec<ListedContact>,
 }
 
 impl Parties {
@@ -104,7 +106,11 @@ impl Parties {
                 self.made.push(contact);
                 Ok(id)
             }
-            (Some(one), 0) => Ok(one),
+            (Some(one), 0) => {
+                let itself = |found: &ListedContact| found.id == one;
+                self.existing.extend(found.iter().find(|found| itself(found)).or(found.first()).cloned());
+                Ok(one)
+            }
             (_, others) => {
                 let count = others + 1;
                 let message = format!("is the name of {count} contacts: add the email address of the one you mean");
@@ -115,21 +121,21 @@ impl Parties {
 }
 
 /// Begins a draft, and what it needs: its workspace and parties. [`Error::NotFound`] and [`Error::Invalid`] at
-/// `workspace_id` or a party. All or nothing.
-pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error> {
+/// `workspace_id` or a party. All or nothing. Returns the contacts that were there and take part by their typed names.
+pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<Vec<ListedContact>>, Error> {
     let scope = by.scope();
     let NewDraft { id, new, workspace: new_workspace, beginning } = draft;
     if let Some(found) = scope.store().agreement(id).await? {
-        return Ok(Plan::new(scope, ()).showing([found.workspace_id.uuid(), id.uuid()]));
+        return Ok(Plan::new(scope, Vec::new()).showing([found.workspace_id.uuid(), id.uuid()]));
     }
     let workspace_id = new.workspace_id;
-    let mut made = Vec::new();
+    let (mut made, mut existing) = (Vec::new(), Vec::new());
     let (draft, payments) = match &beginning {
         Beginning::Blank => (Agreement::draft(new, scope.actor().clone(), scope.now()).with_id(id), Vec::new()),
         Beginning::Outline(outline, chosen) => {
             let parties = Parties::find(scope, chosen).await?;
             outline.check_parties(&parties.by_key).map_err(Error::Invalid)?;
-            made = parties.made;
+            (made, existing) = (parties.made, parties.existing);
             // Only a payment has a direction, which depends on whose contacts pay.
             let own = if outline.has_payments() {
                 scope.store().organization().await?.own_contact_ids
@@ -156,7 +162,7 @@ pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<()>, Error>
     };
     // In the order of API calls: what the body names comes first.
     let shown = [workspace_id.uuid(), id.uuid()].into_iter().chain(made.iter().map(|contact| contact.id.uuid()));
-    Ok(plan.change(changes).showing(shown))
+    Ok(plan.change(changes).showing(shown).with_output(existing))
 }
 
 /// Copies an agreement, in any state, as a new draft with the id from the form.

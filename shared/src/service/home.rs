@@ -118,10 +118,12 @@ pub enum PaymentWait {
 }
 
 impl PaymentWait {
-    /// How soon a member should look at it, soonest first: what is overdue comes before what can wait.
-    fn urgency(self, is_overdue: bool) -> (u8, Self) {
+    /// How soon a member should look at it, soonest first: what is overdue, the longest first, comes before what can
+    /// wait.
+    fn urgency(self, overdue_since: Option<Timestamp>) -> (u8, Option<Timestamp>, Self) {
         let can_wait = self > Self::Evidence;
-        (u8::from(can_wait) + u8::from(can_wait && !is_overdue), self)
+        let overdue_since = overdue_since.filter(|_| can_wait);
+        (u8::from(can_wait) + u8::from(can_wait && overdue_since.is_none()), overdue_since, self)
     }
 }
 
@@ -134,8 +136,8 @@ pub struct PaymentToSee {
     pub agreement: AgreementName,
     /// What it waits for.
     pub wait: PaymentWait,
-    /// Whether it is overdue.
-    pub is_overdue: bool,
+    /// Since when it is overdue, if it is.
+    pub overdue_since: Option<Timestamp>,
     /// Since when it waits, if known.
     pub since: Option<Timestamp>,
 }
@@ -287,7 +289,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-type RowToSee = (WaitingMovement, PaymentWait, bool);
+type RowToSee = (WaitingMovement, PaymentWait, Option<Timestamp>);
 
 /// How many payments are read for each that Home shows: only the record says whether one waits for a member.
 const READ_FOR_EACH: usize = 2;
@@ -327,12 +329,12 @@ fn payments_to_see(
             // If the agreement is not open, its record says whether it is completed or has ended otherwise.
             let is_agreed = agreements.get(&row.agreement_id).is_none_or(|open| open.is_active);
             let is_overdue = LedgerState::from(row.state).is_overdue(is_agreed, due_at, now);
-            let wait = wait(row);
-            (wait != PaymentWait::Others || is_overdue).then_some((*row, wait, is_overdue))
+            let (wait, overdue_since) = (wait(row), due_at.filter(|_| is_overdue));
+            (wait != PaymentWait::Others || is_overdue).then_some((*row, wait, overdue_since))
         })
         .collect();
-    found.sort_by_key(|(row, wait, is_overdue)| {
-        (wait.urgency(*is_overdue), row.since_ms.unwrap_or(i64::MAX), row.due_on, row.id)
+    found.sort_by_key(|(row, wait, overdue_since)| {
+        (wait.urgency(*overdue_since), row.since_ms.unwrap_or(i64::MAX), row.due_on, row.id)
     });
     Shortlist::of(found, limits::HOME_PAYMENTS_MAX * READ_FOR_EACH)
 }
@@ -346,7 +348,7 @@ fn seen_payments(
 ) -> Shortlist<PaymentToSee> {
     let mut movements: HashMap<MovementId, Movement> =
         movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
-    let see = |(row, wait, is_overdue): &RowToSee| {
+    let see = |(row, wait, overdue_since): &RowToSee| {
         let movement = movements.remove(&row.id)?;
         let agreement = agreements.iter().find(|agreement| agreement.id() == row.agreement_id)?;
         let current = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
@@ -368,21 +370,21 @@ fn seen_payments(
             }
             known => *known,
         };
-        let is_overdue = *is_overdue && is_agreed(current.lifecycle());
+        let overdue_since = overdue_since.filter(|_| is_agreed(current.lifecycle()));
         let since = row.since_ms.and_then(|since| Timestamp::from_unix_ms(since).ok());
         let agreement = agreement.name.clone();
-        (wait != PaymentWait::Others || is_overdue).then_some(PaymentToSee {
+        (wait != PaymentWait::Others || overdue_since.is_some()).then_some(PaymentToSee {
             movement,
             agreement,
             wait,
-            is_overdue,
+            overdue_since,
             since,
         })
     };
     let read = rows.shown.len();
     let mut shown: Vec<_> = rows.shown.iter().filter_map(see).collect();
     let total = rows.total.saturating_sub(read - shown.len());
-    shown.sort_by_key(|payment| payment.wait.urgency(payment.is_overdue));
+    shown.sort_by_key(|payment| payment.wait.urgency(payment.overdue_since));
     shown.truncate(limits::HOME_PAYMENTS_MAX);
     Shortlist { shown, total }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use pages::chosen;
-use pages::done::{notice_of_act, redirect_with_notice};
+use pages::done::{notice_of_act, redirect_with_notice, with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
 use pages::labels::{DisplayTime, actor_label};
@@ -17,7 +17,7 @@ use shared::domain::agreement::outline::{Outline, Party};
 use shared::domain::agreement::own_template::OwnTemplate;
 use shared::domain::agreement::template::{self, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement};
-use shared::domain::contact::ContactKind;
+use shared::domain::contact::{ContactKind, Email, ListedContact};
 use shared::domain::ids::{AgreementId, WorkspaceId};
 use shared::domain::workspace::{NewWorkspace, WorkspaceName};
 use shared::error::Error;
@@ -49,6 +49,8 @@ form! {
 }
 
 const PATH: &str = pages::urls::NEW_AGREEMENT;
+/// How many contacts a notice names.
+const EXISTING_NAMED_MAX: usize = 3;
 /// The page on which a member chooses an existing workspace.
 pub(crate) const CHOOSE_WORKSPACE: &str = "/app/agreements/new/workspace";
 
@@ -342,6 +344,18 @@ fn read_workspace(form: &Form) -> Result<NewWorkspace, FieldErrors> {
     name.map(|name| NewWorkspace { name }).map_err(|(code, message)| FieldErrors::one(BEGIN.name, code, message))
 }
 
+/// Who was a contact already and takes part by their typed name, so that nobody takes them for new ones.
+fn existing_used(existing: &[ListedContact]) -> String {
+    let shown = existing.iter().take(EXISTING_NAMED_MAX).map(|contact| {
+        let email = contact.email.as_ref().map_or("no email address", Email::as_str);
+        format!("{} ({email})", contact.display_name.as_str())
+    });
+    let more = existing.len().saturating_sub(EXISTING_NAMED_MAX);
+    let names: Vec<_> = shown.chain((more > 0).then(|| format!("{more} more"))).collect();
+    let what = if existing.len() == 1 { "an existing contact" } else { "existing contacts" };
+    format!("Uses {what}: {}.", names.join(", "))
+}
+
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -381,7 +395,11 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     let redirect = redirect_with_notice(&submitted, agreement_url(id), &title, line).await;
     let draft = NewDraft { id, new, workspace, beginning };
     match submitted.run(|| drafts::begin(&submitted, draft.clone())).await {
-        Ok(()) => Ok(redirect.into()),
+        Ok(existing) if existing.is_empty() => Ok(redirect.into()),
+        Ok(existing) => {
+            let notice = Notice::new("good", title, [line.to_owned(), existing_used(&existing)]);
+            Ok(with_notice(&submitted, agreement_url(id), &notice).await.into())
+        }
         Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,
         Err(error) => Err(error),
     }

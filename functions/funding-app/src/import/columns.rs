@@ -157,8 +157,40 @@ fn without_apostrophe(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(is_formula).unwrap_or(cell)
 }
 
-/// The problem of a row with cells beside all columns.
-pub(super) fn surplus<C>(columns: &[Option<C>], cells: &[String]) -> Option<String> {
-    let is_surplus = cells.iter().skip(columns.len()).any(|cell| !cell.is_empty());
-    is_surplus.then(|| format!("It has {} cells, and there are {} columns.", cells.len(), columns.len()))
+/// The problem of a row with values below no name.
+pub(super) fn unnamed<C>(columns: &[Option<C>], cells: &[String]) -> Option<String> {
+    let is_unnamed = |at: &usize| columns.get(*at).is_none_or(Option::is_none);
+    let mut unnamed = (0..cells.len()).filter(|at| is_unnamed(at) && !cells[*at].is_empty());
+    let (first, more) = (unnamed.next()?, unnamed.count());
+    let column = format!("{} ({})", first + 1, letters(first));
+    Some(match more {
+        0 => format!("Column {column} has a value here but no name in the first row."),
+        1 => format!("Column {column} and 1 more have values here but no names in the first row."),
+        more => format!("Column {column} and {more} more have values here but no names in the first row."),
+    })
+}
+
+/// A column as spreadsheets call it.
+fn letters(at: usize) -> String {
+    let last = char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[at % 26]);
+    if at < 26 { last.to_string() } else { format!("{}{last}", letters(at / 26 - 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_below_no_name_is_told_by_its_column() {
+        let told = |named: &[bool], cells: &[&str]| {
+            let columns: Vec<_> = named.iter().map(|is_named| is_named.then_some(())).collect();
+            unnamed(&columns, &cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(told(&[true, false], &["a", "", "", ""]), None);
+        let one = "Column 2 (B) has a value here but no name in the first row.";
+        assert_eq!(told(&[true, false, true], &["a", "b", "c"]).as_deref(), Some(one), "within the header");
+        let two = "Column 3 (C) and 1 more have values here but no names in the first row.";
+        assert_eq!(told(&[true, true], &["a", "b", "c", "", "e"]).as_deref(), Some(two), "beside the header");
+        assert_eq!([0, 25, 26, 51, 52, 701, 702].map(letters), ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]);
+    }
 }

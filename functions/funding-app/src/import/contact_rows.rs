@@ -14,7 +14,7 @@ use shared::wire::input;
 use shared::wire::page::Shelf;
 use uuid::Uuid;
 
-use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, plain, surplus};
+use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, plain, unnamed};
 use super::row_id;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,16 +137,66 @@ impl Parsed {
 
     /// What is left to add.
     pub fn left(&self, import: Uuid, wanted: Wanted) -> impl Iterator<Item = (ContactId, NewContact)> {
+        let rows = self.not_there().filter(move |(_, row)| row.is_wanted(wanted));
+        rows.map(move |(at, row)| (row_id(import, at), row.new.clone()))
+    }
+
+    /// What one press leaves out.
+    pub fn left_out(&self, wanted: Wanted) -> LeftOut {
+        let left_out = self.not_there().filter(|(_, row)| !row.is_wanted(wanted));
+        let (repeated, existing): (Vec<_>, Vec<_>) =
+            left_out.partition(|(_, row)| matches!(row.twin, Some(Twin::Row(_))));
+        LeftOut { existing: existing.len(), repeated: repeated.len() }
+    }
+
+    fn not_there(&self) -> impl Iterator<Item = (usize, &NewRow)> {
         let rows = self.rows.iter().enumerate().filter(|(_, row)| !row.is_there);
-        rows.filter_map(move |(at, row)| {
-            let NewRow { new, twin } = row.new.as_ref().ok()?;
-            let is_left = match twin {
-                None => true,
-                Some(Twin::Row(_) | Twin::Contact(_)) => wanted == Wanted::All,
-                Some(Twin::Itself(_)) => false,
-            };
-            is_left.then(|| (row_id(import, at), new.clone()))
-        })
+        rows.filter_map(|(at, row)| Some((at, row.new.as_ref().ok()?)))
+    }
+}
+
+impl NewRow {
+    fn is_wanted(&self, wanted: Wanted) -> bool {
+        match self.twin {
+            None => true,
+            Some(Twin::Row(_) | Twin::Contact(_)) => wanted == Wanted::All,
+            Some(Twin::Itself(_)) => false,
+        }
+    }
+}
+
+/// How many rows are left out, for each reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LeftOut {
+    /// A contact with the row's name and email address exists.
+    pub existing: usize,
+    /// An earlier row has them.
+    pub repeated: usize,
+}
+
+impl LeftOut {
+    /// Why, to be read after “3 rows are left out: ”.
+    fn why(self) -> String {
+        match (self.existing, self.repeated) {
+            (1, 0) => "a contact with its name and email address exists already".to_owned(),
+            (_, 0) => "contacts with their names and email addresses exist already".to_owned(),
+            (0, 1) => "it repeats the name and email address of an earlier row".to_owned(),
+            (0, _) => "they repeat the names and email addresses of earlier rows".to_owned(),
+            (existing, repeated) => {
+                let exist = if existing == 1 { "is a contact that exists" } else { "are contacts that exist" };
+                let repeat = if repeated == 1 { "repeats an earlier row" } else { "repeat earlier rows" };
+                format!("{existing} {exist} already, and {repeated} {repeat}")
+            }
+        }
+    }
+
+    /// A sentence with a verb for one row and for several, empty if there are none.
+    pub fn sentence(self, verbs: [&str; 2]) -> String {
+        match self.existing + self.repeated {
+            0 => String::new(),
+            1 => format!("1 row {} left out: {}.", verbs[0], self.why()),
+            rows => format!("{rows} rows {} left out: {}.", verbs[1], self.why()),
+        }
     }
 }
 
@@ -166,7 +216,7 @@ pub(super) fn parse(file: &[u8]) -> Result<Parsed, NotRead> {
     let mut people: HashMap<(DisplayName, Option<Email>), usize> = HashMap::new();
     for (number, cells) in rows {
         let cell = |column| cell(&columns, &cells, column);
-        let mut problems: Vec<String> = surplus(&columns, &cells).into_iter().collect();
+        let mut problems: Vec<String> = unnamed(&columns, &cells).into_iter().collect();
         let new = read(cell, &mut problems);
         let reference = references.read(cell(Column::Reference), number, &mut problems);
         let new = match new {
@@ -229,6 +279,18 @@ mod tests {
         assert!(told.iter().all(|(row, _)| *row == 3) && told.len() == 5, "{told:?}");
         let twins = parsed.rows.iter().map(|row| row.new.as_ref().ok().and_then(|row| row.twin));
         assert!(twins.eq([None, None, Some(Twin::Row(2))]));
+    }
+
+    #[test]
+    fn rows_that_are_left_out_say_why() {
+        let told = |existing, repeated| LeftOut { existing, repeated }.sentence(["was", "were"]);
+        assert_eq!(told(0, 0), "");
+        assert_eq!(told(1, 0), "1 row was left out: a contact with its name and email address exists already.");
+        assert_eq!(told(0, 2), "2 rows were left out: they repeat the names and email addresses of earlier rows.");
+        assert_eq!(
+            told(2, 1),
+            "3 rows were left out: 2 are contacts that exist already, and 1 repeats an earlier row."
+        );
     }
 
     #[test]

@@ -21,8 +21,8 @@ use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
 use super::columns::{Row, problems};
-use super::contact_rows::{NewRow, Parsed, Twin, Wanted, kinds, parse};
-use super::{Batch, Kept, Outcome, Problems, add, file_of, not_read, preview_of};
+use super::contact_rows::{LeftOut, NewRow, Parsed, Twin, Wanted, kinds, parse};
+use super::{Batch, Kept, Outcome, Problems, add, file_of, not_added, not_read, preview_of};
 
 /// Sent by the button that adds twins too.
 pub(crate) const TWINS: &str = "twins";
@@ -85,16 +85,11 @@ struct PreviewPage {
     left: usize,
     /// What is left out unless a member adds twins too.
     twins: usize,
+    /// What is left out, even what can't be added.
+    left_out: String,
     problems: Problems,
     rows: Vec<PreviewRow>,
     pager: Option<Pager>,
-}
-
-impl PreviewPage {
-    /// The rows that are left out, even those that can't be added.
-    fn left_out(&self) -> usize {
-        self.total.saturating_sub(self.added + self.left)
-    }
 }
 
 #[derive(Default)]
@@ -155,6 +150,7 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
         added: added(&parsed),
         left,
         twins: parsed.left(import, Wanted::All).count() - left,
+        left_out: parsed.left_out(Wanted::WithoutTwins).sentence(["is", "are"]),
         problems: Problems::new(problems(&parsed.rows)),
         rows: found.data.into_iter().map(PreviewRow::new).collect(),
         pager: Pager::new("rows", found.pagination, |offset| format!("{url}&offset={offset}")),
@@ -171,15 +167,14 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
     let (parsed, Kept { import, url, .. }) = read(request, submitted.scope()).await?;
     let before = added(&parsed);
     if !problems(&parsed.rows).is_empty() {
-        let title = if before > 0 { "Nothing more was added" } else { "Nothing was added" };
-        return Ok(preview(request, Some(Notice::bad(title, ""))).await?.unprocessable());
+        return Ok(preview(request, Some(not_added(&parsed.rows))).await?.unprocessable());
     }
     let wanted = if submitted.form().get(TWINS).is_empty() { Wanted::WithoutTwins } else { Wanted::All };
     let new: Vec<_> = parsed.left(import, wanted).collect();
     let batches = new.chunks(limits::CONTACTS_CREATED_AT_ONCE).map(|some| Contacts(some.to_vec())).collect();
     let notice = match add(&submitted, &[], batches).await? {
         Outcome::All => {
-            let done = all_added(before + new.len(), parsed.rows.len());
+            let done = all_added(before + new.len(), parsed.left_out(wanted));
             return Ok(redirect_with(&submitted, CONTACTS.to_owned(), &done).await.into());
         }
         Outcome::Some => Notice::plain("Some contacts were added", "Add the rest with the same button."),
@@ -188,18 +183,15 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
     Ok(redirect_with(&submitted, format!("{url}#notice"), &notice).await.into())
 }
 
-fn all_added(added: usize, rows: usize) -> Notice {
+fn all_added(added: usize, left_out: LeftOut) -> Notice {
     let title = match added {
         0 => "No contact was added".to_owned(),
         1 => "1 contact added".to_owned(),
         added => format!("{added} contacts added"),
     };
-    let line = match rows.saturating_sub(added) {
-        0 => "They can join workspaces and take part in agreements.".to_owned(),
-        1 => "1 row was left out, because it exists already.".to_owned(),
-        left_out => format!("{left_out} rows were left out, because they exist already."),
-    };
-    Notice::good(title, line)
+    let left_out = left_out.sentence(["was", "were"]);
+    let next = "They can join workspaces and take part in agreements.";
+    Notice::good(title, if left_out.is_empty() { next.to_owned() } else { left_out })
 }
 
 /// Some contacts to add at once.

@@ -20,7 +20,7 @@ use shared::wire::input;
 use shared::wire::text::Folded;
 use uuid::Uuid;
 
-use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, surplus};
+use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, unnamed};
 use super::row_id;
 use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
@@ -77,7 +77,7 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
     let mut parsed = Parsed { left_out: columns.iter().filter_map(told).collect(), ..Parsed::default() };
     let mut references = References::default();
     for (number, cells) in rows {
-        let problems = surplus(&columns, &cells).into_iter().collect();
+        let problems = unnamed(&columns, &cells).into_iter().collect();
         let mut row = RowReader { review, columns: &columns, cells: &cells, now, problems };
         parsed.is_sensitive |= row.is_sensitive();
         let new = row.read();
@@ -105,7 +105,8 @@ impl<'a> RowReader<'a> {
     }
 
     fn is_sensitive(&self) -> bool {
-        let is_sensitive = |(column, cell): (&Option<Column>, &String)| match column {
+        let columns = self.columns.iter().copied().chain(std::iter::repeat(None));
+        let is_sensitive = |(column, cell): (Option<Column>, &String)| match column {
             Some(Column::Fact(fact)) => {
                 let read = fact.read(shared::domain::funding::facts::Given::Text(cell.clone()));
                 read.is_err_and(|(code, _)| code == FieldCode::SensitiveValue)
@@ -113,7 +114,7 @@ impl<'a> RowReader<'a> {
             Some(Column::Told(_)) => false,
             _ => sensitive::check(cell).is_err(),
         };
-        self.columns.iter().zip(self.cells).any(is_sensitive)
+        columns.zip(self.cells).any(is_sensitive)
     }
 
     fn is_none_of(&mut self, column: Column, known: &str) {

@@ -23,7 +23,7 @@ use shared::wire::page::Page;
 
 use super::columns::{Row, problems};
 use super::item_rows::{NewRow, Parsed, parse};
-use super::{Batch, IMPORT, Kept, Outcome, Problems, add, file_of, not_read, preview_of, row_id};
+use super::{Batch, IMPORT, Kept, Outcome, Problems, add, file_of, not_added, not_read, preview_of, row_id};
 use crate::facts_for_people;
 use crate::sheet::{self, KindHelp};
 
@@ -207,9 +207,7 @@ pub(crate) async fn import(request: &mut Request) -> Result<PageResponse, Error>
     let submitted = request.submitted_form()?;
     let (review, parsed, Kept { import, url, .. }) = read(request, submitted.scope()).await?;
     if !problems(&parsed.rows).is_empty() {
-        let title =
-            if parsed.rows.iter().any(|row| row.is_there) { "Nothing more was added" } else { "Nothing was added" };
-        return Ok(preview(request, Some(Notice::bad(title, ""))).await?.unprocessable());
+        return Ok(preview(request, Some(not_added(&parsed.rows))).await?.unprocessable());
     }
     let workspace = review.workspace.id();
     let new = parsed.rows.iter().enumerate().filter_map(|(at, row)| {

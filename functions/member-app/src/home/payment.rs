@@ -20,7 +20,7 @@ impl Item {
             PaymentWait::VerificationEnded => ("Verification ended", "red"),
             PaymentWait::Exception => ("Exception", "red"),
             PaymentWait::Evidence => ("Evidence to review", "blue"),
-            _ if payment.is_overdue => ("Overdue", "red"),
+            _ if payment.overdue_since.is_some() => ("Overdue", "red"),
             wait => (to_do(wait), "amber"),
         };
         let is_told = badge == to_do(payment.wait);
@@ -34,7 +34,7 @@ impl Item {
             }
             (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
         };
-        let due = movement.terms().due_on.filter(|_| payment.is_overdue);
+        let due = movement.terms().due_on.filter(|_| payment.overdue_since.is_some());
         let due = due.map(|due| format!("due by {}", due.shown()));
         let agreement = Some(payment.agreement.as_str().to_owned());
         let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
@@ -42,11 +42,12 @@ impl Item {
             PaymentWait::InstructionsChanged => Urgency::AtRisk,
             PaymentWait::Exception if is_fraud => Urgency::AtRisk,
             PaymentWait::VerificationEnded | PaymentWait::Exception => Urgency::Stopped,
-            _ if payment.is_overdue => Urgency::Late,
+            _ if payment.overdue_since.is_some() => Urgency::Late,
             _ => Urgency::Asked,
         };
         Self {
-            at: payment.since,
+            // As of an obligation: what is longest overdue comes first, however long it waits for its next act.
+            at: payment.overdue_since.filter(|_| urgency == Urgency::Late).or(payment.since),
             what: "Payment",
             amount: movement.terms().money.map(Money::for_people).unwrap_or_default(),
             when: payment.since.map(|since| ("since", since.into())),

@@ -15,7 +15,7 @@ mod tracks;
 
 use askama::Template;
 use pages::agreement_payments::{name_of, purpose_of};
-use pages::deal::{Deal, DealDocument, Party};
+use pages::deal::{Deal, DealDocument, NO_AMOUNT_YET, Party};
 use pages::done::notice_of_act;
 use pages::labels::{DisplayTime, actor_label, movement_badge};
 use pages::layout::{Layout, Link, Notice};
@@ -233,6 +233,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         waits_for: None,
         next_act: None,
         payments: Vec::new(),
+        without_amount: NO_AMOUNT_YET,
         more_payments: 0,
         terms: due.into_iter().chain(reference).chain(how).collect(),
         deadlines: Vec::new(),

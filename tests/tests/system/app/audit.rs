@@ -173,7 +173,8 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_as_a_whole(
         ("object=a%01b", "object-error"),
         ("outcome=fine", "There is no such choice"),
         ("actor=x", "There is no such choice"),
-        ("operation=%3Cscript%3E", "There is no such choice"),
+        ("operation=%3Cscript%3E", "operation-error"),
+        ("operation=nothing+that+is+logged", "operation-error"),
     ] {
         let page = browser.get(&format!("{AUDIT}?{filter}")).await;
         assert_eq!(page.status, 422, "{filter}");
@@ -204,6 +205,31 @@ async fn a_wrong_filter_is_refused_at_its_field_and_a_wrong_position_as_a_whole(
     }
     assert!(browser.get(AUDIT).await.says(&format!("/app/contacts/{}", id(&ada))));
     assert!(Browser::new(org.base_url()).get(AUDIT).await.location().starts_with("/app/sign-in"));
+}
+
+#[tokio::test]
+async fn an_operation_is_found_by_its_id_or_a_word_of_it() {
+    let (org, browser) = member().await;
+    org.contact("Ada Okafor").await;
+    org.get(CONTACTS).send().await.ok(200);
+    let named = "Created a contact (create_contact)";
+    let page = browser.get(AUDIT).await;
+    assert!(page.says(&format!("<option value=\"{named}\">")), "the filter suggests what was logged: {}", page.body);
+    for typed in ["create_contact", "created+A+contact", "Created+a+contact+(create_contact)"] {
+        let page = browser.get(&format!("{AUDIT}?operation={typed}")).await;
+        assert_eq!((page.status, operations(&page)), (200, vec!["create_contact".to_owned()]), "{typed}");
+        assert!(page.says(&format!("value=\"{named}\"")), "{}", page.body);
+        assert!(page.says("/export?") && page.says("operation=create_contact"), "{}", page.body);
+    }
+    // Several are chosen from, and the other filters stay.
+    let page = browser.get(&format!("{AUDIT}?operation=contact&outcome=success")).await;
+    assert_eq!((page.status, operations(&page).len()), (200, 0), "{}", page.body);
+    assert!(page.says("<title>Choose an operation: Audit") && page.says("Several operations have “contact”"));
+    let chosen = link(&page, "Created a contact").expect("a link");
+    assert!(chosen.contains("operation=create_contact&outcome=success"), "{chosen}");
+    assert_eq!(operations(&browser.get(&chosen).await), ["create_contact"]);
+    let export = browser.get(&format!("{AUDIT}/export?operation=contact")).await;
+    assert!(browser.get(export.location()).await.says("Several operations have “contact”"), "{}", export.body);
 }
 
 #[tokio::test]

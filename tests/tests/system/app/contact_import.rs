@@ -113,6 +113,17 @@ async fn all_problems_of_a_file_are_told_at_once_and_nothing_is_added() {
         assert_eq!(refused.status, 422, "{text}");
         assert_says(&refused, &[text]);
     }
+    // A value below no name is no part of a contact, and not dropped in silence.
+    let refused = upload(&browser, b"name,,email\nAda,Counsel,ada@okafor.example\nBen,,,555\n").await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert_says(
+        &refused,
+        &[
+            "Row\">2</td><td data-label=\"Problem\">Column 2 (B) has a value here but no name in the first row.",
+            "Row\">3</td><td data-label=\"Problem\">Column 4 (D) has a value here but no name in the first row.",
+        ],
+    );
+    assert!(refused.says("role=\"alert\" autofocus>"), "the error has the focus: {}", refused.body);
     assert_eq!(org.state().await, before);
     let token = browser.get(IMPORT).await.hidden("form_token");
     let pasted = browser.post_in_parts(IMPORT, &[("form_token", &token), ("csv", "name,shoe\nAda,5\n")]).await;
@@ -125,15 +136,17 @@ async fn exact_twins_are_told_and_added_only_if_a_member_says_so() {
     let (org, browser) = signed_in().await;
     let ada = org.person("Ada").await;
     let file = "name,email\nAda,ada@example.org\nBen,ben@example.org\nBen,ben@example.org\nAda,\n";
+    let causes = ["2 rows", "left out: 1 is a contact that exists already, and 1 repeats an earlier row."];
     let preview = read(&browser, file.as_bytes()).await;
     let shown = browser.get(&preview).await;
     let link = format!("<a href=\"{CONTACTS}/{}\">Exists already</a>", ada["id"].as_str().expect("an id"));
-    assert_says(&shown, &["2 rows are left out", &link, "Same as row 3", "Add 2 contacts", "Add all 4 anyway"]);
+    assert_says(&shown, &causes);
+    assert_says(&shown, &[&link, "Same as row 3", "Add 2 contacts", "Add all 4 anyway"]);
+    assert_says(&shown, &["<td data-label=\"State\"><span class=\"badge quiet\">Same as row 3"]);
     assert_eq!(press(&browser, &preview, &[]).await.status, 303);
-    assert_says(
-        &browser.get(CONTACTS).await,
-        &["2 contacts added", "2 rows were left out, because they exist already."],
-    );
+    let done = browser.get(CONTACTS).await;
+    assert_says(&done, &causes);
+    assert_says(&done, &["2 contacts added", "2 rows were left out"]);
     assert_eq!(org.total(API).await, 3, "the twins are left out");
     assert_says(&browser.get(&preview).await, &["2 of 4 added", "Add all 2 anyway"]);
     assert_eq!(press(&browser, &preview, &[("twins", "yes")]).await.status, 303);
@@ -159,6 +172,7 @@ async fn a_file_that_was_imported_before_adds_only_what_is_new() {
     let refused = press(&browser, &taken, &[]).await;
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Nothing was added", "The external_reference is that of the contact “Eve”."]);
+    assert!(refused.says("role=\"alert\" autofocus>"), "the error has the focus: {}", refused.body);
     assert_eq!(org.total(API).await, 4);
 }
 

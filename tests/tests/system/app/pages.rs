@@ -19,6 +19,9 @@ use tests::{Org, rows};
 
 use super::file_reviews::{asking_for_a_resolution, review, upload};
 
+/// Most bytes of a page of the audit log, however many acts there are.
+const AUDIT_BYTES_MAX: usize = 50 * 1024;
+
 fn views() -> BTreeSet<String> {
     let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
     named.filter(|name| name.starts_with("view_")).map(str::to_owned).collect()
@@ -207,6 +210,8 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let is_too_much = |visit: &&Visit| visit.waits > WAITS_MAX || visit.bytes > BYTES_MAX;
     let faults: Vec<_> = visits.iter().filter(is_too_much).collect();
     assert!(faults.is_empty(), "{faults:#?}");
+    let largest = visits.iter().filter(|visit| visit.operation == "view_audit").map(|visit| visit.bytes).max();
+    assert!(largest.is_some_and(|bytes| bytes <= AUDIT_BYTES_MAX), "{largest:?}");
 
     // A member who returns after a while waits no longer, although the session is marked as used.
     let of_members =

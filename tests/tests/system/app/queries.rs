@@ -30,7 +30,7 @@ fn lists(funding: &str, endpoint: &str) -> Vec<(String, Vec<(&'static str, Strin
         page("/app/workspaces", &[("search", &long), ("offset", "x")]),
         page(
             "/app/audit",
-            &[("from", "zz"), ("to", "zz"), ("actor", "x"), ("operation", "A"), ("outcome", "z"), ("before", "1")],
+            &[("from", "zz"), ("to", "zz"), ("actor", "x"), ("operation", "zzz"), ("outcome", "z"), ("before", "1")],
         ),
         page("/app/audit/export", &[("from", "zz"), ("actor", "x"), ("outcome", "z"), ("before", "1")]),
         page(

@@ -63,6 +63,15 @@ async fn a_link_is_shown_on_demand_and_on_record() {
         says(&page, &["Show link"]);
         lacks(&page, &["/app/links/", "mailto:"]);
     }
+    // The header does it itself, under the name that the act has below.
+    let page = live.member.get(&live.path()).await;
+    assert!(page.says("<dt>Amount</dt><dd class=\"quiet\">No payments</dd>"), "{}", page.body);
+    let (header, below) = page.body.split_once("id=\"steps\"").expect("the steps");
+    for (part, text) in [(header, "Show link of Ada Okafor"), (below, "Show link")] {
+        let button = format!("aria-label=\"Show link of Ada Okafor\">{text}</button>");
+        let action = format!("action=\"{}/link\"", access_of(&live));
+        assert!(part.contains(&button) && part.contains(&action), "{part}");
+    }
     lacks(&live.member.get(&live.path()).await, &["Link of Ada Okafor shown to"]);
 
     let shown = shown_link(&live.member, live.agreement.id(), ada).await;
@@ -362,10 +371,10 @@ async fn an_address_that_was_removed_after_the_publication_is_confirmed_as_none(
         ],
     );
     lacks(&page, &["goes to No email address", "Confirm No email address", ">Show link</button>"]);
-    says(
-        &live.member.get(&live.path()).await,
-        &["Was ada@okafor.example at publication", "Confirm that there is none"],
-    );
+    let agreement = live.member.get(&live.path()).await;
+    says(&agreement, &["Was ada@okafor.example at publication", "Confirm that there is none"]);
+    says(&agreement, &[&format!("href=\"{access}\">Confirm the address of Ada Okafor</a>")]);
+    lacks(&agreement, &["Show link of Ada Okafor"]);
     let confirm = hidden(&page, &format!("{access}/contact"));
     let fields: Vec<_> = confirm.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(live.member.post(&format!("{access}/contact"), &fields).await.status, 303);

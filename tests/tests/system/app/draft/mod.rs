@@ -366,6 +366,8 @@ async fn an_agreement_begins_with_its_workspace_and_parties_in_one_press() {
     ];
     let begun = desk.send(NEW, &typed).await;
     assert_eq!(begun.status, 303, "{}", begun.body);
+    let draft = desk.browser.get(begun.location()).await;
+    assert!(draft.says("Uses an existing contact: Ada (ada@example.org)."), "{}", draft.body);
     assert_eq!(desk.send(NEW, &typed).await.location(), begun.location(), "sent twice, begun once");
     let agreement = desk.agreement(begun.location()).await;
     let workspace = agreement["workspace_id"].as_str().expect("an id");

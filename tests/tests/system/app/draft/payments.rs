@@ -34,6 +34,9 @@ impl Desk {
 async fn a_payment_is_added_changed_and_removed() {
     let desk = Desk::new().await;
     let (page, [ada, ben]) = desk.with_parties().await;
+    let without = "<dt>Amount</dt><dd class=\"quiet\">No payments</dd>";
+    let draft = desk.browser.get(&page).await;
+    assert!(draft.says(without), "a reader looks for no amount: {}", draft.body);
     let form = desk.browser.get(&format!("{page}/payments")).await;
     for label in ["Purpose", "Reference", "Amount", "Currency", "Payer", "Payee", "Direction", "Method", "Due"] {
         assert!(form.says(&format!(">{label}</label>")), "{label}: {}", form.body);
@@ -61,7 +64,7 @@ async fn a_payment_is_added_changed_and_removed() {
         assert!(shown.says(text), "{text}: {}", shown.body);
     }
     let (header, _) = shown.body.split_once("id=\"participants\"").expect("the sections");
-    assert!(header.contains("$250,000.00 USD"), "the header of the deal says how much");
+    assert!(header.contains("$250,000.00 USD") && !header.contains(without), "the header of the deal says how much");
     let found = desk.movements(&page).await;
     assert_eq!(found.len(), 1);
     for (field, value) in [
@@ -123,6 +126,7 @@ async fn what_a_payment_lacks_is_a_blocker_that_leads_to_it() {
         &format!("<a href=\"{path}\">Complete the payment “Rent”: amount</a>"),
         &format!("<a href=\"{path}\">Choose who takes part in the payment “Rent”: payer and payee</a>"),
         "Incomplete",
+        "<dt>Amount</dt><dd class=\"quiet\">No amount yet</dd>",
     ] {
         assert!(shown.says(text), "{text}: {}", shown.body);
     }

@@ -107,7 +107,17 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
         ],
     );
     assert!(!refused.says("000123456789"), "{}", refused.body);
+    assert!(refused.says("role=\"alert\" autofocus>"), "the error has the focus: {}", refused.body);
     assert_eq!(desk.org.state().await, before);
+    // A value below no name is told by its place, and an account number there is not shown again.
+    let beside = "Label,,Kind\nHouse,Deed of 1998,real_estate\nCar,,vehicle,,000123456789\n";
+    let refused = submit(&desk.maren, &desk.import(), &desk.import(), &[("csv", beside)]).await;
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    for (row, column) in [(2, "2 (B)"), (3, "5 (E)")] {
+        let told = format!("{row}</td><td data-label=\"Problem\">Column {column} has a value here but no name");
+        assert_says(&refused, &[&told]);
+    }
+    assert!(!refused.says("000123456789"), "{}", refused.body);
     let file = "Label,Kind,Verb,Owners,Amount,Currency,Reference\n,ship,sail,Nobody,lots,USD,taken\n,bank_account,deed,Nobody,5,USD,\n";
     let refused = desk.upload(file.as_bytes()).await;
     let told = |text: &str| tests::app::unescaped(&refused.body).matches(text).count();

@@ -140,6 +140,18 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
 }
 
 #[tokio::test]
+async fn what_is_longest_overdue_comes_first_however_long_it_waits_for_its_next_act() {
+    let deal = due_in(-3).await;
+    let (org, maren) = (&deal.org, &deal.people[0]);
+    publish_due(org, maren, "Second deal", "Long overdue", -300).await;
+    publish_due(org, maren, "Third deal", "Overdue for a month", -30).await;
+    let page = deal.kim.get("/app").await;
+    let at = |title: &str| page.body.find(&format!(">{title}</a>")).expect("a line");
+    let places = ["Long overdue", "Overdue for a month", "Closing payment"].map(at);
+    assert!(places.is_sorted(), "{}", text(&page));
+}
+
+#[tokio::test]
 async fn a_payment_waits_on_home_for_no_member_before_its_step() {
     let org = Org::new().await;
     let maren = org.member("Maren Holt").await;
