@@ -67,7 +67,8 @@ impl Problems {
             1 => "1 problem".to_owned(),
             count => format!("{count} problems"),
         };
-        let line = format!("{counted} in {rows} rows. Correct the file, then read it again.");
+        let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+        let line = format!("{counted} in {rows}. Correct the file, then read it again.");
         Some(Notice::bad("Nothing was added", line).focused())
     }
 }

@@ -14,8 +14,8 @@ const ABOUT_POSTGRESQL: &str = "PostgreSQL with pg_trgm, OFFSET, count(*) and an
 p50 without an HTTP server before it, not waiting for the disk (scripts/postgresql). Ratios below 1 are ours ahead.";
 
 const ABOUT_FIGURES: &str = "Times at the client, over HTTP on one connection. Client, service and store share this \
-machine; a write waits until the store's file is on disk. Units and round trips as the service logged them, of the \
-call that used most; they include the token's read and the audit row.";
+machine; a write is in the store's log, which survives the end of the process. Units and round trips as the service \
+logged them, of the call that used most; they include the token's read and the audit row.";
 
 const ABOUT_FIRST_LISTS: &str = "First lists are those of instances that were just started, one call each. Goal for \
 100,000 rows from a file: at most 100 ms of the service's own work, and 5 waits, of which the trips are at least as many.";

@@ -106,6 +106,7 @@ async fn all_problems_of_a_file_are_told_at_once_and_nothing_is_added() {
         ("", "is empty"),
         ("name\n", "has no rows below the names of the columns"),
         ("email\na@b.example\n", "has no column named display_name"),
+        ("name,kind\nAda,ship\n", "1 problem in 1 row."),
         ("name;phone\nAda;555\n", "has a column that is not known: “phone”"),
         (&format!("name\n{}", "Ada\n".repeat(1001)), "has more than 1000 rows"),
     ] {
