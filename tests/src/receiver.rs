@@ -117,9 +117,9 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Arrivals {
-    /// Shared with who looks at them, who may ask for them again meanwhile.
+    /// Shared, since a test may ask for them again while it looks at them.
     all: Arc<Vec<Arrival>>,
-    /// So many of the first were checked: each is once, or a long wait would check all again with each arrival.
+    /// How many of the first were checked. Each is checked once, or a long wait would check all with each arrival.
     checked: usize,
 }
 

@@ -73,7 +73,7 @@ impl Problems {
     }
 }
 
-/// What a preview says if its rows have got problems since.
+/// What a preview says whose rows have problems that they did not have when it was made.
 fn not_added<N>(rows: &[Row<N>]) -> Notice {
     let is_begun = rows.iter().any(|row| row.is_there);
     Notice::bad(if is_begun { "Nothing more was added" } else { "Nothing was added" }, "").focused()

@@ -171,7 +171,7 @@ impl Deal {
         self.amount.is_some() || !self.money.is_empty() || !self.payments.is_empty()
     }
 
-    /// Adds what all of so many payments come to.
+    /// Adds what its payments come to, and how many there are.
     #[must_use]
     pub fn with_money(self, money: &[AgreementMoney], payments: usize) -> Self {
         let sum = |sum: &AgreementMoney| {
@@ -242,7 +242,7 @@ impl Deal {
     }
 }
 
-/// What a deal says that has no amount: a reader looks for none in vain.
+/// What stands in place of an amount, so that nobody goes on looking for one.
 fn without_amount(payments: usize) -> &'static str {
     if payments == 0 { "No payments" } else { NO_AMOUNT_YET }
 }

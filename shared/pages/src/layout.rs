@@ -172,7 +172,7 @@ impl Notice {
         Self::new("plain", title.into(), [line.into()])
     }
 
-    /// It with the focus, where no wrong field has it.
+    /// Gives the notice the focus, where no wrong field takes it.
     #[must_use]
     pub fn focused(self) -> Self {
         Self { takes_focus: true, ..self }

@@ -46,7 +46,7 @@ impl Item {
             _ => Urgency::Asked,
         };
         Self {
-            // As of an obligation: what is longest overdue comes first, however long it waits for its next act.
+            // As with obligations: what is longest overdue comes first, however long it waits for its next act.
             at: payment.overdue_since.filter(|_| urgency == Urgency::Late).or(payment.since),
             what: "Payment",
             amount: movement.terms().money.map(Money::for_people).unwrap_or_default(),

@@ -77,7 +77,7 @@ impl Answers {
 
 impl Drop for Answers {
     fn drop(&mut self) {
-        // Clients keep senders, so that the channel does not end by itself.
+        // The channel stays open as long as a client has a sender.
         let _ = self.calls.send(None);
         if let Some(thread) = self.thread.take() {
             // Err means a panic, which has printed its message.
