@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use local::{Options, Seed, StoreAt};
+use local::{Contention, Options, Partitions, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
 use shared::crypto::keys::Keys;
 use shared::domain::shards::{AuditShards, DueShards};
@@ -117,7 +117,7 @@ impl Needs {
             store,
             has_stream: self.has_stream,
             has_background: self.has_background,
-            has_conflicts: self.has_conflicts,
+            contention: self.has_conflicts.then(Contention::default),
             time_scale: self.time_scale,
             calls_per_second: self.calls_per_second,
             ..Options::default()
@@ -195,6 +195,13 @@ impl Stack {
     pub fn on_most_shards(&self, time_scale: u32) -> Arc<Self> {
         let (due_shards, audit_shards) = (DueShards::MOST, AuditShards::MOST);
         self.beside(&self.table.endpoint, Options { due_shards, audit_shards, time_scale, ..test_options() })
+    }
+
+    /// The test's own stack whose table has bounded partitions, and which limits the calls of an organization.
+    #[must_use]
+    pub fn on_partitions(partitions: Arc<Partitions>, calls_per_second: u32) -> Arc<Self> {
+        let contention = Some(Contention::on(partitions));
+        Arc::new(Self::in_new_dir(Options { contention, calls_per_second, ..Options::default() }))
     }
 
     fn beside(&self, url: &str, options: Options) -> Arc<Self> {
@@ -322,7 +329,7 @@ impl Stack {
 
 /// What all stacks of tests have: an embedded store with conflicts.
 fn test_options() -> Options {
-    Options { has_conflicts: true, ..Options::default() }
+    Options { contention: Some(Contention::default()), ..Options::default() }
 }
 
 /// Test binaries can't read PDFs: they use the stack's command line. Others can, if `main` calls the reader first.

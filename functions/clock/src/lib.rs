@@ -213,13 +213,10 @@ impl Sweep<'_> {
                 let ended = join_all(some.iter().map(|entries| self.take_turn(entries, until))).await;
                 for (entries, ended) in some.iter().zip(ended) {
                     match ended {
-                        Ok(RelayOutcome::OutOfTime) => unfinished.push(entries.clone()),
-                        Ok(RelayOutcome::Done) => report.relayed += 1,
-                        Ok(RelayOutcome::Waiting | RelayOutcome::NotRelayed) => {}
-                        Err(error) => {
-                            log_failure("tick", entries.first().map(|entry| entry.org), &error);
-                            report.failed += 1;
-                        }
+                        Some(Ok(RelayOutcome::OutOfTime)) => unfinished.push(entries.clone()),
+                        Some(Ok(RelayOutcome::Done)) => report.relayed += 1,
+                        Some(Ok(RelayOutcome::Waiting | RelayOutcome::NotRelayed)) | None => {}
+                        Some(Err(_)) => report.failed += 1,
                     }
                 }
             }
@@ -240,53 +237,64 @@ impl Sweep<'_> {
         }
     }
 
-    async fn take_turn(self, entries: &[DueEntry], until: Instant) -> Result<RelayOutcome, Error> {
-        let Some((latest, earlier)) = entries.split_last() else { return Ok(RelayOutcome::Done) };
-        let outcome = self.relay.process(latest.clone(), until).await?;
-        if outcome == RelayOutcome::Done {
-            for some in earlier.chunks(limits::RELAY_CONCURRENCY) {
-                try_join_all(some.iter().map(|entry| self.app.store.delete_due_entry(entry.clone()))).await?;
+    /// None if the table just throttled the endpoint's organization.
+    async fn take_turn(self, entries: &[DueEntry], until: Instant) -> Option<Result<RelayOutcome, Error>> {
+        let (latest, earlier) = entries.split_last()?;
+        let turn = Box::pin(async {
+            let outcome = self.relay.process(latest.clone(), until).await?;
+            if outcome == RelayOutcome::Done {
+                for some in earlier.chunks(limits::RELAY_CONCURRENCY) {
+                    try_join_all(some.iter().map(|entry| self.app.store.delete_due_entry(entry.clone()))).await?;
+                }
+            }
+            Ok::<_, Error>(outcome)
+        });
+        let ended = self.relay.throttled_orgs().unless_throttled(latest.org, turn).await;
+        ended.map(|ended| logged(latest.org, ended))
+    }
+
+    /// Does organizations' work, one after another, until a deadline. What fails, and what is of an organization that the
+    /// table just throttled, stays for a later tick; the work logs its failures.
+    async fn each<W, T, F>(
+        self,
+        of_orgs: impl IntoIterator<Item = (OrgId, W)>,
+        deadline: Instant,
+        report: &mut TickReport,
+        act: impl Fn(W) -> F,
+    ) -> Vec<T>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let mut done = Vec::new();
+        for (org, work) in of_orgs {
+            if deadline <= Instant::now() {
+                break;
+            }
+            match self.relay.throttled_orgs().unless_throttled(org, Box::pin(act(work))).await {
+                Some(Ok(outcome)) => done.push(outcome),
+                Some(Err(_)) => report.failed += 1,
+                None => {}
             }
         }
-        Ok(outcome)
+        done
     }
 
     async fn relay(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
-        for entry in entries {
-            if deadline <= Instant::now() {
-                return;
-            }
-            let org = entry.org;
-            match self.relay.process(entry, deadline).await {
-                Ok(_) => report.relayed += 1,
-                Err(error) => {
-                    log_failure("tick", Some(org), &error);
-                    report.failed += 1;
-                }
-            }
-        }
+        let act = async |entry: DueEntry| logged(entry.org, self.relay.process(entry, deadline).await);
+        report.relayed += count(&self.each(by_org(entries), deadline, report, act).await);
     }
 
     /// Ends the remaining records of ended agreements, each in its own call.
     async fn end(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
-        for entry in entries {
-            if deadline <= Instant::now() {
-                return;
-            }
+        let act = async |entry: DueEntry| {
             let org = entry.org;
-            let Ok(ended) = end_with_agreement(self.app, org, entry.id.into(), deadline).await else {
-                report.failed += 1;
-                continue;
-            };
-            report.ended += ended.records;
-            if !ended.is_complete {
-                continue;
+            let ended = end_with_agreement(self.app, org, entry.id.into(), deadline).await?;
+            if ended.is_complete {
+                logged(org, self.app.store.delete_due_entry(entry).await)?;
             }
-            if let Err(error) = self.app.store.delete_due_entry(entry).await {
-                log_failure("tick", Some(org), &error.into());
-                report.failed += 1;
-            }
-        }
+            Ok(ended.records)
+        };
+        report.ended += self.each(by_org(entries), deadline, report, act).await.into_iter().sum::<u32>();
     }
 
     async fn count_people(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
@@ -294,39 +302,20 @@ impl Sweep<'_> {
         for entry in entries {
             of_workspaces.entry((entry.org, entry.id.into())).or_default().push(entry);
         }
-        for ((org, workspace), entries) in of_workspaces {
-            if deadline <= Instant::now() {
-                return;
-            }
+        let of_orgs = of_workspaces.into_iter().map(|((org, workspace), entries)| (org, (org, workspace, entries)));
+        let act = async |(org, workspace, entries): (OrgId, WorkspaceId, Vec<DueEntry>)| {
             let last = entries.iter().map(|entry| entry.at).max().unwrap_or(self.now);
-            let counted = async {
-                self.app.store.count_people(org, workspace, last).await?;
-                try_join_all(entries.into_iter().map(|entry| self.app.store.delete_due_entry(entry))).await
-            };
-            match counted.await {
-                Ok(_) => report.counted += 1,
-                Err(error) => {
-                    log_failure("tick", Some(org), &error.into());
-                    report.failed += 1;
-                }
-            }
-        }
+            logged(org, self.app.store.count_people(org, workspace, last).await)?;
+            let deleted = entries.into_iter().map(|entry| self.app.store.delete_due_entry(entry));
+            logged(org, try_join_all(deleted).await)
+        };
+        report.counted += count(&self.each(of_orgs, deadline, report, act).await);
     }
 
     async fn remove(self, entries: Vec<DueEntry>, deadline: Instant, report: &mut TickReport) {
-        for entry in entries {
-            if deadline <= Instant::now() {
-                return;
-            }
-            let org = entry.org;
-            match self.remove_uploads_of(entry).await {
-                Ok(removed) => report.removed += removed.files,
-                Err(error) => {
-                    log_failure("tick", Some(org), &error);
-                    report.failed += 1;
-                }
-            }
-        }
+        let act = async |entry: DueEntry| logged(entry.org, self.remove_uploads_of(entry).await);
+        let removed = self.each(by_org(entries), deadline, report, act).await;
+        report.removed += removed.into_iter().map(|removed| removed.files).sum::<u32>();
     }
 
     async fn remove_uploads_of(self, entry: DueEntry) -> Result<Removed, Error> {
@@ -337,6 +326,7 @@ impl Sweep<'_> {
         Ok(removed)
     }
 
+    /// How many entries a transition settled.
     async fn apply(
         self,
         transition: TimedTransition,
@@ -344,20 +334,24 @@ impl Sweep<'_> {
         deadline: Instant,
         report: &mut TickReport,
     ) -> u32 {
-        let mut applied = 0;
-        for entry in entries {
-            if deadline <= Instant::now() {
-                break;
-            }
-            match transition.apply(self.app, entry).await {
-                Ok(Settlement::Settled) => applied += 1,
-                Ok(Settlement::Stale) => report.stale += 1,
-                Ok(Settlement::Early) => {}
-                Err(()) => report.failed += 1,
-            }
-        }
-        applied
+        let settled = self.each(by_org(entries), deadline, report, |entry| transition.apply(self.app, entry)).await;
+        let count_of = |wanted| u32::try_from(settled.iter().filter(|one| **one == wanted).count()).unwrap_or(u32::MAX);
+        report.stale += count_of(Settlement::Stale);
+        count_of(Settlement::Settled)
     }
+}
+
+fn by_org(entries: Vec<DueEntry>) -> impl Iterator<Item = (OrgId, DueEntry)> {
+    entries.into_iter().map(|entry| (entry.org, entry))
+}
+
+/// Logs the failure of an organization's work.
+fn logged<T, E: Into<Error>>(org: OrgId, done: Result<T, E>) -> Result<T, Error> {
+    done.map_err(Into::into).inspect_err(|error| log_failure("tick", Some(org), error))
+}
+
+fn count<T>(done: &[T]) -> u32 {
+    u32::try_from(done.len()).unwrap_or(u32::MAX)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -375,7 +369,7 @@ impl TimedTransition {
     }
 
     /// Applies the transition to an entry's record, retrying conflicts. Logs a failure.
-    async fn apply(self, app: &AppState, entry: DueEntry) -> Result<Settlement, ()> {
+    async fn apply(self, app: &AppState, entry: DueEntry) -> Result<Settlement, Error> {
         let system = SystemContext::begin(&app.store, entry.org, self.operation(), app.time_scale);
         let attempts_max = limits::SWEEP_ATTEMPTS_MAX;
         let result = match self {
@@ -394,6 +388,6 @@ impl TimedTransition {
             Ok(Settlement::Settled) => system.log(Ok(())),
             Err(error) => system.log(Err(error)),
         }
-        result.map_err(|_| ())
+        result
     }
 }

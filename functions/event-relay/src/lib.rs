@@ -67,7 +67,8 @@ impl StreamEvent {
     }
 }
 
-/// Relays entries. What fails, or finds no time, is logged and left to the clock, so that it doesn't block the shard.
+/// Relays entries. What fails, finds no time or is of an organization that the table just throttled is left to the clock,
+/// so that it doesn't block the shard. Failures are logged.
 pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
     let started = Instant::now();
     let deadline = started + limits::SWEEP_DEADLINE;
@@ -100,7 +101,8 @@ pub async fn relay_entries(relay: &Relay, entries: Vec<DueEntry>) {
 }
 
 async fn relay_entry(relay: &Relay, entry: &DueEntry, deadline: Instant) {
-    if let Err(error) = relay.process(entry.clone(), deadline).await {
+    let work = Box::pin(relay.process(entry.clone(), deadline));
+    if let Some(Err(error)) = relay.throttled_orgs().unless_throttled(entry.org, work).await {
         log_failure(entry, &error);
     }
 }

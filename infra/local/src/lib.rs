@@ -50,5 +50,7 @@ pub use functions::{documentation, openapi_json, operations, tools_json};
 pub use guard::PublicOrLoopback;
 pub use options::{Options, Seed, StoreAt};
 pub use stack::Stack;
+pub use store::contention::Contention;
+pub use store::partitions::Partitions;
 
 pub use pictures::read_pdf_if_asked;

@@ -9,6 +9,7 @@ use shared::limits;
 use shared::platform::files::FileStore;
 
 use crate::calls::Calls;
+use crate::store::contention::Contention;
 
 /// Options for starting a stack.
 #[derive(Clone, Debug)]
@@ -48,8 +49,8 @@ pub struct Options {
     /// Whether to create a table elsewhere with a stream and read it for the relay, as in the cloud. Otherwise the
     /// process reports its own writes, as with the embedded store, which has no stream.
     pub has_stream: bool,
-    /// Whether transactions on the same item of the embedded store conflict, as on AWS, for tests.
-    pub has_conflicts: bool,
+    /// What gets in each other's way in the embedded store, as on AWS, for tests. By default nothing.
+    pub contention: Option<Contention>,
 }
 
 impl Default for Options {
@@ -72,7 +73,7 @@ impl Default for Options {
             calls: None,
             has_background: true,
             has_stream: false,
-            has_conflicts: false,
+            contention: None,
         }
     }
 }

@@ -502,7 +502,7 @@ mod tests {
     async fn stacks_with_their_own_data_share_a_table_elsewhere() {
         let (host, one, two) =
             (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let embedded = Embedded::start(&host.path().join("store.sqlite"), false).unwrap();
+        let embedded = Embedded::start(&host.path().join("store.sqlite"), None).unwrap();
         let store = StoreAt::Endpoint { url: embedded.url().to_owned(), table: "shared-by-tests".to_owned() };
         let first = start(Options { store: store.clone(), ..options(one.path()) }).await;
         let second = start(Options { store: store.clone(), ..options(two.path()) }).await;

@@ -27,6 +27,9 @@ pub const THROTTLED_DEADLINE: Duration = Duration::from_secs(3);
 pub const THROTTLED_BACKOFF_FIRST: Duration = Duration::from_millis(100);
 /// See [`THROTTLED_BACKOFF_FIRST`].
 pub const THROTTLED_BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// How long a process leaves out the due entries of an organization after the table throttled one of them: shorter than
+/// the time between ticks of the clock, so that each tick tries again.
+pub const THROTTLED_ORG_PAUSE: Duration = Duration::from_secs(10);
 /// `Retry-After` of a call that failed because the table throttled it, in seconds.
 pub const THROTTLED_RETRY_AFTER_S: u32 = 2;
 /// The time for retrying a write of one item while a transaction holds it. A failed call's audit row is such an item

@@ -64,6 +64,7 @@ pub(crate) mod second_factors;
 pub(crate) mod sessions;
 pub(crate) mod statements;
 mod table;
+pub mod throttled_orgs;
 pub(crate) mod tokens;
 pub mod trusts;
 mod usage;

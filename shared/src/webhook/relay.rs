@@ -22,12 +22,14 @@ use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
 use crate::store::endpoints::{Quarantined, Replay};
 use crate::store::keys::Due;
+use crate::store::throttled_orgs::ThrottledOrgs;
 
 /// Processes due entries.
 #[derive(Debug, Clone)]
 pub struct Relay {
     store: Store,
     queue: Arc<dyn Queue>,
+    throttled: Arc<ThrottledOrgs>,
 }
 
 /// The result of processing an entry.
@@ -47,7 +49,13 @@ impl Relay {
     /// Connects a table and a queue.
     #[must_use]
     pub fn new(store: Store, queue: Arc<dyn Queue>) -> Self {
-        Self { store, queue }
+        Self { store, queue, throttled: Arc::default() }
+    }
+
+    /// The organizations whose entries this process leaves out for a while.
+    #[must_use]
+    pub fn throttled_orgs(&self) -> &ThrottledOrgs {
+        &self.throttled
     }
 
     /// Processes an entry, that of an endpoint until a moment at most. If the store or the queue fails, the entry stays.

@@ -1,10 +1,11 @@
 //! Makes transactions conflict in front of the embedded store, which runs calls one after another and never conflicts.
 //!
-//! As on AWS, a transaction holds its items: others are canceled, single writes refused. So tests show contention.
+//! As on AWS, a transaction holds its items: others are canceled, single writes refused. So tests show contention. Where
+//! [partitions](Partitions) are bounded, writes beyond what theirs take are throttled as well.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -19,6 +20,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use shared::store::keys::{PARTITION, SORT};
+
+use super::partitions::{Partitions, units};
 
 /// Shortest transaction, about as much longer than a write as on AWS: without it, calls would hardly ever meet.
 const TRANSACTION_TIME: Duration = Duration::from_millis(5);
@@ -36,19 +39,33 @@ struct ItemKey {
 /// Items of running transactions, each with the transaction's request token.
 type Held = Arc<Mutex<HashMap<ItemKey, String>>>;
 
-/// The items that a store's running transactions hold, however their calls come.
+/// The items that a store's running transactions hold, however their calls come, and what its partitions still take.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Contention(Held);
+pub struct Contention {
+    held: Held,
+    partitions: Option<Arc<Partitions>>,
+}
 
 impl Contention {
-    /// What the store answers, or that another transaction is in the way. The answer releases the items.
+    /// Conflicts, and partitions that take so much.
+    #[must_use]
+    pub fn on(partitions: Arc<Partitions>) -> Self {
+        Self { partitions: Some(partitions), ..Self::default() }
+    }
+
+    /// What the store answers, or that another transaction is in the way or a partition is spent. The answer releases the
+    /// items.
     pub(super) async fn around<T>(
         &self,
         operation: &str,
         body: &[u8],
         answered: impl Future<Output = T>,
     ) -> Result<T, Value> {
-        let hold = Write::of(operation, body).map(|write| write.admitted(&self.0)).transpose()?.flatten();
+        let write = Write::of(operation, body);
+        if let (Some(write), Some(partitions)) = (&write, &self.partitions) {
+            write.taken(partitions)?;
+        }
+        let hold = write.map(|write| write.admitted(&self.held)).transpose()?.flatten();
         Ok(match hold {
             Some(_) => tokio::join!(answered, tokio::time::sleep(TRANSACTION_TIME)).0,
             None => answered.await,
@@ -89,8 +106,15 @@ async fn answer(State(proxy): State<Proxy>, request: Request) -> Response {
 #[derive(Debug)]
 enum Write {
     /// Has its request token.
-    Transaction(Vec<ItemKey>, String),
-    One(ItemKey),
+    Transaction(Vec<Part>, String),
+    One(Part),
+}
+
+/// The write of one item.
+#[derive(Debug)]
+struct Part {
+    key: ItemKey,
+    units: u32,
 }
 
 impl Write {
@@ -102,11 +126,30 @@ impl Write {
         }
         let call: Value = serde_json::from_slice(body).ok()?;
         if !is_transaction {
-            return Some(Self::One(item_key(&call)?));
+            return Some(Self::One(Part::of(&call)?));
         }
         let writes = call["TransactItems"].as_array()?.iter();
-        let keys = writes.map(|write| item_key(write.as_object()?.values().next()?)).collect::<Option<_>>()?;
-        Some(Self::Transaction(keys, call["ClientRequestToken"].as_str().unwrap_or_default().to_owned()))
+        let parts = writes.map(|write| Part::of(write.as_object()?.values().next()?)).collect::<Option<_>>()?;
+        Some(Self::Transaction(parts, call["ClientRequestToken"].as_str().unwrap_or_default().to_owned()))
+    }
+
+    /// Takes its units of the partitions.
+    ///
+    /// # Errors
+    /// The refusal, if a partition is spent.
+    fn taken(&self, partitions: &Partitions) -> Result<(), Value> {
+        let now = Instant::now();
+        match self {
+            Self::One(Part { key, units }) => partitions
+                .take([(key.partition.as_str(), *units)].into_iter(), now)
+                .map_err(|_| error("ProvisionedThroughputExceededException", THROTTLED)),
+            Self::Transaction(parts, _) => partitions
+                // A transaction writes each item twice.
+                .take(parts.iter().map(|Part { key, units }| (key.partition.as_str(), 2 * units)), now)
+                .map_err(|throttled| {
+                    canceled(throttled.into_iter().map(|is_so| is_so.then_some(("ThrottlingError", THROTTLED))))
+                }),
+        }
     }
 
     /// Holds a transaction's items; a single write holds none.
@@ -116,15 +159,19 @@ impl Write {
     fn admitted(self, held: &Held) -> Result<Option<Hold>, Value> {
         let mut items = lock(held);
         match self {
-            Self::One(key) if items.contains_key(&key) => Err(error("TransactionConflictException", ONGOING)),
+            Self::One(Part { key, .. }) if items.contains_key(&key) => {
+                Err(error("TransactionConflictException", ONGOING))
+            }
             Self::One(_) => Ok(None),
-            Self::Transaction(keys, token) => {
+            Self::Transaction(parts, token) => {
+                let keys: Vec<ItemKey> = parts.into_iter().map(|part| part.key).collect();
                 let holders: Vec<Option<&String>> = keys.iter().map(|key| items.get(key)).collect();
                 if holders.iter().flatten().any(|holder| !token.is_empty() && **holder == token) {
                     return Err(in_progress());
                 }
                 if holders.iter().any(Option::is_some) {
-                    return Err(canceled(holders.iter().map(Option::is_some)));
+                    let conflict = |holder: &Option<_>| holder.map(|_| ("TransactionConflict", ONGOING));
+                    return Err(canceled(holders.iter().map(conflict)));
                 }
                 items.extend(keys.iter().map(|key| (key.clone(), token.clone())));
                 drop(items);
@@ -134,12 +181,14 @@ impl Write {
     }
 }
 
-/// The item of a write, single or within a transaction.
-fn item_key(write: &Value) -> Option<ItemKey> {
-    let item = write.get("Key").or_else(|| write.get("Item"))?;
-    let text = |name: &str| Some(item.get(name)?.get("S")?.as_str()?.to_owned());
-    let table = write.get("TableName")?.as_str()?.to_owned();
-    Some(ItemKey { table, partition: text(PARTITION)?, sort: text(SORT)? })
+impl Part {
+    /// Of a single write, or of one within a transaction.
+    fn of(write: &Value) -> Option<Self> {
+        let item = write.get("Key").or_else(|| write.get("Item"))?;
+        let text = |name: &str| Some(item.get(name)?.get("S")?.as_str()?.to_owned());
+        let table = write.get("TableName")?.as_str()?.to_owned();
+        Some(Self { key: ItemKey { table, partition: text(PARTITION)?, sort: text(SORT)? }, units: units(write) })
+    }
 }
 
 /// Holds a transaction's items until dropped.
@@ -164,6 +213,7 @@ fn lock(held: &Held) -> MutexGuard<'_, HashMap<ItemKey, String>> {
 
 /// DynamoDB's message for a held item.
 const ONGOING: &str = "Transaction is ongoing for the item";
+const THROTTLED: &str = "Throughput exceeds the current capacity of your table or index";
 
 /// The answer to a transaction that is repeated while it is under way.
 fn in_progress() -> Value {
@@ -174,11 +224,13 @@ fn error(code: &str, message: &str) -> Value {
     json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message})
 }
 
-fn canceled(conflicts: impl Iterator<Item = bool>) -> Value {
-    let reason = |is_held| {
-        if is_held { json!({"Code": "TransactionConflict", "Message": ONGOING}) } else { json!({"Code": "None"}) }
+/// What each item of a canceled transaction is refused for, if it is.
+fn canceled(refusals: impl Iterator<Item = Option<(&'static str, &'static str)>>) -> Value {
+    let reason = |refusal| match refusal {
+        Some((code, message)) => json!({"Code": code, "Message": message}),
+        None => json!({"Code": "None"}),
     };
-    let reasons: Vec<Value> = conflicts.map(reason).collect();
+    let reasons: Vec<Value> = refusals.map(reason).collect();
     let codes: Vec<&str> = reasons.iter().filter_map(|reason| reason["Code"].as_str()).collect();
     let message =
         format!("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes.join(", "));

@@ -39,8 +39,8 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Opens or creates the file and serves it, maybe with [conflicts](contention). Blocks while `SQLite` recovers.
-    pub(crate) fn start(file: &Path, has_conflicts: bool) -> Result<Self, StartError> {
+    /// Opens or creates the file and serves it, maybe with [contention]. Blocks while `SQLite` recovers.
+    pub(crate) fn start(file: &Path, contention: Option<Contention>) -> Result<Self, StartError> {
         let failed = |error: &dyn std::error::Error| StartError::Store(in_one_line(error));
         // SQLite reads a path that begins with `file:` as a URI; an absolute path never does.
         let file = std::path::absolute(file).map_err(|error| failed(&error))?;
@@ -50,8 +50,8 @@ impl Embedded {
         database.disable_bulk_loading().map_err(|error| failed(&error))?;
 
         let listener = Listener::bind().map_err(|error| failed(&error))?;
-        let before = has_conflicts.then(Listener::bind).transpose().map_err(|error| failed(&error))?;
-        let before = before.map(|listener| (listener, Contention::default()));
+        let bound = |contention| Listener::bind().map(|listener| (listener, contention));
+        let before = contention.map(bound).transpose().map_err(|error| failed(&error))?;
         let url = format!("http://{}", before.as_ref().map_or(&listener, |(before, _)| before).address);
         let contention = before.as_ref().map(|(_, contention)| contention.clone());
         let answers = Answers::start(database.clone(), contention).map_err(|error| failed(&error))?;
@@ -169,7 +169,7 @@ mod tests {
     async fn a_start_removes_expired_items_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("store.sqlite");
-        let embedded = Embedded::start(&file, false).unwrap();
+        let embedded = Embedded::start(&file, None).unwrap();
         let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
         Store::new(client.clone(), TABLE).create_table().await.unwrap();
         let now = Timestamp::now();
@@ -186,7 +186,7 @@ mod tests {
         }
         drop(embedded);
 
-        let embedded = Embedded::start(&file, false).unwrap();
+        let embedded = Embedded::start(&file, None).unwrap();
         let client = aws::dynamodb(&AwsSettings::emulator(embedded.url()));
         let names = async || {
             let scan = client.scan().table_name(TABLE).consistent_read(true).send().await.unwrap();

@@ -1,8 +1,9 @@
 //! The stack's store, embedded or elsewhere, and how the process learns of its due entries.
 
-mod contention;
+pub(crate) mod contention;
 mod embedded;
 mod in_process;
+pub(crate) mod partitions;
 #[cfg_attr(not(feature = "stream"), path = "no_stream.rs")]
 mod stream;
 
@@ -45,7 +46,7 @@ impl OpenStore {
                     return Err(data_dir.damaged("the file store.sqlite is missing"));
                 }
                 progress("Opening the store");
-                let embedded = Embedded::start(&data_dir.store_file(), options.has_conflicts)?;
+                let embedded = Embedded::start(&data_dir.store_file(), options.contention.clone())?;
                 let url = embedded.url().to_owned();
                 (Some(embedded), AwsSettings::emulator(&url), url, embedded::TABLE.to_owned())
             }

@@ -8,5 +8,6 @@ mod listen;
 mod lost_answers;
 mod schedule;
 mod sender_simulation;
+mod throttled;
 mod units;
 mod vectors;

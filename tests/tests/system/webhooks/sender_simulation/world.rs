@@ -320,7 +320,8 @@ impl DeliveryStore for Shaken {
     ) -> Result<bool, StoreError> {
         let settling = async {
             let is_settled = self.memory.update(wake, before, after).await?;
-            if is_settled && after.due_at() != before.due_at() {
+            // What is held and queued again has made no attempt: its times stay.
+            if is_settled && before.failures < after.failures {
                 self.schedule(wake, after);
             }
             Ok(is_settled)
