@@ -166,6 +166,21 @@ pub async fn visit(org: &Org, browser: &Browser, path: &str, from: &str) -> (Pag
     found
 }
 
+/// The waits of a page for the store, whatever its status: the fewest of some visits, as [`visit`] counts them.
+pub async fn waits(org: &Org, browser: &Browser, path: &str) -> u64 {
+    let mut fewest = u64::MAX;
+    for _ in 0..=MORE_VISITS_MAX {
+        let page = browser.get(path).await;
+        let id = page.headers.get("x-request-id").and_then(|id| id.to_str().ok()).expect("a request id");
+        let line = log::line(org.stack().log_file(), id).await;
+        fewest = fewest.min(line["waits"].as_u64().unwrap_or_else(|| panic!("waits: {line}")));
+        if fewest <= WAITS_MAX {
+            break;
+        }
+    }
+    fewest
+}
+
 /// Opens a page once. On a busy machine it may count a wait too many: see [`visit`].
 pub async fn visit_once(org: &Org, browser: &Browser, path: &str, from: &str) -> (Page, Visit) {
     let page = browser.get(path).await;

@@ -14,7 +14,7 @@ use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::error::Error;
 use shared::service::agreements::{self, AgreementReview};
-use shared::text;
+use shared::text::{self, WaitContext};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
@@ -107,7 +107,9 @@ fn agreement_page(
         }
         notice
     });
-    let wait = text::current_wait(agreement, &in_full.contacts, &request.signed_in()?.organization().own_contact_ids);
+    let payments = review.movements.by_id.iter().map(|(id, payment)| (*id, payment.state())).collect();
+    let own = &request.signed_in()?.organization().own_contact_ids;
+    let wait = text::current_wait(agreement, WaitContext { contacts: &in_full.contacts, own, payments: &payments });
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
     let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary)
         .with_money(&review.money, review.movements.total)

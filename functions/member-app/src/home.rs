@@ -26,8 +26,8 @@ use shared::service::audit::{self, Names};
 use shared::service::due_obligations::QueuedObligation;
 use shared::service::endpoints::EndpointState;
 use shared::service::home::{self, Home, PaperToConfirm, QueuedAgreement, Shortlist, WorkQueue};
-use shared::text;
 use shared::text::reader::Shown as _;
+use shared::text::{self, CurrentWait, WaitContext};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Filter;
@@ -229,8 +229,8 @@ fn rest(found: &Home) -> Option<Rest> {
 }
 
 fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
-    let WorkQueue { waiting, closing, contacts, active_total, .. } = &found.queue;
-    let queue = Queue { contacts, own, now };
+    let WorkQueue { waiting, closing, contacts, all_payments, active_total, .. } = &found.queue;
+    let queue = Queue { context: WaitContext { contacts, own, payments: all_payments.states() }, now };
     let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
         list.shown.iter().map(|queued| item(queued, &queue)).collect()
     };
@@ -239,7 +239,7 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
         Section {
             id: "waiting",
             title: "Waiting on others",
-            items: agreements(waiting, Item::of_active),
+            items: agreements(waiting, Item::of_waiting),
             more: more(waiting, format!("Show all {active_total} active"), "/app/agreements?lifecycle=active"),
         },
         Section {
@@ -299,8 +299,7 @@ fn more_needs(found: &Home) -> Vec<(String, String)> {
 }
 
 struct Queue<'a> {
-    contacts: &'a [Contact],
-    own: &'a BTreeSet<ContactId>,
+    context: WaitContext<'a>,
     now: Timestamp,
 }
 
@@ -390,6 +389,7 @@ impl Item {
         Self {
             urgency: Urgency::Late,
             at: due,
+            when: due.map(|due| ("since", due.into())),
             badge: Some(("Overdue".to_owned(), "red")),
             ..Self::of_obligation(queued, &since.unwrap_or_default())
         }
@@ -413,17 +413,25 @@ impl Item {
     }
 
     fn of_draft(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
-        let (item, left) = Self::of_unpublished(queued, queue.contacts);
+        let (item, left) = Self::of_unpublished(queued, queue.context.contacts);
         let badge = match left {
             0 => ("Ready to publish".to_owned(), "quiet"),
             1 => ("1 thing left".to_owned(), "quiet"),
             many => (format!("{many} things left"), "quiet"),
         };
-        Self { badge: Some(badge), ..item }
+        Self { when: Some(("changed", queued.agreement.updated_at.into())), badge: Some(badge), ..item }
     }
 
-    fn of_active(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {
-        let Some(wait) = text::current_wait(&queued.agreement, contacts, own) else {
+    fn of_waiting(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
+        Self::of_wait(queued, text::wait_for_others(&queued.agreement, queue.context), queue)
+    }
+
+    fn of_wait(
+        queued: &QueuedAgreement,
+        wait: Option<CurrentWait>,
+        &Queue { context: WaitContext { contacts, .. }, now }: &Queue<'_>,
+    ) -> Self {
+        let Some(wait) = wait else {
             return Self::of_agreement(queued, text::agreement_status(&queued.agreement, false));
         };
         let urgency = if wait.is_declined { Urgency::Stopped } else { Urgency::Asked };
@@ -449,7 +457,7 @@ impl Item {
     }
 
     fn of_attention(queued: &QueuedAgreement, queue: &Queue<'_>) -> Self {
-        let item = Self::of_active(queued, queue);
+        let item = Self::of_wait(queued, text::current_wait(&queued.agreement, queue.context), queue);
         let badge = item.badge.or_else(|| Some(("Your turn".to_owned(), "amber")));
         // An agreement that closes soon is in no other section, so it says so here.
         let closes = queued.agreement.expires_at.filter(|at| {
@@ -462,12 +470,12 @@ impl Item {
         Self { detail, badge, ..item }
     }
 
-    fn of_closing(queued: &QueuedAgreement, &Queue { contacts, own, now }: &Queue<'_>) -> Self {
+    fn of_closing(queued: &QueuedAgreement, &Queue { context, now }: &Queue<'_>) -> Self {
         let agreement = &queued.agreement;
         let item = if agreement.lifecycle() == Lifecycle::Draft {
-            Self::of_unpublished(queued, contacts).0
+            Self::of_unpublished(queued, context.contacts).0
         } else {
-            let wait = text::current_wait(agreement, contacts, own);
+            let wait = text::current_wait(agreement, context);
             let status = || text::agreement_status(agreement, false);
             Self::of_agreement(queued, wait.map_or_else(status, |wait| wait.on))
         };
@@ -476,7 +484,7 @@ impl Item {
             badge: agreement.expires_at.map(|at| time_left(now, at)),
             ..item
         }
-        .looked_at(queued, contacts)
+        .looked_at(queued, context.contacts)
     }
 
     fn of_endpoint(state: &EndpointState) -> Self {
@@ -521,8 +529,7 @@ impl ChangeRow {
         let is_payment = |id: &Uuid| names.object(*id).is_some_and(|(kind, _)| kind == ObjectKind::Payment);
         let of_payment = objects.first().is_some_and(|(_, id)| is_payment(id));
         let said = text::sentence(&caller_of(row, names), &names.did(row));
-        let (said, rest) = match said.split_once("a payment").filter(|(_, rest)| of_payment && !rest.starts_with('’'))
-        {
+        let (said, rest) = match said.split_once("a payment").filter(|_| of_payment) {
             Some((said, rest)) => (said.to_owned(), Some(rest.to_owned())),
             None => (said, None),
         };

@@ -7,8 +7,8 @@ use shared::domain::ids::ContactId;
 use shared::domain::organization::Organization;
 use shared::domain::time_zone::TimeZone;
 use shared::service::agreements::AgreementRows;
-use shared::text;
 use shared::text::reader::Shown as _;
+use shared::text::{self, WaitContext};
 
 use crate::agreement_summary::participant_name;
 use crate::labels::{Badge, agreement_badge};
@@ -41,12 +41,13 @@ impl AgreementRow {
 
     fn new(agreement: &Agreement, rows: &AgreementRows, organization: &Organization) -> Self {
         let own = &organization.own_contact_ids;
-        let wait = text::current_wait(agreement, &rows.contacts, own);
+        let context = WaitContext { contacts: &rows.contacts, own, payments: rows.payments.states() };
+        let wait = text::current_wait(agreement, context);
         Self {
             url: format!("/app/agreements/{}", agreement.id()),
             name: agreement.name.as_str().to_owned(),
             counterparties: counterparties(agreement, rows, own),
-            amount: amount(agreement, rows),
+            amount: text::agreement_amount(agreement, rows.payments.amounts_of(agreement.id())),
             waiting_for: wait.map(|wait| wait.on).unwrap_or_default(),
             due: due(agreement, &organization.time_zone),
             badge: agreement_badge(agreement, rows.page.ready.contains(&agreement.id())),
@@ -62,15 +63,6 @@ fn counterparties(agreement: &Agreement, rows: &AgreementRows, own: &BTreeSet<Co
     let named = others.iter().take(NAMED_MAX).map(|other| participant_name(agreement, &rows.contacts, other.id));
     let named = named.collect::<Vec<_>>().join(", ");
     if others.len() > NAMED_MAX { format!("{named} and {} more", others.len() - NAMED_MAX) } else { named }
-}
-
-fn amount(agreement: &Agreement, rows: &AgreementRows) -> String {
-    let ids = agreement.movements().keys();
-    let payments = ids.map(|id| rows.payments.get(id)).collect::<Option<Vec<_>>>();
-    let are_read = payments.is_some();
-    let amounts = payments.into_iter().flatten().filter_map(|payment| payment.terms().money);
-    let amount = text::agreement_amount(agreement, &amounts.collect::<Vec<_>>());
-    if are_read || !amount.is_empty() { amount } else { format!("{} payments", agreement.movements().len()) }
 }
 
 fn due(agreement: &Agreement, zone: &TimeZone) -> String {

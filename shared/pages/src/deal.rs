@@ -7,7 +7,7 @@ use shared::domain::money::in_app;
 use shared::domain::movement::Movement;
 use shared::domain::workspace::Workspace;
 use shared::text;
-use shared::text::CurrentWait;
+use shared::text::{CurrentWait, PaymentAct};
 
 use crate::agreement_summary::{AgreementSummary, GateRow, LinkToShow, ParticipantRow};
 use crate::labels::{Badge, DisplayTime};
@@ -201,11 +201,15 @@ impl Deal {
         };
         let open = |url: String, text: String| Some(NextAct::Open(Link { url, text }));
         let act_of = |row: &GateRow, gate: &Gate| match &gate.rule {
-            GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(*id) => {
-                open(movement_url(*id), "Authorize the payment".to_owned())
-            }
-            GateRule::MovementReconciled { movement_id: Some(id) } => {
-                open(movement_url(*id), "Open the payment".to_owned())
+            GateRule::MovementAuthorized { movement_id: Some(id) }
+            | GateRule::MovementReconciled { movement_id: Some(id) } => {
+                let act = match wait.payment {
+                    Some(PaymentAct::Authorize) => "Authorize the payment",
+                    Some(PaymentAct::Review) => "Review evidence",
+                    Some(PaymentAct::Decide) => "Decide about the payment",
+                    None => "Open the payment",
+                };
+                open(movement_url(*id), act.to_owned())
             }
             _ => row.acts.first().filter(|_| is_to_do(gate)).cloned().map(NextAct::Open).or_else(|| {
                 let waited_for = agreement.unmet_by(gate).into_iter().next()?;

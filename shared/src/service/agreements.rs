@@ -41,6 +41,7 @@ use crate::store::agreements as stored;
 use crate::store::change::Changes;
 use crate::store::contacts as stored_contacts;
 use crate::store::due::DueEntry;
+use crate::store::movements::PaymentsOf;
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::{Order, Page, PageRequest, Shelf};
 
@@ -213,8 +214,8 @@ async fn money_of(scope: &Scope, agreement: &Agreement) -> Result<Vec<AgreementM
     if !agreement.was_published() || agreement.movements().is_empty() {
         return Ok(Vec::new());
     }
-    let payments = scope.store().payments_of(agreement.id()).await?;
-    Ok(AgreementMoney::of(agreement.lifecycle(), payments))
+    let payments = scope.store().payments_of(&BTreeSet::from([agreement.id()])).await?;
+    Ok(AgreementMoney::of(agreement.lifecycle(), payments.amounts_of(agreement.id()).iter().copied()))
 }
 
 async fn decline_reasons(scope: &Scope, agreement: &Agreement) -> Result<BTreeMap<GateId, Note>, Error> {
@@ -269,24 +270,24 @@ pub struct AgreementRows {
     pub page: AgreementPage,
     /// The contacts of the participants.
     pub contacts: Vec<Contact>,
-    /// All payments of the agreements that have few.
-    pub payments: BTreeMap<MovementId, Movement>,
+    /// Their payments.
+    pub payments: PaymentsOf,
 }
 
 impl AgreementRows {
-    /// Payments of an agreement in a list, beyond which none are read: those of a usual page fit in one read.
-    const PAYMENTS_READ_MAX: usize = 4;
-
     pub(crate) async fn load(scope: &Scope, page: Page<Agreement>) -> Result<Self, Error> {
-        let of = |agreement: &Agreement| agreement.movements().keys().copied().collect::<Vec<_>>();
-        let few = |ids: &Vec<MovementId>| ids.len() <= Self::PAYMENTS_READ_MAX;
-        let payments: Vec<MovementId> = page.data.iter().map(of).filter(few).flatten().collect();
+        let with_payments = page.data.iter().filter(|agreement| !agreement.movements().is_empty());
+        let with_payments: BTreeSet<AgreementId> = with_payments.map(Agreement::id).collect();
         let contacts = async { scope.store().contacts(participants_of(&page.data)).await.map_err(Error::from) };
-        let payments = async { scope.store().movements(payments).await.map_err(Error::from) };
+        let payments = async {
+            match with_payments.is_empty() {
+                true => Ok(PaymentsOf::default()),
+                false => scope.store().payments_of(&with_payments).await.map_err(Error::from),
+            }
+        };
         let ready = Box::pin(ready_to_be_proposed(scope, &page.data));
         let (contacts, payments, ready) = tokio::try_join!(contacts, payments, ready)?;
         let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
-        let payments = payments.into_iter().map(|payment| (payment.id(), payment.into_inner())).collect();
         Ok(Self { page: AgreementPage { page, ready }, contacts, payments })
     }
 }

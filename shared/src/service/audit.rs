@@ -60,7 +60,10 @@ impl Names {
     /// What a call did, with the part or proposal that it was about, if an agreement's history has it.
     #[must_use]
     pub fn did(&self, row: &AuditRow) -> Cow<'static, str> {
-        let act = self.acts.get(&row.request_id).filter(|act| act.proposed.is_some() || act.part.is_some());
+        // A published payment is among the row's objects, with its amount.
+        let names_payment = text::operation(&row.operation).objects.contains(&ObjectKind::Payment);
+        let is_said = |act: &&Act| !names_payment && (act.proposed.is_some() || act.part.is_some());
+        let act = self.acts.get(&row.request_id).filter(is_said);
         let of_operation = || text::operation(&row.operation).did;
         act.map_or_else(of_operation, |act| text::act(act, |contact| self.get(contact.uuid())))
     }

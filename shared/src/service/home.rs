@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use futures_util::future::try_join_all;
 
 use crate::domain::agreement::blockers::{self, Blocker, DraftContext};
-use crate::domain::agreement::gate::GateStatus;
+use crate::domain::agreement::gate::{Gate, GateStatus};
 use crate::domain::agreement::{Agreement, AgreementName, Document, Label, Lifecycle, Participant};
 use crate::domain::audit::AuditRow;
 use crate::domain::contact::Contact;
@@ -36,7 +36,7 @@ use crate::service::scope::Scope;
 use crate::service::second_members;
 use crate::service::tokens;
 use crate::store::agreements::{OpenAgreement, OpenAgreements};
-use crate::store::movements::{WaitingMovement, WaitingMovements};
+use crate::store::movements::{PaymentsOf, WaitingMovement, WaitingMovements};
 use crate::store::proposals::{PendingProposal, PendingProposals};
 use crate::store::{StoreError, Versioned};
 use crate::text;
@@ -163,6 +163,8 @@ pub struct WorkQueue {
     pub closing: Shortlist<QueuedAgreement>,
     /// The contacts that participate in these agreements.
     pub contacts: Vec<Contact>,
+    /// The payments of all agreements.
+    pub all_payments: PaymentsOf,
     /// How many drafts there are, including those in other sections.
     pub drafts_total: usize,
     /// How many active agreements there are, including those in other sections.
@@ -239,6 +241,7 @@ impl<'a> Chosen<'a> {
         pending: &PendingProposals,
         not_of: &BTreeSet<MemberId>,
         own: &BTreeSet<ContactId>,
+        with_payments: &BTreeSet<AgreementId>,
         now: Timestamp,
         all_attention: bool,
     ) -> Self {
@@ -255,7 +258,9 @@ impl<'a> Chosen<'a> {
             open.is_active && (waits || !open.waited_for.is_disjoint(own))
         };
         // Those are among the payments.
-        let is_paid_next = |open: &&OpenAgreement| open.authorizations > 0 && open.waited_for.is_empty();
+        let is_paid_next = |open: &&OpenAgreement| {
+            (open.authorizations > 0 || with_payments.contains(&open.id)) && open.waited_for.is_empty()
+        };
         let is_closing =
             |open: &&OpenAgreement| !needs_us(open) && open.expires_ms.is_some_and(|at| closes_soon.contains(&at));
         let mut closing: Vec<&OpenAgreement> = open.open.iter().filter(is_closing).collect();
@@ -372,6 +377,11 @@ fn seen_payments(
         };
         let overdue_since = overdue_since.filter(|_| is_agreed(current.lifecycle()));
         let since = row.since_ms.and_then(|since| Timestamp::from_unix_ms(since).ok());
+        let since = since.or_else(|| match wait {
+            PaymentWait::Authorization => current.waiting_gates().filter_map(Gate::opened_at).min(),
+            PaymentWait::Instructions | PaymentWait::Release => Some(movement.updated_at()),
+            _ => None,
+        });
         let agreement = agreement.name.clone();
         (wait != PaymentWait::Others || overdue_since.is_some()).then_some(PaymentToSee {
             movement,
@@ -442,12 +452,14 @@ async fn queue(
         let proposals = store.all_pending_proposals(now);
         tokio::try_join!(store.open_agreements(), proposals, store.waiting_movements()).map_err(Error::from)
     });
-    let ((open, pending, WaitingMovements { waiting, amounts }), seconds) =
+    let ((open, pending, WaitingMovements { waiting, payments: all_payments }), seconds) =
         tokio::try_join!(read, Box::pin(second_members::load(scope)))?;
     // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
     let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
-    let chosen = Chosen::of(&open, &pending, &not_of, &organization.own_contact_ids, now, all_attention);
+    let asked_for = payments.shown.iter().filter(|(_, wait, _)| *wait != PaymentWait::Others);
+    let asked_for: BTreeSet<AgreementId> = asked_for.map(|(row, ..)| row.agreement_id).collect();
+    let chosen = Chosen::of(&open, &pending, &not_of, &organization.own_contact_ids, &asked_for, now, all_attention);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
         let accesses: BTreeMap<_, _> = store.accesses(open.id).await?.into_iter().collect();
@@ -466,10 +478,7 @@ async fn queue(
         store.movements(payments.shown.iter().map(|(row, ..)| row.id)),
     )?;
     let to_see = seen_payments(scope, &payments, movements, &agreements);
-    let amount_of = |agreement: &Agreement| {
-        let amounts = amounts.get(&agreement.id()).map_or(&[][..], Vec::as_slice);
-        text::agreement_amount(agreement, amounts)
-    };
+    let amount_of = |agreement: &Agreement| text::agreement_amount(agreement, all_payments.amounts_of(agreement.id()));
     let proposed = agreements.iter().filter(|agreement| of_proposals.contains(&agreement.id()));
     let proposed_amounts = proposed.map(|agreement| (agreement.id(), amount_of(agreement))).collect();
     let agreements: Vec<_> = agreements.into_iter().filter(|agreement| listed.contains(&agreement.id())).collect();
@@ -496,6 +505,7 @@ async fn queue(
         attention: found_of(&mut found, &chosen.attention),
         closing: found_of(&mut found, &chosen.closing),
         contacts,
+        all_payments,
         drafts_total: open.open.iter().filter(|open| !open.is_active).count(),
         active_total: open.open.iter().filter(|open| open.is_active).count(),
         is_new: open.open.is_empty() && open.ended == 0 && pending.pending.is_empty() && pending.ended == 0,

@@ -8,7 +8,7 @@
 //! of agreements first, so that a new name finds its movements at once. So does a filter for states that an ended
 //! agreement brings its movements into or out of: the list shows them before the movements' own records do.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -30,7 +30,6 @@ use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
 use crate::domain::ledger::LedgerPayment;
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
-use crate::domain::money::Money;
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::SealedInstructions;
 use crate::domain::movement::state::MovementState;
@@ -95,12 +94,40 @@ pub(crate) struct WaitingMovement {
 pub(crate) struct WaitingMovements {
     /// Those that wait for something.
     pub waiting: Vec<WaitingMovement>,
-    /// The amounts of all of each agreement.
-    pub amounts: HashMap<AgreementId, Vec<Money>>,
+    /// All of them.
+    pub payments: PaymentsOf,
 }
 
-fn waiting_movement(row: HeldRow<'_>) -> Option<WaitingMovement> {
-    let MovementRow { id, agreement_id, state, due_on, unverified, since_ms, .. } = MovementRow::read(row)?;
+/// What the rows of payments say for their agreements.
+#[derive(Debug, Default)]
+pub struct PaymentsOf {
+    states: HashMap<MovementId, MovementState>,
+    amounts: HashMap<AgreementId, Vec<LedgerPayment>>,
+}
+
+impl PaymentsOf {
+    fn add(&mut self, row: &MovementRow) {
+        self.states.insert(row.id, row.state);
+        if let Some(payment) = row.payment() {
+            self.amounts.entry(row.agreement_id).or_default().push(payment);
+        }
+    }
+
+    /// Where each payment is.
+    #[must_use]
+    pub fn states(&self) -> &HashMap<MovementId, MovementState> {
+        &self.states
+    }
+
+    /// An agreement's payments that have an amount, as if nobody had agreed to them: the agreement knows that.
+    #[must_use]
+    pub fn amounts_of(&self, agreement: AgreementId) -> &[LedgerPayment] {
+        self.amounts.get(&agreement).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn waiting_movement(row: &MovementRow) -> Option<WaitingMovement> {
+    let MovementRow { id, agreement_id, state, due_on, unverified, since_ms, .. } = *row;
     (!state.is_done()).then_some(WaitingMovement { id, agreement_id, state, unverified, due_on, since_ms })
 }
 
@@ -146,12 +173,13 @@ impl OrgStore {
         self.list::<Movement>(Order::OldestFirst, &rows, query.page()).await
     }
 
-    /// The payments of an agreement that have an amount, as if nobody had agreed to them: the agreement knows that.
-    pub(crate) async fn payments_of(&self, agreement: AgreementId) -> Result<Vec<LedgerPayment>, StoreError> {
-        let mut found = Vec::new();
-        let of_agreement = |row: &MovementRow| row.agreement_id == agreement;
+    /// The payments of agreements, as their rows have them.
+    pub(crate) async fn payments_of(&self, agreements: &BTreeSet<AgreementId>) -> Result<PaymentsOf, StoreError> {
+        let mut found = PaymentsOf::default();
         self.each_row(Rows::Movements, |row| {
-            found.extend(MovementRow::read(row).filter(of_agreement).and_then(|row| row.payment()));
+            if let Some(row) = MovementRow::read(row).filter(|row| agreements.contains(&row.agreement_id)) {
+                found.add(&row);
+            }
         })
         .await?;
         Ok(found)
@@ -160,12 +188,9 @@ impl OrgStore {
     pub(crate) async fn waiting_movements(&self) -> Result<WaitingMovements, StoreError> {
         let mut found = WaitingMovements::default();
         self.each_row(Rows::Movements, |row| {
-            found.waiting.extend(waiting_movement(row));
-            if let Some(row) = MovementRow::read(row)
-                && let Some(payment) = row.payment()
-            {
-                found.amounts.entry(row.agreement_id).or_default().push(payment.money);
-            }
+            let Some(row) = MovementRow::read(row) else { return };
+            found.payments.add(&row);
+            found.waiting.extend(waiting_movement(&row));
         })
         .await?;
         Ok(found)
@@ -267,8 +292,7 @@ fn edit(
     draft: &Draft,
     movement: &Movement,
 ) -> Result<Changes, StoreError> {
-    let part = EditedPart::Payment { purpose: movement.terms().purpose.clone() };
-    Ok(agreements::edit(call, before, draft)?.about_part(draft.id(), Some(part)))
+    Ok(agreements::edit(call, before, draft)?.about_part(draft.id(), Some(payment_part(movement))))
 }
 
 fn check_is_draft(draft: &Agreement, movement: &Movement) -> Result<(), StoreError> {
@@ -286,7 +310,12 @@ pub(crate) fn act(
     let LoadedMovement { agreement, movement: before } = read;
     let MovementChange { movement, agreement: followed, .. } = change;
     let moved = Changes::decided_by_member(call, movement, record::replace(call.org(), before, &**movement)?);
-    Ok(vec![agreements::execute(call, agreement, followed)?, moved])
+    let followed = agreements::execute(call, agreement, followed)?;
+    Ok(vec![followed.about_part(before.agreement_id(), Some(payment_part(before))), moved])
+}
+
+fn payment_part(movement: &Movement) -> EditedPart {
+    EditedPart::Payment { purpose: movement.terms().purpose.clone() }
 }
 
 /// Counts a wrong try at verifying instructions. The agreement's history omits it: nothing was verified. The agreement
@@ -378,9 +407,9 @@ pub(crate) fn act_of_participant(
         moved.push(if evidence.is_undecided() { Change::Create(item) } else { Change::Put(item) });
     }
     moved.extend(key_changes(org, movement, keys));
-    let mut changes = Vec::from(participants::leave(call, agreement, receipt, followed)?);
-    changes.push(Changes::by_participant(call, movement, moved));
-    Ok(changes)
+    let [recorded, left] = participants::leave(call, agreement, receipt, followed)?;
+    let recorded = recorded.about_part(before.agreement_id(), Some(payment_part(before)));
+    Ok(vec![recorded, left, Changes::by_participant(call, movement, moved)])
 }
 
 pub(crate) fn end(

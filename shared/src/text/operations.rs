@@ -142,7 +142,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("file_evidence", "Filed evidence of a payment", &[Payment, Agreement, Part]),
     (
         "resolve_and_file_evidence",
-        "Resolved a payment’s exception and filed evidence of it",
+        "Resolved the exception of a payment and filed evidence of it",
         &[Payment, Agreement, Part],
     ),
     ("accept_evidence", "Accepted evidence of a payment", &[Payment, Part, Agreement]),
@@ -150,7 +150,7 @@ const OPERATIONS: &[(&str, &str, &[ObjectKind])] = &[
     ("withdraw_evidence", "Withdrew evidence of a payment", &[Payment, Part, Agreement]),
     ("download_evidence_file", "Downloaded a file of evidence", &[Payment, Part]),
     ("flag_exception", "Flagged a payment as an exception", &[Payment, Agreement]),
-    ("resolve_exception", "Resolved a payment’s exception", &[Payment, Agreement]),
+    ("resolve_exception", "Resolved the exception of a payment", &[Payment, Agreement]),
     ("record_return", "Recorded that a payment came back", &[Payment, Agreement]),
     ("cancel_movement", "Cancelled a payment", &[Payment, Agreement]),
     // Bank statements
@@ -370,6 +370,16 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             _ => {}
         }
     }
+    if let EditedPart::Payment { purpose } = part
+        && !operation.ends_with("_payment")
+    {
+        let name = format!("“{}”", purpose.as_ref()?.as_str());
+        let did = self::operation(operation).did;
+        return Some(match did.split_once("a payment") {
+            Some((did, rest)) => format!("{did}the payment {name}{rest}"),
+            None => format!("{did}: {name}"),
+        });
+    }
     let (act, what) = operation.split_once('_')?;
     let (verb, where_to) = match act {
         "add" => ("Added", "to"),
@@ -486,6 +496,10 @@ mod tests {
         let purpose = SafeLine::parse("Closing payment").ok();
         assert_eq!(said("add_payment", payment(purpose)), "Added the payment “Closing payment”");
         assert_eq!(said("change_payment", payment(None)), "Changed a payment");
+        let act_on = |operation| said(operation, payment(SafeLine::parse("Closing payment").ok()));
+        assert_eq!(act_on("cancel_movement"), "Cancelled the payment “Closing payment”");
+        assert_eq!(act_on("report_payment_sent"), "Reported the payment “Closing payment” as sent");
+        assert_eq!(act_on("enter_instructions"), "Entered payment instructions: “Closing payment”");
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
 }

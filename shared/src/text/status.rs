@@ -1,11 +1,12 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::names::{counted, names};
 use super::review::{Named, requirement};
 use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState, RequestedFile};
 use crate::domain::agreement::{Agreement, Lifecycle, StageState};
 use crate::domain::contact::Contact;
-use crate::domain::ids::{ContactId, GateId, ParticipantId};
+use crate::domain::ids::{ContactId, GateId, MovementId, ParticipantId};
+use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 use crate::text::reader::Shown as _;
 
@@ -116,22 +117,95 @@ pub struct CurrentWait {
     pub is_declined: bool,
     /// What waits for a member's review, if anything: `Answers to read`.
     pub to_review: Option<&'static str>,
+    /// What a member does about the payment that it waits for, if it does.
+    pub payment: Option<PaymentAct>,
 }
 
-/// What an active agreement's step waits for: declined conditions, reviews, own contacts, other people, then time.
+/// What a member does about a payment that a condition waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaymentAct {
+    /// Authorizes it.
+    Authorize,
+    /// Accepts or rejects proof.
+    Review,
+    /// Decides about an exception.
+    Decide,
+}
+
+impl PaymentAct {
+    /// None if others come first, or nobody knows where the payment is.
+    fn of(gate: &Gate, agreement: &Agreement, payments: &HashMap<MovementId, MovementState>) -> Option<Self> {
+        match gate.rule {
+            GateRule::MovementAuthorized { movement_id: Some(id) }
+            | GateRule::MovementReconciled { movement_id: Some(id) }
+                if agreement.lets_authorize(id)
+                    && payments.get(&id).is_none_or(|state| *state == MovementState::Draft) =>
+            {
+                Some(Self::Authorize)
+            }
+            GateRule::MovementReconciled { movement_id: Some(id) } => match payments.get(&id) {
+                Some(MovementState::Processing) => Some(Self::Review),
+                Some(MovementState::Exception) => Some(Self::Decide),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn awaited(self) -> &'static str {
+        match self {
+            Self::Authorize => "A member to authorize the payment",
+            Self::Review => "A member to review proof of the payment",
+            Self::Decide => "A member to decide about the payment",
+        }
+    }
+}
+
+/// Where the payments are that conditions may wait for, and whose contacts are the organization's own.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitContext<'a> {
+    /// The contacts of the participants.
+    pub contacts: &'a [Contact],
+    /// The organization's own.
+    pub own: &'a BTreeSet<ContactId>,
+    /// The states of payments, as far as they are known.
+    pub payments: &'a HashMap<MovementId, MovementState>,
+}
+
+impl WaitContext<'_> {
+    fn is_own(&self, gate: &Gate, agreement: &Agreement) -> bool {
+        let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
+        named.any(|participant| self.own.contains(&participant.contact_id))
+            || PaymentAct::of(gate, agreement, self.payments).is_some()
+    }
+}
+
+/// What an active agreement's step waits for: declined conditions, reviews, what members and own contacts do, other
+/// people, payments, then time.
 #[must_use]
-pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<ContactId>) -> Option<CurrentWait> {
+pub fn current_wait(agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
+    wait_of(agreement.waiting_gates().collect(), agreement, context)
+}
+
+/// The same without what members and own contacts do, where others have something to do as well.
+#[must_use]
+pub fn wait_for_others(agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
+    let waiting = agreement.waiting_gates().filter(|gate| !context.is_own(gate, agreement));
+    wait_of(waiting.collect(), agreement, context).or_else(|| current_wait(agreement, context))
+}
+
+fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
+    let contacts = context.contacts;
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
-    let is_to_authorize = |gate: &Gate| matches!(gate.rule, GateRule::MovementAuthorized { movement_id: Some(id) } if agreement.lets_authorize(id));
-    let is_own = |gate: &Gate| {
-        let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
-        named.any(|participant| own.contains(&participant.contact_id)) || is_to_authorize(gate)
-    };
-    let mut waiting: Vec<&Gate> = agreement.waiting_gates().collect();
     let is_to_review = |gate: &Gate| !agreement.to_review(gate).is_empty();
-    waiting.sort_by_key(|gate| (!is_declined(gate), !is_to_review(gate), !is_own(gate), is_time(gate)));
+    waiting.sort_by_key(|gate| {
+        let is_own = context.is_own(gate, agreement);
+        let is_anyones = !agreement.unmet_by(gate).is_empty();
+        (!is_declined(gate), !is_to_review(gate), !is_own, is_time(gate), !is_anyones)
+    });
     let (first, others) = waiting.split_first()?;
+    let payment = PaymentAct::of(first, agreement, context.payments);
     let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
@@ -140,7 +214,8 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
         GateRule::Countdown { .. } => "A date to come".to_owned(),
         _ => {
             let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();
-            waiting_on(first, agreement, &waited_for, contacts)
+            let of_payment = payment.map(PaymentAct::awaited).or_else(|| payment_of_others(first, context.payments));
+            of_payment.map_or_else(|| waiting_on(first, agreement, &waited_for, contacts), str::to_owned)
         }
     };
     Some(CurrentWait {
@@ -153,7 +228,19 @@ pub fn current_wait(agreement: &Agreement, contacts: &[Contact], own: &BTreeSet<
             GateRule::FileUpload { .. } => "File to review",
             _ => "Answers to read",
         }),
+        payment,
     })
+}
+
+/// What a condition waits for whose payment others have to see to. None if nobody knows where it is.
+fn payment_of_others(gate: &Gate, payments: &HashMap<MovementId, MovementState>) -> Option<&'static str> {
+    let GateRule::MovementReconciled { movement_id: Some(id) } = gate.rule else { return None };
+    match payments.get(&id)? {
+        MovementState::Authorized => Some("Instructions for the payment"),
+        MovementState::InstructionsReady => Some("The payer to send the payment"),
+        MovementState::SenderReported | MovementState::ReceiptPending => Some("Proof that the payment arrived"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -165,7 +252,9 @@ mod tests {
     fn the_current_step_waits_for_people_before_time() {
         let deal = Deal::complete();
         let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
-        let wait = |agreement: &Agreement| current_wait(agreement, &deal.contacts, &BTreeSet::new());
+        let (own, payments) = (BTreeSet::new(), HashMap::new());
+        let context = WaitContext { contacts: &deal.contacts, own: &own, payments: &payments };
+        let wait = |agreement: &Agreement| current_wait(agreement, context);
         assert_eq!(wait(&deal.draft), None, "a draft waits for nobody");
         let found = wait(&live).unwrap();
         assert!(found.on.ends_with("to sign, and 2 more conditions"), "{found:?}");
@@ -201,5 +290,39 @@ mod tests {
         let found = wait(&live).unwrap();
         assert_eq!((found.on.as_str(), found.until), ("24-hour waiting period", Some(after(24))));
         assert_eq!(wait(&cancelled(&live, after(2))), None);
+    }
+
+    #[test]
+    fn a_payment_waits_for_members_before_people_and_for_others_after_them() {
+        let deal = Deal::complete();
+        let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
+        let id = MovementId::new();
+        let gates = &mut live.stages[0].gates;
+        gates.truncate(2);
+        gates[0].rule = GateRule::MovementReconciled { movement_id: Some(id) };
+        let (own, to_sign) = (BTreeSet::new(), live.stages[0].gates[1].clone());
+        let said = |live: &Agreement, state, waits: fn(&Agreement, WaitContext<'_>) -> Option<CurrentWait>| {
+            let payments = HashMap::from([(id, state)]);
+            let wait = waits(live, WaitContext { contacts: &deal.contacts, own: &own, payments: &payments }).unwrap();
+            (wait.on, wait.payment)
+        };
+        let review =
+            ("A member to review proof of the payment, and 1 more condition".to_owned(), Some(PaymentAct::Review));
+        assert_eq!(said(&live, MovementState::Processing, current_wait), review);
+        let (on, act) = said(&live, MovementState::Exception, current_wait);
+        assert!(on.starts_with("A member to decide about the payment") && act == Some(PaymentAct::Decide), "{on}");
+        for (state, waits) in [
+            (MovementState::Processing, wait_for_others as fn(&_, WaitContext<'_>) -> _),
+            (MovementState::InstructionsReady, current_wait),
+        ] {
+            let (on, act) = said(&live, state, waits);
+            assert!(!on.contains("payment") && act.is_none(), "{on}");
+        }
+        live.stages[0].gates.retain(|gate| gate.id != to_sign.id);
+        assert_eq!(said(&live, MovementState::InstructionsReady, current_wait).0, "The payer to send the payment");
+        assert_eq!(said(&live, MovementState::Authorized, current_wait).0, "Instructions for the payment");
+        assert_eq!(said(&live, MovementState::ReceiptPending, current_wait).0, "Proof that the payment arrived");
+        let (on, act) = said(&live, MovementState::Processing, wait_for_others);
+        assert_eq!((on.as_str(), act), ("A member to review proof of the payment", Some(PaymentAct::Review)));
     }
 }

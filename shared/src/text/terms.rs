@@ -1,6 +1,6 @@
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::{ConversionTiming, ParticipantRole, SafeTerms};
-use crate::domain::money::Money;
+use crate::domain::ledger::{AgreementMoney, LedgerPayment};
 use crate::domain::money::in_app;
 use crate::domain::typed_values::write_percentage;
 
@@ -47,20 +47,17 @@ pub const PARTIES: [(&str, &[ParticipantRole]); 4] = [
 /// The name of the term for the amount of the deal.
 pub const INVESTMENT: &str = "Investment";
 
-/// An agreement's amount of money: the investment of a SAFE, or the sum of its payments if they are of one currency.
+/// An agreement's amount of money: the investment of a SAFE, or what its payments come to if they are of one currency.
 /// Empty if no amount is known.
 #[must_use]
-pub fn agreement_amount(agreement: &Agreement, payments: &[Money]) -> String {
+pub fn agreement_amount(agreement: &Agreement, payments: &[LedgerPayment]) -> String {
     let all = agreement.terms.as_ref().map(terms).unwrap_or_default();
     if let Some((_, investment)) = all.into_iter().find(|(name, _)| *name == INVESTMENT) {
         return investment;
     }
-    let sum = payments.iter().try_fold(0_i64, |sum, money| sum.checked_add(money.amount_minor()));
-    match (payments, sum) {
-        ([], _) => String::new(),
-        ([first, rest @ ..], Some(sum)) if rest.iter().all(|money| money.currency() == first.currency()) => {
-            Money::new(sum, first.currency()).map(Money::for_people).unwrap_or_default()
-        }
+    match AgreementMoney::of(agreement.lifecycle(), payments.iter().copied()).as_slice() {
+        [] => String::new(),
+        [AgreementMoney { amount, currency, .. }] => in_app(*amount, currency),
         _ => "Several currencies".to_owned(),
     }
 }

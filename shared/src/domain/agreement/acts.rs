@@ -25,7 +25,7 @@ pub struct Act {
     /// The action of the proposal that the act made or decided, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposalAction>,
-    /// The part of a draft that it edited. None for edits of a draft as a whole.
+    /// The part of a draft that it edited, or the payment that it acted on. None for edits of a draft as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<EditedPart>,
     /// The events that it caused.
@@ -33,7 +33,7 @@ pub struct Act {
     pub events: Vec<EventType>,
 }
 
-/// The part of a draft that an act changed, by its name at the time: the draft may no longer have it.
+/// The part of an agreement that an act was about, by its name at the time: a draft may no longer have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum EditedPart {
@@ -71,7 +71,7 @@ pub enum EditedPart {
         /// The question.
         label: Label,
     },
-    /// A payment; its terms are in a separate record.
+    /// A payment, of a draft or not; its terms are in a separate record.
     Payment {
         /// Its purpose, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]

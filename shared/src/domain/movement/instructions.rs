@@ -90,7 +90,14 @@ impl BankInstructions {
             }
             return Ok(Self::Free(text));
         }
-        let read = Self::Account(BankDetails::read(typed)?);
+        let code_is_missing = kind == InstructionsKind::Aba && typed("code").trim().is_empty();
+        let read = Self::Account(BankDetails::read(typed).map_err(|mut errors| {
+            // Without it, other details may still be whole ones.
+            if code_is_missing {
+                errors.extend(FieldErrors::one("code", FieldCode::Required, "is missing"));
+            }
+            errors
+        })?);
         match kind {
             _ if read.kind() == kind => Ok(read),
             InstructionsKind::Iban => Err(FieldErrors::one("number", FieldCode::InvalidValue, "must be an IBAN")),

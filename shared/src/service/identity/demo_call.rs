@@ -1,6 +1,7 @@
 //! Calls of people without a browser, for the local stack's demo. They use the same use cases as the pages.
 
 use http::StatusCode;
+use uuid::Uuid;
 
 use crate::crypto::keyring::Keyring;
 use crate::domain::contact::Email;
@@ -32,6 +33,13 @@ impl<P> DemoCall<P>
 where
     for<'a> &'a P: Submitter,
 {
+    /// The same call about records, as the path of a page names them.
+    #[must_use]
+    pub fn about(mut self, ids: &[Uuid]) -> Self {
+        self.scope.call_mut().name(ids);
+        self
+    }
+
     /// The scope of its use cases.
     #[must_use]
     pub fn scope(&self) -> &Scope {
@@ -101,7 +109,7 @@ impl ParticipantCall {
         record.store().note_visit(link.part(), open.generation(), record.now()).await?;
         let person = open.holder();
         let scope = record.scope(person.org(), person.actor(), Vec::new());
-        Ok(Some(Self { person, scope }))
+        Ok(Some(Self { person, scope }.about(&[link.part().participant_id.uuid()])))
     }
 
     /// The participant.

@@ -8,7 +8,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::limits;
 use tests::app::{Browser, Page};
 use tests::attending::Live;
-use tests::pages::WAITS_MAX;
+use tests::pages::{self, WAITS_MAX};
 use tests::{Needs, Org, log};
 
 use crate::unknown_id;
@@ -269,9 +269,7 @@ async fn an_object_is_found_by_its_id_a_link_to_it_or_a_part_of_its_name() {
     assert_eq!(page.status, 422);
     assert!(page.says("Nothing has this in its name.") && page.says("value=\"zebulon\""), "{}", page.body);
     for page in [format!("{AUDIT}?object=okafor"), format!("{AUDIT}?object=zebulon")] {
-        let request_id = browser.get(&page).await.headers["x-request-id"].to_str().expect("an id").to_owned();
-        let line = log::line(org.stack().log_file(), &request_id).await;
-        assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{line}");
+        assert!(pages::waits(&org, &browser, &page).await <= WAITS_MAX, "{page}");
     }
 }
 
@@ -382,11 +380,10 @@ async fn participants_are_named_in_the_log_its_filter_and_its_file() {
         assert!(page.says(&format!("<option value=\"{id}\">{name}</option>")), "{}", page.body);
     }
     assert!(!page.says("A participant"), "{}", page.body);
-    let page = live.member.get(&format!("{AUDIT}?actor={ada}")).await;
+    let of_ada = format!("{AUDIT}?actor={ada}");
+    let page = live.member.get(&of_ada).await;
     assert!(page.says(&format!("<option value=\"{ada}\" selected>Ada Okafor")), "{}", page.body);
-    let request_id = page.headers["x-request-id"].to_str().expect("an id").to_owned();
-    let logged = log::line(live.org.stack().log_file(), &request_id).await;
-    assert!(logged["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{logged}");
+    assert!(pages::waits(&live.org, &live.member, &of_ada).await <= WAITS_MAX);
     let export = live.member.get(&format!("{AUDIT}/export?operation=give_consent")).await;
     assert!(export.says(",participant,") && export.says(",Ada Okafor,give_consent,"), "{}", export.body);
 }

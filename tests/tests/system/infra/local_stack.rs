@@ -149,6 +149,36 @@ async fn the_completed_agreement_of_the_demo_has_its_bundle() {
     assert!(report.is_verified() && report.matching.iter().any(|path| path == "certificate.pdf"), "{report}");
 }
 
+/// What people see first after `make run`.
+#[tokio::test]
+async fn the_demo_names_who_did_what_and_tells_one_amount_of_a_deal() {
+    let dir = TempDir::with_prefix("countersign-data-").expect("a directory");
+    let demo = Serve::over(STACK, dir.path()).seed("demo").start().await;
+    let member = &demo.ready["organizations"][0]["members"][0];
+    let browser = Browser::new(demo.base_url());
+    assert_eq!(browser.sign_in(text(&member["email"]), text(&member["password"]), "/app").await.status, 303);
+
+    let home = browser.get("/app").await;
+    let (_, activity) = home.body.split_once("Recent activity").expect("what happened lately");
+    let log = browser.get("/app/audit").await;
+    for (what, page) in [("Home", activity), ("the log", log.body.as_str())] {
+        assert!(!page.contains("A participant"), "{what}: {page}");
+    }
+    assert!(!activity.contains("a payment"), "{activity}");
+
+    let found = demo.client().get("/api/v1/agreements").query("search", "Office purchase").send().await.ok(200);
+    let deal = browser.get(&format!("/app/agreements/{}", text(&found["data"][0]["id"]))).await;
+    let (_, amount) = deal.body.split_once("<dt>Amount</dt>").expect("the deal has an amount");
+    let amount = amount.split_once('$').expect("in dollars").1.split('<').next().expect("a figure").trim().to_owned();
+    let list = browser.get("/app/agreements?search=Office").await;
+    for (what, page) in [("the deal", &deal), ("the list", &list)] {
+        assert!(page.body.contains(&format!("${amount}")), "{what}: {amount}: {}", page.body);
+        assert!(page.body.contains("A member to review proof of the payment"), "{what}: {}", page.body);
+    }
+    assert!(deal.body.contains(">Review evidence</a>"), "{}", deal.body);
+    assert!(deal.body.contains("the payment “"), "its history names payments: {}", deal.body);
+}
+
 #[tokio::test]
 async fn the_banner_says_where_and_what_to_paste_and_the_end_is_clean() {
     let dir = TempDir::new().expect("a directory");

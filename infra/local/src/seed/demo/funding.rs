@@ -92,7 +92,16 @@ async fn act_on(demo: &Demo<'_>, published: &[String; 3], sold: &str) -> Result<
 async fn act(demo: &Demo<'_>, item: &str, act: FundingAct) -> Result<(), Error> {
     let id: FundingItemId = item.parse().map_err(|_| Error::not_found())?;
     let member = demo.organization.members.first().ok_or_else(Error::not_found)?;
-    let call = demo.call(member, "close_funding_item").await?;
+    let operation = match act {
+        FundingAct::CloseUnfunded(..) => "close_funding_item",
+        FundingAct::RecordClaim(_) => "record_funding_claim",
+        FundingAct::WithdrawClaim(_) => "withdraw_funding_claim",
+        FundingAct::FileProof(_) => "file_funding_proof",
+        FundingAct::AcceptProof(_) => "accept_funding_proof",
+        FundingAct::RejectProof(..) => "reject_funding_proof",
+        FundingAct::Reopen => "reopen_funding_item",
+    };
+    let call = demo.call(member, operation).await?.about(&[id.uuid()]);
     let plan = funding_items::act(call.scope(), call.member(), id, act).await?;
     done(call.commit(plan).await?)
 }

@@ -15,6 +15,7 @@ use shared::domain::movement::terms::{Direction, PaymentTerms};
 use shared::domain::time_scale::TimeScale;
 use shared::error::Error;
 use shared::platform::files;
+use shared::service::identity::demo_call::MemberCall;
 use shared::service::movements::{self, EvidenceDecision, InstructionsToVerify, MovementAct, TypedVerification};
 use shared::service::own_movements::{self, PartyAct};
 use shared::service::payments;
@@ -157,6 +158,11 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// A call on the payment's page.
+    async fn call(&self, member: &Member, operation: &'static str) -> Result<MemberCall, Error> {
+        Ok(self.demo.call(member, operation).await?.about(&[self.ids.1.uuid()]))
+    }
+
     async fn act(&self, member: &Member, act: MovementAct) -> Result<(), Error> {
         let operation = match act {
             MovementAct::Authorize => "authorize_movement",
@@ -167,7 +173,7 @@ impl Case<'_> {
             MovementAct::RecordReturn(_) => "record_return",
             MovementAct::Cancel(_) => "cancel_movement",
         };
-        let call = self.demo.call(member, operation).await?;
+        let call = self.call(member, operation).await?;
         done(call.commit(movements::act(call.scope(), call.member(), self.ids.1, act).await?).await?)
     }
 
@@ -181,7 +187,7 @@ impl Case<'_> {
             _ => String::new(),
         };
         let instructions = BankInstructions::read(InstructionsKind::Aba, typed).map_err(Error::Invalid)?;
-        let call = self.demo.call(member, "enter_instructions").await?;
+        let call = self.call(member, "enter_instructions").await?;
         let movement = self.ids.1;
         let plan =
             movements::enter_instructions(call.scope(), call.member(), &keys, movement, 0, &instructions).await?;
@@ -201,7 +207,7 @@ impl Case<'_> {
         let verification = NewVerification::read(typed).map_err(Error::Invalid)?;
         let accounts = BankAccount::new(ACCOUNT.0, Some(ACCOUNT.1)).into_iter().collect();
         let new = TypedVerification { revision: REVISION, verification, accounts };
-        let call = self.demo.call(member, "verify_instructions").await?;
+        let call = self.call(member, "verify_instructions").await?;
         let movement = movements::get(call.scope(), self.ids.1).await?.movement;
         let opened = InstructionsToVerify::load(call.scope(), &keys, &movement).await?;
         let (scope, by, opened) = (call.scope(), call.member(), opened.as_ref());
@@ -213,7 +219,7 @@ impl Case<'_> {
         let (agreement, id) = self.ids;
         let org = self.demo.organization.id;
         let payer = ConsentedParticipant::begin(self.demo.functions, org, agreement, self.new.parties.payer).await?;
-        let call = payer.call("report_payment_sent").await?;
+        let call = payer.call("report_payment_sent").await?.about(&[id.uuid()]);
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
         let text = format!("{}-1", self.new.reference);
         let reference = TransferReference::parse(ReferenceType::EndToEndId, &text);
@@ -235,7 +241,7 @@ impl Case<'_> {
             "",
             "This is a sample. It is no document of a bank.",
         ];
-        let call = self.demo.call(member, "file_evidence").await?;
+        let call = self.call(member, "file_evidence").await?;
         let file = pdf::page("Incoming payment", &lines).into();
         let content = files::keep_one(call.scope(), self.demo.files, file).await?;
         let today = call.scope().store().organization().await?.time_zone.day_of(call.scope().now());
@@ -255,7 +261,7 @@ impl Case<'_> {
     }
 
     async fn accept_evidence(&self, member: &Member) -> Result<(), Error> {
-        let call = self.demo.call(member, "accept_evidence").await?;
+        let call = self.call(member, "accept_evidence").await?;
         let ids = (self.ids.1, self.evidence);
         let accepted =
             movements::judge_evidence(call.scope(), call.member(), ids, EvidenceDecision::Accept(Arrivals::One))

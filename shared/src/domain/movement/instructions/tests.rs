@@ -26,6 +26,7 @@ fn instructions_are_checked_by_their_kind() {
     ] {
         assert_eq!(read(kind, number, code).unwrap_err(), [wrong], "{number} {code}");
     }
+    assert_eq!(read(InstructionsKind::Aba, "", "").unwrap_err(), ["number", "code"], "all at once");
     let free = read(InstructionsKind::Other, "000123456789", "First Bank").unwrap();
     assert_eq!(
         (free.kind(), free.ending().as_str()),

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 use tests::app::FormCopy;
-use tests::log;
-use tests::pages::WAITS_MAX;
+use tests::pages::{self, WAITS_MAX};
 
 use super::{Desk, NEW, notice};
 
@@ -255,9 +254,7 @@ async fn histories_name_the_part_that_was_edited() {
             // Home says it in a sentence that begins with who did it.
             assert!(shown.says(&edit[1..]), "{place}, {edit}: {}", shown.body);
         }
-        let request_id = shown.headers["x-request-id"].to_str().expect("an id").to_owned();
-        let line = log::line(desk.org.stack().log_file(), &request_id).await;
-        assert!(line["waits"].as_u64().is_some_and(|waits| waits <= WAITS_MAX), "{place}: {line}");
+        assert!(pages::waits(&desk.org, &desk.browser, place).await <= WAITS_MAX, "{place}");
     }
     let trail = desk.browser.get(&format!("/app/audit?object={}", cleo.as_str().expect("an id"))).await;
     assert!(trail.says("Removed Cleo from the participants") && !trail.says("and 1 more"), "{}", trail.body);

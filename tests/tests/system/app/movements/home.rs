@@ -236,7 +236,11 @@ async fn an_agreement_shows_its_payments_with_claim_and_proof_apart_and_names_th
     let page = deal.maren.get(&at).await;
     assert_says(
         &page,
-        &["class=\"track proof confirmed\"", "By the recipient’s own confirmation", "Accepted evidence of a payment"],
+        &[
+            "class=\"track proof confirmed\"",
+            "By the recipient’s own confirmation",
+            "Accepted evidence of the payment “Closing payment”",
+        ],
     );
 }
 
