@@ -891,6 +891,7 @@ export const SCENES = [
   { name: 'Audit', path: '/app/audit', says: ['Every call of the API', 'Export CSV', 'Success'], has: 'nav a[href="/app/audit"][aria-current=page]' },
   { name: 'Audit, of a contact', path: ({ juniper }) => `/app/audit?object=${juniper.id}`, says: ['These are the rows about', 'Remove the filters'] },
   { name: 'Audit, refusals', as: 'member', path: '/app/audit?outcome=refused', says: 'Refused' },
+  { name: 'Audit, several operations', path: '/app/audit?operation=payment', says: 'operations have “payment”: show one', has: 'main table.log tbody tr' },
   { name: 'Audit, several objects', path: '/app/audit?object=a', says: ['Several names have', 'Choose the one to filter by'] },
   { name: 'Audit, no such name', path: '/app/audit?object=nothing+has+this', status: 422, says: 'Nothing has this in its name', has: '#object[aria-invalid=true][aria-describedby~=object-error]' },
   { name: 'Audit, nothing found', path: '/app/audit?operation=rotate_secret&from=2020-01-01&to=2020-01-02', says: ['No calls on these days', 'Week before'] },

@@ -4,11 +4,12 @@
 //
 //   node test.mjs PROGRAM [NAME]    PROGRAM is the local stack; with NAME only scenes whose names have it, with --walk
 //                                   only the first deal of the README and an attorney's purchase, with --people only the
-//                                   walks of four people, and with --verify only bundles and the palette
+//                                   walks of four people, and with --verify only bundles, the palette and the calendar
 //
 // Ends with 0, 1 when something is wrong, or 69 when the browser does not start.
 import fs from 'node:fs';
 import { VIEWS, chromium, expect, faults, open, screenshot, signIn } from './browser.mjs';
+import { walkCalendar } from './calendar.mjs';
 import { Journey, month, purchase, safe, trust } from './journeys.mjs';
 import { LOOKED, note } from './looked.mjs';
 import { Receiver } from './receiver.mjs';
@@ -274,7 +275,7 @@ async function main(stacks, receiver) {
   return scenes.length;
 }
 
-// Bundles on the public page, and the palette.
+// Bundles on the public page, the palette, and the calendar.
 async function verifyAndGo(stack) {
   const tab = await signedIn(stack, stack.organizations[0]);
   await tab.page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
@@ -283,7 +284,8 @@ async function verifyAndGo(stack) {
   await verifyBundles(chrome, stack.base, made, found);
   await lookAtVerdicts(chrome, stack.base, made, found);
   await walkPalette(chrome, stack, stack.organizations[0].members[0], found);
-  console.log('Bundles on the public page, and the palette: done');
+  await walkCalendar(chrome, stack, stack.organizations[0].members[0], found);
+  console.log('Bundles on the public page, the palette and the calendar: done');
 }
 
 // The documentation without JavaScript: what needs it is hidden, and the examples in all languages can be read.

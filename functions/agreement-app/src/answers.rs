@@ -117,7 +117,7 @@ fn confirmed_items(agreement: &Agreement, gate: GateId, submission: &Submission)
     let link = |question: &InformationField| {
         let item = agreement.funding_item_ids.iter().find(|item| item.uuid() == question.id.uuid())?;
         let is_file = matches!(submission.answers.get(&question.id), Some(Answer::Open(OpenAnswer::File(_))));
-        let url = format!("{}#confirmation", item_url(*item));
+        let url = format!("{}#next", item_url(*item));
         is_file.then(|| Link { url, text: question.label.as_str().to_owned() })
     };
     agreement.questions(gate).unwrap_or_default().iter().filter_map(link).collect()

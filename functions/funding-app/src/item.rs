@@ -137,13 +137,15 @@ struct Next {
     is_done: bool,
 }
 
-/// What the next step shows: the act itself, or where it is done.
+/// What the next step shows: the act itself, or the page where it is done.
 enum NextAct {
     Nothing,
     Open(Link),
     SaveFacts,
     ClearHold,
-    Proof,
+    FileConfirmation(ProofId),
+    FileProof,
+    AcceptProof(ProofId),
     Close,
 }
 
@@ -152,8 +154,16 @@ impl Next {
         matches!(self.act, NextAct::ClearHold)
     }
 
+    fn files_confirmation(&self, id: &ProofId) -> bool {
+        matches!(self.act, NextAct::FileConfirmation(of) if of == *id)
+    }
+
     fn files_proof(&self) -> bool {
-        matches!(self.act, NextAct::Proof)
+        matches!(self.act, NextAct::FileProof)
+    }
+
+    fn accepts(&self, id: &ProofId) -> bool {
+        matches!(self.act, NextAct::AcceptProof(of) if of == *id)
     }
 
     fn closes(&self) -> bool {
@@ -181,6 +191,7 @@ struct Withdrawn {
 }
 
 struct Uploaded {
+    id: ProofId,
     who: String,
     question: String,
     file: Link,
@@ -339,11 +350,12 @@ fn next(review: &ItemReview) -> Next {
         Phase::Papered => agreement.as_ref().map_or(NextAct::Nothing, |found| {
             NextAct::Open(Link { text: "Open the draft".to_owned(), ..agreement_link(found) })
         }),
-        Phase::InProgress | Phase::Claimed if item.proofs().iter().any(Proof::is_undecided) => {
-            NextAct::Open(Link { url: "#tracks".to_owned(), text: "See the proof".to_owned() })
-        }
-        Phase::InProgress | Phase::Claimed if agreement.as_ref().is_some_and(can_be_proven) => NextAct::Proof,
-        Phase::InProgress | Phase::Claimed | Phase::Done => NextAct::Nothing,
+        Phase::InProgress | Phase::Claimed => match item.proofs().iter().find(|proof| proof.is_undecided()) {
+            Some(proof) => NextAct::AcceptProof(proof.id()),
+            None if agreement.as_ref().is_some_and(can_be_proven) => NextAct::FileProof,
+            None => NextAct::Nothing,
+        },
+        Phase::Done => NextAct::Nothing,
     };
     Next { text: text::next_step_of_item(item), act, is_done: item.is_closed() }
 }
@@ -351,10 +363,9 @@ fn next(review: &ItemReview) -> Next {
 fn next_with_confirmation(review: &ItemReview) -> Option<Next> {
     let ItemReview { item, people, agreement, confirmations, .. } = review;
     let agreement = agreement.as_ref().filter(|_| !item.proofs().iter().any(Proof::is_undecided))?;
-    if confirmations.iter().any(|found| found.accepted.is_some()) {
+    if let Some(accepted) = confirmations.iter().find(|found| found.accepted.is_some()) {
         let text = "The confirmation was uploaded and accepted. File it as proof.".to_owned();
-        let act = NextAct::Open(Link { url: format!("#{CONFIRMATION}"), text: "See the confirmation".to_owned() });
-        return Some(Next { text, act, is_done: false });
+        return Some(Next { text, act: NextAct::FileConfirmation(accepted.proof_id), is_done: false });
     }
     let sent = confirmations.last()?;
     let who = uploader(agreement, people, sent);
@@ -379,6 +390,7 @@ fn uploaded(review: &ItemReview, typed: &Typed, zone: &TimeZone) -> Vec<Uploaded
         let answers = answers_url(agreement.id(), sent.gate_id, sent.participant_id);
         let file = format!("{answers}/files/{}/{}", sent.proof_id, item.id());
         Uploaded {
+            id: sent.proof_id,
             who: uploader(agreement, people, sent),
             question: sent.question.as_str().to_owned(),
             file: Link {

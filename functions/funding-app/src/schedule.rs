@@ -253,7 +253,7 @@ fn next(review: &WorkspaceFundingReview, filters: &Filters, path: &str) -> Optio
     let waits = |item: &&FundingItem| !item.is_closed() && item.proofs().iter().any(Proof::is_undecided);
     let to_review: Vec<&FundingItem> = items.iter().copied().filter(waits).collect();
     if let Some(first) = to_review.first() {
-        let url = format!("{}#tracks", item_url(first.id()));
+        let url = format!("{}#next", item_url(first.id()));
         let text = match to_review.len() {
             1 => format!("review the proof of {}", first.label().as_str()),
             many => format!("review proof of {many} items, beginning with {}", first.label().as_str()),

@@ -3,11 +3,13 @@ use pages::done::notice_of_act;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::{TRUSTS, encode_query_value, funding_url, trust_url};
 use shared::error::Error;
 use shared::service::funding_review::{self, TrustPage};
 use shared::service::trusts::{TrustInFull, TrustQuery};
 use shared::web::Request;
+use shared::wire::page::Order;
 
 #[derive(Template)]
 #[template(path = "trusts.html")]
@@ -15,6 +17,7 @@ struct ListPage {
     layout: Layout,
     notice: Option<Notice>,
     search: String,
+    sorting: Sorting,
     rows: Vec<Row>,
     pager: Option<Pager>,
 }
@@ -29,12 +32,15 @@ struct Row {
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (notice, cookie) = notice_of_act(request).await;
-    let query: TrustQuery = request.read_query()?;
-    let TrustPage { page: found, workspaces } = funding_review::trusts(request.signed_in()?.scope(), &query).await?;
+    let (order, _, query) = request.read_list_query::<TrustQuery>()?;
+    let scope = request.signed_in()?.scope();
+    let TrustPage { page: found, workspaces } = funding_review::trusts(scope, order, &query).await?;
     let search = query.search.typed().to_owned();
-    let page_url = |offset: u64| format!("{TRUSTS}?search={}&offset={offset}", encode_query_value(&search));
+    let page_url = |order: Order, offset: u64| {
+        format!("{TRUSTS}?search={}&sort={order}&offset={offset}", encode_query_value(&search))
+    };
     if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(page_url(0)));
+        return Ok(PageResponse::see_other(page_url(order, 0)));
     }
     let row = |TrustInFull { trust, item_count }: &TrustInFull| Row {
         url: trust_url(trust.id),
@@ -48,7 +54,8 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let page = ListPage {
         layout: Layout::new(request),
         notice,
-        pager: Pager::new("trusts", found.pagination, page_url),
+        pager: Pager::new("trusts", found.pagination, |offset| page_url(order, offset)),
+        sorting: Sorting::new(order, |order| page_url(order, 0)),
         rows: found.data.iter().map(row).collect(),
         search,
     };

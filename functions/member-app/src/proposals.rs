@@ -5,6 +5,7 @@ use pages::labels::{action_verb, proposal_badge};
 use pages::layout::Layout;
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::encode_query_value;
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::{ProposalAction, ProposalState};
@@ -13,7 +14,7 @@ use shared::limits;
 use shared::service::proposals::{self, ProposalFilter, ProposalQuery};
 use shared::web::Request;
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::{Filter, Offset, Search};
+use shared::wire::page::{Filter, Offset, Order, Search};
 
 use crate::home::ProposalRow;
 
@@ -30,6 +31,7 @@ struct ListPage {
     agreement_name: Option<String>,
     search: String,
     is_filtered: bool,
+    sorting: Sorting,
     proposals: Vec<ProposalRow>,
     pager: Option<Pager>,
 }
@@ -61,14 +63,16 @@ impl Query {
         !is_any || self.search.needle().is_some()
     }
 
-    fn url(&self, offset: u64) -> String {
+    fn url(&self, order: Order, offset: u64) -> String {
         let offset = (offset > 0).then(|| offset.to_string());
         let search = Some(encode_query_value(self.search.typed())).filter(|search| !search.is_empty());
+        let sort = (order != Order::NewestFirst).then(|| order.as_str().to_owned());
         let pairs = [
             ("state", self.state.get().map(|state| state.as_str().to_owned())),
             ("action", self.action.get().map(|action| action.as_str().to_owned())),
             ("agreement", self.agreement.get().map(|id| id.to_string())),
             ("search", search),
+            ("sort", sort),
             ("offset", offset),
         ];
         let pairs: Vec<String> =
@@ -108,14 +112,14 @@ fn options<T: Copy + PartialEq, const N: usize>(
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (now, scope) = (request.now(), request.signed_in()?.scope());
-    let query: Query = request.read_query()?;
+    let (order, _, query) = request.read_list_query::<Query>()?;
     let (state, action, agreement) = (query.state.get(), query.action.get(), query.agreement.get());
     let listed =
         ProposalQuery { state: query.state, agreement_id: agreement, ..ProposalQuery::of_page(page_at(query.offset)) };
     let filter = ProposalFilter { action, search: query.search.clone() };
-    let found = proposals::list_filtered(scope, &listed, &filter).await?;
+    let found = proposals::list_filtered(scope, order, &listed, &filter).await?;
     if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(query.url(0)));
+        return Ok(PageResponse::see_other(query.url(order, 0)));
     }
     let of_agreement = agreement.and_then(|_| found.data.first());
     let agreement_name = of_agreement.map(|proposal| proposal.subject.name.as_str().to_owned());
@@ -128,7 +132,8 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
         agreement_name,
         is_filtered: query.is_filtered(),
         proposals: found.data.iter().map(|proposal| ProposalRow::new(proposal, now)).collect(),
-        pager: Pager::new("proposals", found.pagination, |offset| query.url(offset)),
+        pager: Pager::new("proposals", found.pagination, |offset| query.url(order, offset)),
+        sorting: Sorting::new(order, |order| query.url(order, 0)),
         search: query.search.typed().to_owned(),
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|proposal| proposal.id().uuid())))

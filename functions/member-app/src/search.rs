@@ -2,8 +2,9 @@
 
 use askama::Template;
 use pages::agreement_payments::purpose_of;
+use pages::agreement_rows::AgreementRow;
 use pages::labels::{
-    Badge, contact_kind_label, endpoint_badge, item_badge, lifecycle_badge, movement_badge, obligation_badge,
+    Badge, agreement_badge, contact_kind_label, endpoint_badge, item_badge, movement_badge, obligation_badge,
     role_label, scope_label, subscription_label, token_badge, workspace_badge,
 };
 use pages::layout::Layout;
@@ -19,7 +20,7 @@ use shared::domain::funding::FundingItem;
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
 use shared::domain::obligation::Obligation;
-use shared::domain::organization::MemberRecord;
+use shared::domain::organization::{MemberRecord, Organization};
 use shared::domain::proposal::Proposal;
 use shared::domain::statement::Statement;
 use shared::domain::time::Timestamp;
@@ -61,7 +62,7 @@ struct Row {
     url: String,
     name: String,
     about: String,
-    badge: Badge,
+    badge: Badge<String>,
     id: Uuid,
 }
 
@@ -70,20 +71,23 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: SearchQuery = request.read_query()?;
     let search = query.q.typed().to_owned();
     let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
-    let groups = found.map(|found| groups(&found, &query, &search, request.now()));
+    let groups = found.map(|found| groups(&found, &query, &search, signed_in.organization(), request.now()));
     let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
     let page = SearchPage { layout: Layout::new(request), search, groups };
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-fn groups(found: &Found, query: &SearchQuery, search: &str, now: Timestamp) -> Vec<Group> {
+fn groups(found: &Found, query: &SearchQuery, search: &str, organization: &Organization, now: Timestamp) -> Vec<Group> {
     let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
+    let agreements = &found.agreements.page.page;
+    let rows = agreements.data.iter().zip(AgreementRow::rows(&found.agreements, organization)).collect();
+    let agreements = Page { data: rows, pagination: agreements.pagination };
     let all = [
         group(
-            ["agreements", "Agreements", "Participants", "State"],
-            &found.agreements,
+            ["agreements", "Agreements", "Counterparties", "State"],
+            &agreements,
             list("/app/agreements"),
-            agreement,
+            |(found, shown)| agreement(found, shown),
         ),
         Group {
             // No list finds documents.
@@ -163,12 +167,13 @@ fn group<T>(
     }
 }
 
-fn agreement(found: &Agreement) -> Row {
+fn agreement(found: &Agreement, shown: &AgreementRow) -> Row {
+    let AgreementRow { url, name, counterparties, badge: Badge { text, class }, .. } = shown;
     Row {
-        url: agreement_url(found.id()),
-        name: found.name.as_str().to_owned(),
-        about: found.participants.len().to_string(),
-        badge: shelves::badge(found.shelf()).unwrap_or_else(|| lifecycle_badge(found.lifecycle())),
+        url: url.clone(),
+        name: name.clone(),
+        about: counterparties.clone(),
+        badge: shelves::badge(found.shelf()).map_or_else(|| Badge { text: text.clone(), class }, Badge::from),
         id: found.id().uuid(),
     }
 }
@@ -180,7 +185,7 @@ fn documents(found: &Agreement, query: &SearchQuery) -> Row {
         url: format!("{}#documents", agreement_url(found.id())),
         name: names.join(", "),
         about: found.name.as_str().to_owned(),
-        badge: lifecycle_badge(found.lifecycle()),
+        badge: agreement_badge(found, false),
         id: found.id().uuid(),
     }
 }
@@ -190,7 +195,7 @@ fn workspace(found: &Workspace) -> Row {
         url: workspace_url(found.id()),
         name: found.name.as_str().to_owned(),
         about: found.number.to_string(),
-        badge: shelves::badge(found.shelf()).unwrap_or_else(|| workspace_badge(found)),
+        badge: shelves::badge(found.shelf()).unwrap_or_else(|| workspace_badge(found)).into(),
         id: found.id().uuid(),
     }
 }
@@ -200,14 +205,16 @@ fn contact(found: &ListedContact) -> Row {
         url: contact_url(found.id),
         name: found.display_name.as_str().to_owned(),
         about: found.email.as_ref().map_or("No email address", |email| email.as_str()).to_owned(),
-        badge: shelves::badge(found.shelf()).unwrap_or(Badge { text: contact_kind_label(found.kind), class: "quiet" }),
+        badge: shelves::badge(found.shelf())
+            .unwrap_or(Badge { text: contact_kind_label(found.kind), class: "quiet" })
+            .into(),
         id: found.id.uuid(),
     }
 }
 
 fn proposal(found: &Proposal, now: Timestamp) -> Row {
     let ProposalRow { url, title, badge, actor, .. } = ProposalRow::new(found, now);
-    Row { url, name: title, about: actor, badge, id: found.id().uuid() }
+    Row { url, name: title, about: actor, badge: badge.into(), id: found.id().uuid() }
 }
 
 fn payment(found: &Movement) -> Row {
@@ -215,7 +222,7 @@ fn payment(found: &Movement) -> Row {
         url: movement_url(found.id()),
         name: purpose_of(found),
         about: found.terms().money.map_or_else(|| "No amount".to_owned(), Money::for_people),
-        badge: movement_badge(found.state()),
+        badge: movement_badge(found.state()).into(),
         id: found.id().uuid(),
     }
 }
@@ -226,7 +233,7 @@ fn obligation(found: &Obligation, now: Timestamp) -> Row {
         url: obligation_url(found.id()),
         name: found.name().as_str().to_owned(),
         about: due.unwrap_or_else(|| "Nothing".to_owned()),
-        badge: obligation_badge(found, now),
+        badge: obligation_badge(found, now).into(),
         id: found.id().uuid(),
     }
 }
@@ -240,7 +247,7 @@ fn statement(found: &Statement) -> Row {
         url: statement_url(found.id),
         name: found.file.name.as_str().to_owned(),
         about: entries,
-        badge: Badge { text: format, class: "quiet" },
+        badge: Badge { text: format, class: "quiet" }.into(),
         id: found.id.uuid(),
     }
 }
@@ -250,7 +257,7 @@ fn trust(found: &Trust) -> Row {
         url: trust_url(found.id),
         name: found.formal_name.as_str().to_owned(),
         about: found.trustee_contact_ids.len().to_string(),
-        badge: Badge { text: "Trust", class: "quiet" },
+        badge: Badge { text: "Trust", class: "quiet" }.into(),
         id: found.id.uuid(),
     }
 }
@@ -260,7 +267,7 @@ fn funding_item(found: &FundingItem) -> Row {
         url: item_url(found.id()),
         name: found.label().as_str().to_owned(),
         about: words::asset_kind(found.asset_kind()).to_owned(),
-        badge: item_badge(found),
+        badge: item_badge(found).into(),
         id: found.id().uuid(),
     }
 }
@@ -270,7 +277,7 @@ fn member(found: &MemberRecord, search: &str) -> Row {
         url: members_url(search, 0),
         name: found.name.as_str().to_owned(),
         about: found.email.as_str().to_owned(),
-        badge: Badge { text: role_label(found.role), class: "quiet" },
+        badge: Badge { text: role_label(found.role), class: "quiet" }.into(),
         id: found.id.uuid(),
     }
 }
@@ -280,7 +287,7 @@ fn token(found: &Token, now: Timestamp) -> Row {
         url: TOKENS.to_owned(),
         name: found.name.clone(),
         about: scope_label(found.scope).to_owned(),
-        badge: token_badge(found, now),
+        badge: token_badge(found, now).into(),
         id: found.id.uuid(),
     }
 }
@@ -290,7 +297,7 @@ fn endpoint(found: &EndpointState) -> Row {
         url: endpoint_url(found.endpoint.id()),
         name: found.endpoint.url().as_str().to_owned(),
         about: subscription_label(found.endpoint.events()),
-        badge: endpoint_badge(found),
+        badge: endpoint_badge(found).into(),
         id: found.endpoint.id().uuid(),
     }
 }

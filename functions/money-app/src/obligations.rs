@@ -1,10 +1,11 @@
-//! The list of obligations, ordered by due date, and texts about obligations shared by all pages.
+//! The list of obligations, and texts about obligations shared by all pages.
 
 use askama::Template;
 use pages::labels::{Badge, obligation_badge, obligation_state_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::{agreement_url, obligation_url};
 use shared::domain::obligation::{Obligation, ObligationState};
 use shared::error::Error;
@@ -12,8 +13,12 @@ use shared::service::obligations::{self, ObligationPage, ObligationQuery};
 use shared::text;
 use shared::text::reader::Shown as _;
 use shared::web::Request;
+use shared::wire::page::Order;
 
 const PATH: &str = pages::urls::OBLIGATIONS;
+
+/// Unlike other lists, this one begins with what is overdue.
+const ORDERS: [Order; 4] = [Order::ByDue, Order::NewestFirst, Order::OldestFirst, Order::ByName];
 
 #[derive(Template)]
 #[template(path = "obligations.html")]
@@ -23,6 +28,7 @@ struct ObligationsPage {
     kept: Vec<(&'static str, String)>,
     agreement: Option<Link>,
     is_filtered: bool,
+    sorting: Sorting,
     rows: Vec<ObligationRow>,
     pager: Option<Pager>,
 }
@@ -46,20 +52,23 @@ struct ObligationRow {
 
 pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
     let (now, scope) = (request.now(), request.signed_in()?.scope());
-    let query: ObligationQuery = request.read_query()?;
+    let (order, _, query) = request.read_sorted_query::<ObligationQuery>()?;
+    let order = order.unwrap_or(Order::ByDue);
     let state = query.state.get();
-    let ObligationPage { page: found, agreements, contacts } = obligations::list_by_due(scope, &query).await?;
+    let ObligationPage { page: found, agreements, contacts } =
+        obligations::list_for_people(scope, order, &query).await?;
     let ids = [
         ("workspace_id", query.workspace_id.map(|id| id.to_string())),
         ("agreement_id", query.agreement_id.map(|id| id.to_string())),
     ];
     let kept: Vec<(&str, String)> = ids.into_iter().filter_map(|(name, id)| Some((name, id?))).collect();
-    let url = |offset: u64| {
+    let url = |order: Order, offset: u64| {
         let kept: Vec<String> = kept.iter().map(|(name, id)| format!("{name}={id}&")).collect();
-        format!("{PATH}?state={}&{}offset={offset}", state.map_or("", ObligationState::as_str), kept.concat())
+        let state = state.map_or("", ObligationState::as_str);
+        format!("{PATH}?state={state}&{}sort={order}&offset={offset}", kept.concat())
     };
     if is_past_the_end(found.pagination) {
-        return Ok(PageResponse::see_other(url(0)));
+        return Ok(PageResponse::see_other(url(order, 0)));
     }
     let row = |obligation: &Obligation| {
         let agreement = agreements.get(&obligation.agreement_id())?;
@@ -89,7 +98,8 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
             .map(|agreement| Link { url: agreement_url(agreement.id()), text: agreement.name.as_str().to_owned() }),
         is_filtered: state.is_some() || !kept.is_empty(),
         rows: found.data.iter().filter_map(row).collect(),
-        pager: Pager::new("obligations", found.pagination, url),
+        pager: Pager::new("obligations", found.pagination, |offset| url(order, offset)),
+        sorting: Sorting::among(&ORDERS, order, |order| url(order, 0)),
         kept,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|obligation| obligation.id().uuid())))

@@ -1,5 +1,6 @@
 //! The audit log page: every call and act of the organization, with filters in the URL.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
@@ -21,10 +22,10 @@ use shared::web::Request;
 use shared::wire::fields::{FieldCode, FieldErrors};
 use uuid::Uuid;
 
-use crate::audit_query::{AuditQuery, Errors, Typed, named_operation};
+use crate::audit_query::{AuditQuery, Errors, Typed};
 
-/// How many operations a word may mean before it needs another one.
-const OPERATIONS_SHOWN: usize = 60;
+/// How many operations are named to choose from.
+const OPERATIONS_SHOWN: usize = 40;
 
 form! {
     /// The days of the log.
@@ -51,7 +52,9 @@ struct AuditLogPage {
     is_first: bool,
     zone: String,
     rows: Vec<RowView>,
-    /// What the typed text may mean, if several things.
+    /// The operations that the typed words mean, if they are called differently.
+    narrower: Option<Choices>,
+    /// The objects that the typed text may mean, if several.
     choices: Option<Choices>,
     looked_back_to: Option<DisplayTime>,
     next: Option<String>,
@@ -69,18 +72,21 @@ struct SelectOption {
 
 /// Several things that a filter may mean by a text.
 struct Choices {
-    /// What is chosen, after “Choose”.
-    what: &'static str,
-    /// What has the text, after “Several”.
-    all: &'static str,
     typed: String,
     first: Vec<Choice>,
     /// The number of others.
     more: u64,
 }
 
+impl Choices {
+    fn count(&self) -> u64 {
+        self.first.len() as u64 + self.more
+    }
+}
+
 struct Choice {
     log: Link,
+    /// What kind of object it is. Empty for an operation.
     kind: &'static str,
 }
 
@@ -106,9 +112,6 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(query) => query,
         Err(errors) => return refused(request, typed, errors),
     };
-    if !query.operations.is_empty() {
-        return PageResponse::render(&operations_page(request, typed, &query.operations));
-    }
     if let Some(name) = &query.object_name {
         return Box::pin(by_name(request, &asked, typed, name)).await;
     }
@@ -116,20 +119,16 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     PageResponse::render(&log_page(request, typed, &query, &found))
 }
 
-fn operations_page(request: &Request, typed: Typed, found: &[(&'static str, &'static str)]) -> AuditLogPage {
-    let choice = |(id, did): &(&'static str, &'static str)| Choice {
-        log: Link { url: Typed { operation: (*id).to_owned(), ..typed.clone() }.url(None), text: (*did).to_owned() },
-        kind: id,
+/// The different names of operations, as links that show only the rows of those called so.
+fn narrower(typed: &Typed, operations: &[String]) -> Option<Choices> {
+    let called: BTreeSet<_> = operations.iter().map(|id| text::operation(id).did).collect();
+    let choice = |did: &Cow<'static, str>| Choice {
+        log: Link { url: Typed { operation: did.to_string(), ..typed.clone() }.url(None), text: did.to_string() },
+        kind: "",
     };
-    let first: Vec<_> = found.iter().take(OPERATIONS_SHOWN).map(choice).collect();
-    let choices = Choices {
-        what: "an operation",
-        all: "operations",
-        typed: typed.operation.clone(),
-        more: (found.len() - first.len()) as u64,
-        first,
-    };
-    AuditLogPage { choices: Some(choices), ..empty_page(request, typed) }
+    let first: Vec<_> = called.iter().take(OPERATIONS_SHOWN).map(choice).collect();
+    let more = (called.len() - first.len()) as u64;
+    (called.len() > 1).then(|| Choices { typed: typed.operation.clone(), first, more })
 }
 
 /// The object is found in a separate step, so that neither page waits for both, and the log's URL has the lasting id.
@@ -146,8 +145,6 @@ async fn by_name(request: &Request, asked: &Typed, typed: Typed, name: &str) -> 
                 kind: kind_label(found.kind),
             };
             let choices = Choices {
-                what: "an object",
-                all: "names",
                 typed: typed.object.clone(),
                 first: several.iter().map(choice).collect(),
                 more: total.saturating_sub(several.len() as u64),
@@ -181,7 +178,8 @@ fn log_page(request: &Request, typed: Typed, query: &AuditQuery, found: &AuditPa
     let is_admin = request.signed_in().is_ok_and(|signed_in| signed_in.member().is_admin());
     let named_object = found.rows.iter().flat_map(audit::objects_of).find(|(_, id)| query.filter.object == Some(*id));
     let mut page = empty_page(request, typed);
-    page.operations = found.rows.iter().map(|row| named_operation(&row.operation)).collect();
+    page.operations = found.rows.iter().map(|row| text::operation(&row.operation).did.into_owned()).collect();
+    page.narrower = narrower(&page.typed, &query.filter.operations);
     page.actors = actor_options(found, query.filter.actor);
     page.object_name = named_object.and_then(|(_, id)| found.names.get(id)).map(str::to_owned);
     page.is_filtered = !query.filter.is_empty();
@@ -224,6 +222,7 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
         is_first: true,
         zone: reader::zone().as_str().to_owned(),
         rows: Vec::new(),
+        narrower: None,
         choices: None,
         looked_back_to: None,
         next: None,
@@ -256,8 +255,8 @@ fn actor_options(found: &AuditPage, selected: Option<Uuid>) -> Vec<SelectOption>
 
 /// The operation of the filter, or what was typed if it is none.
 fn operation_shown(typed: &str) -> String {
-    let is_known = text::operations().any(|(id, _)| id == typed);
-    if is_known { named_operation(typed) } else { typed.to_owned() }
+    let known = text::operations().find(|(id, _)| *id == typed);
+    known.map_or(typed, |(_, did)| did).to_owned()
 }
 
 fn outcome_options(selected: &str) -> Vec<SelectOption> {

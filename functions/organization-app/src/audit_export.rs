@@ -32,8 +32,8 @@ pub(crate) async fn export(request: &mut Request) -> Result<PageResponse, Error>
     let scope = request.signed_in()?.scope();
     let mut typed = Typed::read(request)?;
     let query = match AuditQuery::read(request, &mut typed)? {
-        Ok(query) if query.object_name.is_none() && query.operations.is_empty() => query,
-        // The page shows the error, or finds the object or the operation by name.
+        Ok(query) if query.object_name.is_none() => query,
+        // The page shows the error, or finds the object by its name.
         _ => return Ok(PageResponse::see_other(typed.url(None))),
     };
     let found = audit::export(scope, query.days, &query.filter, query.before).await?;

@@ -59,8 +59,6 @@ pub(crate) struct AuditQuery {
     pub first: Day,
     pub days: DayRange,
     pub filter: AuditFilter,
-    /// The operations that the typed words mean, if several. The filter then has none until one is chosen.
-    pub operations: Vec<(&'static str, &'static str)>,
     /// The part of a name typed for the object. The filter then has no object until it is found.
     pub object_name: Option<String>,
     pub before: Option<RequestId>,
@@ -98,18 +96,15 @@ impl Typed {
         if let Some(id) = object {
             self.object = id.to_string();
         }
-        let operations = operations_called(&self.operation);
-        if let [(id, _)] = operations.as_slice() {
-            (*id).clone_into(&mut self.operation);
+        let mut operations = operations_called(&self.operation);
+        if operations.is_empty() {
+            operations.extend(parsed(&self.operation, former_operation, || errors.operation = Some(NO_OPERATION)));
+        } else if let [only] = operations.as_slice() {
+            only.clone_into(&mut self.operation);
         }
-        let operation = if operations.len() > 1 {
-            None
-        } else {
-            parsed(&self.operation, operation, || errors.operation = Some(NO_OPERATION))
-        };
         let filter = AuditFilter {
             actor: parsed(&self.actor, |text| text.parse().ok(), || errors.choice = true),
-            operation,
+            operations,
             outcome: parsed(&self.outcome, CallOutcome::parse, || errors.choice = true),
             object,
         };
@@ -134,8 +129,7 @@ impl Typed {
                 // Links have the days in one form, whichever way they were typed.
                 (self.from, self.to) = (first.to_string(), last.to_string());
                 let days = DayRange::of(first, last, zone);
-                let operations = if operations.len() > 1 { operations } else { Vec::new() };
-                return Ok(AuditQuery { first, days, filter, operations, object_name, before: None });
+                return Ok(AuditQuery { first, days, filter, object_name, before: None });
             }
         }
         Err(errors)
@@ -203,29 +197,26 @@ fn object(text: &str) -> Option<ObjectText> {
     is_name.then(|| ObjectText::Name(text.to_owned()))
 }
 
-/// An operation as the filter shows it, and reads it again.
-pub(crate) fn named_operation(id: &str) -> String {
-    format!("{} ({id})", text::operation(id).did)
-}
-
-/// The operations that a text means, with their words: the one with this id, or all that are called so.
-fn operations_called(typed: &str) -> Vec<(&'static str, &'static str)> {
-    let id = typed.strip_suffix(')').and_then(|typed| Some(typed.rsplit_once('(')?.1)).unwrap_or(typed);
-    if let Some(known) = text::operations().find(|(known, _)| *known == id) {
-        return vec![known];
-    }
+/// The operations that a text means: the one with this id, those called exactly so, or all with these words.
+fn operations_called(typed: &str) -> Vec<String> {
     let words = typed.to_lowercase();
-    let called = text::operations().filter(|(_, did)| !words.is_empty() && did.to_lowercase().contains(&words));
-    let (exactly, partly): (Vec<_>, Vec<_>) = called.partition(|(_, did)| did.to_lowercase() == words);
-    if exactly.len() == 1 { exactly } else { [exactly, partly].concat() }
+    let those = |means: &dyn Fn(&str, &str) -> bool| -> Vec<String> {
+        let meant = text::operations().filter(|(id, did)| means(id, &did.to_lowercase()));
+        meant.map(|(id, _)| id.to_owned()).collect()
+    };
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let of_id = those(&|id, _| id == typed);
+    let exactly = if of_id.is_empty() { those(&|_, did| did == words) } else { of_id };
+    if exactly.is_empty() { those(&|_, did| did.contains(&words)) } else { exactly }
 }
 
-/// The id of an operation, known or of before.
-fn operation(typed: &str) -> Option<String> {
+/// The id of an operation of before.
+fn former_operation(typed: &str) -> Option<String> {
     const CHARS_MAX: usize = 64;
     let is_id = typed.len() <= CHARS_MAX && typed.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let is_known = || text::operations().any(|(known, _)| known == typed);
-    (is_id && (typed.contains('_') || is_known())).then(|| typed.to_owned())
+    (is_id && typed.contains('_')).then(|| typed.to_owned())
 }
 
 fn created_at(id: Uuid) -> Option<Timestamp> {
@@ -336,18 +327,26 @@ mod tests {
 
     #[test]
     fn an_operation_is_told_by_its_id_or_its_words() {
-        for typed in ["publish_agreement", "published AN agreement", "Published an agreement (publish_agreement)"] {
+        let read = |typed: &str| {
             let mut open = Typed { operation: typed.to_owned(), ..Typed::default() };
-            let query = open.check(now(), &utc()).expect("no errors");
-            assert_eq!((open.operation.as_str(), query.operations.len()), ("publish_agreement", 0), "{typed}");
-            assert_eq!(query.filter.operation.as_deref(), Some("publish_agreement"), "{typed}");
+            let operations = open.check(now(), &utc()).expect("no errors").filter.operations;
+            (open.operation, operations)
+        };
+        for typed in ["publish_agreement", "published AN agreement"] {
+            let one = "publish_agreement".to_owned();
+            assert_eq!(read(typed), (one.clone(), vec![one]), "{typed}");
         }
-        let mut several = Typed { operation: "Listed".to_owned(), ..Typed::default() };
-        let query = several.check(now(), &utc()).expect("no errors");
-        assert!(query.operations.len() > 1 && query.filter.operation.is_none(), "{:?}", query.operations);
-        assert!(query.operations.iter().all(|(_, did)| did.starts_with("Listed")), "{:?}", query.operations);
-        let old = Typed { operation: "of_an_earlier_release".to_owned(), ..Typed::default() }.check(now(), &utc());
-        assert_eq!(old.expect("no errors").filter.operation.as_deref(), Some("of_an_earlier_release"));
+        let (stays, several) = read("Listed");
+        assert!(stays == "Listed" && several.len() > 1, "{several:?}");
+        assert!(several.iter().all(|id| text::operation(id).did.starts_with("Listed")), "{several:?}");
+        let (stays, same) = read("added a participant");
+        assert_eq!(
+            (stays.as_str(), same),
+            ("added a participant", vec!["add_agreement_participant".to_owned(), "add_participant".to_owned()]),
+            "two ways to the same"
+        );
+        assert_eq!(read("of_an_earlier_release").1, ["of_an_earlier_release"]);
+        assert!(read("").1.is_empty());
     }
 
     #[test]

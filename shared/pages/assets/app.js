@@ -1,5 +1,4 @@
-// The app's script. Pages work without it: it adds copy buttons, calendars, the reader's times and a palette, looks
-// again at what waits, and sends each form once.
+// The app's script. Pages work without it.
 (() => {
   'use strict';
 
@@ -18,51 +17,55 @@
   });
 
   // Calendars. The button after a date's field opens the browser's own; the field gets the date as people type it.
+  const CLOCK = /[,\s]+(at|noon|\d\d?(:| ?[ap]\.?m)).*/i;
   const showCalendars = (root) => root.querySelectorAll('[data-calendar]').forEach((button) => {
     const field = button.previousElementSibling;
+    const isMonthFirst = button.dataset.calendar === 'month';
     const picker = document.createElement('input');
     if (!picker.showPicker) return;
     Object.assign(picker, { type: 'date', className: 'visually-hidden', tabIndex: -1, ariaHidden: true });
     button.after(picker);
     button.hidden = false;
     button.addEventListener('click', () => {
-      const at = /[a-z]{3}/i.test(field.value) ? Date.parse(`${field.value} UTC`) : NaN;
-      picker.valueAsNumber = at - at % 864e5;
+      // Browsers read figures with the month first.
+      const typed = field.value.replace(CLOCK, '').replaceAll('-', '/');
+      const date = isMonthFirst ? typed : typed.replace(/^(\d\d?)[/.](\d\d?)[/.]/, '$2/$1/');
+      picker.valueAsNumber = /\d{4}/.test(date) ? Date.parse(`${date} UTC`) : NaN;
       picker.showPicker();
     });
     picker.addEventListener('change', () => {
       if (!picker.value) return;
       const [, day, month, year] = picker.valueAsDate.toUTCString().split(' ');
-      const date = button.dataset.calendar === 'month' ? `${month} ${+day}, ${year}` : `${+day} ${month} ${year}`;
+      const date = isMonthFirst ? `${month} ${+day}, ${year}` : `${+day} ${month} ${year}`;
       // A time stays; several days get one more.
-      const clock = field.value.match(/[,\s]+(at|noon|\d\d?(:| ?[ap]\.?m)).*/i)?.[0] ?? '';
+      const clock = field.value.match(CLOCK)?.[0] ?? '';
       field.value = field.rows ? `${field.value.trim()}\n${date}`.trim() : date + clock;
       field.focus();
     });
   });
 
-  for (const show of [showTimes, showCopies, showCalendars]) show(document);
+  const showAll = (root) => [showTimes, showCopies, showCalendars].forEach((show) => show(root));
+  showAll(document);
 
   // What waits is looked at again: each minute for half an hour while in sight, and when it comes back into sight. A part
   // that has changed is replaced, unless the reader is in it.
   if (live.length > 0) {
     const EVERY_MS = 60_000;
     let left = 30;
-    let isOn = true;
     const refresh = async () => {
-      if (!isOn || left === 0 || document.hidden) return;
+      if (left === 0 || document.hidden) return;
       left -= 1;
       const response = await fetch(location.href).catch(() => null);
+      if (!response) return;
       // The session has ended, or the record is gone: the page stays as it is.
-      if (response?.redirected || (response && !response.ok)) isOn = false;
-      if (!response || !isOn) return;
+      if (response.redirected || !response.ok) return void (left = 0);
       const page = new DOMParser().parseFromString(await response.text(), 'text/html');
       for (const part of live) {
         const html = page.querySelector(`[data-refresh="${part.element.dataset.refresh}"]`)?.innerHTML;
         if (html === undefined || html === part.html || part.element.contains(document.activeElement)) continue;
         part.html = html;
         part.element.innerHTML = html;
-        for (const show of [showTimes, showCopies, showCalendars]) show(part.element);
+        showAll(part.element);
       }
     };
     setInterval(refresh, EVERY_MS);
@@ -106,7 +109,7 @@
 
   // A field to draw a signature in: an SVG path in a field of 1000 by 300.
   for (const pad of document.querySelectorAll('[data-pad]')) {
-    const [svg, value] = ['svg', 'input'].map((name) => pad.querySelector(name));
+    const [svg, value] = pad.querySelectorAll('svg, input');
     let last = null;
     const set = (text) => {
       value.value = text;
@@ -140,19 +143,19 @@
   // A form is sent once: a second press of its button would cancel the first answer, which may show what is shown once.
   // Files that are too large would take what was typed along with them: no function reads such a form.
   const PAUSE_MS = 3000;
-  const FILES_BYTES_MAX = 4 * 1024 * 1024;
+  const MB = 2 ** 20;
+  const FILES_MB_MAX = 4;
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (form.method !== 'post' || event.defaultPrevented) return;
     const chosen = [...form.querySelectorAll('input[type=file]')].filter((field) => field.files.length > 0);
     const sizes = chosen.flatMap(({ files }) => [...files]).map(({ size }) => size);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (bytes > FILES_BYTES_MAX) {
+    if (bytes > FILES_MB_MAX * MB) {
       event.preventDefault();
-      const MB = 1024 * 1024;
       const what = sizes.length === 1 ? 'This file is' : 'Together, these files are';
       // Rounded up: never told to be as large as the limit.
-      chosen[0].setCustomValidity(`${what} ${Math.ceil(bytes / MB * 10) / 10} MB. The limit is ${FILES_BYTES_MAX / MB} MB.`);
+      chosen[0].setCustomValidity(`${what} ${Math.ceil(bytes / MB * 10) / 10} MB. The limit is ${FILES_MB_MAX} MB.`);
       chosen[0].reportValidity();
       form.addEventListener('input', () => chosen[0].setCustomValidity(''), { once: true });
       return;

@@ -128,8 +128,8 @@ impl AuditRow {
 pub struct AuditFilter {
     /// By this caller.
     pub actor: Option<Uuid>,
-    /// Of this operation.
-    pub operation: Option<String>,
+    /// Of one of these operations, if there are any.
+    pub operations: Vec<String>,
     /// About this object, or by it if it is a caller.
     pub object: Option<Uuid>,
     /// With this outcome.
@@ -148,7 +148,7 @@ impl AuditFilter {
     pub fn fits(&self, row: &AuditRow) -> bool {
         !row.is_plain_view()
             && self.actor.is_none_or(|actor| row.caller.id == Some(actor))
-            && self.operation.as_deref().is_none_or(|operation| row.operation == operation)
+            && (self.operations.is_empty() || self.operations.contains(&row.operation))
             && self.object.is_none_or(|object| row.objects.contains(&object) || row.caller.id == Some(object))
             && self.outcome.is_none_or(|outcome| row.outcome() == outcome)
     }
@@ -227,7 +227,7 @@ mod tests {
         let row = row("create_contact", 422, "invalid_request");
         let all = AuditFilter {
             actor: row.caller.id,
-            operation: Some(row.operation.clone()),
+            operations: vec!["get_contact".to_owned(), row.operation.clone()],
             object: row.objects.first().copied(),
             outcome: Some(CallOutcome::Refused),
         };
@@ -236,7 +236,7 @@ mod tests {
         let other = Some(Uuid::now_v7());
         for differs in [
             AuditFilter { actor: other, ..all.clone() },
-            AuditFilter { operation: Some("update_contact".to_owned()), ..all.clone() },
+            AuditFilter { operations: vec!["update_contact".to_owned()], ..all.clone() },
             AuditFilter { object: other, ..all.clone() },
             AuditFilter { outcome: Some(CallOutcome::Success), ..all.clone() },
         ] {

@@ -22,7 +22,7 @@ use crate::service::shown::Shown;
 use crate::service::trusts::{TrustInFull, TrustQuery};
 use crate::service::workspaces;
 use crate::store::Versioned;
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page};
 
 /// A workspace with funding items, and how many are in each phase.
 #[derive(Debug)]
@@ -68,8 +68,8 @@ pub struct TrustPage {
 }
 
 /// A page of the trusts that match a query.
-pub async fn trusts(scope: &Scope, query: &TrustQuery) -> Result<TrustPage, Error> {
-    let page = scope.store().list_trusts(query).await?;
+pub async fn trusts(scope: &Scope, order: Order, query: &TrustQuery) -> Result<TrustPage, Error> {
+    let page = scope.store().list_trusts(order, query).await?;
     let wanted: BTreeSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();
     let (counts, found) =
         futures_util::try_join!(scope.store().item_counts(query.workspace_id), scope.store().workspaces(wanted))?;

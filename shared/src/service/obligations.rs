@@ -24,7 +24,7 @@ use crate::service::participants::standing;
 use crate::service::scope::{Plan, Scope};
 use crate::service::second_members;
 use crate::store::{Versioned, obligations as stored};
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page};
 
 pub use crate::store::obligations::ObligationQuery;
 
@@ -102,9 +102,9 @@ pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPa
     in_full(scope, page, agreements).await
 }
 
-/// The same, ordered by due time: what is overdue, what is due next, then all for which nothing is due.
-pub async fn list_by_due(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
-    let (page, agreements) = scope.store().obligations_by_due(query).await?;
+/// The same for people, in an order. By due time: what is overdue, what is due next, then all for which nothing is due.
+pub async fn list_for_people(scope: &Scope, order: Order, query: &ObligationQuery) -> Result<ObligationPage, Error> {
+    let (page, agreements) = scope.store().obligations_for_people(order, query).await?;
     in_full(scope, page, agreements).await
 }
 

@@ -147,13 +147,14 @@ pub async fn list(scope: &Scope, order: Order, query: &ProposalQuery) -> Result<
     Ok(scope.store().list_proposals(order, query, &ProposalFilter::default(), scope.now()).await?)
 }
 
-/// A page of the proposals that match a query and a filter, newest first.
+/// A page of the proposals that match a query and a filter.
 pub async fn list_filtered(
     scope: &Scope,
+    order: Order,
     query: &ProposalQuery,
     filter: &ProposalFilter,
 ) -> Result<Page<Proposal>, Error> {
-    Ok(scope.store().list_proposals(Order::NewestFirst, query, filter, scope.now()).await?)
+    Ok(scope.store().list_proposals(order, query, filter, scope.now()).await?)
 }
 
 /// A proposal as its page shows it.

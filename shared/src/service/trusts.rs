@@ -12,7 +12,7 @@ use crate::service::workspaces;
 use crate::store::{Versioned, contacts as stored_contacts, trusts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::input::{NullablePatch, Patch};
-use crate::wire::page::Page;
+use crate::wire::page::{Order, Page};
 
 pub use crate::store::trusts::TrustQuery;
 
@@ -34,7 +34,7 @@ pub async fn get(scope: &Scope, id: TrustId) -> Result<TrustInFull, Error> {
 
 /// A page of the trusts that match a query.
 pub async fn list(scope: &Scope, query: &TrustQuery) -> Result<Page<TrustInFull>, Error> {
-    let page = scope.store().list_trusts(query).await?;
+    let page = scope.store().list_trusts(Order::OldestFirst, query).await?;
     let workspaces: HashSet<WorkspaceId> = page.data.iter().map(|trust| trust.workspace_id).collect();
     let counts = match (workspaces.len(), workspaces.into_iter().next()) {
         (0, _) => HashMap::new(),

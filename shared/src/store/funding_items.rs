@@ -24,7 +24,7 @@ use crate::domain::ids::{FundingItemId, OrgId, TrustId, WorkspaceId};
 use crate::domain::member::ByMember;
 use crate::domain::trust::Trust;
 use crate::limits;
-use crate::wire::page::{Filter, Page, Search, list_query};
+use crate::wire::page::{Filter, Order, Page, Search, list_query};
 
 const TRUST: Attribute<TrustId> = Attribute::named("tr");
 const PHASE: Attribute<Phase> = Attribute::named("ph");
@@ -161,7 +161,7 @@ impl OrgStore {
         let filter = in_workspace(RowFilter::containing(needle), query.workspace_id)
             .equal(&TRUST, query.trust_id)
             .equal(&PHASE, query.phase.get());
-        self.list_of_own_rows(Rows::FundingItems, &filter, query.page()).await
+        self.list_of_own_rows(Rows::FundingItems, Order::OldestFirst, &filter, query.page()).await
     }
 
     /// A workspace's funding, strongly consistent, in at most two round trips.

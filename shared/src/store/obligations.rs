@@ -103,28 +103,37 @@ impl OrgStore {
         self.list::<Obligation>(Order::OldestFirst, &RowFilter::containing(Some(needle)), page).await
     }
 
-    /// Obligations by due time, those with nothing due last, with their agreements, read at once.
+    /// Obligations in an order, by due time those with nothing due last, with their agreements, read at once.
     ///
     /// Decision: people who filter by `satisfied` see all that waits for confirmation; clients get the record's state.
-    pub(crate) async fn obligations_by_due(
+    pub(crate) async fn obligations_for_people(
         &self,
+        order: Order,
         query: &ObligationQuery,
     ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
         let mut rows = Vec::new();
         let (known, ()) = tokio::try_join!(
             self.known_agreements(None, true),
-            self.each_row(Rows::Obligations, |row| rows.push(ObligationRow::read(row))),
+            self.each_row(Rows::Obligations, |row| {
+                let name = if order == Order::ByName { row.searched().to_owned() } else { String::new() };
+                rows.push(ObligationRow::read(row).map(|row| (name, row)));
+            }),
         )?;
-        let rows: Option<Vec<ObligationRow>> = rows.into_iter().collect();
+        let rows: Option<Vec<(String, ObligationRow)>> = rows.into_iter().collect();
         let rows = rows.ok_or_else(|| StoreError::Unreadable("decoding a row of an obligation".to_owned()))?;
-        let rows = rows.into_iter().map(|row| told(row, &known.ended)).filter(|row| query.lets_people_see(row));
-        let mut rows: Vec<(i64, ObligationId, AgreementId)> =
-            rows.map(|row| (row.next_due_ms.unwrap_or(i64::MAX), row.id, row.agreement_id)).collect();
-        rows.sort_unstable();
+        let rows = rows.into_iter().map(|(name, row)| (name, told(row, &known.ended)));
+        let mut rows: Vec<(String, ObligationRow)> = rows.filter(|(_, row)| query.lets_people_see(row)).collect();
+        match order {
+            Order::OldestFirst => {}
+            Order::NewestFirst => rows.reverse(),
+            Order::ByName => rows.sort_by(|(one, _), (other, _)| one.cmp(other)),
+            Order::ByDue => rows.sort_by_key(|(_, row)| (row.next_due_ms.unwrap_or(i64::MAX), row.id)),
+        }
+        let rows = rows.iter().map(|(_, row)| (row.id, row.agreement_id));
         let Page { data, pagination } = Page::slice(rows, query.page());
-        let agreements: BTreeSet<AgreementId> = data.iter().map(|(.., agreement)| *agreement).collect();
+        let agreements: BTreeSet<AgreementId> = data.iter().map(|(_, agreement)| *agreement).collect();
         let (found, agreements) =
-            tokio::try_join!(self.obligations(data.iter().map(|(_, id, _)| *id)), self.agreements(agreements))?;
+            tokio::try_join!(self.obligations(data.iter().map(|(id, _)| *id)), self.agreements(agreements))?;
         let data = found.into_iter().map(Versioned::into_inner).collect();
         Ok((Page { data, pagination }, agreements))
     }

@@ -14,7 +14,7 @@ use crate::domain::contact::ExternalReference;
 use crate::domain::ids::{OrgId, TrustId, WorkspaceId};
 use crate::domain::trust::Trust;
 use crate::limits;
-use crate::wire::page::{Page, Search, list_query};
+use crate::wire::page::{Order, Page, Search, list_query};
 
 pub(super) const WORKSPACE: &str = "workspace_id";
 pub(super) const TRUST: &str = "trust_id";
@@ -75,7 +75,7 @@ impl OrgStore {
     }
 
     /// A page of matching trusts. A search by reference takes three reads, however many trusts exist.
-    pub(crate) async fn list_trusts(&self, query: &TrustQuery) -> Result<Page<Trust>, StoreError> {
+    pub(crate) async fn list_trusts(&self, order: Order, query: &TrustQuery) -> Result<Page<Trust>, StoreError> {
         let needle = query.search.needle();
         if let Some(reference) = &query.external_reference {
             let found = match self.trust_with_reference(reference).await? {
@@ -91,7 +91,7 @@ impl OrgStore {
             return Ok(Page::slice(found.into_iter().filter(fits), query.page()));
         }
         let filter = in_workspace(RowFilter::containing(needle), query.workspace_id);
-        self.list_of_own_rows(Rows::Trusts, &filter, query.page()).await
+        self.list_of_own_rows(Rows::Trusts, order, &filter, query.page()).await
     }
 
     /// Oldest first.

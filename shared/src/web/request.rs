@@ -299,12 +299,18 @@ impl Request {
     /// Reads the query of a list's page, its order from `sort`, the newest first unless it says otherwise, and from
     /// `show` which records it has: the current ones unless it says otherwise.
     pub fn read_list_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, Shelf, T), Error> {
+        let (order, shelf, query) = self.read_sorted_query()?;
+        Ok((order.unwrap_or(Order::NewestFirst), shelf.unwrap_or(Shelf::Current), query))
+    }
+
+    /// Reads the query of a list's page, its order from `sort` and its shelf from `show`, if it says so.
+    pub fn read_sorted_query<T: Deserr<FieldErrors>>(&self) -> Result<(Option<Order>, Option<Shelf>, T), Error> {
         let pairs = self.parts.uri.query().unwrap_or_default().split('&');
         let (of_list, rest): (Vec<_>, Vec<_>) =
             pairs.partition(|pair| pair.starts_with("sort=") || pair.starts_with("show="));
         let ListOrder { sort, show } = input::read_query(Some(&of_list.join("&"))).map_err(Error::Invalid)?;
         let query = input::read_query(Some(&rest.join("&"))).map_err(Error::Invalid)?;
-        Ok((sort.get().unwrap_or(Order::NewestFirst), show.get().unwrap_or(Shelf::Current), query))
+        Ok((sort.get(), show.get(), query))
     }
 
     /// The state that all functions share.

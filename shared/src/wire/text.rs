@@ -85,7 +85,7 @@ pub(crate) fn class(ranges: &[(char, char)]) -> String {
 pub fn check_line(text: &str, chars_max: usize) -> Result<String, (FieldCode, String)> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
-        return Err((FieldCode::TooShort, format!("must have 1 to {chars_max} characters that are not blank")));
+        return Err((FieldCode::TooShort, "must not be blank".to_owned()));
     }
     if trimmed.chars().count() > chars_max {
         return Err((FieldCode::TooLong, format!("must have at most {chars_max} characters")));

@@ -16,7 +16,7 @@ use pages::urls::{agreement_url, template_url, workspace_url};
 use shared::domain::agreement::outline::{Outline, Party};
 use shared::domain::agreement::own_template::OwnTemplate;
 use shared::domain::agreement::template::{self, Template as DraftTemplate};
-use shared::domain::agreement::{AgreementKind, NewAgreement};
+use shared::domain::agreement::{AgreementKind, NewAgreement, ParticipantRole};
 use shared::domain::contact::{ContactKind, Email, ListedContact};
 use shared::domain::ids::{AgreementId, WorkspaceId};
 use shared::domain::workspace::{NewWorkspace, WorkspaceName};
@@ -227,6 +227,8 @@ struct FormPage {
 /// The names of a party’s fields.
 struct PartyFields {
     label: String,
+    /// What a party with its roles most likely is.
+    usual_kind: ContactKind,
     contact: String,
     display_name: String,
     kind: String,
@@ -235,9 +237,11 @@ struct PartyFields {
 
 impl PartyFields {
     fn new(party: &Party) -> Self {
-        let Party { key, label, .. } = party;
+        let Party { key, label, roles } = party;
+        let is_company = roles.contains(&ParticipantRole::Issuer);
         Self {
             label: label.as_str().to_owned(),
+            usual_kind: if is_company { ContactKind::Corporation } else { ContactKind::Person },
             contact: BEGIN.party.member(key),
             display_name: BEGIN.display_name.member(key),
             kind: BEGIN.kind.member(key),
@@ -274,7 +278,7 @@ async fn form_page(
     let people = found.iter().flat_map(|found| &found.people).filter(|contact| contact.shelf() == Shelf::Current);
     let people = people.map(|contact| Choice::new(contact.id.to_string(), contact.display_name.as_str()));
     let people: Vec<Choice> = people.collect();
-    let kind = |party: &PartyFields| (party.kind.clone(), ContactKind::Person.as_str().to_owned());
+    let kind = |party: &PartyFields| (party.kind.clone(), party.usual_kind.as_str().to_owned());
     let fields = fields.over(Fields::of(parties.iter().map(kind)));
     let page = FormPage {
         layout: Layout::new(request),

@@ -55,10 +55,15 @@ pub(super) struct References(HashMap<String, usize>);
 
 impl References {
     /// A row's reference. Adds a problem if an earlier row has it.
-    pub fn read(&mut self, cell: &str, number: usize, problems: &mut Vec<String>) -> Option<ExternalReference> {
+    pub fn read(
+        &mut self,
+        (column, cell): (&str, &str),
+        number: usize,
+        problems: &mut Vec<String>,
+    ) -> Option<ExternalReference> {
         let reference = ExternalReference::parse(cell).ok()?;
         if let Some(first) = self.0.insert(reference.as_str().to_owned(), number) {
-            problems.push(format!("The external_reference is that of row {first} too."));
+            problems.push(format!("The {column} is that of row {first} too."));
         }
         Some(reference)
     }
@@ -89,6 +94,8 @@ impl From<&str> for NotRead {
 pub(super) struct Sheet<C> {
     /// None for one without a name.
     pub columns: Vec<Option<C>>,
+    /// The names of the columns, as the file has them.
+    pub names: Vec<String>,
     pub rows: Vec<(usize, Vec<String>)>,
 }
 
@@ -111,7 +118,7 @@ impl<C: ImportColumn> Sheet<C> {
         if rows.len() > most {
             return Err(format!("has more than {most} rows, {too_many}").into());
         }
-        Ok(Self { columns, rows })
+        Ok(Self { columns, names: header, rows })
     }
 }
 
@@ -149,6 +156,12 @@ fn columns<C: ImportColumn>(header: &[String]) -> Result<Vec<Option<C>>, String>
 pub(super) fn cell<'a, C: ImportColumn>(columns: &[Option<C>], cells: &'a [String], column: C) -> &'a str {
     let at = columns.iter().position(|known| *known == Some(column));
     at.and_then(|at| cells.get(at)).map_or("", |cell| without_apostrophe(cell))
+}
+
+/// The name of a column in its file, or the usual one if the file has no such column.
+pub(super) fn called<'a, C: ImportColumn>(columns: &[Option<C>], names: &'a [String], column: C) -> &'a str {
+    let at = columns.iter().position(|known| *known == Some(column));
+    at.and_then(|at| names.get(at)).map_or(column.name(), |name| name.trim())
 }
 
 /// A cell without the apostrophe that keeps spreadsheets from running our own files' cells.

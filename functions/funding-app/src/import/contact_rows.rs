@@ -14,7 +14,7 @@ use shared::wire::input;
 use shared::wire::page::Shelf;
 use uuid::Uuid;
 
-use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, plain, unnamed};
+use super::columns::{ImportColumn, NotRead, References, Row, Sheet, called, cell, plain, unnamed};
 use super::row_id;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +78,8 @@ pub(super) struct NewRow {
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub rows: Vec<Row<NewRow>>,
+    /// The file's name of the column of references.
+    reference_column: String,
 }
 
 /// Whose rows one press adds.
@@ -111,7 +113,7 @@ impl Parsed {
             row.is_there = id.is_some_and(|id| own.contains(&id));
             let holder = row.reference.as_ref().and_then(|reference| holders.get(reference.as_str()).copied());
             let Ok(NewRow { new, twin }) = &mut row.new else {
-                row.refuse_reference_of(holder);
+                row.refuse_reference_of(&self.reference_column, holder);
                 continue;
             };
             let same = people.get(&new.name_and_email()).map(|contact| Twin::Contact(contact.id));
@@ -120,7 +122,7 @@ impl Parsed {
                 Some(holder) if holder.name_and_email() == new.name_and_email() => {
                     *twin = Some(Twin::Itself(holder.id));
                 }
-                holder => row.refuse_reference_of(holder),
+                holder => row.refuse_reference_of(&self.reference_column, holder),
             }
         }
         Ok(self)
@@ -201,24 +203,27 @@ impl LeftOut {
 }
 
 impl Row<NewRow> {
-    fn refuse_reference_of(&mut self, holder: Option<&ListedContact>) {
+    fn refuse_reference_of(&mut self, column: &str, holder: Option<&ListedContact>) {
         if let Some(holder) = holder {
             let name = holder.display_name.as_str();
-            self.add_problem(format!("The external_reference is that of the contact “{name}”."));
+            self.add_problem(format!("The {column} is that of the contact “{name}”."));
         }
     }
 }
 
 pub(super) fn parse(file: &[u8]) -> Result<Parsed, NotRead> {
     let most = limits::CONTACTS_IMPORTED_MAX;
-    let Sheet { columns, rows } = Sheet::<Column>::read(file, most, "the most that one import adds. Split it")?;
-    let (mut parsed, mut references) = (Parsed::default(), References::default());
+    let Sheet { columns, names, rows } = Sheet::<Column>::read(file, most, "the most that one import adds. Split it")?;
+    let called = |column| called(&columns, &names, column);
+    let reference_column = called(Column::Reference);
+    let mut parsed = Parsed { rows: Vec::new(), reference_column: reference_column.to_owned() };
+    let mut references = References::default();
     let mut people: HashMap<(DisplayName, Option<Email>), usize> = HashMap::new();
     for (number, cells) in rows {
         let cell = |column| cell(&columns, &cells, column);
         let mut problems: Vec<String> = unnamed(&columns, &cells).into_iter().collect();
-        let new = read(cell, &mut problems);
-        let reference = references.read(cell(Column::Reference), number, &mut problems);
+        let new = read(cell, called, &mut problems);
+        let reference = references.read((reference_column, cell(Column::Reference)), number, &mut problems);
         let new = match new {
             Some(new) if problems.is_empty() => {
                 let (name, email) = new.name_and_email();
@@ -233,13 +238,17 @@ pub(super) fn parse(file: &[u8]) -> Result<Parsed, NotRead> {
 }
 
 /// Reads all cells, whatever is wrong with one.
-fn read<'a>(cell: impl Fn(Column) -> &'a str, problems: &mut Vec<String>) -> Option<NewContact> {
+fn read<'a, 'b>(
+    cell: impl Fn(Column) -> &'a str,
+    called: impl Fn(Column) -> &'b str,
+    problems: &mut Vec<String>,
+) -> Option<NewContact> {
     let kind = cell(Column::Kind);
     let wanted = kind.to_lowercase();
     let fits = |kind: &ContactKind| kind.as_str() == wanted || contact_kind_label(*kind).to_lowercase() == wanted;
     let found = ContactKind::ALL.into_iter().find(fits);
     if found.is_none() && !kind.is_empty() {
-        problems.push(format!("The kind “{kind}” is none of: {}.", kinds()));
+        problems.push(format!("The {} “{kind}” is none of: {}.", called(Column::Kind), kinds()));
     }
     let mut body = Map::new();
     for column in [Column::Name, Column::Email, Column::Reference] {
@@ -251,8 +260,10 @@ fn read<'a>(cell: impl Fn(Column) -> &'a str, problems: &mut Vec<String>) -> Opt
     match input::read::<NewContact>(Json::Object(body)) {
         Ok(new) => Some(new),
         Err(errors) => {
+            let column_of =
+                |field: &str| Column::named(field).map_or_else(|| field.to_owned(), |column| called(column).to_owned());
             let errors = errors.into_list().into_iter();
-            problems.extend(errors.map(|error| format!("The {} {}.", error.field, error.message)));
+            problems.extend(errors.map(|error| format!("The {} {}.", column_of(&error.field), error.message)));
             None
         }
     }
@@ -279,6 +290,18 @@ mod tests {
         assert!(told.iter().all(|(row, _)| *row == 3) && told.len() == 5, "{told:?}");
         let twins = parsed.rows.iter().map(|row| row.new.as_ref().ok().and_then(|row| row.twin));
         assert!(twins.eq([None, None, Some(Twin::Row(2))]));
+    }
+
+    #[test]
+    fn problems_name_the_columns_as_the_file_does() {
+        let told = |file: &str| problems(&parse(file.as_bytes()).unwrap().rows).into_iter().map(|(_, said)| said);
+        let file = "Full name,Email address,type,your reference\n,nowhere,ship,a\nAda,,,a\n";
+        let said: Vec<_> = told(file).collect();
+        assert!(said.contains(&"The Full name is required.".to_owned()), "{said:?}");
+        assert!(said.iter().any(|said| said.starts_with("The Email address must look like")), "{said:?}");
+        assert!(said.iter().any(|said| said.starts_with("The type “ship” is none of: person")), "{said:?}");
+        assert!(said.contains(&"The your reference is that of row 2 too.".to_owned()), "{said:?}");
+        assert!(told("name\n\" \"\n").eq(["The name is required."]));
     }
 
     #[test]

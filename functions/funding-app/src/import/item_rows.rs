@@ -20,7 +20,7 @@ use shared::wire::input;
 use shared::wire::text::Folded;
 use uuid::Uuid;
 
-use super::columns::{ImportColumn, NotRead, References, Row, Sheet, cell, unnamed};
+use super::columns::{ImportColumn, NotRead, References, Row, Sheet, called, cell, unnamed};
 use super::row_id;
 use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
@@ -37,6 +37,8 @@ pub(super) struct Parsed {
     pub rows: Vec<Row<NewRow>>,
     pub is_sensitive: bool,
     pub left_out: Vec<&'static str>,
+    /// The file's name of the column of references.
+    reference_column: String,
 }
 
 impl Parsed {
@@ -58,7 +60,7 @@ impl Parsed {
             let id: Option<FundingItemId> = import.map(|import| row_id(import, at));
             let holder = row.reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
             if holder.is_some() && holder.copied() != id {
-                row.add_problem("The external_reference is that of another item.".to_owned());
+                row.add_problem(format!("The {} is that of another item.", self.reference_column));
             }
         }
         if left > room
@@ -72,16 +74,21 @@ impl Parsed {
 
 pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp) -> Result<Parsed, NotRead> {
     let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
-    let Sheet { columns, rows } = Sheet::<Column>::read(file, most, "as many items as a workspace may have")?;
+    let Sheet { columns, names, rows } = Sheet::<Column>::read(file, most, "as many items as a workspace may have")?;
     let told = |column: &Option<Column>| if let Some(Column::Told(name)) = column { Some(*name) } else { None };
-    let mut parsed = Parsed { left_out: columns.iter().filter_map(told).collect(), ..Parsed::default() };
+    let reference_column = called(&columns, &names, Column::Reference);
+    let mut parsed = Parsed {
+        left_out: columns.iter().filter_map(told).collect(),
+        reference_column: reference_column.to_owned(),
+        ..Parsed::default()
+    };
     let mut references = References::default();
     for (number, cells) in rows {
         let problems = unnamed(&columns, &cells).into_iter().collect();
-        let mut row = RowReader { review, columns: &columns, cells: &cells, now, problems };
+        let mut row = RowReader { review, columns: &columns, names: &names, cells: &cells, now, problems };
         parsed.is_sensitive |= row.is_sensitive();
         let new = row.read();
-        let reference = references.read(row.cell(Column::Reference), number, &mut row.problems);
+        let reference = references.read((reference_column, row.cell(Column::Reference)), number, &mut row.problems);
         let problems = row.problems;
         let new = new.filter(|_| problems.is_empty()).ok_or(problems);
         parsed.rows.push(Row { number, new, reference, is_there: false });
@@ -94,6 +101,7 @@ const STAND_IN: &str = "Item";
 struct RowReader<'a> {
     review: &'a WorkspaceFundingReview,
     columns: &'a [Option<Column>],
+    names: &'a [String],
     cells: &'a [String],
     now: Timestamp,
     problems: Vec<String>,
@@ -102,6 +110,10 @@ struct RowReader<'a> {
 impl<'a> RowReader<'a> {
     fn cell(&self, column: Column) -> &'a str {
         cell(self.columns, self.cells, column)
+    }
+
+    fn called(&self, column: Column) -> &'a str {
+        called(self.columns, self.names, column)
     }
 
     fn is_sensitive(&self) -> bool {
@@ -120,7 +132,7 @@ impl<'a> RowReader<'a> {
     fn is_none_of(&mut self, column: Column, known: &str) {
         let cell = self.cell(column);
         let quoted = if sensitive::check(cell).is_ok() { format!(" “{cell}”") } else { String::new() };
-        self.problems.push(format!("The {}{quoted} is none of: {known}.", column.name()));
+        self.problems.push(format!("The {}{quoted} is none of: {known}.", self.called(column)));
     }
 
     /// Reads all cells, whatever is wrong with one.
@@ -162,7 +174,7 @@ impl<'a> RowReader<'a> {
             Err(errors) => {
                 let problem = |error: shared::wire::fields::FieldError| match error.code {
                     FieldCode::VerbNotAllowed => self.verb_not_possible(),
-                    _ => format!("The {} {}.", column_of(&error.field), error.message),
+                    _ => format!("The {} {}.", self.column_of(&error.field), error.message),
                 };
                 let problems: Vec<String> = errors.into_list().into_iter().map(problem).collect();
                 self.problems.extend(problems);
@@ -175,7 +187,19 @@ impl<'a> RowReader<'a> {
         let kind = self.cell(Column::AssetKind).to_lowercase();
         let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();
         let fitting: Vec<&str> = kind.verbs().map(Verb::as_str).collect();
-        format!("The verb {} isn’t possible for {kind}. Use {}.", self.cell(Column::Verb), one_of(&fitting))
+        let verb = (self.called(Column::Verb), self.cell(Column::Verb));
+        format!("The {} {} isn’t possible for {kind}. Use {}.", verb.0, verb.1, one_of(&fitting))
+    }
+
+    fn column_of<'b>(&self, field: &'b str) -> &'b str
+    where
+        'a: 'b,
+    {
+        match field.strip_prefix("detail.").and_then(Fact::parse) {
+            Some(fact) => self.called(Column::Fact(fact)),
+            None if field == "detail" => "facts together",
+            None => Column::named(field).map_or(field, |column| self.called(column)),
+        }
     }
 
     /// What else is known: verb, owners and facts. None if nothing is.
@@ -207,7 +231,7 @@ impl<'a> RowReader<'a> {
             if cell.is_empty() {
                 continue;
             }
-            let name = fact.name_in_files();
+            let name = self.called(Column::Fact(fact));
             if let Some(kind) = kind.filter(|kind| !kind.facts().contains(&fact)) {
                 let names: Vec<&str> = kind.facts().iter().map(|fact| fact.name_in_files()).collect();
                 self.problems.push(format!("The {name} is no fact of the kind {kind}; known: {}.", names.join(", ")));
@@ -215,7 +239,9 @@ impl<'a> RowReader<'a> {
             }
             match typed_value(fact, cell, currency) {
                 Ok(value) => drop(detail.insert(fact.to_string(), value)),
-                Err(Wrong::NoCurrency) => self.problems.push(format!("The currency {NO_CURRENCY}.")),
+                Err(Wrong::NoCurrency) => {
+                    self.problems.push(format!("The {} {NO_CURRENCY}.", self.called(Column::Fact(Fact::Currency))))
+                }
                 Err(Wrong::Value(_, message)) => self.problems.push(format!("The {name} {message}.")),
             }
         }
@@ -310,15 +336,6 @@ fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, 
     match (found.next(), found.next()) {
         (found, None) => Ok(found),
         (_, Some(_)) => Err(Several),
-    }
-}
-
-fn column_of(field: &str) -> String {
-    let fact = field.strip_prefix("detail.").and_then(Fact::parse);
-    match (fact, field) {
-        (Some(fact), _) => fact.name_in_files().to_owned(),
-        (None, "detail") => "facts together".to_owned(),
-        (None, other) => other.to_owned(),
     }
 }
 

@@ -16,7 +16,7 @@ impl Item {
             many => format!("{} proofs", many.len()),
         };
         let since = waiting.iter().map(|proof| proof.filed_at()).min();
-        let url = format!("{}#tracks", item_url(item.id()));
+        let url = format!("{}#next", item_url(item.id()));
         Self {
             at: since,
             what: "Proof of a transfer",

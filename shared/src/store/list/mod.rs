@@ -145,15 +145,16 @@ impl OrgStore {
         self.with_rows(kind, |rows| filter.slice_of(rows, order, page, take)).await
     }
 
-    /// A page of records that are their own rows, oldest first.
+    /// A page of records that are their own rows.
     pub(super) async fn list_of_own_rows<T: DeserializeOwned>(
         &self,
         kind: Rows,
+        order: Order,
         filter: &RowFilter<'_>,
         page: PageRequest,
     ) -> Result<Page<T>, StoreError> {
         let sort_key = |row: HeldRow<'_>| row.text(AT).unwrap_or_default().to_owned();
-        let slice = self.slice_of(kind, Order::OldestFirst, filter, page, sort_key).await?;
+        let slice = self.slice_of(kind, order, filter, page, sort_key).await?;
         let partition = keys::rows(self.org, kind);
         let wanted: Vec<Key> = slice.found.iter().map(|sort| keys::with_sort(partition.clone(), sort)).collect();
         let found = self.store.get_all(&wanted).await?.into_iter().map(from_versioned_item);

@@ -95,7 +95,7 @@ async fn all_problems_of_a_file_are_told_at_once_and_nothing_is_added() {
             "<title>Error: Import contacts",
             "Nothing was added",
             "5 problems in 3 rows.",
-            "The display_name is required",
+            "The name is required",
             "The kind “ship” is none of: person, household",
             "The email must look like name@example.com",
             "The external_reference is that of the contact “Known”.",

@@ -109,6 +109,16 @@ fn columns(page: &Page) -> (String, String) {
     (claim.to_owned(), proof.split("</section>").next().unwrap_or_default().to_owned())
 }
 
+/// The primary buttons of an item's page, all of which stand below its next step.
+#[track_caller]
+pub(super) fn next_acts(page: &Page) -> Vec<&str> {
+    let (before, next) = page.body.split_once("<h2 id=\"next\">").expect("a next step");
+    let (next, after) = next.split_once("</section>").expect("its end");
+    assert!(!before.contains("primary") && !after.contains("primary"), "{before}{after}");
+    let acts = next.split("primary").skip(1).filter_map(|act| act.split('>').nth(1)?.split('<').next());
+    acts.collect()
+}
+
 const SORTED: [(&str, &str); 6] = [
     ("label", "Checking at First National"),
     ("asset_kind", "bank_account"),
@@ -324,6 +334,7 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     assert_eq!(refused.status, 422, "{}", refused.body);
     assert_says(&refused, &["Source must be chosen", "Dated must not be in the future", "File is missing"]);
     let page = desk.maren.get(&item_page(&item)).await;
+    assert_eq!(next_acts(&page), ["File proof"]);
     let action = format!("{}/proof", item_page(&item));
     let own = hidden(&page, &action);
     let own = own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -336,7 +347,8 @@ async fn a_claim_moves_no_number_and_accepted_proof_does() {
     }
     let page = desk.maren.get(&item_page(&item)).await;
     let (_, proof) = columns(&page);
-    assert_eq!(proof.matches("Accept proof</button>").count(), 1, "{proof}");
+    assert!(!proof.contains("Accept proof</button>") && proof.contains("Reject proof…"), "{proof}");
+    assert_eq!(next_acts(&page), ["Accept proof"]);
     assert!(proof.contains("To review") && !proof.contains("badge green") && proof.contains("title.pdf"), "{proof}");
     let (_, rest) = proof.split_once("id=\"proof-").expect("proof");
     let filed = rest.split('"').next().expect("its id").to_owned();

@@ -85,6 +85,15 @@ async fn obligations_are_listed_by_due_date_and_what_is_overdue_comes_first() {
     let list = desk.maren.get(LIST).await;
     let order: Vec<usize> = [1, 0, 3, 2].map(|n| place(&list, &desk.path(n))).into();
     assert!(order.is_sorted(), "overdue, due in 10 days, in 50, and what waits for a trigger: {order:?}");
+    assert!(list.says("<span aria-current=\"true\">Due</span>"), "{}", list.body);
+    for (sort, expected) in
+        [("newest", [3, 2, 1, 0]), ("oldest", [0, 1, 2, 3]), ("name", [0, 1, 2, 3]), ("due", [1, 0, 3, 2])]
+    {
+        let list = desk.maren.get(&format!("{LIST}?agreement_id={}&sort={sort}", desk.agreement.id())).await;
+        let order: Vec<usize> = expected.map(|n| place(&list, &desk.path(n))).into();
+        assert!(order.is_sorted(), "{sort}: {order:?}");
+        assert_eq!(list.hidden("sort"), sort, "the filter keeps the order");
+    }
     for text in ["Ben to Ada", ">Overdue</span>", ">Open</span>", ">Waiting for a trigger</span>", "Nothing due"] {
         assert!(list.says(text), "{text}: {}", list.body);
     }

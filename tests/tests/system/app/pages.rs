@@ -20,7 +20,7 @@ use tests::{Org, rows};
 use super::file_reviews::{asking_for_a_resolution, review, upload};
 
 /// Most bytes of a page of the audit log, however many acts there are.
-const AUDIT_BYTES_MAX: usize = 50 * 1024;
+pub const AUDIT_BYTES_MAX: usize = 50 * 1024;
 
 fn views() -> BTreeSet<String> {
     let named = app_pages().into_iter().flat_map(|(_, pages)| pages.operations().to_vec());
@@ -189,6 +189,7 @@ async fn every_page_is_small_and_waits_for_the_store_five_times_at_most() {
     let verification = format!("{page}/participants/{}/verification", participant.as_str().expect("an id"));
     visits.push(visit(&org, admin, &verification, &page).await.1);
     visits.push(visit(&org, admin, "/app/search?q=e", "the form on every page").await.1);
+    visits.push(visit(&org, admin, "/app/audit?operation=e", "the form of the log").await.1);
     let stranger = Browser::new(&org.stack().base_url);
     visits.push(visit(&org, &stranger, "/app/sign-in", "outside").await.1);
     visits.push(visit(&org, &stranger, "/verify", "outside").await.1);

@@ -370,6 +370,14 @@ async fn every_proposal_can_be_found() {
     assert!(at(&first, "Old lease") < at(&first, "Draft 52") && at(&first, "Draft 52") < at(&first, "Draft 51"));
     let last = browser.get("/app/proposals?offset=50").await.body;
     assert!(last.contains("51 to 54 of 54") && at(&last, "Draft 03") < at(&last, "Draft 00"), "{last}");
+    let oldest = browser.get("/app/proposals?sort=oldest").await.body;
+    assert!(at(&oldest, "Draft 00") < at(&oldest, "Draft 01") && !oldest.contains("Old lease"), "{oldest}");
+    assert!(
+        oldest.contains("href=\"/app/proposals?sort=oldest&#38;offset=50\""),
+        "the next page is in this order: {oldest}"
+    );
+    let by_name = browser.get("/app/proposals?sort=name&offset=50").await.body;
+    assert!(at(&by_name, "Draft 52") < at(&by_name, "Old lease"), "{by_name}");
     for (state, name, total) in [
         ("pending", "Draft 50", 51),
         ("confirmed", "Draft 51", 1),

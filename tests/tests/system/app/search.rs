@@ -2,7 +2,7 @@ use serde_json::json;
 use shared::domain::agreement::Label;
 use shared::limits;
 use tests::app::{Browser, Page, form};
-use tests::attending::hidden;
+use tests::attending::{Live, hidden};
 use tests::{Org, log, obligations, pages, payments};
 
 async fn signed_in(org: &Org) -> Browser {
@@ -86,6 +86,18 @@ async fn everything_that_has_a_name_is_found_by_a_part_of_it() {
     assert_groups(&search(&member, "http://127").await, &[]);
     let none = search(&member, "nothing like it").await;
     assert!(none.says("Nothing matches “nothing like it”") && none.says("href=\"/app/agreements\""), "{}", none.body);
+}
+
+#[tokio::test]
+async fn an_agreement_is_shown_as_in_lists_with_whom_it_is_and_its_step() {
+    let live = Live::new(|_| {}).await;
+    let found = search(&live.member, "lease").await;
+    let row = group(&found, "agreements").expect("a group");
+    let list = live.member.get("/app/agreements").await;
+    for shown in ["Northwind Robotics", "Step 1 of "] {
+        assert!(list.says(shown) && row.contains(shown), "{shown}: {row}");
+    }
+    assert!(!row.contains(">Active</span>"), "{row}");
 }
 
 #[tokio::test]

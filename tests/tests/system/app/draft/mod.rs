@@ -352,6 +352,12 @@ async fn an_agreement_begins_with_its_workspace_and_parties_in_one_press() {
     ] {
         assert!(unescaped(&form.body).contains(says), "{says}: {}", form.body);
     }
+    let kind_of = |party: &str| {
+        let (_, select) = form.body.split_once(&format!("name=\"kind.{party}\"")).expect("a choice");
+        let (before, _) = select.split_once(" selected").expect("one is chosen");
+        before.rsplit_once("value=\"").expect("a value").1.trim_end_matches('"').to_owned()
+    };
+    assert_eq!(["issuer", "investor"].map(kind_of), ["corporation", "person"], "a company is no person");
     let copy = desk.copy();
     let typed = [
         ("copy", copy.name.as_str()),

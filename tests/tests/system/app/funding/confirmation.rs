@@ -9,7 +9,7 @@ use tests::pages::{BYTES_MAX, WAITS_MAX, visit};
 use tests::pdf::pdf;
 
 use super::decisions::waiting;
-use super::{Desk, assert_says, id, item_page};
+use super::{Desk, assert_says, id, item_page, next_acts};
 
 const LETTER: &str = "letter.pdf";
 
@@ -72,11 +72,12 @@ async fn the_accepted_confirmation_is_filed_as_proof_from_the_item() {
     let accept = [("form_token", token.as_str()), ("submission", &submission)];
     assert_eq!(desk.maren.post(&format!("{answers}/accept"), &accept).await.status, 303);
     let read = desk.maren.get(&answers).await;
-    assert_says(&read, &["Next: file proof", &format!("href=\"{}#confirmation\"", item_page(&item))]);
+    assert_says(&read, &["Next: file proof", &format!("href=\"{}#next\"", item_page(&item))]);
 
     let (page, visited) = visit(&desk.org, &desk.maren, &item_page(&item), "Home").await;
     assert!(visited.waits <= WAITS_MAX && visited.bytes <= BYTES_MAX, "{visited:?}");
     assert_says(&page, &["The confirmation was uploaded and accepted. File it as proof.", "accepted by Maren Holt"]);
+    assert_eq!(next_acts(&page), ["File this as proof"]);
     let future = desk.act(&item, &format!("confirmation/{submission}"), &[("dated", "16/3/2126")]).await;
     assert_eq!(future.status, 422, "{}", future.body);
     assert_says(&future, &["Dated must not be in the future", "value=\"16/3/2126\""]);
@@ -128,7 +129,7 @@ async fn home_lists_proof_that_waits_for_a_decision_and_nothing_else() {
         &[
             "One thing needs you.",
             "Proof of a transfer",
-            &format!("href=\"{}#tracks\">A painting</a>", item_page(&one)),
+            &format!("href=\"{}#next\">A painting</a>", item_page(&one)),
             "Harbor · New statement, filed by Maren Holt",
         ],
     );

@@ -99,11 +99,11 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
         &refused,
         &[
             "Nothing was added",
-            "The label is required",
-            "The asset_kind “ship” is none of:",
-            "The external_reference is that of row 2 too.",
+            "The Label is required",
+            "The Kind “ship” is none of:",
+            "The Reference is that of row 2 too.",
             "No trust of this workspace is named “The Other Trust”.",
-            "The label must have no full account number",
+            "The Label must have no full account number",
         ],
     );
     assert!(!refused.says("000123456789"), "{}", refused.body);
@@ -122,13 +122,13 @@ async fn a_file_with_problems_adds_nothing_and_tells_each() {
     let refused = desk.upload(file.as_bytes()).await;
     let told = |text: &str| tests::app::unescaped(&refused.body).matches(text).count();
     for (text, count) in [
-        ("The label is required", 2),
-        ("The asset_kind “ship” is none of:", 1),
-        ("The verb “sail” is none of:", 1),
-        ("The verb deed isn’t possible for bank_account", 1),
+        ("The Label is required", 2),
+        ("The Kind “ship” is none of:", 1),
+        ("The Verb “sail” is none of:", 1),
+        ("The Verb deed isn’t possible for bank_account", 1),
         ("No one in this workspace is named “Nobody”.", 2),
-        ("The amount", 1),
-        ("The external_reference is that of another item.", 1),
+        ("The Amount", 1),
+        ("The Reference is that of another item.", 1),
     ] {
         assert_eq!(told(text), count, "all of a row at once: {text}: {}", refused.body);
     }

@@ -1,6 +1,7 @@
 //! Trusts over forms: the list, creating one once, and its page.
 
 use serde_json::json;
+use tests::app::Page;
 
 use super::{Desk, assert_says, id, submit};
 
@@ -33,6 +34,22 @@ async fn a_trust_is_created_once_with_its_people() {
     let list = desk.maren.get("/app/trusts?search=ellery").await;
     assert_says(&list, &["The Ellery Trust", "Harbor"]);
     assert!(!list.says("The Harbor Trust"), "{}", list.body);
+    let all = async |query: &str| desk.maren.get(&format!("/app/trusts{query}")).await;
+    let begins = |page: &Page, first: &str| {
+        let (_, rows) = page.body.split_once("<tbody>").expect("rows");
+        rows.split("<td class=\"main\">").nth(1).is_some_and(|row| row.contains(&format!(">{first}</a>")))
+    };
+    for (sort, first) in [
+        ("", "The Ellery Trust"),
+        ("?sort=oldest", "The Harbor Trust"),
+        ("?sort=name", "The Ellery Trust"),
+        ("?search=trust&sort=oldest", "The Harbor Trust"),
+    ] {
+        let page = all(sort).await;
+        assert!(begins(&page, first), "{sort}: {}", page.body);
+    }
+    assert_says(&all("").await, &["<span aria-current=\"true\">Newest</span>", "sort=name&#38;offset=0\">Name</a>"]);
+    assert_eq!(all("?sort=whatever").await.status, 422);
 }
 
 #[tokio::test]
