@@ -2,7 +2,6 @@
 
 use askama::Template;
 use pages::agreement_payments::purpose_of;
-use pages::agreement_rows::AgreementRow;
 use pages::labels::{
     Badge, agreement_badge, contact_kind_label, endpoint_badge, item_badge, movement_badge, obligation_badge,
     role_label, scope_label, subscription_label, token_badge, workspace_badge,
@@ -20,7 +19,7 @@ use shared::domain::funding::FundingItem;
 use shared::domain::money::Money;
 use shared::domain::movement::Movement;
 use shared::domain::obligation::Obligation;
-use shared::domain::organization::{MemberRecord, Organization};
+use shared::domain::organization::MemberRecord;
 use shared::domain::proposal::Proposal;
 use shared::domain::statement::Statement;
 use shared::domain::time::Timestamp;
@@ -71,23 +70,20 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     let query: SearchQuery = request.read_query()?;
     let search = query.q.typed().to_owned();
     let found = Box::pin(search::find(signed_in.scope(), signed_in.member(), &query)).await?;
-    let groups = found.map(|found| groups(&found, &query, &search, signed_in.organization(), request.now()));
+    let groups = found.map(|found| groups(&found, &query, &search, request.now()));
     let shown: Vec<Uuid> = groups.iter().flatten().flat_map(|group| &group.rows).map(|row| row.id).collect();
     let page = SearchPage { layout: Layout::new(request), search, groups };
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-fn groups(found: &Found, query: &SearchQuery, search: &str, organization: &Organization, now: Timestamp) -> Vec<Group> {
+fn groups(found: &Found, query: &SearchQuery, search: &str, now: Timestamp) -> Vec<Group> {
     let list = |path: &str| format!("{path}?search={}", encode_query_value(search));
-    let agreements = &found.agreements.page.page;
-    let rows = agreements.data.iter().zip(AgreementRow::rows(&found.agreements, organization)).collect();
-    let agreements = Page { data: rows, pagination: agreements.pagination };
     let all = [
         group(
-            ["agreements", "Agreements", "Counterparties", "State"],
-            &agreements,
+            ["agreements", "Agreements", "Participants", "State"],
+            &found.agreements,
             list("/app/agreements"),
-            |(found, shown)| agreement(found, shown),
+            agreement,
         ),
         Group {
             // No list finds documents.
@@ -167,15 +163,19 @@ fn group<T>(
     }
 }
 
-fn agreement(found: &Agreement, shown: &AgreementRow) -> Row {
-    let AgreementRow { url, name, counterparties, badge: Badge { text, class }, .. } = shown;
+fn agreement(found: &Agreement) -> Row {
     Row {
-        url: url.clone(),
-        name: name.clone(),
-        about: counterparties.clone(),
-        badge: shelves::badge(found.shelf()).map_or_else(|| Badge { text: text.clone(), class }, Badge::from),
+        url: agreement_url(found.id()),
+        name: found.name.as_str().to_owned(),
+        about: found.participants.len().to_string(),
+        badge: shelves::badge(found.shelf()).map_or_else(|| step_badge(found), Badge::from),
         id: found.id().uuid(),
     }
+}
+
+/// As in lists, but for what would take more reads: whether a draft is ready to publish.
+fn step_badge(found: &Agreement) -> Badge<String> {
+    agreement_badge(found, false)
 }
 
 fn documents(found: &Agreement, query: &SearchQuery) -> Row {
@@ -185,7 +185,7 @@ fn documents(found: &Agreement, query: &SearchQuery) -> Row {
         url: format!("{}#documents", agreement_url(found.id())),
         name: names.join(", "),
         about: found.name.as_str().to_owned(),
-        badge: agreement_badge(found, false),
+        badge: step_badge(found),
         id: found.id().uuid(),
     }
 }

@@ -19,7 +19,7 @@ use crate::domain::trust::Trust;
 use crate::domain::workspace::Workspace;
 use crate::error::Error;
 use crate::limits;
-use crate::service::agreements::{self, AgreementQuery, AgreementRows};
+use crate::service::agreements::AgreementQuery;
 use crate::service::contacts::ContactQuery;
 use crate::service::endpoints::{self, EndpointState};
 use crate::service::funding_items::FundingItemQuery;
@@ -46,7 +46,7 @@ pub struct SearchQuery {
 #[derive(Debug)]
 pub struct Found {
     /// By name.
-    pub agreements: AgreementRows,
+    pub agreements: Page<Agreement>,
     /// By the name of a document.
     pub with_documents: Page<Agreement>,
     /// By name or reference.
@@ -83,15 +83,15 @@ pub fn matches(query: &SearchQuery, text: &str) -> bool {
 pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result<Option<Found>, Error> {
     let Some(needle) = query.q.needle() else { return Ok(None) };
     let (store, page) = (scope.store(), PageRequest::new(limits::SEARCH_ROWS_MAX, 0));
-    let named_so = AgreementQuery { search: query.q.clone().with_chars_max(), ..AgreementQuery::of_page(page) };
+    let agreements = AgreementQuery { search: query.q.clone().with_chars_max(), ..AgreementQuery::of_page(page) };
     let workspaces = WorkspaceQuery { search: query.q.clone(), ..WorkspaceQuery::of_page(page) };
     let contacts = ContactQuery { search: query.q.clone(), ..ContactQuery::of_page(page) };
     let named = ProposalFilter { action: None, search: query.q.clone().with_chars_max() };
     let proposals = ProposalQuery::of_page(page);
     let payments = MovementQuery { search: query.q.clone(), ..MovementQuery::of_page(page) };
-    let rows = Box::pin(agreements::list_rows(scope, Order::NewestFirst, Shelf::All, &named_so));
     let lists = async {
         Ok(tokio::try_join!(
+            store.list_agreements(Order::NewestFirst, Shelf::All, &agreements),
             store.agreements_with_document(needle, page),
             store.list_workspaces(Order::NewestFirst, Shelf::All, &workspaces),
             store.list_contacts(Order::ByName, Shelf::All, &contacts),
@@ -112,9 +112,9 @@ pub async fn find(scope: &Scope, member: &Member, query: &SearchQuery) -> Result
     });
     let tokens = async { if member.is_admin() { tokens::list(scope).await } else { Ok(Vec::new()) } };
     let endpoints = async { if member.is_admin() { endpoints::list(scope).await } else { Ok(Vec::new()) } };
-    let (agreements, lists, (payments, obligations, statements), (trusts, funding_items), members, tokens, endpoints) =
-        tokio::try_join!(rows, lists, money, funding, members::list(scope), tokens, endpoints)?;
-    let (with_documents, workspaces, contacts, proposals) = lists;
+    let (lists, (payments, obligations, statements), (trusts, funding_items), members, tokens, endpoints) =
+        tokio::try_join!(lists, money, funding, members::list(scope), tokens, endpoints)?;
+    let (agreements, with_documents, workspaces, contacts, proposals) = lists;
     let has = |texts: &[&str]| Folded::join(texts.iter().copied()).as_str().contains(needle);
     Ok(Some(Found {
         agreements,
@@ -150,7 +150,6 @@ pub async fn objects_named(scope: &Scope, member: &Member, text: &str) -> Result
     let query = SearchQuery { q: Search::parse(text, "object").map_err(Error::Invalid)? };
     let Some(found) = Box::pin(find(scope, member, &query)).await? else { return Ok((Vec::new(), 0)) };
     let Found { agreements, workspaces, contacts, trusts, funding_items, members, tokens, endpoints, .. } = found;
-    let agreements = agreements.page.page;
     let totals = [
         agreements.pagination.total,
         workspaces.pagination.total,
