@@ -301,7 +301,7 @@ mod tests {
         assert!(said.iter().any(|said| said.starts_with("The Email address must look like")), "{said:?}");
         assert!(said.iter().any(|said| said.starts_with("The type “ship” is none of: person")), "{said:?}");
         assert!(said.contains(&"The your reference is that of row 2 too.".to_owned()), "{said:?}");
-        assert!(told("name\n\" \"\n").eq(["The name is required."]));
+        assert!(told("name,type\n,person\n").eq(["The name is required."]));
     }
 
     #[test]

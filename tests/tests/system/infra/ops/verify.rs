@@ -72,8 +72,9 @@ async fn subscribe(process: &Process) {
     good.receiver.wait_for(1).await;
     bad.receiver.wait_for(1).await;
     tests::wait::eventually("the attempts are recorded", async || {
-        let page = bad.admin.get(&bad.path()).await;
-        page.says("waiting").then_some(())
+        let (refused, taken) = (bad.admin.get(&bad.path()).await, good.admin.get(&good.path()).await);
+        let are_told = refused.says("amber\">Retrying<") && taken.says("green\">Delivered<");
+        are_told.then_some(())
     })
     .await;
 }
