@@ -280,10 +280,10 @@ impl AgreementRows {
         let with_payments: BTreeSet<AgreementId> = with_payments.map(Agreement::id).collect();
         let contacts = async { scope.store().contacts(participants_of(&page.data)).await.map_err(Error::from) };
         let payments = async {
-            match with_payments.is_empty() {
-                true => Ok(PaymentsOf::default()),
-                false => scope.store().payments_of(&with_payments).await.map_err(Error::from),
+            if with_payments.is_empty() {
+                return Ok(PaymentsOf::default());
             }
+            scope.store().payments_of(&with_payments).await.map_err(Error::from)
         };
         let ready = Box::pin(ready_to_be_proposed(scope, &page.data));
         let (contacts, payments, ready) = tokio::try_join!(contacts, payments, ready)?;

@@ -155,7 +155,7 @@ pub struct Ledger {
 #[derive(Debug)]
 pub enum Listed {
     /// Agreements, as other lists have them, with what all payments of each come to, by currency.
-    Agreements(AgreementRows, HashMap<AgreementId, Vec<AgreementMoney>>),
+    Agreements(Box<AgreementRows>, HashMap<AgreementId, Vec<AgreementMoney>>),
     /// Payments or obligations.
     Owed(Page<LedgerRow>),
 }
@@ -197,7 +197,8 @@ impl Listed {
             (agreement.id(), AgreementMoney::of(agreement.lifecycle(), payments))
         };
         let money = found.iter().map(money).collect();
-        Ok(Self::Agreements(AgreementRows::load(scope, Page { data: found, pagination }).await?, money))
+        let rows = Box::new(AgreementRows::load(scope, Page { data: found, pagination }).await?);
+        Ok(Self::Agreements(rows, money))
     }
 }
 

@@ -299,8 +299,8 @@ impl Request {
     /// Reads the query of a list's page, its order from `sort`, the newest first unless it says otherwise, and from
     /// `show` which records it has: the current ones unless it says otherwise.
     pub fn read_list_query<T: Deserr<FieldErrors>>(&self) -> Result<(Order, Shelf, T), Error> {
-        let (order, shelf, query) = self.read_sorted_query()?;
-        Ok((order.unwrap_or(Order::NewestFirst), shelf.unwrap_or(Shelf::Current), query))
+        let (order, wanted, query) = self.read_sorted_query()?;
+        Ok((order.unwrap_or(Order::NewestFirst), wanted.unwrap_or(Shelf::Current), query))
     }
 
     /// Reads the query of a list's page, its order from `sort` and its shelf from `show`, if it says so.

@@ -240,7 +240,7 @@ impl<'a> RowReader<'a> {
             match typed_value(fact, cell, currency) {
                 Ok(value) => drop(detail.insert(fact.to_string(), value)),
                 Err(Wrong::NoCurrency) => {
-                    self.problems.push(format!("The {} {NO_CURRENCY}.", self.called(Column::Fact(Fact::Currency))))
+                    self.problems.push(format!("The {} {NO_CURRENCY}.", self.called(Column::Fact(Fact::Currency))));
                 }
                 Err(Wrong::Value(_, message)) => self.problems.push(format!("The {name} {message}.")),
             }
