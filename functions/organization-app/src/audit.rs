@@ -25,7 +25,7 @@ use uuid::Uuid;
 use crate::audit_query::{AuditQuery, Errors, Typed};
 
 /// How many operations are named to choose from.
-const OPERATIONS_SHOWN: usize = 30;
+const OPERATIONS_SHOWN: usize = 24;
 
 form! {
     /// The days of the log.
