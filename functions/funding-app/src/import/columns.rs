@@ -50,20 +50,23 @@ pub(super) fn problems<N>(rows: &[Row<N>]) -> Vec<(usize, String)> {
 }
 
 /// The references of a file's rows, each with the first row that has it.
-#[derive(Debug, Default)]
-pub(super) struct References(HashMap<String, usize>);
+#[derive(Debug)]
+pub(super) struct References<'a> {
+    /// Their column, as the file calls it.
+    column: &'a str,
+    rows: HashMap<String, usize>,
+}
 
-impl References {
+impl<'a> References<'a> {
+    pub fn of(column: &'a str) -> Self {
+        Self { column, rows: HashMap::new() }
+    }
+
     /// A row's reference. Adds a problem if an earlier row has it.
-    pub fn read(
-        &mut self,
-        (column, cell): (&str, &str),
-        number: usize,
-        problems: &mut Vec<String>,
-    ) -> Option<ExternalReference> {
+    pub fn read(&mut self, cell: &str, number: usize, problems: &mut Vec<String>) -> Option<ExternalReference> {
         let reference = ExternalReference::parse(cell).ok()?;
-        if let Some(first) = self.0.insert(reference.as_str().to_owned(), number) {
-            problems.push(format!("The {column} is that of row {first} too."));
+        if let Some(first) = self.rows.insert(reference.as_str().to_owned(), number) {
+            problems.push(format!("The {} is that of row {first} too.", self.column));
         }
         Some(reference)
     }

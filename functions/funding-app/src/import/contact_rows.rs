@@ -217,13 +217,13 @@ pub(super) fn parse(file: &[u8]) -> Result<Parsed, NotRead> {
     let called = |column| called(&columns, &names, column);
     let reference_column = called(Column::Reference);
     let mut parsed = Parsed { rows: Vec::new(), reference_column: reference_column.to_owned() };
-    let mut references = References::default();
+    let mut references = References::of(reference_column);
     let mut people: HashMap<(DisplayName, Option<Email>), usize> = HashMap::new();
     for (number, cells) in rows {
         let cell = |column| cell(&columns, &cells, column);
         let mut problems: Vec<String> = unnamed(&columns, &cells).into_iter().collect();
         let new = read(cell, called, &mut problems);
-        let reference = references.read((reference_column, cell(Column::Reference)), number, &mut problems);
+        let reference = references.read(cell(Column::Reference), number, &mut problems);
         let new = match new {
             Some(new) if problems.is_empty() => {
                 let (name, email) = new.name_and_email();

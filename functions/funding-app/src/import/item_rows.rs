@@ -82,13 +82,13 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
         reference_column: reference_column.to_owned(),
         ..Parsed::default()
     };
-    let mut references = References::default();
+    let mut references = References::of(reference_column);
     for (number, cells) in rows {
         let problems = unnamed(&columns, &cells).into_iter().collect();
         let mut row = RowReader { review, columns: &columns, names: &names, cells: &cells, now, problems };
         parsed.is_sensitive |= row.is_sensitive();
         let new = row.read();
-        let reference = references.read((reference_column, row.cell(Column::Reference)), number, &mut row.problems);
+        let reference = references.read(row.cell(Column::Reference), number, &mut row.problems);
         let problems = row.problems;
         let new = new.filter(|_| problems.is_empty()).ok_or(problems);
         parsed.rows.push(Row { number, new, reference, is_there: false });
@@ -187,8 +187,8 @@ impl<'a> RowReader<'a> {
         let kind = self.cell(Column::AssetKind).to_lowercase();
         let kind = AssetKind::ALL.into_iter().find(|one| is_kind(*one, &kind)).unwrap_or_default();
         let fitting: Vec<&str> = kind.verbs().map(Verb::as_str).collect();
-        let verb = (self.called(Column::Verb), self.cell(Column::Verb));
-        format!("The {} {} isn’t possible for {kind}. Use {}.", verb.0, verb.1, one_of(&fitting))
+        let (column, verb) = (self.called(Column::Verb), self.cell(Column::Verb));
+        format!("The {column} {verb} isn’t possible for {kind}. Use {}.", one_of(&fitting))
     }
 
     fn column_of<'b>(&self, field: &'b str) -> &'b str
