@@ -26,6 +26,8 @@ pub enum Fault {
     Throttling,
     /// `ProvisionedThroughputExceededException`: a hot partition.
     ThroughputExceeded,
+    /// `TransactionCanceledException` of a hot partition: its reasons name the items that contain the rule's texts.
+    HotPartition,
     /// `InternalServerError` with status 500.
     ServerError,
     /// The call takes effect, but the connection breaks before its response arrives.
@@ -323,7 +325,8 @@ impl Proxy {
         let call: Value = serde_json::from_str(&text).unwrap_or_default();
         let (fault, rule) = lock(&self.state).fault_for(&target, &text).unzip();
 
-        if let Some(refusal) = fault.and_then(|fault| refusal(fault, &target, &call)) {
+        let needles = rule.map(|rule| lock(&self.state).rules[rule].rule.needles.clone()).unwrap_or_default();
+        if let Some(refusal) = fault.and_then(|fault| refusal(fault, &target, &call, &needles)) {
             lock(&self.state).traffic.count(&target, &Value::Null);
             return Ok(refusal);
         }
@@ -382,7 +385,7 @@ impl Proxy {
 }
 
 /// A fault's error; none if it passes the call on.
-fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Bytes>>> {
+fn refusal(fault: Fault, target: &str, call: &Value, needles: &[String]) -> Option<Response<Full<Bytes>>> {
     let (status, body) = match fault {
         Fault::Conflict => return Some(conflict_response(target, call)),
         Fault::Throttling => {
@@ -392,6 +395,12 @@ fn refusal(fault: Fault, target: &str, call: &Value) -> Option<Response<Full<Byt
         Fault::ThroughputExceeded => {
             let message = "The level of configured provisioned throughput for the table was exceeded.";
             (StatusCode::BAD_REQUEST, error("ProvisionedThroughputExceededException", message))
+        }
+        Fault::HotPartition => {
+            let is_named = |item: &Value| needles.iter().all(|needle| item.to_string().contains(needle.as_str()));
+            let items = call["TransactItems"].as_array().into_iter().flatten();
+            let code = |item: &Value| if is_named(item) { "ThrottlingError" } else { "None" };
+            (StatusCode::BAD_REQUEST, canceled(items.map(|item| json!({"Code": code(item)}))))
         }
         Fault::ServerError => {
             (StatusCode::INTERNAL_SERVER_ERROR, error("InternalServerError", "The request processing has failed."))
@@ -433,15 +442,17 @@ fn conflict(target: &str, call: &Value) -> Value {
         return error("TransactionConflictException", "Transaction is ongoing for the item");
     }
     let items = call["TransactItems"].as_array().map_or(1, Vec::len);
-    let reasons: Vec<Value> = (1..=items)
-        .map(|item| {
-            if item == items {
-                json!({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
-            } else {
-                json!({"Code": "None"})
-            }
-        })
-        .collect();
+    canceled((1..=items).map(|item| {
+        if item == items {
+            json!({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
+        } else {
+            json!({"Code": "None"})
+        }
+    }))
+}
+
+fn canceled(reasons: impl Iterator<Item = Value>) -> Value {
+    let reasons: Vec<Value> = reasons.collect();
     let codes: Vec<&str> = reasons.iter().filter_map(|reason| reason["Code"].as_str()).collect();
     let message =
         format!("Transaction cancelled, please refer cancellation reasons for specific reasons [{}]", codes.join(", "));

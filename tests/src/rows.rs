@@ -51,7 +51,7 @@ impl Snapshot {
     #[must_use]
     pub fn of_organization(&self, org: OrgId) -> Vec<&Value> {
         let mut rows = self.under(&format!("ORG#{org}"));
-        let is_left_out = |pk: &str| pk.contains("#AUDIT#") || pk.contains("#STOREDFILE#") || pk.ends_with("#LOG");
+        let is_left_out = |pk: &str| pk.contains("#AUDIT#") || pk.contains("#STOREDFILE#") || pk.contains("#LOG");
         rows.retain(|row| row["pk"].as_str().is_some_and(|pk| !is_left_out(pk)));
         rows.sort_by_key(|row| (row["pk"].to_string(), row["sk"].to_string()));
         rows

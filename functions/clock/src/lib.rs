@@ -302,12 +302,13 @@ impl Sweep<'_> {
         for entry in entries {
             of_workspaces.entry((entry.org, entry.id.into())).or_default().push(entry);
         }
-        let of_orgs = of_workspaces.into_iter().map(|((org, workspace), entries)| (org, (org, workspace, entries)));
-        let act = async |(org, workspace, entries): (OrgId, WorkspaceId, Vec<DueEntry>)| {
-            let last = entries.iter().map(|entry| entry.at).max().unwrap_or(self.now);
-            logged(org, self.app.store.count_people(org, workspace, last).await)?;
+        let of_orgs = of_workspaces.into_iter().map(|((org, _), entries)| (org, entries));
+        let act = async |entries: Vec<DueEntry>| {
+            let Some(last) = entries.iter().max_by_key(|entry| entry.at) else { return Ok(()) };
+            let org = last.org;
+            logged(org, self.app.store.count_people(org, last.id.into(), last.at).await)?;
             let deleted = entries.into_iter().map(|entry| self.app.store.delete_due_entry(entry));
-            logged(org, try_join_all(deleted).await)
+            logged(org, try_join_all(deleted).await.map(drop))
         };
         report.counted += count(&self.each(of_orgs, deadline, report, act).await);
     }

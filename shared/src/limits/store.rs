@@ -87,6 +87,8 @@ pub const LATE_WRITES_INTERVAL: Duration = Duration::from_mins(1);
 pub const LOG_KEPT: Duration = Duration::from_hours(24);
 /// See [`LOG_KEPT`].
 pub const LISTED_ROWS_AGE_MAX: Duration = Duration::from_hours(20);
+/// Partitions over which the rows and the log of a busy list are spread, each for some 500 transactions a second.
+pub const LIST_PARTS: u8 = 8;
 /// Rows of a list from which on who passes over them all stores them in a file, from which others begin.
 pub const STORED_ROWS_MIN: usize = 20_000;
 /// The first rows of a pass. If there are more, it looks for a file with all of them before it goes on.

@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::{self as sdk, AttributeValue, ConditionCheck, Delet
 
 use super::StoreError;
 use super::item::{Item, VERSION};
-use super::keys::{self, Key, PARTITION};
+use super::keys::{self, Key, PARTITION, Rows};
 use super::list::RowWrite;
 use crate::domain::actor::ActorType;
 use crate::domain::agreement::acts::EditedPart;
@@ -31,6 +31,8 @@ pub(super) enum Change {
     PutIfExpired(Item, Expiry),
     /// Puts or deletes a row, beside its record's change. The transaction also logs it.
     Row(RowWrite),
+    /// Puts an entry into the log of a list.
+    Log(OrgId, Rows, Item),
     CheckVersion(Key, u64),
     Check(Condition),
     DeleteVersion(Key, u64),
@@ -217,6 +219,14 @@ impl Changes {
 }
 
 impl Change {
+    /// The list whose rows or log it writes.
+    pub(super) fn list(&self) -> Option<(OrgId, Rows)> {
+        match self {
+            Self::Row(RowWrite { org, rows, .. }) | Self::Log(org, rows, _) => Some((*org, *rows)),
+            _ => None,
+        }
+    }
+
     /// Whether this change in place also meets the other's check of the same item.
     pub(super) fn makes_check(&self, check: &Self) -> bool {
         let (Self::Update(change), Self::Check(check)) = (self, check) else { return false };
@@ -231,7 +241,7 @@ impl Change {
         Ok(match self {
             Self::Create(item) => write.put(put(table, item, Expression::absent())?),
             Self::Replace(item, version) => write.put(put(table, item, Expression::version(version))?),
-            Self::Put(item) | Self::Row(RowWrite { row: Some(item), .. }) => {
+            Self::Put(item) | Self::Log(.., item) | Self::Row(RowWrite { row: Some(item), .. }) => {
                 write.put(put(table, item, Expression::none())?)
             }
             Self::Row(RowWrite { org, rows, id, row: None, .. }) => {

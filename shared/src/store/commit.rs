@@ -197,7 +197,7 @@ impl<'a> Commit<'a> {
         for check in self.checks {
             checks.extend(check.for_call(call)?);
         }
-        let items = transaction.len() + list::count_of_entries(&transaction);
+        let items = transaction.len() + list::count_of_added(&transaction);
         if items > limits::TRANSACTION_ITEMS_MAX {
             return Err(Error::Internal(format!("a commit of {items} items")));
         }

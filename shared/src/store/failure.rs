@@ -11,10 +11,18 @@ const CONFLICT: [&str; 2] = ["TransactionInProgressException", "TransactionConfl
 const THROTTLED: [&str; 4] =
     ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException"];
 
+/// What a canceled transaction says of a change whose partition is throttled.
+const ITEM_THROTTLED: [&str; 2] = ["ThrottlingError", "ProvisionedThroughputExceeded"];
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TransactionOutcome {
     Committed,
     ConditionsFailed(Vec<usize>),
+}
+
+/// Whether a partition took no more than it had, of the change to which a reason belongs.
+pub(super) fn is_throttled(reason: &CancellationReason) -> bool {
+    reason.code().is_some_and(|code| ITEM_THROTTLED.contains(&code))
 }
 
 /// Tells a canceled transaction that may succeed later from one that can't.
@@ -24,7 +32,7 @@ pub(super) fn outcome_of_canceled(reasons: &[CancellationReason]) -> Result<Tran
         match reason.code().unwrap_or("None") {
             "None" | "TransactionConflict" => {}
             "ConditionalCheckFailed" => failed_conditions.push(index),
-            code @ ("ThrottlingError" | "ProvisionedThroughputExceeded") => throttled = Some(code),
+            code if ITEM_THROTTLED.contains(&code) => throttled = Some(code),
             code => hopeless.push(code),
         }
     }

@@ -4,9 +4,10 @@
 //! - Decision: each person of a workspace is an item, so that those who join at once share none: on AWS, transactions
 //!   that do conflict. One query reads the workspace with all of them and checks the limit of 500. An agreement that
 //!   begins to refer to a contact makes a new version of the person; a removal holds only for the version that it saw.
-//! - Decision: what lists need of people (their number in the workspace's record, and their set in a row of its own)
-//!   changes in place after the commit. The transaction also writes a due entry, by which the clock counts again what
-//!   an interruption left. So lists cost no query per workspace, and their rows stay small.
+//! - Decision: what pages need of people (their number in the workspace's record, and a pointer from each to their
+//!   workspaces) changes in place after the commit. The transaction also writes a due entry, by which the clock does
+//!   what an interruption left. So lists cost no query per workspace, and the page of a contact reads the contact's
+//!   workspaces only, of however many there are.
 //! - Decision: an organization's endpoints are such a set too, with room for 20. The limit is exact even for concurrent
 //!   additions; a count could drift, and in the endpoints' partition every event would read the set.
 //! - Decision: the snapshot of what was proposed is an item beside its proposal, written once, for the page of a
@@ -450,6 +451,15 @@ pub(super) fn person(org: OrgId, workspace: WorkspaceId, contact: ContactId) -> 
     Kind::Person.key(&[&org, &workspace, &contact])
 }
 
+/// Has a pointer to each workspace whose people a contact is one of.
+pub(super) fn workspaces_of(org: OrgId, contact: ContactId) -> String {
+    Kind::PersonPointer.partition(&[&org, &contact])
+}
+
+pub(super) fn person_pointer(org: OrgId, contact: ContactId, workspace: WorkspaceId) -> Key {
+    Kind::PersonPointer.key(&[&org, &contact, &workspace])
+}
+
 pub(super) fn people() -> String {
     Kind::Person.prefix(&[])
 }
@@ -515,10 +525,15 @@ pub(super) fn rows(org: OrgId, rows: Rows) -> String {
     Kind::Row.partition(&[&org, &rows])
 }
 
-/// The row of one record.
+/// The row of one record, unless its list is spread.
 #[must_use]
 pub fn row(org: OrgId, kind: Rows, id: uuid::Uuid) -> Key {
     Kind::Row.key(&[&org, &kind, &id])
+}
+
+/// A part of the rows of a list that is spread.
+pub(super) fn spread_rows(org: OrgId, rows: Rows, part: u8) -> String {
+    Kind::SpreadRow.partition(&[&org, &rows, &part])
 }
 
 /// The log of a list, in the order of stamps.
@@ -526,10 +541,24 @@ pub(super) fn log(org: OrgId, rows: Rows) -> String {
     Kind::RowsWritten.partition(&[&org, &rows])
 }
 
-/// An entry in the log of a list.
-#[must_use]
-pub fn log_entry(org: OrgId, rows: Rows, stamp_ms: i64, id: uuid::Uuid) -> Key {
-    Kind::RowsWritten.key(&[&org, &rows, &format_args!("{stamp_ms:015}"), &id])
+/// A part of the log of a list that is spread.
+pub(super) fn spread_log(org: OrgId, rows: Rows, part: u8) -> String {
+    Kind::SpreadRowsWritten.partition(&[&org, &rows, &part])
+}
+
+/// The sort key of an entry in the log of a list.
+pub(super) fn log_entry(stamp_ms: i64, id: uuid::Uuid) -> String {
+    Kind::RowsWritten.prefix(&[&format_args!("{stamp_ms:015}"), &id])
+}
+
+/// That a list is spread: it comes with the first page of its rows.
+pub(super) fn rows_are_spread(org: OrgId, rows: Rows) -> Key {
+    Kind::RowsAreSpread.key(&[&org, &rows])
+}
+
+/// That a list is spread: it comes with every reading of its log, since it sorts behind all stamps.
+pub(super) fn log_is_spread(org: OrgId, rows: Rows) -> Key {
+    Kind::LogIsSpread.key(&[&org, &rows])
 }
 
 /// How the sort keys of entries begin that have a stamp: all later ones sort behind it.

@@ -84,10 +84,6 @@ impl Row {
     }
 }
 
-pub(super) fn id_set(ids: impl IntoIterator<Item = Uuid>) -> AttributeValue {
-    AttributeValue::Bs(ids.into_iter().map(|id| Blob::new(id.into_bytes())).collect())
-}
-
 impl OrgStore {
     pub(super) async fn find<R: Record>(&self, id: R::Id) -> Result<Option<Versioned<R>>, StoreError> {
         self.store.get(R::key(self.org, id)).await?.map(decode).transpose()

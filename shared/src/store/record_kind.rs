@@ -15,8 +15,6 @@ text_enum! {
         Contacts = "CONTACTS",
         /// Rows of workspaces.
         Workspaces = "WORKSPACES",
-        /// The people of each workspace, which only the page of a contact looks through.
-        WorkspacePeople = "WORKSPACEPEOPLE",
         /// Rows of agreements.
         Agreements = "AGREEMENTS",
         /// The names of each agreement's documents, which only the search looks through.
@@ -225,6 +223,8 @@ records! {
     Workspace = "workspace": at("ORG#o#WORKSPACE#i", ".").exported().listed(Rows::Workspaces).refers(Chapter::Records);
     /// One of the people of a workspace.
     Person = "person of a workspace": at("ORG#o#WORKSPACE#i", "PERSON#i").exported().refers(Chapter::Records);
+    /// The pointer from a person to one of their workspaces.
+    PersonPointer = "pointer from a person to a workspace": at("ORG#o#WORKSPACESOF#i", "i").refers(Chapter::Records);
     /// An agreement.
     Agreement = "agreement":
         at("ORG#o#AGREEMENT#i", ".").exported().listed(Rows::Agreements).refers(Chapter::Agreements);
@@ -312,8 +312,16 @@ records! {
     TrustReference = "reference of a trust": at("ORG#o#TRUSTREF#*", ".").refers(Chapter::Funding);
     /// A row of a list.
     Row = "row of a list": at("ORG#o#r", "i").refers(Chapter::Records);
+    /// A row of a list that is spread.
+    SpreadRow = "row of a spread list": at("ORG#o#r#n", "i").refers(Chapter::Records);
+    /// That a list is spread, before its first row.
+    RowsAreSpread = "mark of a spread list": at("ORG#o#r", ".");
     /// An entry in the log of a list: the rows that a transaction wrote, by the moment of its attempt.
     RowsWritten = "entry in the log of a list": at("ORG#o#r#LOG", "n#i");
+    /// An entry in the log of a list that is spread.
+    SpreadRowsWritten = "entry in the log of a spread list": at("ORG#o#r#LOG#n", "n#i");
+    /// That a list is spread, behind the last entry of its log.
+    LogIsSpread = "mark of a spread log": at("ORG#o#r#LOG", "SPREAD");
     /// The pointer to the newest file with all rows of a list.
     RowsStored = "pointer to the stored rows of a list": at("ORG#o#r#STORED", ".");
 }

@@ -16,10 +16,10 @@ use futures_util::future::try_join_all;
 use super::StoreError;
 use super::change::{Change, Update, owned_names, owned_values};
 use super::due::DueEntry;
-use super::failure::{TransactionOutcome, outcome_of_canceled};
+use super::failure::{TransactionOutcome, is_throttled, outcome_of_canceled};
 use super::item::{Item, number};
 use super::keys::{Key, PARTITION};
-use super::list::{Snapshots, logged};
+use super::list::{List, Snapshots, logged};
 use super::usage::{Usage, UsageMeter};
 use crate::domain::shards::{AuditShards, DueShards};
 use crate::domain::time::Timestamp;
@@ -277,7 +277,8 @@ impl Store {
 
     /// Makes all changes or none, and logs the rows that they write. The SDK's retries repeat the call's request token: a lost response has one effect.
     pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
-        let changes = logged(changes, Timestamp::now());
+        let changes = logged(changes, Timestamp::now(), |list| self.snapshots.spread().has(list));
+        let lists: Vec<Option<List>> = changes.iter().map(Change::list).collect();
         let items: Vec<TransactWriteItem> =
             changes.into_iter().map(|change| change.into_write(&self.table)).collect::<Result<_, _>>()?;
         let due = self.due_listener.as_ref().map(|listener| (listener, due_entries(&items)));
@@ -303,7 +304,10 @@ impl Store {
             }
             Err(SdkError::ServiceError(error)) => match error.err() {
                 TransactWriteItemsError::TransactionCanceledException(canceled) => {
-                    outcome_of_canceled(canceled.cancellation_reasons())
+                    let reasons = canceled.cancellation_reasons();
+                    let throttled = reasons.iter().zip(lists).filter(|(reason, _)| is_throttled(reason));
+                    self.spread(throttled.filter_map(|(_, list)| list).collect()).await;
+                    outcome_of_canceled(reasons)
                 }
                 _ => Err(SdkError::ServiceError(error).into()),
             },

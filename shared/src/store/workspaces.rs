@@ -1,14 +1,15 @@
-//! Workspaces: a record, a list row, an item for each of their people, and a row with the people for contact pages.
+//! Workspaces: a record, a list row, an item for each of their people, and a pointer from each of them for contact pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::{join, join_all, try_join_all};
+use futures_util::try_join;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::change::{Change, Changes, Moving, Step, Update};
 use super::item::{Item, VERSION, from_item, number, text};
-use super::keys::{self, Due, Key, Rows, SORT};
+use super::keys::{self, Due, Key, SORT};
 use super::list::RowFilter;
 use super::query::Query;
 use super::record::{self, Record, Row};
@@ -64,9 +65,6 @@ const PEOPLE_COUNT: &str = "people_count";
 const PEOPLE_AT: &str = "people_at";
 const JOINED_AT: &str = "at";
 
-/// In a row of people: a set of ids.
-const PEOPLE: &str = "p";
-
 impl Record for Workspace {
     type Id = WorkspaceId;
     type Listed = Self;
@@ -121,24 +119,22 @@ impl OrgStore {
         self.list::<Workspace>(order, &RowFilter::containing(query.search.needle()).on(wanted), query.page()).await
     }
 
+    /// The workspaces whose people a contact is one of, oldest first.
+    ///
+    /// Pointers follow the people, which count: a pointer that came after its person's removal is passed over.
     pub(crate) async fn workspaces_of(
         &self,
         contact: ContactId,
         page: PageRequest,
     ) -> Result<Page<Workspace>, StoreError> {
-        let mut found: Vec<WorkspaceId> = Vec::new();
-        // These rows change in place, apart from their records, so no log has them.
-        let rows = Query::of(keys::rows(self.org, Rows::WorkspacePeople)).only(&[SORT, PEOPLE]);
-        self.store
-            .each(rows, |row| {
-                if people_in_row(Some(&row)).contains(&contact) {
-                    found.extend(text(&row, SORT).and_then(|id| id.parse::<WorkspaceId>().ok()));
-                }
-            })
-            .await?;
+        let pointers = self.store.all(Query::of(keys::workspaces_of(self.org, contact)).only(&[SORT])).await?;
+        let found: Vec<WorkspaceId> = pointers.iter().filter_map(|pointer| text(pointer, SORT)?.parse().ok()).collect();
         let Page { data, pagination } = Page::slice(found, page);
-        let workspaces = self.workspaces(data).await?;
-        Ok(Page { data: workspaces.into_iter().map(Versioned::into_inner).collect(), pagination })
+        let people: Vec<Key> = data.iter().map(|id| keys::person(self.org, *id, contact)).collect();
+        let (workspaces, people) = try_join!(self.workspaces(data), self.store.get_all(&people))?;
+        let people: BTreeSet<Key> = people.iter().filter_map(Key::of).collect();
+        let is_there = |workspace: &Workspace| people.contains(&keys::person(self.org, workspace.id, contact));
+        Ok(Page { data: workspaces.into_iter().map(Versioned::into_inner).filter(is_there).collect(), pagination })
     }
 
     /// A workspace with its people.
@@ -163,13 +159,13 @@ impl OrgStore {
         Ok(people.into_iter().map(Versioned::into_inner).collect())
     }
 
-    /// Adds the people for whom a commit had no room, and shows moves in lists. The clock repeats what fails.
+    /// Adds the people for whom a commit had no room, and shows moves on pages. The clock repeats what fails.
     pub(super) async fn finish_joining(&self, joining: Vec<Change>, movings: &[Moving], now: Timestamp) {
         let joined = joining.into_iter().filter_map(|change| match change {
             Change::Update(update) => Some(self.store.update(update)),
             _ => None,
         });
-        let done = futures_util::future::join(futures_util::future::join_all(joined), self.show_movings(movings, now));
+        let done = join(join_all(joined), self.show_movings(movings, now));
         let _ = tokio::time::timeout(limits::PEOPLE_JOIN_TIMEOUT, done).await;
     }
 
@@ -180,15 +176,10 @@ impl OrgStore {
         };
         let (there, gone) = (who(|step| step != Step::Leaves), who(|step| step == Step::Leaves));
         let joined = who(|step| step == Step::Joins).len();
-        let rows = [("ADD #people :contacts", &there), ("DELETE #people :contacts", &gone)];
-        let rows = rows.into_iter().filter(|(_, contacts)| !contacts.is_empty());
-        let rows = rows
-            .map(|(expression, contacts)| people_row_update(self.org, workspace, expression, contacts))
-            .map(|update| self.store.update(update));
         let is_counted = joined > 0 || !gone.is_empty();
         let counted = is_counted.then(|| count_update(self.org, workspace, joined, gone.len(), now));
-        let all = rows.chain(counted.map(|update| self.store.update(update)));
-        let _ = futures_util::future::join_all(all).await;
+        let counted = join_all(counted.map(|update| self.store.update(update)));
+        let _ = join(self.store.point_to_workspace(self.org, workspace, &there), counted).await;
     }
 
     /// Taken outside of the transaction, so that concurrently created workspaces do not conflict; numbers may skip.
@@ -212,9 +203,10 @@ pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Change
     }
     let (org, id): (_, WorkspaceId) = (call.org(), workspace.id());
     let mut created = record::create(org, &**workspace)?;
-    let row = people_row(keys::row(org, Rows::WorkspacePeople, id.uuid()), workspace.people());
-    created.extend(row.map(Change::Put));
-    created.extend(workspace.people().iter().map(|contact| Change::Update(person_update(call, id, *contact))));
+    created.extend(workspace.people().iter().flat_map(|contact| {
+        let pointer = keys::person_pointer(org, *contact, id).into_item();
+        [Change::Update(person_update(call, id, *contact)), Change::Put(pointer)]
+    }));
     Ok(Changes::of(call, created))
 }
 
@@ -247,7 +239,8 @@ fn count_as_of(changed_at: Timestamp, call: &CallContext, workspace: WorkspaceId
 pub(crate) fn remove_person(call: &CallContext, person: &Person) -> Changes {
     let Person { workspace, contact, version } = *person;
     let left = Change::DeleteVersion(keys::person(call.org(), workspace, contact), version);
-    let changes = [count_later(call, workspace), left];
+    let pointer = Change::Delete(keys::person_pointer(call.org(), contact, workspace));
+    let changes = [count_later(call, workspace), left, pointer];
     Changes::of(call, changes).by_which(Moving { workspace, contact, step: Step::Leaves })
 }
 
@@ -258,22 +251,6 @@ fn person_update(call: &CallContext, workspace: WorkspaceId, contact: ContactId)
         condition: "",
         names: vec![("#version", VERSION), ("#at", JOINED_AT)],
         values: vec![(":one", AttributeValue::N("1".to_owned())), (":at", AttributeValue::S(call.now().to_string()))],
-    }
-}
-
-/// Changes a workspace's row of people, which exists once somebody has joined.
-fn people_row_update(
-    org: OrgId,
-    workspace: WorkspaceId,
-    expression: &'static str,
-    contacts: &BTreeSet<ContactId>,
-) -> Update {
-    Update {
-        key: keys::row(org, Rows::WorkspacePeople, workspace.uuid()),
-        expression,
-        condition: "",
-        names: vec![("#people", PEOPLE)],
-        values: vec![(":contacts", record::id_set(contacts.iter().map(|id| id.uuid())))],
     }
 }
 
@@ -289,11 +266,14 @@ fn count_update(org: OrgId, workspace: WorkspaceId, joined: usize, left: usize, 
 }
 
 impl Store {
-    /// Counts a workspace's people for lists. A concurrent change makes it wrong, but has a due entry of its own.
+    /// Counts a workspace's people for lists, and points to it from those who joined lately. A concurrent change makes the
+    /// number wrong, but has a due entry of its own.
     pub async fn count_people(&self, org: OrgId, id: WorkspaceId, changed_at: Timestamp) -> Result<(), StoreError> {
-        let Some(found) = peopled(self.all(Query::of(keys::workspace_items(org, id))).await?)? else { return Ok(()) };
-        let at = found.updated_at.max(changed_at).to_string();
-        let count = AttributeValue::N(found.people().len().to_string());
+        let items = self.all(Query::of(keys::workspace_items(org, id))).await?;
+        let Some(WithPeople { workspace, people }) = with_people(items)? else { return Ok(()) };
+        let last = people.values().copied().max().unwrap_or(workspace.updated_at);
+        let at = workspace.updated_at.max(changed_at).max(last).to_string();
+        let count = AttributeValue::N(people.len().to_string());
         let counted = self.update(Update {
             key: keys::workspace(org, id),
             expression: "SET #count = :count, #at = :at",
@@ -301,32 +281,51 @@ impl Store {
             names: vec![("#count", PEOPLE_COUNT), ("#at", PEOPLE_AT), ("#pk", keys::PARTITION)],
             values: vec![(":count", count), (":at", AttributeValue::S(at))],
         });
-        let key = keys::row(org, Rows::WorkspacePeople, id.uuid());
-        let row = async {
-            match people_row(key.clone(), found.people()) {
-                Some(row) => self.put(row, PutIf::Any).await.map(drop),
-                None => self.delete(key).await,
-            }
-        };
-        futures_util::try_join!(counted, row).map(drop)
+        // One who came back in a call that had begun before the removal has joined before it, by that call's clock.
+        let since = changed_at.unix_ms() - i64::try_from(limits::LOG_WINDOW.as_millis()).unwrap_or(i64::MAX);
+        let lately = people
+            .into_iter()
+            .filter(|(_, joined_at)| joined_at.unix_ms() >= since)
+            .map(|(contact, _)| contact)
+            .collect();
+        try_join!(counted, self.point_to_workspace(org, id, &lately)).map(drop)
+    }
+
+    async fn point_to_workspace(
+        &self,
+        org: OrgId,
+        workspace: WorkspaceId,
+        people: &BTreeSet<ContactId>,
+    ) -> Result<(), StoreError> {
+        let pointers = people.iter().map(|contact| keys::person_pointer(org, *contact, workspace).into_item());
+        try_join_all(pointers.map(|pointer| self.put(pointer, PutIf::Any))).await.map(drop)
     }
 }
 
+struct WithPeople {
+    workspace: Workspace,
+    /// With when each joined.
+    people: BTreeMap<ContactId, Timestamp>,
+}
+
 fn peopled(items: Vec<Item>) -> Result<Option<PeopledWorkspace>, StoreError> {
+    let Some(WithPeople { mut workspace, people }) = with_people(items)? else { return Ok(None) };
+    workspace.updated_at = people.values().copied().fold(workspace.updated_at, Timestamp::max);
+    Ok(Some(PeopledWorkspace::new(workspace, people.into_keys().collect())))
+}
+
+fn with_people(items: Vec<Item>) -> Result<Option<WithPeople>, StoreError> {
     let mut items = items.into_iter();
     let is_record = |item: &Item| text(item, SORT) == Some(keys::ALONE);
     // It sorts before its people.
     let Some(record) = items.next().filter(is_record) else { return Ok(None) };
-    let mut people = BTreeSet::new();
-    let mut workspace = record::decode::<Workspace>(record)?.into_inner();
-    for item in items {
+    let workspace = record::decode::<Workspace>(record)?.into_inner();
+    let joined = |item: Item| {
         let person = text(&item, SORT).and_then(|sort| sort.strip_prefix(&keys::people())?.parse().ok());
         let joined_at = text(&item, JOINED_AT).and_then(|at| at.parse().ok());
-        let (Some(person), Some(joined_at)) = (person, joined_at) else { return Err(unreadable_person()) };
-        people.insert(person);
-        workspace.updated_at = workspace.updated_at.max(joined_at);
-    }
-    Ok(Some(PeopledWorkspace::new(workspace, people)))
+        person.zip(joined_at).ok_or_else(unreadable_person)
+    };
+    Ok(Some(WithPeople { workspace, people: items.map(joined).collect::<Result<_, _>>()? }))
 }
 
 fn unreadable_person() -> StoreError {
@@ -335,21 +334,6 @@ fn unreadable_person() -> StoreError {
 
 pub(super) fn version_of_person(item: &Item) -> Result<u64, StoreError> {
     number(item, VERSION).ok_or_else(unreadable_person)
-}
-
-pub(super) fn people_in_row(row: Option<&Item>) -> BTreeSet<ContactId> {
-    let people = row.and_then(|row| row.get(PEOPLE)?.as_bs().ok());
-    let id = |id: &aws_sdk_dynamodb::primitives::Blob| Uuid::from_slice(id.as_ref()).ok().map(ContactId::from);
-    people.into_iter().flatten().filter_map(id).collect()
-}
-
-pub(super) fn people_row(key: Key, people: &BTreeSet<ContactId>) -> Option<Item> {
-    if people.is_empty() {
-        return None;
-    }
-    let mut row = key.into_item();
-    row.insert(PEOPLE.to_owned(), record::id_set(people.iter().map(|id| id.uuid())));
-    Some(row)
 }
 
 /// Archives a workspace, or brings it back. The clock counts its people again, who join and leave beside its versions; as

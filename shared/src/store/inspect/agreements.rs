@@ -8,7 +8,7 @@ use super::super::record;
 use super::super::record_kind::{Place, RecordKind};
 use super::super::{Item, Versioned};
 use super::records::{listed, refers_to_contacts};
-use super::{Problem, Sight};
+use super::{Problem, Sight, row_places};
 use crate::domain::agreement::Agreement;
 use crate::domain::ids::{MovementId, ObligationId, OrgId};
 use crate::domain::movement::Movement;
@@ -50,16 +50,16 @@ fn agreement(sight: &mut Sight<'_>, org: OrgId) {
 }
 
 fn documents_row(sight: &mut Sight<'_>, org: OrgId, agreement: &Versioned<Agreement>) {
+    let (list, id) = ((org, Rows::AgreementDocuments), agreement.id().uuid());
     if let Some(row) = agreements::documents_row(org, agreement, agreement.version()) {
-        return sight.derives(row, [Problem::NoRow, Problem::WrongRow], "row of its documents' names");
+        return sight.has_row(list, id, row, "row of its documents' names");
     }
-    let (row, guard) = (keys::row(org, Rows::AgreementDocuments, agreement.id().uuid()), sight.guard());
-    sight.check([row.clone()], move |known| {
-        if !known.has(&row) {
-            return Vec::new();
-        }
-        let repair = vec![Change::Delete(row.clone()), guard];
-        vec![(Problem::RowWithoutRecord, format!("has no documents, and a row of them: {row}"), Some(repair))]
+    let (places, guard) = (row_places(list, id), sight.guard());
+    sight.check(places.clone(), move |known| {
+        let Some(row) = places.iter().find(|place| known.has(place)) else { return Vec::new() };
+        let says = format!("has no documents, and a row of them: {row}");
+        let repair = places.iter().cloned().map(Change::Delete).chain([guard]).collect();
+        vec![(Problem::RowWithoutRecord, says, Some(repair))]
     });
 }
 

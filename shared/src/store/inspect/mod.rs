@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use uuid::Uuid;
 
 use super::change::{Change, Condition};
@@ -30,6 +31,7 @@ use super::due::DueEntry;
 use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, from_versioned_item, number};
 use super::keys::{self, DROP_AT, Due, Key};
+use super::list::{List, spread_row};
 use super::query::Query;
 use super::record_kind::{Chapter, Place, RecordKind};
 use super::{Store, StoreError, Versioned};
@@ -56,6 +58,8 @@ text_enum! {
         NoRow = "no_row",
         /// The row of a record is not as the record says.
         WrongRow = "wrong_row",
+        /// A record has another number of something than there is.
+        WrongCount = "wrong_count",
         /// A row has no record, or should not be there.
         RowWithoutRecord = "row_without_record",
         /// The item that leads to a record, by its id or by what is unique of it, is not there.
@@ -161,12 +165,18 @@ struct Sight<'a> {
     key: Key,
     kind: Option<RecordKind>,
     now: Timestamp,
-    endpoints: &'a Endpoints,
+    about: &'a About,
     findings: Vec<Finding>,
     checks: Vec<Check<'a>>,
 }
 
-type Endpoints = HashMap<OrgId, Arc<Vec<Endpoint>>>;
+/// What is read of partitions for the items that are looked at together.
+#[derive(Debug, Default)]
+struct About {
+    endpoints: HashMap<OrgId, Arc<Vec<Endpoint>>>,
+    /// How many people each workspace has.
+    people: HashMap<Key, u64>,
+}
 
 impl<'a> Sight<'a> {
     fn finding(&self, problem: Problem, says: impl Into<String>, repair: Option<Vec<Change>>) -> Finding {
@@ -216,6 +226,29 @@ impl<'a> Sight<'a> {
         });
     }
 
+    /// Requires the row of a record in a list, exactly so: that of the latest version, if it is in both places.
+    fn has_row(&mut self, list: List, id: Uuid, derived: Item, what: &'static str) {
+        let places = row_places(list, id);
+        let [at, spread] = places.clone();
+        let guard = self.guard();
+        self.check(places.clone(), move |known| {
+            let latest = newest_row(known, &places);
+            let is_so = latest.is_some_and(|(place, found)| {
+                let mut derived = derived.clone();
+                place.clone().insert_into(&mut derived);
+                is_same_row(found, &derived)
+            });
+            if is_so {
+                return Vec::new();
+            }
+            let (problem, says) = match latest {
+                None => (Problem::NoRow, format!("has no {what}: {at}")),
+                Some((place, _)) => (Problem::WrongRow, format!("has a wrong {what}: {place}")),
+            };
+            vec![(problem, says, Some(vec![Change::Put(derived), Change::Delete(spread), guard]))]
+        });
+    }
+
     fn is_due(&mut self, entry: Key, what: &'static str) {
         let guard = self.guard();
         self.check([entry.clone()], move |known| {
@@ -247,7 +280,7 @@ impl<'a> Sight<'a> {
 
     /// The endpoints of an organization, if any of its events is inspected.
     fn endpoints(&self, org: OrgId) -> Arc<Vec<Endpoint>> {
-        self.endpoints.get(&org).cloned().unwrap_or_default()
+        self.about.endpoints.get(&org).cloned().unwrap_or_default()
     }
 
     fn guard(&self) -> Change {
@@ -266,6 +299,16 @@ fn unchanged(key: Key, found: Option<&Item>) -> Change {
             values: Vec::new(),
         }),
     }
+}
+
+/// Where a row may be.
+fn row_places(list: List, id: Uuid) -> [Key; 2] {
+    [keys::row(list.0, list.1, id), spread_row(list, id)]
+}
+
+fn newest_row<'a>(known: &'a Known, places: &'a [Key]) -> Option<(&'a Key, &'a Item)> {
+    let found = places.iter().filter_map(|place| Some((place, known.get(place)?)));
+    found.max_by_key(|(_, row)| number::<u64>(row, VERSION))
 }
 
 /// A row has the version of its record that wrote it, which need not be the last.
@@ -367,9 +410,9 @@ impl<'a> Inspector<'a> {
     }
 
     async fn look(&self, items: &[Item]) -> Result<Vec<Finding>, StoreError> {
-        let (now, endpoints) = (Timestamp::now(), self.endpoints_for(items).await?);
+        let (now, about) = (Timestamp::now(), self.about(items).await?);
         let (mut found, mut checks) = (Vec::new(), Vec::new());
-        for sight in items.iter().filter_map(|item| self.sight(item, now, &endpoints)) {
+        for sight in items.iter().filter_map(|item| self.sight(item, now, &about)) {
             found.extend(sight.findings);
             checks.extend(sight.checks);
         }
@@ -381,22 +424,33 @@ impl<'a> Inspector<'a> {
         Ok(found)
     }
 
-    async fn endpoints_for(&self, items: &[Item]) -> Result<Endpoints, StoreError> {
-        let places = items.iter().filter_map(|item| Place::of(&Key::of(item)?));
-        let events = places.filter(|place| place.kind == RecordKind::Event);
-        let orgs: BTreeSet<OrgId> = events.filter_map(|place| place.org).collect();
-        let mut endpoints = Endpoints::new();
-        for org in orgs.into_iter().filter(|org| self.only.is_none_or(|only| only == *org)) {
+    async fn about(&self, items: &[Item]) -> Result<About, StoreError> {
+        let keys = items.iter().filter_map(|item| Some((Place::of(&Key::of(item)?)?, Key::of(item)?)));
+        let is_asked_for = |place: &Place| self.only.is_none_or(|only| place.org == Some(only));
+        let (mut orgs, mut people) = (BTreeSet::new(), Vec::new());
+        for (place, key) in keys.filter(|(place, _)| is_asked_for(place)) {
+            match place.kind {
+                RecordKind::Event => orgs.extend(place.org),
+                RecordKind::Workspace => {
+                    let query = Query::of(key.partition().to_owned()).beginning(keys::people());
+                    people.push(async move { Ok::<_, StoreError>((key, self.store.count(query).await?)) });
+                }
+                _ => {}
+            }
+        }
+        let people = stream::iter(people).buffer_unordered(limits::BATCHES_AT_ONCE).try_collect().await?;
+        let mut about = About { people, ..About::default() };
+        for org in orgs {
             // Its own inspection reports an unreadable endpoint.
             let items = self.store.all(Query::of(keys::endpoints(org))).await?;
             let read = items.into_iter().filter_map(|item| from_versioned_item::<Endpoint>(item).ok());
-            endpoints.insert(org, Arc::new(read.map(Versioned::into_inner).collect()));
+            about.endpoints.insert(org, Arc::new(read.map(Versioned::into_inner).collect()));
         }
-        Ok(endpoints)
+        Ok(about)
     }
 
     /// What an item says of itself and others. None if it may be gone at any moment, or is not asked for.
-    fn sight<'i>(&self, item: &'i Item, now: Timestamp, endpoints: &'i Endpoints) -> Option<Sight<'i>> {
+    fn sight<'i>(&self, item: &'i Item, now: Timestamp, about: &'i About) -> Option<Sight<'i>> {
         let key = Key::of(item)?;
         let place = Place::of(&key);
         let org = place.as_ref().and_then(|place| place.org).or_else(|| people::organization_of(item, place.as_ref()));
@@ -407,7 +461,7 @@ impl<'a> Inspector<'a> {
             return None;
         }
         let kind = place.as_ref().map(|place| place.kind);
-        let mut sight = Sight { item, key, kind, now, endpoints, findings: Vec::new(), checks: Vec::new() };
+        let mut sight = Sight { item, key, kind, now, about, findings: Vec::new(), checks: Vec::new() };
         match place {
             None => sight.wrong(Problem::UnknownItem, "is nothing that this release of the service writes"),
             Some(place) => look_at(&mut sight, &place),

@@ -25,6 +25,7 @@ pub(super) fn look(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
         RecordKind::ContactReference => contact_reference(sight, org),
         RecordKind::Workspace => workspace(sight, org),
         RecordKind::Person => person(sight, org, place),
+        RecordKind::PersonPointer => person_pointer(sight, org, place),
         RecordKind::Proposal => proposal(sight, org),
         RecordKind::ProposalSnapshot => {
             let is_readable = decompressed(sight.item, proposals::COPY, limits::PROPOSED_BYTES_MAX).is_some();
@@ -59,11 +60,8 @@ pub(super) fn listed<R: Record>(sight: &mut Sight<'_>, org: OrgId) -> Option<Ver
         sight.wrong(Problem::Misplaced, format!("has the record with the id {}", record.record_id().into()));
         return None;
     }
-    sight.derives(
-        record::list_row(org, &*record, record.version()),
-        [Problem::NoRow, Problem::WrongRow],
-        "row in its list",
-    );
+    let row = record::list_row(org, &*record, record.version());
+    sight.has_row((org, R::ROWS), record.record_id().into(), row, "row in its list");
     Some(record)
 }
 
@@ -115,19 +113,19 @@ fn contact_reference(sight: &mut Sight<'_>, org: OrgId) {
 
 fn workspace(sight: &mut Sight<'_>, org: OrgId) {
     let Some(workspace) = listed::<Workspace>(sight, org) else { return };
-    let (id, row) = (workspace.id().uuid(), keys::row(org, Rows::WorkspacePeople, workspace.id().uuid()));
-    let (count, guard) = (workspace.people_count, sight.guard());
-    sight.check([row.clone()], move |known| {
-        if known.underway.people.contains(&(org, id)) || workspaces::people_in_row(known.get(&row)).len() == count {
+    let (id, count, guard) = (workspace.id().uuid(), workspace.people_count, sight.guard());
+    let Some(people) = sight.about.people.get(&sight.key).copied() else { return };
+    sight.check([], move |known| {
+        if known.underway.people.contains(&(org, id)) || u64::try_from(count) == Ok(people) {
             return Vec::new();
         }
         let recount = keys::due_unique(Timestamp::now(), Due::People, org, id).into_item();
-        let says = format!("has another number of people than its row of people: {row}");
-        vec![(Problem::WrongRow, says, Some(vec![Change::Put(recount), guard]))]
+        let says = format!("says that it has {count} people, and has {people}");
+        vec![(Problem::WrongCount, says, Some(vec![Change::Put(recount), guard]))]
     });
 }
 
-/// A workspace's row of people must have this person.
+/// There must be a pointer from the person to the workspace.
 fn person(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     let (Some(workspace), Some(contact)) = (place.first_id(), place.ids.get(1).copied().map(ContactId::from)) else {
         return sight.unreadable();
@@ -137,16 +135,21 @@ fn person(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     }
     owner(sight, Some(keys::workspace(org, workspace.into())), "its workspace");
     refers_to_contacts(sight, org, [contact]);
-    let (row, guard) = (keys::row(org, Rows::WorkspacePeople, workspace), sight.guard());
-    sight.check([row.clone()], move |known| {
-        let found = known.get(&row);
-        if known.underway.people.contains(&(org, workspace)) || workspaces::people_in_row(found).contains(&contact) {
+    let (pointer, guard) = (keys::person_pointer(org, contact, workspace.into()), sight.guard());
+    sight.check([pointer.clone()], move |known| {
+        if known.underway.people.contains(&(org, workspace)) || known.has(&pointer) {
             return Vec::new();
         }
-        let recount = keys::due_unique(Timestamp::now(), Due::People, org, workspace).into_item();
-        let problem = if found.is_some() { Problem::WrongRow } else { Problem::NoRow };
-        vec![(problem, format!("is not in the row of people: {row}"), Some(vec![Change::Put(recount), guard]))]
+        let repair = vec![Change::Put(pointer.clone().into_item()), guard];
+        vec![(Problem::NoPointer, format!("has no pointer to the workspace: {pointer}"), Some(repair))]
     });
+}
+
+fn person_pointer(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
+    let [contact, workspace] = place.ids[..] else { return sight.unreadable() };
+    let person = keys::person(org, workspace.into(), contact.into());
+    let says = "leads to a workspace whose people the contact is not one of";
+    sight.derives_from(person, Problem::PointerWithoutRecord, says, |_| true);
 }
 
 fn proposal(sight: &mut Sight<'_>, org: OrgId) {
@@ -232,7 +235,7 @@ fn row(sight: &mut Sight<'_>, org: OrgId, place: &Place) {
     };
     let record = match rows {
         Rows::Contacts => keys::contact(org, ContactId::from(id)),
-        Rows::Workspaces | Rows::WorkspacePeople => keys::workspace(org, id.into()),
+        Rows::Workspaces => keys::workspace(org, id.into()),
         Rows::Agreements | Rows::AgreementDocuments => keys::agreement(org, id.into()),
         Rows::Proposals => keys::proposal(org, id.into()),
         Rows::Movements => keys::movement(org, id.into()),

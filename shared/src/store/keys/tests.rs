@@ -73,6 +73,7 @@ fn of_organization(org: OrgId) -> Vec<(Kind, Key)> {
         (Kind::Contact, keys::contact(org, id().into())),
         (Kind::ContactReference, keys::contact_reference(org, &reference)),
         (Kind::Workspace, keys::workspace(org, id().into())),
+        (Kind::PersonPointer, keys::person_pointer(org, id().into(), id().into())),
         (Kind::Person, keys::person(org, id().into(), id().into())),
     ]
 }
@@ -125,6 +126,8 @@ fn of_payments(org: OrgId) -> Vec<(Kind, Key)> {
     ]
 }
 
+const NOW: i64 = 1_790_000_000_000;
+
 fn of_funding(org: OrgId) -> Vec<(Kind, Key)> {
     let (place, reference) = (Place::new(7).unwrap(), reference());
     vec![
@@ -136,7 +139,14 @@ fn of_funding(org: OrgId) -> Vec<(Kind, Key)> {
         (Kind::TrustPointer, keys::trust_pointer(org, id().into())),
         (Kind::TrustReference, keys::trust_reference(org, &reference)),
         (Kind::Row, keys::row(org, Rows::Contacts, id())),
-        (Kind::RowsWritten, keys::log_entry(org, Rows::Contacts, 1_790_000_000_000, id())),
+        (Kind::SpreadRow, keys::with_sort(keys::spread_rows(org, Rows::Contacts, 7), &id().to_string())),
+        (Kind::RowsAreSpread, keys::rows_are_spread(org, Rows::Contacts)),
+        (Kind::RowsWritten, keys::with_sort(keys::log(org, Rows::Contacts), &keys::log_entry(NOW, id()))),
+        (
+            Kind::SpreadRowsWritten,
+            keys::with_sort(keys::spread_log(org, Rows::Contacts, 7), &keys::log_entry(NOW, id())),
+        ),
+        (Kind::LogIsSpread, keys::log_is_spread(org, Rows::Contacts)),
         (Kind::RowsStored, keys::stored_rows(org, Rows::Contacts)),
     ]
 }
@@ -156,6 +166,18 @@ fn every_key_is_read_as_what_it_was_written_for() {
     for rows in Rows::ALL {
         assert_eq!(ItemPlace::of(&keys::row(org, rows, Uuid::now_v7())).and_then(|place| place.rows), Some(rows));
     }
+}
+
+/// So a reader finds it whatever it reads from.
+#[test]
+fn the_marks_of_a_spread_list_come_before_all_rows_and_behind_all_entries_of_the_log() {
+    let (org, rows) = (OrgId::new(), Rows::Contacts);
+    let first = keys::row(org, rows, Uuid::nil());
+    let mark = keys::rows_are_spread(org, rows);
+    assert!(mark.partition() == first.partition() && mark.sort() < first.sort());
+    let mark = keys::log_is_spread(org, rows);
+    assert_eq!(mark.partition(), keys::log(org, rows));
+    assert!(*mark.sort() > *keys::log_entry(999_999_999_999_999, Uuid::max()));
 }
 
 #[test]

@@ -11,6 +11,8 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
+use super::snapshots::List;
+use super::spread::{part_of, spread_row};
 use super::{AT, ID, OwnedRow};
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
@@ -40,9 +42,16 @@ pub(in crate::store) struct RowWrite {
     pub row: Option<Item>,
 }
 
-/// How many entries the changes of a transaction get in logs: one for each list.
-pub(in crate::store) fn count_of_entries<'a>(changes: impl IntoIterator<Item = &'a Change>) -> usize {
-    changes.into_iter().filter_map(Listed::of).map(|listed| listed.rows).collect::<BTreeSet<_>>().len()
+/// How many changes the log adds to those of a transaction: an entry for each list, and the second place of each row
+/// that is deleted.
+pub(in crate::store) fn count_of_added(changes: &[Change]) -> usize {
+    let lists: BTreeSet<Rows> = changes.iter().filter_map(Listed::of).map(|listed| listed.rows).collect();
+    lists.len() + changes.iter().filter_map(second_place_of_deleted).count()
+}
+
+fn second_place_of_deleted(change: &Change) -> Option<Key> {
+    let Change::Row(RowWrite { org, rows, id, row: None, .. }) = change else { return None };
+    Some(spread_row((*org, *rows), *id))
 }
 
 /// What a change writes of a list.
@@ -75,8 +84,13 @@ impl Listed {
     }
 }
 
-/// The changes with an entry in the log of each list whose rows they write, all stamped alike.
-pub(in crate::store) fn logged(mut changes: Vec<Change>, now: Timestamp) -> Vec<Change> {
+/// The changes with an entry in the log of each list whose rows they write, all stamped alike. Those of a list that is
+/// spread go to its parts.
+pub(in crate::store) fn logged(
+    mut changes: Vec<Change>,
+    now: Timestamp,
+    is_spread: impl Fn(List) -> bool,
+) -> Vec<Change> {
     let listed: Vec<Listed> = changes.iter().filter_map(Listed::of).collect();
     let Some(stamp) = listed.iter().map(|listed| listed.stamp_before.map_or(i64::MIN, |before| before + 1)).max()
     else {
@@ -89,16 +103,28 @@ pub(in crate::store) fn logged(mut changes: Vec<Change>, now: Timestamp) -> Vec<
         {
             item.insert(STAMP.to_owned(), AttributeValue::N(stamp.to_string()));
         }
+        if let Change::Row(RowWrite { org, rows, id, row: Some(row), .. }) = change
+            && is_spread((*org, *rows))
+        {
+            spread_row((*org, *rows), *id).insert_into(row);
+        }
     }
-    let mut entries: BTreeMap<(OrgId, Rows), Vec<Written>> = BTreeMap::new();
+    let second_places: Vec<Change> = changes.iter().filter_map(second_place_of_deleted).map(Change::Delete).collect();
+    changes.extend(second_places);
+    let mut entries: BTreeMap<List, Vec<Written>> = BTreeMap::new();
     for Listed { org, rows, written, .. } in listed {
         entries.entry((org, rows)).or_default().push(written);
     }
-    changes.extend(entries.iter().map(|((org, rows), written)| Change::Put(entry(*org, *rows, stamp, written))));
+    changes.extend(entries.iter().map(|(list, written)| {
+        let id = Uuid::now_v7();
+        let partition =
+            if is_spread(*list) { keys::spread_log(list.0, list.1, part_of(id)) } else { keys::log(list.0, list.1) };
+        Change::Log(list.0, list.1, entry(keys::with_sort(partition, &keys::log_entry(stamp, id)), stamp, written))
+    }));
     changes
 }
 
-fn entry(org: OrgId, rows: Rows, stamp: i64, written: &[Written]) -> Item {
+fn entry(at: Key, stamp: i64, written: &[Written]) -> Item {
     let written = Packer::of_layout(LAYOUT).each(written, |packer, Written { id, version, row }| {
         let packer = packer.id(*id).number(*version);
         match row {
@@ -107,7 +133,7 @@ fn entry(org: OrgId, rows: Rows, stamp: i64, written: &[Written]) -> Item {
         }
     });
     let drop_at = stamp / 1000 + i64::try_from(limits::LOG_KEPT.as_secs()).unwrap_or(i64::MAX);
-    let mut item = keys::log_entry(org, rows, stamp, Uuid::now_v7()).into_item();
+    let mut item = at.into_item();
     item.insert(WRITTEN.to_owned(), AttributeValue::B(Blob::new(written.into_bytes())));
     item.insert(DROP_AT.to_owned(), AttributeValue::N(drop_at.to_string()));
     item
@@ -185,17 +211,18 @@ mod tests {
         let other = Change::Create(keys::contact(org, ContactId::new()).into_item());
         let rows = writes.iter().cloned().map(Change::Row);
         let changes: Vec<Change> = records.into_iter().chain([other]).chain(rows).collect();
-        assert_eq!(count_of_entries(&changes), 2);
-        let logged = logged(changes, now);
+        assert_eq!(count_of_added(&changes), 3, "two entries, and the second place of the deleted row");
+        let logged = logged(changes, now, |_| false);
 
         let stamps: Vec<Option<i64>> = logged[..4]
             .iter()
             .map(|change| if let Change::Create(item) = change { stamp_of(item) } else { unreachable!("a record") })
             .collect();
         assert_eq!(stamps, [Some(ahead + 1), Some(ahead + 1), Some(ahead + 1), None], "above each record's last");
-        let entries: Vec<&Item> = logged[7..]
+        assert_eq!(logged[7], Change::Delete(spread_row((org, Rows::Workspaces), writes[2].id)));
+        let entries: Vec<&Item> = logged[8..]
             .iter()
-            .map(|change| if let Change::Put(item) = change { item } else { unreachable!() })
+            .map(|change| if let Change::Log(.., item) = change { item } else { unreachable!() })
             .collect();
         let [contacts, workspaces] = entries[..] else { panic!("one for each list") };
         let expected = |write: &RowWrite| Written {
@@ -208,6 +235,32 @@ mod tests {
         let from = keys::logged_from(ahead + 1);
         assert!(Key::of(contacts).unwrap().sort() > from.as_str());
         assert!(Key::of(contacts).unwrap().sort() < keys::logged_from(ahead + 2).as_str());
+    }
+
+    #[test]
+    fn the_rows_and_entries_of_a_spread_list_go_to_its_parts() {
+        let (org, now) = (OrgId::new(), Timestamp::now());
+        let writes = [
+            write(org, Rows::Contacts, 1, None, Some("ada")),
+            write(org, Rows::Contacts, 2, None, None),
+            write(org, Rows::Workspaces, 1, None, Some("harbor")),
+        ];
+        let changes: Vec<Change> = writes.iter().cloned().map(Change::Row).collect();
+        let logged = logged(changes, now, |list| list == (org, Rows::Contacts));
+        let key = |change: &Change| match change {
+            Change::Row(RowWrite { row: Some(item), .. }) | Change::Log(.., item) => Key::of(item),
+            Change::Delete(key) => Some(key.clone()),
+            _ => None,
+        };
+        let keys: Vec<Option<Key>> = logged.iter().map(key).collect();
+        assert_eq!(keys[0], Some(spread_row((org, Rows::Contacts), writes[0].id)));
+        assert_eq!(keys[2], Some(keys::row(org, Rows::Workspaces, writes[2].id)), "another list");
+        assert_eq!(keys[3], Some(spread_row((org, Rows::Contacts), writes[1].id)), "beside the undivided one");
+        let parts: Vec<String> =
+            super::super::spread::parts().map(|part| keys::spread_log(org, Rows::Contacts, part)).collect();
+        assert!(keys[4].as_ref().is_some_and(|key| parts.iter().any(|part| part == key.partition())), "{keys:?}");
+        assert_eq!(keys[5].as_ref().map(Key::partition), Some(keys::log(org, Rows::Workspaces).as_str()));
+        assert_eq!(keys.len(), 6);
     }
 
     #[test]
@@ -226,8 +279,8 @@ mod tests {
             ("formal_name".to_owned(), text("Harbor Trust".to_owned())),
         ]);
         let changes = vec![Change::Replace(record.clone(), 1)];
-        assert_eq!(count_of_entries(&changes), 1);
-        let [Change::Replace(written, 1), Change::Put(entry)] = &logged(changes, now)[..] else {
+        assert_eq!(count_of_added(&changes), 1);
+        let [Change::Replace(written, 1), Change::Log(.., entry)] = &logged(changes, now, |_| false)[..] else {
             panic!("two changes")
         };
         assert_eq!(stamp_of(written), Some(stamped + 1), "above the record's last stamp");
@@ -247,6 +300,6 @@ mod tests {
     #[test]
     fn a_transaction_without_rows_is_left_as_it_is() {
         let changes = vec![Change::Create(keys::contact(OrgId::new(), ContactId::new()).into_item())];
-        assert_eq!(logged(changes.clone(), Timestamp::now()), changes);
+        assert_eq!(logged(changes.clone(), Timestamp::now(), |_| false), changes);
     }
 }

@@ -8,6 +8,7 @@ mod row_files;
 #[cfg(test)]
 mod simulation;
 mod snapshots;
+mod spread;
 mod stored;
 
 use std::fmt::Display;
@@ -23,9 +24,10 @@ use crate::wire::page::{Order, Page, PageRequest, Shelf};
 
 pub(super) use held_row::{HeldRow, OwnedRow};
 use held_rows::HeldRows;
-pub(super) use log::{RowWrite, count_of_entries, logged};
+pub(super) use log::{RowWrite, count_of_added, logged};
 pub use row_files::RowFileStore;
-pub(super) use snapshots::Snapshots;
+pub(super) use snapshots::{List, Snapshots};
+pub(super) use spread::spread_row;
 
 pub(super) const ID: &str = "id";
 pub(super) const TEXT: &str = "s";

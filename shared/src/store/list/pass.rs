@@ -3,7 +3,7 @@
 //! Rows sort by ids, which begin with their time. Nothing says how many rows a time has, so ranges are found on the way:
 //! while there is room for another, the last one is split where a few more responses as wide as the one before should
 //! end. What remains of a range that was too long is split again, so ranges end up balanced, whether records came
-//! evenly, in an import, or both.
+//! evenly, in an import, or both. Each part of a list that is [spread](super::spread) is one more range at first.
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use uuid::Uuid;
@@ -11,10 +11,12 @@ use uuid::Uuid;
 use super::ID;
 use super::held_rows::HeldRows;
 use super::log::Written;
+use super::snapshots::List;
+use super::spread;
 use crate::domain::ids::OrgId;
 use crate::limits;
 use crate::store::item::{Item, VERSION, text};
-use crate::store::keys::{self, Key, Rows, SORT};
+use crate::store::keys::{self, Key, PARTITION, Rows, SORT};
 use crate::store::query::Query;
 use crate::store::record_kind::OwnRows;
 use crate::store::{Store, StoreError};
@@ -22,7 +24,7 @@ use crate::store::{Store, StoreError};
 /// A pass over the rows of a list.
 #[derive(Debug)]
 pub(super) struct Pass {
-    partition: String,
+    list: List,
     own: Option<OwnRows>,
     attributes: Vec<&'static str>,
     read: Vec<Written>,
@@ -31,7 +33,7 @@ pub(super) struct Pass {
 
 /// Rows behind a key, up to an id.
 #[derive(Debug, Clone, PartialEq)]
-struct Range {
+pub(super) struct Range {
     after: Item,
     to: Option<u128>,
     /// How far apart the ids of the response before were.
@@ -52,8 +54,14 @@ impl Range {
         (Self { to: Some(middle), ..self.clone() }, Some(Self { after, ..self }))
     }
 
-    fn query<'a>(&self, all: Query<'a>) -> Query<'a> {
-        let from = text(&self.after, SORT).unwrap_or_default();
+    /// All rows of a partition.
+    fn all(partition: String) -> Self {
+        Self { after: keys::with_sort(partition, &Uuid::nil().to_string()).into_item(), to: None, width: 0 }
+    }
+
+    fn query<'a>(&self, attributes: &'a [&'a str]) -> Query<'a> {
+        let [partition, from] = [PARTITION, SORT].map(|name| text(&self.after, name).unwrap_or_default());
+        let all = Query::of(partition.to_owned()).only(attributes);
         match self.to {
             Some(to) => all.between(from, Uuid::from_u128(to)),
             None => all.from(from.to_owned()),
@@ -81,27 +89,25 @@ impl Pass {
     pub(super) fn new(org: OrgId, kind: Rows) -> Self {
         let own = kind.own();
         let attributes = own.iter().flat_map(|own| [SORT, ID, VERSION].iter().chain(own.attributes)).copied().collect();
-        Self { partition: keys::rows(org, kind), own, attributes, read: Vec::new(), unreadable: 0 }
+        Self { list: (org, kind), own, attributes, read: Vec::new(), unreadable: 0 }
     }
 
-    fn query(&self) -> Query<'_> {
-        Query::of(self.partition.clone()).only(&self.attributes)
-    }
-
-    /// Reads the first rows. Returns what is behind them, if there may be more.
-    pub(super) async fn begin(&mut self, store: &Store, rows_max: usize) -> Result<Option<Rest>, StoreError> {
+    /// Reads the first rows. Returns what there may be besides.
+    pub(super) async fn begin(&mut self, store: &Store, rows_max: usize) -> Result<Vec<Range>, StoreError> {
+        let (org, kind) = self.list;
         let limit = i32::try_from(rows_max).unwrap_or(i32::MAX);
-        let page = store.page_of(&self.query().limit(limit), None).await?;
+        let first = Query::of(keys::rows(org, kind)).only(&self.attributes).limit(limit);
+        let mut page = store.page_of(&first, None).await?;
+        let is_spread = spread::take_mark(&mut page.items, &keys::rows_are_spread(org, kind));
         let width = width_of(&page.items);
         self.take(page.items);
-        Ok(page.next.map(|after| Rest(Range { after, to: None, width })))
+        let parts = spread::parts().filter(|_| is_spread).map(|part| Range::all(keys::spread_rows(org, kind, part)));
+        Ok(page.next.map(|after| Range { after, to: None, width }).into_iter().chain(parts).collect())
     }
 
-    pub(super) async fn go_on(&mut self, store: &Store, rest: Rest, now: i64) -> Result<(), StoreError> {
-        let (mut waiting, newest) = (vec![rest.0], newest_at(now));
-        let query = Query::of(self.partition.clone());
+    pub(super) async fn go_on(&mut self, store: &Store, rest: Vec<Range>, now: i64) -> Result<(), StoreError> {
+        let (mut waiting, newest) = (rest, newest_at(now));
         let attributes = self.attributes.clone();
-        let query = query.only(&attributes);
         let mut under_way = FuturesUnordered::new();
         loop {
             while under_way.len() + waiting.len() < limits::ROW_RANGES_AT_ONCE
@@ -115,7 +121,7 @@ impl Pass {
                     break;
                 }
             }
-            under_way.extend(waiting.drain(..).map(|range| read_range(store, query.clone(), range)));
+            under_way.extend(waiting.drain(..).map(|range| read_range(store, &attributes, range)));
             let Some(answer) = under_way.next().await else { return Ok(()) };
             let (items, rest) = answer?;
             waiting.extend(rest);
@@ -146,12 +152,12 @@ impl Pass {
     }
 }
 
-/// What a pass has not read yet.
-#[derive(Debug)]
-pub(super) struct Rest(Range);
-
-async fn read_range(store: &Store, query: Query<'_>, range: Range) -> Result<(Vec<Item>, Option<Range>), StoreError> {
-    let page = store.page_of(&range.query(query), Some(range.after.clone())).await?;
+async fn read_range(
+    store: &Store,
+    attributes: &[&'static str],
+    range: Range,
+) -> Result<(Vec<Item>, Option<Range>), StoreError> {
+    let page = store.page_of(&range.query(attributes), Some(range.after.clone())).await?;
     let width = width_of(&page.items);
     Ok((page.items, page.next.map(|after| Range { after, width, ..range })))
 }

@@ -2,7 +2,8 @@
 //!
 //! Every list must have what was acknowledged before it began, and no reader may see a record go back. Readers store their
 //! rows at any moment and forget them, and begin from any file that was stored, or pass over the rows in any order. Files
-//! may be lost or damaged, and entries expire. Writers, stamps, entries, rows, their columns and windows are those of the
+//! may be lost or damaged, and entries expire. At some moment a writer spreads the list, and the others get to know at
+//! any later one, readers by the marks. Writers, stamps, entries, rows, their columns and windows are those of the
 //! product; the table, time and defects are made up.
 
 use std::collections::BTreeMap;
@@ -10,10 +11,10 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use uuid::Uuid;
 
-use super::OwnedRow;
 use super::held_rows::{Columns, HeldRows};
-use super::log::{self, RowWrite, logged};
-use super::snapshots::{Readings, is_fresh, ms};
+use super::log::{self, RowWrite, Written, logged};
+use super::snapshots::{List, Readings, is_fresh, ms};
+use super::spread::{self, spread_row};
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -24,7 +25,7 @@ use crate::store::record;
 
 const BEGIN: i64 = 1_790_000_000_000;
 const RECORDS: usize = 2;
-const STEPS: usize = 160;
+const STEPS: usize = 240;
 /// Entries of one response. One of a pass has one row.
 const PAGE: usize = 2;
 
@@ -44,13 +45,24 @@ enum Defect {
     FilesAsOfStoring,
     /// A file is used although entries since may have expired.
     FilesOfAnyAge,
+    /// Who passes over the rows doesn't look for the mark.
+    RowsAreUndivided,
+    /// Who reads the log doesn't.
+    LogIsUndivided,
+    /// Who spreads the list writes to its parts before the marks are there.
+    MarksAfterWrites,
+    /// A writer deletes a row only where it would put it.
+    DeletionsInOnePlace,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    /// The newest version of each record, and its row if it is there.
-    records: BTreeMap<usize, (u64, Option<i64>, Option<Item>)>,
-    log: BTreeMap<String, Item>,
+    /// The newest version of each record, with its stamp, and whether it is there.
+    records: BTreeMap<usize, (u64, Option<i64>, bool)>,
+    rows: BTreeMap<Key, Item>,
+    log: BTreeMap<Key, Item>,
+    /// From when on the marks of a spread list are there.
+    marked_at: Option<i64>,
     /// Whether each version of a record deleted it.
     deletions: BTreeMap<(usize, u64), bool>,
     acknowledged: BTreeMap<usize, u64>,
@@ -67,6 +79,7 @@ struct File {
 
 struct Writer {
     skew: i64,
+    knows_spread: bool,
     /// The transaction under way: of which record, on which version, when it takes effect, and whether anybody hears of it.
     underway: Option<Underway>,
 }
@@ -81,6 +94,7 @@ struct Underway {
 
 struct Reader {
     skew: i64,
+    knows_spread: bool,
     rows: HeldRows,
     readings: Option<Readings>,
     passed_at: i64,
@@ -94,7 +108,16 @@ struct Reader {
 impl Reader {
     fn new(skew: i64) -> Self {
         let (rows, seen) = (HeldRows::default(), BTreeMap::new());
-        Self { skew, rows, readings: None, passed_at: 0, under_way: [None, None], seen, applied: 0 }
+        Self {
+            skew,
+            knows_spread: false,
+            rows,
+            readings: None,
+            passed_at: 0,
+            under_way: [None, None],
+            seen,
+            applied: 0,
+        }
     }
 }
 
@@ -103,6 +126,12 @@ struct Reading {
     before: Option<Readings>,
     acknowledged: BTreeMap<usize, u64>,
     of: Source,
+    /// The partitions of the log that are left to read, the last one first.
+    logs: Vec<String>,
+    /// Whether its parts are or were among them.
+    has_parts: bool,
+    /// The sort key from which on the log is read.
+    from: String,
     /// Where the next response begins.
     next: String,
     entries: Vec<Item>,
@@ -112,7 +141,8 @@ struct Reading {
 enum Source {
     /// The rows of records, in any order.
     Pass {
-        left: Vec<usize>,
+        left: Vec<Key>,
+        is_first: bool,
         rows: HeldRows,
     },
     File(File),
@@ -140,11 +170,12 @@ impl World {
         let skew_max = ms(limits::CLOCK_SKEW_MAX);
         let mut skew =
             || if rng.bool() { [skew_max, -skew_max][rng.usize(..2)] } else { rng.i64(-skew_max..=skew_max) };
-        let writers = (0..3).map(|_| Writer { skew: skew(), underway: None }).collect();
+        let writers = (0..3).map(|_| Writer { skew: skew(), knows_spread: false, underway: None }).collect();
         let readers = (0..2).map(|_| Reader::new(skew())).collect();
         let ids = (0..RECORDS).map(|_| Uuid::now_v7()).collect();
         // The rarest faults take lists that are answered side by side all the time.
-        let is_calm = [Defect::NoDeletionsKept, Defect::StampsMayFall].contains(&defect) || rng.bool();
+        let is_rare = [Defect::NoDeletionsKept, Defect::StampsMayFall].contains(&defect);
+        let is_calm = is_rare || rng.bool();
         Self { defect, is_calm, rng, now: BEGIN, org: OrgId::new(), ids, table: Table::default(), writers, readers }
     }
 
@@ -211,10 +242,10 @@ impl World {
             return;
         }
         let (record, commit_max) = (self.rng.usize(..RECORDS), ms(limits::COMMIT_MAX));
-        let (based_on, stamp, row) = self.table.records.get(&record).cloned().unwrap_or_default();
+        let (based_on, stamp, is_there) = self.table.records.get(&record).copied().unwrap_or_default();
         let version = based_on + 1;
         let id = self.ids[record];
-        let deletes = row.is_some() && self.rng.u8(..4) == 0;
+        let deletes = is_there && self.rng.u8(..4) == 0;
         let text = format!("{record}:{version}");
         let row = (!deletes).then(|| record::row_item(keys::row(self.org, Rows::Contacts, id), &text, version));
         let key = keys::contact(self.org, ContactId::from(id));
@@ -222,7 +253,8 @@ impl World {
         let write =
             RowWrite { org: self.org, rows: Rows::Contacts, id, record: key.clone(), version, stamp_before, row };
         let clock = Timestamp::from_unix_ms(self.now + self.writers[writer].skew).unwrap();
-        let changes = logged(vec![Change::Create(key.into_item()), Change::Row(write)], clock);
+        let is_spread = self.writes_spread(writer);
+        let changes = logged(vec![Change::Create(key.into_item()), Change::Row(write)], clock, |_| is_spread);
         // Most take effect at once, some at the last moment, a few so late that they were given up.
         let (delay, is_heard) = match self.rng.u8(..8) {
             0 => (commit_max, true),
@@ -234,6 +266,25 @@ impl World {
         self.writers[writer].underway = Some(Underway { record, based_on, effect_at, is_heard, changes });
     }
 
+    /// Whether a writer knows that the list is spread. One that the table throttles spreads it; an instance that begins
+    /// anew has yet to meet that.
+    fn writes_spread(&mut self, writer: usize) -> bool {
+        match self.rng.u8(..8) {
+            0 => {
+                let marked_at = if self.defect == Defect::MarksAfterWrites { self.now + 60_000 } else { self.now };
+                self.table.marked_at = self.table.marked_at.or(Some(marked_at));
+                self.writers[writer].knows_spread = true;
+            }
+            1 => self.writers[writer].knows_spread = false,
+            _ => {}
+        }
+        self.writers[writer].knows_spread
+    }
+
+    fn is_marked(&self) -> bool {
+        self.table.marked_at.is_some_and(|at| at <= self.now)
+    }
+
     fn commit(&mut self, writer: usize) {
         let Some(Underway { record, based_on, is_heard, changes, .. }) = self.writers[writer].underway.take() else {
             return;
@@ -241,13 +292,31 @@ impl World {
         if self.table.records.get(&record).map_or(0, |(version, ..)| *version) != based_on {
             return;
         }
-        let [Change::Create(item), Change::Row(write), Change::Put(entry)] = &changes[..] else {
-            unreachable!("{changes:?}")
-        };
         let version = based_on + 1;
-        self.table.records.insert(record, (version, number(item, STAMP), write.row.clone()));
-        self.table.deletions.insert((record, version), write.row.is_none());
-        self.table.log.insert(Key::of(entry).unwrap().sort().to_owned(), entry.clone());
+        for change in changes {
+            match change {
+                Change::Create(item) => {
+                    self.table.records.insert(record, (version, number(&item, STAMP), false));
+                }
+                Change::Row(RowWrite { row: Some(row), .. }) => {
+                    self.table.records.entry(record).and_modify(|(.., is_there)| *is_there = true);
+                    self.table.rows.insert(Key::of(&row).unwrap(), row);
+                }
+                Change::Row(write) => {
+                    self.table.rows.remove(&keys::row(write.org, write.rows, write.id));
+                }
+                Change::Delete(_) if self.defect == Defect::DeletionsInOnePlace => {}
+                Change::Delete(key) => {
+                    self.table.rows.remove(&key);
+                }
+                Change::Log(.., entry) => {
+                    self.table.log.insert(Key::of(&entry).unwrap(), entry);
+                }
+                other => unreachable!("{other:?}"),
+            }
+        }
+        let is_deleted = !self.table.records[&record].2;
+        self.table.deletions.insert((record, version), is_deleted);
         if is_heard {
             self.table.acknowledged.insert(record, version);
         }
@@ -271,15 +340,29 @@ impl World {
             (None, None) => self.pass(),
         };
         let acknowledged = self.table.acknowledged.clone();
-        let next = from.map_or_else(String::new, keys::logged_from);
-        Reading { began: now, before, acknowledged, of, next, entries: Vec::new() }
+        let from = from.map_or_else(String::new, keys::logged_from);
+        let has_parts = self.readers[at].knows_spread;
+        let mut logs = if has_parts { self.log_parts() } else { Vec::new() };
+        logs.push(keys::log(self.org, Rows::Contacts));
+        Reading { began: now, before, acknowledged, of, logs, has_parts, next: from.clone(), from, entries: Vec::new() }
+    }
+
+    fn list(&self) -> List {
+        (self.org, Rows::Contacts)
+    }
+
+    fn log_parts(&mut self) -> Vec<String> {
+        let mut parts: Vec<String> =
+            spread::parts().map(|part| keys::spread_log(self.org, Rows::Contacts, part)).collect();
+        self.rng.shuffle(&mut parts);
+        parts
     }
 
     /// Ranges are read side by side, so rows come in any order.
     fn pass(&mut self) -> Source {
-        let mut left: Vec<usize> = (0..RECORDS).collect();
+        let mut left: Vec<Key> = self.ids.iter().map(|id| keys::row(self.org, Rows::Contacts, *id)).collect();
         self.rng.shuffle(&mut left);
-        Source::Pass { left, rows: HeldRows::default() }
+        Source::Pass { left, is_first: true, rows: HeldRows::default() }
     }
 
     fn read(&mut self, at: usize) -> Result<(), String> {
@@ -296,30 +379,53 @@ impl World {
                 self.finish(at, begun, &reading);
                 return self.check(at, &reading.acknowledged);
             }
-            Source::Pass { mut left, mut rows } => {
-                let record = left.pop().unwrap();
-                if let Some((version, _, Some(row))) = self.table.records.get(&record) {
-                    rows.apply(self.ids[record], *version, Some(&OwnedRow::of(row)));
+            Source::Pass { mut left, is_first, mut rows } => {
+                if is_first && self.is_marked() && self.defect != Defect::RowsAreUndivided {
+                    left.extend(self.ids.iter().map(|id| spread_row(self.list(), *id)));
+                    self.rng.shuffle(&mut left);
                 }
-                if left.is_empty() { Source::Nothing(Some((rows, reading.began))) } else { Source::Pass { left, rows } }
+                let row = left.pop().and_then(|key| self.table.rows.get(&key));
+                if let Some(Written { id, version, row }) = row.and_then(Written::of_row) {
+                    rows.apply(id, version, row.as_ref());
+                }
+                if left.is_empty() {
+                    Source::Nothing(Some((rows, reading.began)))
+                } else {
+                    Source::Pass { left, is_first: false, rows }
+                }
             }
-            of => self.read_log(&mut reading.next, &mut reading.entries, of),
+            of => self.read_log(at, &mut reading, of),
         };
-        if matches!(reading.of, Source::Pass { .. }) && !reading.next.is_empty() {
-            reading = Reading { before: None, next: String::new(), entries: Vec::new(), ..reading };
+        if matches!(reading.of, Source::Pass { .. }) && reading.before.is_some() {
+            reading = Reading { before: None, entries: Vec::new(), ..reading };
         }
         self.readers[at].under_way[list] = Some(reading);
         Ok(())
     }
 
-    /// What is left to read after a response.
-    fn read_log(&mut self, next: &mut String, entries: &mut Vec<Item>, of: Source) -> Source {
-        let page: Vec<(&String, &Item)> = self.table.log.range(next.clone()..).take(PAGE).collect();
-        entries.extend(page.iter().map(|(_, entry)| (*entry).clone()));
+    /// What is left to read after a response. The mark comes with the last one of the undivided log.
+    fn read_log(&mut self, at: usize, reading: &mut Reading, of: Source) -> Source {
+        let log = reading.logs.last().cloned().unwrap_or_default();
+        let is_there = |key: &Key| key.partition() == log;
+        let from = keys::with_sort(log.clone(), &reading.next);
+        let page: Vec<(&Key, &Item)> =
+            self.table.log.range(from..).take_while(|(key, _)| is_there(key)).take(PAGE).collect();
+        reading.entries.extend(page.iter().map(|(_, entry)| (*entry).clone()));
         if let Some((last, _)) = page.last() {
-            *next = format!("{last}~");
+            reading.next = format!("{}~", last.sort());
         }
         if page.len() == PAGE {
+            return of;
+        }
+        reading.logs.pop();
+        reading.next = reading.from.clone();
+        let is_undivided = log == keys::log(self.org, Rows::Contacts);
+        let finds_mark = is_undivided && self.is_marked() && self.defect != Defect::LogIsUndivided;
+        if finds_mark && !reading.has_parts {
+            (reading.logs, reading.has_parts) = (self.log_parts(), true);
+            self.readers[at].knows_spread = true;
+        }
+        if !reading.logs.is_empty() {
             return of;
         }
         let Source::File(file) = of else { return Source::Nothing(None) };
@@ -395,6 +501,10 @@ fn each_part_of_the_protocol_is_needed() {
         Defect::StampsMayFall,
         Defect::FilesAsOfStoring,
         Defect::FilesOfAnyAge,
+        Defect::RowsAreUndivided,
+        Defect::LogIsUndivided,
+        Defect::MarksAfterWrites,
+        Defect::DeletionsInOnePlace,
     ] {
         let fault = (0..100_000).find_map(|seed| run(seed, defect).err());
         assert!(fault.is_some(), "{defect:?} is not found");

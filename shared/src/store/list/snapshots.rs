@@ -11,12 +11,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
+use futures_util::future::try_join_all;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::held_rows::{Columns, HeldRows};
 use super::log::{self, Written};
 use super::pass::Pass;
 use super::row_files::RowFiles;
+use super::spread::{self, SpreadLists};
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -101,7 +103,7 @@ impl Readings {
     }
 }
 
-type List = (OrgId, Rows);
+pub(in crate::store) type List = (OrgId, Rows);
 
 /// Locked while one list passes over the rows; the others wait for it.
 type Slot = Arc<AsyncMutex<Option<Arc<Snapshot>>>>;
@@ -114,6 +116,7 @@ pub(in crate::store) struct Snapshots(Arc<Shared>);
 struct Shared {
     held: Mutex<Held>,
     files: OnceLock<RowFiles>,
+    spread: SpreadLists,
 }
 
 #[derive(Debug, Default)]
@@ -144,6 +147,10 @@ impl Snapshots {
 
     pub(super) fn files(&self) -> Option<&RowFiles> {
         self.0.files.get()
+    }
+
+    pub(in crate::store) fn spread(&self) -> &SpreadLists {
+        &self.0.spread
     }
 
     pub(super) fn has_unstored(&self) -> bool {
@@ -214,7 +221,8 @@ impl OrgStore {
         let mut pass = Pass::new(self.org, kind);
         let rows_min = self.store.snapshots.files().map(|files| files.rows_min);
         let first = limits::FIRST_ROWS_MAX.min(rows_min.unwrap_or(usize::MAX));
-        if let Some(rest) = pass.begin(&self.store, first).await? {
+        let rest = pass.begin(&self.store, first).await?;
+        if !rest.is_empty() {
             if let Some(found) = self.begin_from_file(kind, now).await {
                 return Ok(found);
             }
@@ -227,10 +235,23 @@ impl OrgStore {
 
     /// What the log says from a stamp on.
     pub(super) async fn logged_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Written>, StoreError> {
-        let query = Query::of(keys::log(self.org, kind)).from(keys::logged_from(stamp_ms));
+        let (list, from) = ((self.org, kind), keys::logged_from(stamp_ms));
+        let entries = |partition| self.store.all(Query::of(partition).from(from.clone()));
+        let of_parts = || try_join_all(spread::parts().map(|part| entries(keys::spread_log(self.org, kind, part))));
+        let is_known = self.store.snapshots.spread().has(list);
+        let (mut found, mut of_all_parts) = if is_known {
+            futures_util::try_join!(entries(keys::log(self.org, kind)), of_parts())?
+        } else {
+            (entries(keys::log(self.org, kind)).await?, Vec::new())
+        };
+        let is_spread = spread::take_mark(&mut found, &keys::log_is_spread(self.org, kind));
+        if is_spread && !is_known {
+            self.store.snapshots.spread().add(list);
+            of_all_parts = of_parts().await?;
+        }
         let mut written = Vec::new();
-        for entry in self.store.all(query).await? {
-            written.extend(log::read(&entry)?);
+        for entry in found.iter().chain(of_all_parts.iter().flatten()) {
+            written.extend(log::read(entry)?);
         }
         Ok(written)
     }

@@ -13,4 +13,5 @@ mod papering;
 mod races;
 mod restart;
 mod restored;
+mod spread_lists;
 mod stored_rows;

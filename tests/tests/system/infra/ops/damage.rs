@@ -45,13 +45,24 @@ pub const DAMAGES: &[Damage] = &[
         let row = items.first("#CONTACTS", "");
         put(with(row, "sk", string(&Uuid::now_v7().to_string())))
     }),
-    repaired("a workspace one of whose people is not in its row", Problem::WrongRow, |items| {
-        let row = items.find("#WORKSPACEPEOPLE", "", |row| row.contains_key("p"));
-        let mut people = row["p"].as_bs().expect("people").clone();
-        people.pop();
-        let mut row = row.clone();
-        row.remove("p");
-        put(if people.is_empty() { row } else { with(&row, "p", AttributeValue::Bs(people)) })
+    repaired("a later row in a part of a spread list, with another text", Problem::WrongRow, |items| {
+        let row = items.first("#CONTACTS", "");
+        let (partition, id) = keys_of(row);
+        let part = id.parse::<Uuid>().expect("an id").as_bytes()[15] % 8;
+        let later = with(row, "v", AttributeValue::N("99".to_owned()));
+        put(moved(&with(&later, "s", string("another")), &format!("{partition}#{part}"), &id))
+    }),
+    repaired("a person without a pointer to the workspace", Problem::NoPointer, |items| {
+        deleted(items.first("#WORKSPACESOF#", ""))
+    }),
+    repaired("a pointer to a workspace that does not have the person", Problem::PointerWithoutRecord, |items| {
+        let (partition, _) = keys_of(items.first("#WORKSPACESOF#", ""));
+        put(bare(&partition, &Uuid::now_v7().to_string()))
+    }),
+    repaired("a workspace that says that it has one more person", Problem::WrongCount, |items| {
+        let workspace = items.first("#WORKSPACE#", ".");
+        let more = workspace["people_count"].as_n().expect("a number").parse::<u64>().expect("a number") + 1;
+        put(with(workspace, "people_count", AttributeValue::N(more.to_string())))
     }),
     repaired("an agreement without the row of its documents", Problem::NoRow, |items| {
         deleted(items.first("#AGREEMENTDOCUMENTS", ""))
