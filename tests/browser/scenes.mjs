@@ -699,6 +699,7 @@ export const SCENES = [
   { name: 'Trusts', path: '/app/trusts', says: ['Trusts', 'The Ellery Family Trust, dated March 14, 2026'] },
   { name: 'Trust', path: ({ funding }) => funding.trust, says: ['Settlors', 'Trustees', 'The Ellery Household', 'Documents', 'Change-of-title request'] },
   { name: 'Trust, new', path: ({ funding }) => funding.newTrust, says: ['New trust', 'Settlors', 'Trustees'], has: 'button:text-is("Create trust")' },
+  { name: 'Trust, new with its workspace', path: '/app/trusts/new', says: ['Use an existing workspace', 'First person'], has: 'button:text-is("Create trust")' },
   { name: 'Trust, refused', path: ({ funding }) => funding.newTrust, act: press('Create trust'), status: 422, has: '#formal_name[aria-invalid=true]' },
   { name: 'Funding, of another organization', as: 'colleague', path: ({ funding }) => funding.schedule, status: 404, says: 'There is nothing here' },
   { name: 'Agreement, payments', path: ({ payments: { id } }) => agreement({ id }), says: ['Payments', 'Broker fee', 'Says it was sent on 14 Mar 2026', '1 to review'], has: ['.payment .track.claim', '.payment .track.proof.confirmed'] },

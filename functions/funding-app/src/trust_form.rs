@@ -2,27 +2,28 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::done::redirect_with_notice;
+use pages::chosen;
+use pages::done::{redirect_with_notice, with_notice};
 use pages::fields::Fields;
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
-use pages::urls::{NEW_TRUST, TRUSTS, funding_url, trust_url, workspace_url};
+use pages::urls::{NEW_TRUST, funding_url, trust_url};
 use serde_json::{Map, Value as Json};
-use shared::domain::contact::Contact;
+use shared::domain::contact::{Contact, ContactKind, DisplayName};
 use shared::domain::ids::{ContactId, TrustId, WorkspaceId};
 use shared::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
-use shared::domain::workspace::Workspace;
+use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName};
 use shared::error::Error;
 use shared::limits;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
-use shared::service::trusts;
+use shared::service::trusts::{self, NamedPerson, TrustInForm};
 use shared::service::workspaces::WorkspaceQuery;
 use shared::web::{Form, Request};
-use shared::wire::fields::FieldErrors;
+use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
 use shared::wire::page::{Offset, Search};
 
@@ -33,33 +34,79 @@ form! {
     pub(crate) TRUST: TrustForm {
         name: Field::line("formal_name", "Formal name", 200)
             .hint("As documents name it, such as The Ellery Family Trust, dated March 14, 2026."),
+        workspace_name: Field::line("workspace_name", "Workspace", 200)
+            .called("The workspace’s name")
+            .hint("It keeps the people and the funding together. Left empty, it gets the trust’s name."),
         settlors: Field::choice("settlor.", "Settlors"),
         trustees: Field::choice("trustee.", "Trustees"),
+        person: Field::line("display_name.", "Name", 200).called("The name"),
+        kind: Field::choice("kind.", "Kind").called("The kind"),
+        email: Field::email("email.", "Email").called("The email address"),
+        is_settlor: Field::choice("is_settlor.", "Settlor").called("This person"),
+        is_trustee: Field::choice("is_trustee.", "Trustee"),
         reference: Field::key("external_reference", "Your reference", 200)
             .hint("Optional: the key of this trust in your own system, such as trust-3."),
     }
 }
 
+/// The page on which a member chooses an existing workspace.
+pub(crate) const CHOOSE_WORKSPACE: &str = "/app/trusts/new/workspace";
+
 const WORKSPACE: WorkspaceChoice = WorkspaceChoice {
-    path: NEW_TRUST,
+    path: CHOOSE_WORKSPACE,
     goes_on: NEW_TRUST,
     title: "New trust",
-    list: Crumb { url: TRUSTS, text: "Trusts" },
+    list: Crumb { url: NEW_TRUST, text: "New trust" },
     lead: "Which workspace runs its funding?",
-    without_any: "Every trust belongs to a workspace. Create one first.",
-    create: Crumb { url: "/app/workspaces#create", text: "Create a workspace" },
+    without_any: "A trust can also begin in a new workspace.",
+    create: Crumb { url: NEW_TRUST, text: "Begin in a new workspace" },
 };
+
+/// Those whom the form names. A trust that needs more gets them afterwards.
+const NAMED: [&str; 2] = ["1", "2"];
+
+/// The names of a person’s fields.
+struct PersonFields {
+    legend: &'static str,
+    name: String,
+    kind: String,
+    email: String,
+    is_settlor: String,
+    is_trustee: String,
+}
+
+impl PersonFields {
+    fn new(key: &str) -> Self {
+        Self {
+            legend: if key == NAMED[0] { "First person" } else { "Second person" },
+            name: TRUST.person.member(key),
+            kind: TRUST.kind.member(key),
+            email: TRUST.email.member(key),
+            is_settlor: TRUST.is_settlor.member(key),
+            is_trustee: TRUST.is_trustee.member(key),
+        }
+    }
+
+    fn is_in_use(&self, fields: &Fields) -> bool {
+        let typed = [&self.name, &self.email];
+        typed.iter().any(|name| !fields.value(name).is_empty() || fields.error(name).is_some())
+            || fields.error(&self.is_settlor).is_some()
+    }
+}
 
 #[derive(Template)]
 #[template(path = "trust_form.html")]
 struct FormPage {
     layout: Layout,
     notice: Option<Notice>,
-    workspace: Link,
+    /// None if one is made for it.
+    workspace: Option<Link>,
     action: String,
     hidden: Vec<(&'static str, String)>,
     people: Vec<Choice>,
-    add_people: String,
+    named: Vec<PersonFields>,
+    known: Vec<String>,
+    kinds: Vec<pages::fields::Choice>,
     fields: Fields,
     existing: Option<Existing>,
 }
@@ -70,19 +117,35 @@ struct Existing {
 }
 
 impl FormPage {
-    fn new(request: &Request, workspace: &Workspace, people: &[Contact], fields: Fields) -> Self {
-        let id = workspace.id();
+    fn new(
+        request: &Request,
+        workspace: Option<&Workspace>,
+        people: &[Contact],
+        known: Vec<String>,
+        fields: Fields,
+    ) -> Self {
+        let named: Vec<PersonFields> = NAMED.iter().map(|key| PersonFields::new(key)).collect();
+        let kind = |person: &PersonFields| (person.kind.clone(), ContactKind::Person.as_str().to_owned());
+        let link =
+            |workspace: &Workspace| Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() };
         Self {
             layout: Layout::new(request),
             notice: None,
-            workspace: Link { url: funding_url(id), text: workspace.name.as_str().to_owned() },
+            workspace: workspace.map(link),
             action: NEW_TRUST.to_owned(),
             hidden: Vec::new(),
             people: people_choices(people),
-            add_people: format!("{}/people", workspace_url(id)),
-            fields,
+            fields: fields.over(Fields::of(named.iter().map(kind))),
+            named,
+            known,
+            kinds: chosen::kinds(),
             existing: None,
         }
+    }
+
+    /// Whether those who are named are shown at once.
+    fn names_people(&self) -> bool {
+        self.people.is_empty() || self.named.iter().any(|person| person.is_in_use(&self.fields))
     }
 
     fn is_checked(&self, side: &str, id: &str) -> bool {
@@ -101,51 +164,115 @@ impl FormPage {
 struct Query {
     #[deserr(default)]
     workspace: Option<WorkspaceId>,
+}
+
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct WorkspacesQuery {
     #[deserr(default)]
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
     #[deserr(default)]
     offset: Offset,
 }
 
-pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
-    let query: Query = request.read_query()?;
-    match query.workspace {
-        None => {
-            let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
-            WORKSPACE.page(request, &query).await
-        }
-        Some(workspace) => new_page(request, workspace, Fields::default()).await,
-    }
+pub(crate) async fn choose_workspace(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: WorkspacesQuery = request.read_query()?;
+    let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
+    WORKSPACE.page(request, &query).await
 }
 
-async fn new_page(request: &Request, id: WorkspaceId, fields: Fields) -> Result<PageResponse, Error> {
-    let (workspace, people) = funding_review::people(request.signed_in()?.scope(), id).await?;
-    let page =
-        FormPage { hidden: vec![("workspace", id.to_string())], ..FormPage::new(request, &workspace, &people, fields) };
-    Ok(PageResponse::render(&page)?.showing([id.uuid()]))
+pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
+    let query: Query = request.read_query()?;
+    new_page(request, query.workspace, Fields::default()).await
+}
+
+async fn new_page(request: &Request, id: Option<WorkspaceId>, fields: Fields) -> Result<PageResponse, Error> {
+    let scope = request.signed_in()?.scope();
+    let within = async {
+        match id {
+            Some(id) => funding_review::people(scope, id).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let (within, known) = tokio::try_join!(within, chosen::known_names(scope))?;
+    let (workspace, people) = within.unzip();
+    let page = FormPage {
+        hidden: id.map(|id| ("workspace", id.to_string())).into_iter().collect(),
+        ..FormPage::new(request, workspace.as_ref(), &people.unwrap_or_default(), known, fields)
+    };
+    Ok(PageResponse::render(&page)?.showing(id.map(WorkspaceId::uuid)))
 }
 
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
-    let workspace: WorkspaceId = form.get("workspace").parse().map_err(|_| Error::not_found())?;
+    let known: Option<WorkspaceId> = match form.get("workspace") {
+        "" => None,
+        id => Some(id.parse().map_err(|_| Error::not_found())?),
+    };
     let id = submitted.new_id::<TrustId>();
     let again = async |errors: FieldErrors| {
         let fields = Fields::submitted(form, errors);
-        Ok(new_page(request, workspace, fields).await?.unprocessable())
+        Ok(new_page(request, known, fields).await?.unprocessable())
     };
-    let new = match read(form, workspace) {
-        Ok(new) => new,
-        Err(errors) => return again(errors).await,
+    let new = read(form, known.unwrap_or_else(WorkspaceId::new));
+    let workspace = match (&new, known) {
+        (Ok(new), None) => read_workspace(form, &new.formal_name).map(Some),
+        _ => Ok(None),
+    };
+    let (new, workspace, named) = match (new, workspace, read_named(form)) {
+        (Ok(new), Ok(workspace), Ok(named)) => (new, workspace, named),
+        (new, workspace, named) => {
+            let mut errors = new.err().unwrap_or_default();
+            errors.extend(workspace.err().unwrap_or_default());
+            errors.extend(named.err().unwrap_or_default());
+            return again(errors).await;
+        }
     };
     let title = format!("{} was created", new.formal_name.as_str());
-    let redirect = redirect_with_notice(&submitted, trust_url(id), &title, "Next: add what has to move.").await;
-    match submitted.run(|| trusts::create_with_id(&submitted, id, new.clone())).await {
-        Ok(_) => Ok(redirect.into()),
+    let line = "Next: add what has to move.";
+    let redirect = redirect_with_notice(&submitted, trust_url(id), &title, line).await;
+    let trust = TrustInForm { id, new, workspace, named };
+    match submitted.run(|| trusts::begin(&submitted, trust.clone())).await {
+        Ok(existing) if existing.is_empty() => Ok(redirect.into()),
+        Ok(existing) => {
+            let notice = Notice::new("good", title, [line.to_owned(), chosen::existing_used(&existing)]);
+            Ok(with_notice(&submitted, trust_url(id), &notice).await.into())
+        }
         Err(Error::Invalid(errors)) => again(errors).await,
         Err(Error::NotFound(errors)) if is_about_people(&errors) => again(errors).await,
         Err(error) => Err(error),
     }
+}
+
+/// The workspace that is made for the trust, which it is named like unless the form says otherwise.
+fn read_workspace(form: &Form, trust: &DisplayName) -> Result<NewWorkspace, FieldErrors> {
+    let typed = form.get(TRUST.workspace_name).trim();
+    let name = WorkspaceName::parse(if typed.is_empty() { trust.as_str() } else { typed });
+    name.map(|name| NewWorkspace { name })
+        .map_err(|(code, message)| FieldErrors::one(TRUST.workspace_name, code, message))
+}
+
+/// Those whom the form names.
+fn read_named(form: &Form) -> Result<Vec<NamedPerson>, FieldErrors> {
+    let (mut named, mut errors) = (Vec::new(), FieldErrors::default());
+    for key in NAMED {
+        let has = |field: String| !form.get(&field).trim().is_empty();
+        let [is_settlor, is_trustee] = [TRUST.is_settlor, TRUST.is_trustee].map(|field| has(field.member(key)));
+        let is_named = has(TRUST.person.member(key)) || has(TRUST.email.member(key));
+        if !is_named && !is_settlor && !is_trustee {
+            continue;
+        }
+        if !is_settlor && !is_trustee {
+            let message = "must be a settlor, a trustee, or both";
+            errors.extend(FieldErrors::one(TRUST.is_settlor.member(key), FieldCode::Required, message));
+        }
+        match form.read_new_of(&["display_name", "kind", "email"], key) {
+            Ok(new) => named.push(NamedPerson { key: key.to_owned(), new, is_settlor, is_trustee }),
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    if errors.is_empty() { Ok(named) } else { Err(errors) }
 }
 
 fn is_about_people(errors: &FieldErrors) -> bool {
@@ -191,8 +318,9 @@ async fn edit_page(
     notice: Option<Notice>,
 ) -> Result<PageResponse, Error> {
     let id: TrustId = request.path_id("id")?;
-    let TrustEdit { trust, workspace, people, papered } =
-        funding_review::trust_to_edit(request.signed_in()?.scope(), id).await?;
+    let scope = request.signed_in()?.scope();
+    let (edited, known) = tokio::try_join!(funding_review::trust_to_edit(scope, id), chosen::known_names(scope))?;
+    let TrustEdit { trust, workspace, people, papered } = edited;
     let (fields, version) = match typed {
         Some((fields, version)) => (fields, version.unwrap_or(trust.version())),
         None => (fields_of(&trust), trust.version()),
@@ -205,7 +333,7 @@ async fn edit_page(
             trust: Link { url: trust_url(id), text: trust.formal_name.as_str().to_owned() },
             papered,
         }),
-        ..FormPage::new(request, &workspace, &people, fields)
+        ..FormPage::new(request, Some(&workspace), &people, known, fields)
     };
     Ok(PageResponse::render(&page)?.showing([id.uuid()]))
 }
@@ -236,20 +364,24 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
         let page = edit_page(request, Some((Fields::submitted(form, errors), version)), None).await?;
         Ok(page.unprocessable())
     };
-    let changes = match read_changes(form) {
-        Ok(changes) => changes,
-        Err(errors) => return refused(errors).await,
+    let (changes, named) = match (read_changes(form), read_named(form)) {
+        (Ok(changes), Ok(named)) => (changes, named),
+        (changes, named) => {
+            let mut errors = changes.err().unwrap_or_default();
+            errors.extend(named.err().unwrap_or_default());
+            return refused(errors).await;
+        }
     };
     let expected = ExpectedVersion::OneOf(version.into_iter().collect());
     let line = "Documents that are drafted from now on have the new details.";
     let redirect = redirect_with_notice(&submitted, trust_url(id), "Changes saved", line).await;
-    match submitted.run(|| trusts::update(&submitted, id, &expected, changes.clone())).await {
+    match submitted.run(|| trusts::update_in_form(&submitted, id, &expected, changes.clone(), &named)).await {
         Ok(_) => Ok(redirect.into()),
         Err(Error::Invalid(errors)) => refused(errors).await,
         Err(Error::NotFound(errors)) if is_about_people(&errors) => refused(errors).await,
         Err(Error::StaleMatch) => {
             let TrustEdit { trust, .. } = funding_review::trust_to_edit(submitted.scope(), id).await?;
-            if trust.change(changes, request.now()) == *trust {
+            if named.is_empty() && trust.change(changes, request.now()) == *trust {
                 return Ok(redirect.into());
             }
             let title = "This trust has changed since you opened it";

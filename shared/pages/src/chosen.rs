@@ -1,17 +1,21 @@
 //! Whom a form chooses: a contact, or a new one that is made together with the choice.
 
-use shared::domain::contact::{ContactKind, NewContact};
+use std::collections::BTreeSet;
+
+use shared::domain::contact::{ContactKind, Email, ListedContact, NewContact};
 use shared::domain::ids::ContactId;
 use shared::error::Error;
-use shared::service::contacts;
+use shared::service::contacts::{self, ContactQuery};
+use shared::service::scope::Scope;
 use shared::web::{Form, SubmittedForm, Submitter};
 use shared::wire::fields::{FieldCode, FieldErrors};
-use shared::wire::page::Shelf;
+use shared::wire::page::{Offset, Order, Shelf};
 
 use crate::fields::Choice;
 use crate::form;
 use crate::labels::contact_kind_label;
 use crate::layout::{Link, Notice};
+use crate::pager::page_at;
 use crate::urls::{contact_url, encode_query_value};
 
 form! {
@@ -26,6 +30,8 @@ form! {
     }
 }
 
+/// How many contacts a notice names.
+const EXISTING_NAMED_MAX: usize = 3;
 /// The choice of a contact who is made with it.
 pub const NEW: &str = "new";
 /// Sent by the button that makes a contact in spite of its twin.
@@ -35,6 +41,27 @@ pub const ANYWAY: &str = "anyway";
 #[must_use]
 pub fn kinds() -> Vec<Choice> {
     ContactKind::ALL.iter().map(|&kind| Choice::new(kind.as_str(), contact_kind_label(kind))).collect()
+}
+
+/// The names of the newest contacts, which forms suggest where someone is named.
+pub async fn known_names(scope: &Scope) -> Result<Vec<String>, Error> {
+    let newest = ContactQuery::of_page(page_at(Offset::default()));
+    let found = contacts::list(scope, Order::NewestFirst, Shelf::Current, &newest).await?;
+    let names: BTreeSet<String> = found.data.iter().map(|found| found.display_name.as_str().to_owned()).collect();
+    Ok(names.into_iter().collect())
+}
+
+/// Who was a contact already and takes part by their typed name, so that nobody takes them for new ones.
+#[must_use]
+pub fn existing_used(existing: &[ListedContact]) -> String {
+    let shown = existing.iter().take(EXISTING_NAMED_MAX).map(|contact| {
+        let email = contact.email.as_ref().map_or("no email address", Email::as_str);
+        format!("{} ({email})", contact.display_name.as_str())
+    });
+    let more = existing.len().saturating_sub(EXISTING_NAMED_MAX);
+    let names: Vec<_> = shown.chain((more > 0).then(|| format!("{more} more"))).collect();
+    let what = if existing.len() == 1 { "an existing contact" } else { "existing contacts" };
+    format!("Uses {what}: {}.", names.join(", "))
 }
 
 /// Who is chosen.

@@ -52,6 +52,7 @@ pub mod own_templates;
 pub mod paper_signatures;
 pub mod papering;
 pub mod participants;
+pub mod parties;
 pub mod payments;
 pub mod precondition;
 pub mod proof_to_review;

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::domain::contact::ContactChanges;
+use crate::domain::contact::{ContactChanges, ListedContact, NewContact};
+use crate::domain::funding::input::ContactIds;
 use crate::domain::ids::{ContactId, TrustId, WorkspaceId};
 use crate::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
+use crate::domain::workspace::NewWorkspace;
 use crate::error::Error;
+use crate::service::parties::{Parties, PartyChoice};
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::workspaces;
-use crate::store::{Versioned, contacts as stored_contacts, trusts as stored};
+use crate::store::{Versioned, contacts as stored_contacts, trusts as stored, workspaces as stored_workspaces};
 use crate::wire::fields::{FieldCode, FieldErrors};
-use crate::wire::input::{NullablePatch, Patch};
+use crate::wire::input::{NullablePatch, OrDefault, Patch};
 use crate::wire::page::{Order, Page};
 
 pub use crate::store::trusts::TrustQuery;
@@ -62,7 +65,7 @@ pub enum Upserted {
 /// `workspace_id` and each contact; `wrong_workspace` when the trust is of another workspace.
 pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, Error> {
     let scope = by.scope();
-    check_references(scope, &new).await?;
+    check_references(scope, &new, true).await?;
     check_name(&new.formal_name).map_err(Error::Invalid)?;
     if let Some(reference) = &new.external_reference
         && let Some(holder) = scope.store().trust_with_reference(reference).await?
@@ -81,17 +84,116 @@ pub async fn create(by: &impl Writer, new: NewTrust) -> Result<Plan<Upserted>, E
     Ok(created(scope, TrustId::new(), new)?.map(Upserted::Created))
 }
 
-/// Creates a trust with the id from its form, never changing another: `taken` at `external_reference` if one has it.
-pub async fn create_with_id(by: &impl Writer, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
+fn is_settlor(person: &NamedPerson) -> bool {
+    person.is_settlor
+}
+
+fn is_trustee(person: &NamedPerson) -> bool {
+    person.is_trustee
+}
+
+/// A trust to be created in a form.
+#[derive(Debug, Clone)]
+pub struct TrustInForm {
+    /// Its id, from its form.
+    pub id: TrustId,
+    /// What it is.
+    pub new: NewTrust,
+    /// The workspace that is made for it, with the id that the new trust names. None if there is one.
+    pub workspace: Option<NewWorkspace>,
+    /// Who is named in the form besides those chosen.
+    pub named: Vec<NamedPerson>,
+}
+
+/// Somebody of a trust who is named in its form: the contact of that name, or a new one.
+#[derive(Debug, Clone)]
+pub struct NamedPerson {
+    /// What tells the person's fields from others'.
+    pub key: String,
+    /// Who it is.
+    pub new: NewContact,
+    /// Whether they settled the trust.
+    pub is_settlor: bool,
+    /// Whether they act for it.
+    pub is_trustee: bool,
+}
+
+/// The people who are named in a form, as contacts.
+struct Named<'a> {
+    parties: Parties,
+    people: &'a [NamedPerson],
+}
+
+impl<'a> Named<'a> {
+    async fn find(scope: &Scope, people: &'a [NamedPerson]) -> Result<Self, Error> {
+        let choice = |person: &NamedPerson| (person.key.clone(), PartyChoice::Named(person.new.clone()));
+        let parties = Parties::find(scope, &people.iter().map(choice).collect()).await?;
+        Ok(Self { parties, people })
+    }
+
+    fn who(&self, is_so: impl Fn(&NamedPerson) -> bool) -> impl Iterator<Item = ContactId> {
+        self.people
+            .iter()
+            .filter(move |person| is_so(person))
+            .filter_map(|person| self.parties.by_key.get(&person.key).copied())
+    }
+
+    /// The chosen people of a side, and those named.
+    fn with(
+        &self,
+        field: &str,
+        chosen: &[ContactId],
+        is_so: impl Fn(&NamedPerson) -> bool,
+    ) -> Result<ContactIds, Error> {
+        let all = ContactIds::new(chosen.iter().copied().chain(self.who(is_so)));
+        all.map_err(|(code, message)| Error::Invalid(FieldErrors::one(field, code, message)))
+    }
+
+    /// Makes the contacts that are new, and all of them people of the workspace.
+    async fn join<T>(&self, scope: &Scope, workspace: WorkspaceId, plan: Plan<T>) -> Result<Plan<T>, Error> {
+        if self.people.is_empty() {
+            return Ok(plan);
+        }
+        let before = workspaces::named_with_people(scope, workspace).await?;
+        let joining = workspaces::join(scope, &before, self.parties.by_key.values().copied())?;
+        Ok(self.make(scope, plan)?.join(joining, None))
+    }
+
+    fn make<T>(&self, scope: &Scope, plan: Plan<T>) -> Result<Plan<T>, Error> {
+        let made = self.parties.made.iter().map(|contact| stored_contacts::create(scope.call(), contact));
+        let shown = self.parties.made.iter().map(|contact| contact.id.uuid());
+        Ok(plan.change(made.collect::<Result<Vec<_>, _>>()?).showing(shown))
+    }
+}
+
+/// Creates a trust from its form, never changing another: `taken` at `external_reference` if one has it. Makes the
+/// workspace and the people that the form names with it, all or nothing. Returns the contacts that were there and take
+/// part by their typed names.
+pub async fn begin(by: &impl Writer, trust: TrustInForm) -> Result<Plan<Vec<ListedContact>>, Error> {
     let scope = by.scope();
-    check_references(scope, &new).await?;
+    let TrustInForm { id, mut new, workspace: new_workspace, named } = trust;
+    let workspace = new.workspace_id;
+    check_references(scope, &new, new_workspace.is_none()).await?;
     check_name(&new.formal_name).map_err(Error::Invalid)?;
     if let Some(reference) = &new.external_reference
         && scope.store().trust_with_reference(reference).await?.is_some()
     {
         return Err(reference_taken());
     }
-    created(scope, id, new)
+    let named = Named::find(scope, &named).await?;
+    let settlors = named.with("settlor_contact_ids", new.settlors(), is_settlor)?;
+    let trustees = named.with("trustee_contact_ids", new.trustees(), is_trustee)?;
+    let people: BTreeSet<ContactId> = settlors.as_slice().iter().chain(trustees.as_slice()).copied().collect();
+    (new.settlor_contact_ids, new.trustee_contact_ids) = (OrDefault(Some(settlors)), OrDefault(Some(trustees)));
+    let plan = created(scope, id, new)?;
+    let plan = match new_workspace {
+        None => named.join(scope, workspace, plan).await?,
+        Some(new) => {
+            let with_people = workspaces::new_with_people(scope, workspace, new, people).await?;
+            named.make(scope, plan)?.change([stored_workspaces::create(scope.call(), &with_people)?])
+        }
+    };
+    Ok(plan.with_output(named.parties.existing))
 }
 
 fn created(scope: &Scope, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
@@ -115,6 +217,17 @@ pub async fn update(
     expected: &ExpectedVersion,
     changes: TrustChanges,
 ) -> Result<Plan<(TrustInFull, u64)>, Error> {
+    update_in_form(by, id, expected, changes, &[]).await
+}
+
+/// Changes a trust from its form, with the people whom the form names besides those chosen.
+pub async fn update_in_form(
+    by: &impl Writer,
+    id: TrustId,
+    expected: &ExpectedVersion,
+    mut changes: TrustChanges,
+    named_people: &[NamedPerson],
+) -> Result<Plan<(TrustInFull, u64)>, Error> {
     let scope = by.scope();
     let named = changes.contacts();
     let trust = async { scope.store().trust(id).await.map_err(Error::from) };
@@ -137,7 +250,17 @@ pub async fn update(
         }
         return Err(reference_taken());
     }
-    change(scope, &before, changes).await
+    let named = Named::find(scope, named_people).await?;
+    for (field, side, is_so) in [
+        ("settlor_contact_ids", &mut changes.settlor_contact_ids, is_settlor as fn(&NamedPerson) -> bool),
+        ("trustee_contact_ids", &mut changes.trustee_contact_ids, is_trustee),
+    ] {
+        if let Patch::Set(chosen) = side {
+            *chosen = named.with(field, chosen.as_slice(), is_so)?;
+        }
+    }
+    let plan = change(scope, &before, changes).await?;
+    named.join(scope, before.workspace_id, plan).await
 }
 
 async fn change(
@@ -166,9 +289,12 @@ async fn change(
     Ok(Plan::new(scope, (with_count(after, &counts), version)).change(written).emit([event]).showing(shown))
 }
 
-async fn check_references(scope: &Scope, new: &NewTrust) -> Result<(), Error> {
+async fn check_references(scope: &Scope, new: &NewTrust, has_workspace: bool) -> Result<(), Error> {
     let named = [("settlor_contact_ids", new.settlors()), ("trustee_contact_ids", new.trustees())];
     let workspace = async {
+        if !has_workspace {
+            return Ok(FieldErrors::default());
+        }
         match workspaces::named(scope, new.workspace_id).await {
             Ok(_) => Ok(FieldErrors::default()),
             Err(Error::NotFound(errors)) => Ok(errors),

@@ -17,20 +17,20 @@ use shared::domain::agreement::outline::{Outline, Party};
 use shared::domain::agreement::own_template::OwnTemplate;
 use shared::domain::agreement::template::{self, Template as DraftTemplate};
 use shared::domain::agreement::{AgreementKind, NewAgreement, ParticipantRole};
-use shared::domain::contact::{ContactKind, Email, ListedContact};
+use shared::domain::contact::ContactKind;
 use shared::domain::ids::{AgreementId, WorkspaceId};
 use shared::domain::workspace::{NewWorkspace, WorkspaceName};
 use shared::error::Error;
 use shared::limits;
-use shared::service::contacts::{self, ContactQuery};
-use shared::service::drafts::{self, Beginning, NewDraft, PartyChoice};
+use shared::service::drafts::{self, Beginning, NewDraft};
 use shared::service::own_templates;
+use shared::service::parties::PartyChoice;
 use shared::service::scope::Scope;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
-use shared::wire::page::{Offset, Order, Search, Shelf};
+use shared::wire::page::{Offset, Search, Shelf};
 
 use crate::draft::details::agreement_name;
 
@@ -49,8 +49,6 @@ form! {
 }
 
 const PATH: &str = pages::urls::NEW_AGREEMENT;
-/// How many contacts a notice names.
-const EXISTING_NAMED_MAX: usize = 3;
 /// The page on which a member chooses an existing workspace.
 pub(crate) const CHOOSE_WORKSPACE: &str = "/app/agreements/new/workspace";
 
@@ -250,14 +248,6 @@ impl PartyFields {
     }
 }
 
-/// The names of the newest contacts, which the form suggests.
-async fn known_names(scope: &Scope) -> Result<Vec<String>, Error> {
-    let newest = ContactQuery::of_page(page_at(Offset::default()));
-    let found = contacts::list(scope, Order::NewestFirst, Shelf::Current, &newest).await?;
-    let names: BTreeSet<String> = found.data.iter().map(|found| found.display_name.as_str().to_owned()).collect();
-    Ok(names.into_iter().collect())
-}
-
 async fn form_page(
     request: &Request,
     workspace: Option<WorkspaceId>,
@@ -273,7 +263,7 @@ async fn form_page(
             None => Ok(None),
         }
     };
-    let known = async { if parties.is_empty() { Ok(Vec::new()) } else { known_names(scope).await } };
+    let known = async { if parties.is_empty() { Ok(Vec::new()) } else { chosen::known_names(scope).await } };
     let (found, known) = tokio::try_join!(found, known)?;
     let people = found.iter().flat_map(|found| &found.people).filter(|contact| contact.shelf() == Shelf::Current);
     let people = people.map(|contact| Choice::new(contact.id.to_string(), contact.display_name.as_str()));
@@ -348,18 +338,6 @@ fn read_workspace(form: &Form) -> Result<NewWorkspace, FieldErrors> {
     name.map(|name| NewWorkspace { name }).map_err(|(code, message)| FieldErrors::one(BEGIN.name, code, message))
 }
 
-/// Who was a contact already and takes part by their typed name, so that nobody takes them for new ones.
-fn existing_used(existing: &[ListedContact]) -> String {
-    let shown = existing.iter().take(EXISTING_NAMED_MAX).map(|contact| {
-        let email = contact.email.as_ref().map_or("no email address", Email::as_str);
-        format!("{} ({email})", contact.display_name.as_str())
-    });
-    let more = existing.len().saturating_sub(EXISTING_NAMED_MAX);
-    let names: Vec<_> = shown.chain((more > 0).then(|| format!("{more} more"))).collect();
-    let what = if existing.len() == 1 { "an existing contact" } else { "existing contacts" };
-    format!("Uses {what}: {}.", names.join(", "))
-}
-
 pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let form = submitted.form();
@@ -401,7 +379,7 @@ pub(crate) async fn create(request: &mut Request) -> Result<PageResponse, Error>
     match submitted.run(|| drafts::begin(&submitted, draft.clone())).await {
         Ok(existing) if existing.is_empty() => Ok(redirect.into()),
         Ok(existing) => {
-            let notice = Notice::new("good", title, [line.to_owned(), existing_used(&existing)]);
+            let notice = Notice::new("good", title, [line.to_owned(), chosen::existing_used(&existing)]);
             Ok(with_notice(&submitted, agreement_url(id), &notice).await.into())
         }
         Err(Error::NotFound(errors) | Error::Invalid(errors)) if !errors.is_empty() => again(errors).await,

@@ -8,7 +8,7 @@ use super::{Desk, assert_says, id, submit};
 #[tokio::test]
 async fn a_trust_is_created_once_with_its_people() {
     let desk = Desk::new().await;
-    let choose = desk.maren.get("/app/trusts/new").await;
+    let choose = desk.maren.get("/app/trusts/new/workspace").await;
     let at = format!("/app/trusts/new?workspace={}", desk.workspace());
     assert!(choose.says(&format!("href=\"{at}\"")), "{}", choose.body);
     let form = desk.maren.get(&at).await;
@@ -50,6 +50,81 @@ async fn a_trust_is_created_once_with_its_people() {
     }
     assert_says(&all("").await, &["<span aria-current=\"true\">Newest</span>", "sort=name&offset=0\">Name</a>"]);
     assert_eq!(all("?sort=whatever").await.status, 422);
+}
+
+#[tokio::test]
+async fn a_trust_begins_with_its_workspace_and_people_on_one_page() {
+    let desk = Desk::new().await;
+    let sol = desk.estate.settlor.clone();
+    let form = desk.maren.get("/app/trusts/new").await;
+    assert_says(&form, &["Use an existing workspace", "name=\"workspace_name\"", "First person", "Second person"]);
+    let typed = [
+        ("formal_name", "The Ellery Trust"),
+        ("display_name.1", "Sol"),
+        ("is_settlor.1", "on"),
+        ("is_trustee.1", "on"),
+        ("display_name.2", "Tess Ellery"),
+        ("kind.2", "person"),
+        ("email.2", "tess@ellery.example"),
+        ("is_trustee.2", "on"),
+    ];
+    let before = desk.org.state().await;
+    for (left_out, told) in [
+        ("is_trustee.2", "This person must be a settlor, a trustee, or both."),
+        ("display_name.2", "The name is required."),
+        ("formal_name", "Formal name is required."),
+    ] {
+        let typed: Vec<_> = typed.into_iter().filter(|(name, _)| *name != left_out).collect();
+        let refused = submit(&desk.maren, "/app/trusts/new", "/app/trusts/new", &typed).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert_says(&refused, &[told, "value=\"tess@ellery.example\""]);
+    }
+    assert_eq!(desk.org.state().await, before, "nothing is made");
+
+    let created = submit(&desk.maren, "/app/trusts/new", "/app/trusts/new", &typed).await;
+    assert_eq!(created.status, 303, "{}", created.body);
+    let page = desk.maren.get(created.location()).await;
+    assert_says(&page, &["The Ellery Trust was created", "Uses an existing contact: Sol", ">Tess Ellery<"]);
+    let trust = &desk.org.get("/api/v1/trusts?search=ellery").send().await.ok(200)["data"][0];
+    let tess = &desk.org.get("/api/v1/contacts?search=tess").send().await.ok(200)["data"][0];
+    assert_eq!(tess["email"], "tess@ellery.example");
+    assert_eq!(trust["settlor_contact_ids"], json!([sol["id"]]));
+    assert_eq!(trust["trustee_contact_ids"], json!([sol["id"], tess["id"]]));
+    let workspace = format!("/api/v1/workspaces/{}", trust["workspace_id"].as_str().expect("an id"));
+    let workspace = desk.org.get(workspace).send().await.ok(200);
+    assert_eq!(workspace["name"], "The Ellery Trust", "it is named like the trust");
+    let mut people: Vec<_> = [&sol, tess].map(|contact| contact["id"].clone()).to_vec();
+    people.sort_by_key(ToString::to_string);
+    let told: Vec<_> =
+        workspace["people"].as_array().expect("people").iter().map(|person| person["contact_id"].clone()).collect();
+    assert_eq!(told, people);
+}
+
+#[tokio::test]
+async fn someone_new_is_added_to_a_trust_where_it_is_changed() {
+    let desk = Desk::new().await;
+    let at = format!("/app/trusts/{}/edit", id(&desk.estate.trust));
+    let form = desk.maren.get(&at).await;
+    let (settlor, trustee) =
+        (format!("settlor.{}", id(&desk.estate.settlor)), format!("trustee.{}", id(&desk.estate.trustee)));
+    let version = form.hidden("version");
+    let typed = [
+        ("version", version.as_str()),
+        ("formal_name", "The Harbor Trust"),
+        (settlor.as_str(), "on"),
+        (trustee.as_str(), "on"),
+        ("display_name.1", "Tess Ellery"),
+        ("kind.1", "person"),
+        ("is_trustee.1", "on"),
+    ];
+    let saved = submit(&desk.maren, &at, &at, &typed).await;
+    assert_eq!(saved.status, 303, "{}", saved.body);
+    let trust = desk.org.get(format!("/api/v1/trusts/{}", id(&desk.estate.trust))).send().await.ok(200);
+    let tess = &desk.org.get("/api/v1/contacts?search=tess").send().await.ok(200)["data"][0];
+    assert_eq!(trust["trustee_contact_ids"], json!([desk.estate.trustee["id"], tess["id"]]));
+    let workspace = desk.org.get(format!("/api/v1/workspaces/{}", desk.workspace())).send().await.ok(200);
+    let is_tess = |person: &serde_json::Value| person["contact_id"] == tess["id"];
+    assert!(workspace["people"].as_array().is_some_and(|people| people.iter().any(is_tess)), "{workspace}");
 }
 
 #[tokio::test]
