@@ -1,6 +1,6 @@
 //! Beginning a draft: choosing a template, its workspace and its parties, each of which may be made with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use askama::Template;
 use pages::chosen;
