@@ -10,7 +10,7 @@ use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
 use pages::shelves::Tab;
 use pages::sorting::{ORDERS, Sorting};
-use pages::urls::{contact_url, encode_query_value};
+use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
 use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType};
@@ -127,11 +127,13 @@ impl Table {
             }
             Listed::Owed(page) => page.data.iter().map(|row| RowView::new(row, &organization.time_zone)).collect(),
         };
-        let before = [(text::ledger_row_type(row_type), ""), (who, "")].into_iter();
+        let is_owed = row_type != LedgerRowType::Agreement;
+        let agreement = is_owed.then_some(("Agreement", ""));
         let sums = figures.iter().map(|figure| (figure.title, "number"));
         // The list of agreements has their due days, and no room is left beside three sums.
-        let due = figures.iter().all(|figure| figure.class.is_empty()).then_some(("Due", ""));
-        let columns = before.chain(sums).chain([("Waiting for", "")]).chain(due).chain([("State", "")]).collect();
+        let due = is_owed.then_some(("Due", ""));
+        let columns = [(text::ledger_row_type(row_type), "")].into_iter().chain(agreement).chain([(who, "")]);
+        let columns = columns.chain(sums).chain(due).chain([("State", "")]).collect();
         Self { all: text::ledger_rows(row_type), who, figures, columns, rows }
     }
 }
@@ -139,7 +141,7 @@ impl Table {
 struct RowView {
     url: String,
     title: String,
-    agreement: Option<String>,
+    agreement: Option<Link>,
     who: Who,
     /// By column, an amount in each currency.
     figures: Vec<Vec<String>>,
@@ -196,7 +198,7 @@ impl RowView {
         Self {
             url: row.thing.app_path(),
             title: row.title.clone(),
-            agreement: Some(row.agreement.as_str().to_owned()),
+            agreement: Some(Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
             who: Who::of(row),
             figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
             waits_for: row.waits_for.clone(),
