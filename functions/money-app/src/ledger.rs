@@ -4,7 +4,7 @@
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
-use pages::labels::{Badge, lifecycle_badge, movement_badge, obligation_state_badge};
+use pages::labels::{Badge, OVERDUE, lifecycle_badge, movement_badge, obligation_state_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
@@ -13,7 +13,7 @@ use pages::sorting::{ORDERS, Sorting};
 use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
-use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType};
+use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState};
 use shared::domain::money;
 use shared::domain::movement::state::MovementState;
 use shared::domain::obligation::ObligationState;
@@ -228,9 +228,12 @@ impl RowView {
     }
 }
 
-/// The badge of a state, which has the same text as that of its record.
+/// The badge of a state, which has the same text as that of its record's page.
 fn state_badge(row: &LedgerRow) -> Badge {
     let state = row.state.as_str();
+    if row.is_overdue && row.state == LedgerState::Open {
+        return OVERDUE;
+    }
     let badge = match row.thing.row_type() {
         LedgerRowType::Agreement => Lifecycle::parse(state).map(lifecycle_badge),
         LedgerRowType::Movement => MovementState::parse(state).map(movement_badge),

@@ -366,6 +366,8 @@ async fn obligations_are_overdue_from_the_moment_on() {
     assert_eq!(rows[0][1..3], ["Lease", "Ben to Ada"]);
     let waits_for: Vec<&str> = rows.iter().map(|row| row[3].as_str()).collect();
     assert_eq!(waits_for, ["Ben", "Ben", "Ben", "A trigger"]);
+    let states: Vec<&str> = rows.iter().map(|row| row[5].as_str()).collect();
+    assert_eq!(states, ["Overdue", "Overdue", "Open", "Waiting for a trigger"]);
 }
 
 /// Texts that spreadsheets take for formulas, that end a cell or row, or that are markup.
