@@ -47,11 +47,13 @@ async fn notice(browser: &Browser, act: &Page, title: &str) -> Page {
 }
 
 #[tokio::test]
-async fn an_exact_twin_is_told_before_it_is_made() {
+async fn a_twin_is_told_before_it_is_made() {
     let (org, browser) = signed_in().await;
     let ada = contact("Ada Okafor", "ada@okafor.example", "");
     let first = send(&browser, CONTACTS, &ada).await;
     assert_eq!(first.status, 303, "{}", first.body);
+    let loud = send(&browser, CONTACTS, &contact(" ADA okafor ", "Ada@Okafor.example", "")).await;
+    assert!(loud.status == 409 && loud.says("A contact with this name and email exists"), "in any case: {}", loud.body);
     let asked = send(&browser, CONTACTS, &ada).await;
     assert_eq!(asked.status, 409, "{}", asked.body);
     for text in
