@@ -94,8 +94,8 @@ fn agreement_page(
     let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
-    let summary =
-        AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
+    let named = text::Named { contacts: &in_full.contacts, payments: &review.movements.read };
+    let summary = AgreementSummary::new(agreement, &view, named).with_verifications(agreement, &review.verifications);
     let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
     let summary = summary.with_movements(review, today);
@@ -107,9 +107,10 @@ fn agreement_page(
         }
         notice
     });
-    let payments = review.movements.by_id.iter().map(|(id, payment)| (*id, payment.state())).collect();
+    let payments = &review.movements.read.iter().map(|payment| (payment.id(), payment.state())).collect();
     let own = &request.signed_in()?.organization().own_contact_ids;
-    let wait = text::current_wait(agreement, WaitContext { contacts: &in_full.contacts, own, payments: &payments });
+    let context = WaitContext { contacts: named.contacts, own, payments, named: named.payments };
+    let wait = text::current_wait(agreement, context);
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
     let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary)
         .with_money(&review.money, review.movements.total)
