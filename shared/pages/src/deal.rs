@@ -171,6 +171,12 @@ impl Deal {
         self.amount.is_some() || !self.money.is_empty() || !self.payments.is_empty()
     }
 
+    /// What its payments come to, by currency, if its amount doesn't say so.
+    #[must_use]
+    pub fn amounts(&self) -> Vec<&str> {
+        self.money.iter().filter_map(|sum| sum.amount.as_deref()).collect()
+    }
+
     /// Adds what its payments come to, and how many there are.
     #[must_use]
     pub fn with_money(self, money: &[AgreementMoney], payments: usize) -> Self {

@@ -259,10 +259,7 @@ fn payment_of_others(gate: &Gate, named: &str, payments: &HashMap<MovementId, Mo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::actor::Actor;
-    use crate::domain::agreement::fixtures::{Deal, after, answered, cancelled, noon, published, waiting};
-    use crate::domain::movement::safe_text::SafeLine;
-    use crate::domain::movement::terms::PaymentTerms;
+    use crate::domain::agreement::fixtures::{Deal, after, answered, cancelled, noon, payment, published, waiting};
 
     #[test]
     fn the_current_step_waits_for_people_before_time() {
@@ -347,9 +344,8 @@ mod tests {
     fn a_sentence_names_the_payment_that_is_waited_for() {
         let deal = Deal::complete();
         let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
-        let terms = PaymentTerms { purpose: Some(SafeLine::parse("Deposit").unwrap()), ..PaymentTerms::default() };
-        let id = MovementId::new();
-        let named = [Movement::draft(id, live.id(), live.workspace_id, terms, Actor::system(), noon())];
+        let named = [payment(&live, "Deposit")];
+        let id = named[0].id();
         let (own, other) = (BTreeSet::new(), MovementId::new());
         live.stages[0].gates.truncate(1);
         let mut said = |rule: GateRule, state| {

@@ -28,6 +28,7 @@ use shared::platform::endings::end_at_once;
 use shared::service::agreements::{self, AgreementInFull};
 use shared::service::drafts;
 use shared::service::proposals::{self, ActRefused, ActReview, Shown};
+use shared::text;
 use shared::web::Request;
 
 form! {
