@@ -30,6 +30,9 @@ use shared::wire::page::{Filter, Flag, Limit, Offset, Order, Search};
 
 const PATH: &str = pages::urls::MONEY;
 
+/// Obligations have days and no amounts.
+const BY_DUE: [Order; 4] = [Order::NewestFirst, Order::OldestFirst, Order::ByName, Order::ByDue];
+
 /// The first one is shown unless the address says otherwise.
 const TABS: [LedgerRowType; 3] = [LedgerRowType::Movement, LedgerRowType::Obligation, LedgerRowType::Agreement];
 
@@ -363,7 +366,11 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
     };
     let by_tab = Some(tab).filter(|tab| *tab != TABS[0]).map(|tab| ("row_type", tab.as_str()));
     let by_order = Some(*order).filter(|order| *order != Order::NewestFirst).map(|order| ("sort", order.as_str()));
-    let orders: &[Order] = if tab == LedgerRowType::Agreement { &ORDERS } else { &Order::ALL };
+    let orders: &[Order] = match tab {
+        LedgerRowType::Movement => &Order::ALL,
+        LedgerRowType::Obligation => &BY_DUE,
+        LedgerRowType::Agreement => &ORDERS,
+    };
     Ok(LedgerPage {
         layout: Layout::new(request),
         search: query.search.typed().to_owned(),

@@ -7,9 +7,10 @@
 //! - Decision: totals add agreed payments per currency and direction. *Owed* isn't proven to have arrived; *claimed* is
 //!   the part that senders say they sent; *proven* is shown by accepted evidence. Money that came back counts nowhere.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agreement::{Agreement, AgreementKind, Lifecycle};
+use super::agreement::{Agreement, AgreementKind, Lifecycle, SafeTerms};
 use super::ids::{ContactId, ParticipantId};
 use super::money::Money;
 use super::movement::Movement;
@@ -321,6 +322,28 @@ pub struct AgreementMoney {
     pub amount: i128,
     /// What of it is owed, claimed and proven.
     pub figures: LedgerFigures,
+}
+
+/// What an agreement is worth, by currency: the investment of a SAFE, or else what its payments come to. Empty if no
+/// amount is known.
+#[must_use]
+pub fn amounts_of<'a>(
+    lifecycle: Lifecycle,
+    terms: Option<&'a SafeTerms>,
+    payments: &[LedgerPayment],
+) -> Vec<(&'a str, i128)> {
+    let investment = terms.and_then(|terms| {
+        Some((terms.currency.as_deref().unwrap_or_default(), i128::from(terms.investment_amount_minor?)))
+    });
+    let sums = || AgreementMoney::of(lifecycle, payments.iter().copied());
+    investment.map_or_else(|| sums().into_iter().map(|sum| (sum.currency, sum.amount)).collect(), |one| vec![one])
+}
+
+/// The place of amounts in an order: by the code of the first currency, then the largest first. None come last.
+#[must_use]
+pub fn place_of(amounts: &[(&str, i128)]) -> (bool, String, Reverse<i128>) {
+    let (currency, minor) = amounts.first().copied().unwrap_or_default();
+    (amounts.is_empty(), currency.to_owned(), Reverse(minor))
 }
 
 /// What payments come to if money that is passed on counts once.
