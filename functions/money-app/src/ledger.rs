@@ -13,7 +13,9 @@ use pages::sorting::{ORDERS, Sorting};
 use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
-use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState};
+use shared::domain::ledger::{
+    AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState,
+};
 use shared::domain::money;
 use shared::domain::movement::state::MovementState;
 use shared::domain::obligation::ObligationState;
@@ -177,6 +179,16 @@ impl Who {
     fn is_empty(&self) -> bool {
         matches!(self, Self::Named(names) if names.is_empty())
     }
+
+    /// All of it, where a line has less room.
+    fn text(&self) -> String {
+        match self {
+            Self::Named(names) => names.clone(),
+            Self::From(by) => format!("From {}", by.text()),
+            Self::To(to) => format!("To {}", to.text()),
+            Self::Between(by, to) => format!("{} to {}", by.text(), to.text()),
+        }
+    }
 }
 
 struct Names {
@@ -186,6 +198,12 @@ struct Names {
 
 impl Names {
     const NAMED_MAX: usize = 2;
+
+    fn text(&self) -> String {
+        let names: Vec<&str> = self.named.iter().map(|name| name.text.as_str()).collect();
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        if names.is_empty() { "no one yet".to_owned() } else { format!("{}{more}", names.join(", ")) }
+    }
 
     fn of(contacts: &[NamedContact]) -> Self {
         let named = contacts.iter().take(Self::NAMED_MAX);
