@@ -152,6 +152,8 @@ export async function faults({ page, complaints, status, view }, expected) {
   for (const selector of view.width <= NARROW_MAX ? [expected.seen ?? []].flat() : []) {
     if (!await page.locator(selector).evaluateAll(isSeen)) found.push(`${selector} is not in sight at once`);
   }
+  const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (view.width > NARROW_MAX && tall > (expected.tall ?? tall)) found.push(`the page is ${tall} px high, of at most ${expected.tall}`);
   for (const selector of view.width > NARROW_MAX ? [expected.lines ?? []].flat() : []) {
     const high = await page.locator(selector).evaluateAll((rows, max) => rows.map((row) => [row.offsetHeight, row.innerText]).filter(([height]) => height > max), ROW_PX_MAX);
     for (const [height, text] of high) found.push(`a row is ${height} px high: ${text.replaceAll(/\s+/g, ' ').slice(0, 80)}`);

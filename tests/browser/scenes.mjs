@@ -14,6 +14,7 @@
 //   isCounted      whether it uses up something that the app counts (wrong codes, replaced secrets): not all views may, see `VIEWS`
 //   reach     selectors of what must be in sight on the first screen without scrolling, on a phone
 //   seen      selectors of what must begin in its upper half, on a phone
+//   tall      the most pixels that the page may be high, on a desktop
 //   lines     selectors of rows of a table that must be one line high, on a desktop
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
@@ -721,7 +722,7 @@ export const SCENES = [
   { name: 'Paper signature, on Home', path: '/app', says: ['Paper signature', 'Signature of Priya Raman on “Grant agreement”'] },
   { name: 'Paper signature, on the agreement', path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
-  { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['Step 2 of 3', 'Last visit', 'Signed a document', 'Activity and link'], has: 'button[aria-label="Show link of Priya Raman"]' },
+  { name: 'Agreement, half-way', tall: 1800, path: ({ grant }) => agreement(grant), says: ['Step 2 of 3', 'Last visit', 'Signed a document', 'Activity and link'], has: 'button[aria-label="Show link of Priya Raman"]' },
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
   { name: 'Sign in, session ended', as: 'nobody', path: '/app/sign-in?next=/app/proposals&ended=decision', says: ['Your session ended. Nothing was decided.', 'Your note is kept.'] },
