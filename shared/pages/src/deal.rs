@@ -258,7 +258,8 @@ impl Deal {
         let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));
         let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));
         let rows: Vec<_> = rows.collect();
-        let rows = if rows.len() == 1 && rows.iter().all(|(_, amount)| self.is_amount(amount)) { Vec::new() } else { rows };
+        let rows =
+            if rows.len() == 1 && rows.iter().all(|(_, amount)| self.is_amount(amount)) { Vec::new() } else { rows };
         let more_payments = rows.len().saturating_sub(SHOWN_MAX);
         let without_amount = without_amount(payments.len());
         Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, without_amount, ..self }

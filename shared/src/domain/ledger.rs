@@ -592,7 +592,9 @@ mod tests {
             between: Some(Between { by, to }),
         };
         let told = |payments: &[LedgerPayment]| match AgreementMoney::of(Lifecycle::Active, payments.to_vec())[..] {
-            [AgreementMoney { amount, figures: LedgerFigures { owed, claimed, proven }, .. }] => [amount, owed, claimed, proven],
+            [AgreementMoney { amount, figures: LedgerFigures { owed, claimed, proven }, .. }] => {
+                [amount, owed, claimed, proven]
+            }
             ref other => panic!("{other:?}"),
         };
         let (draft, done) = (MovementState::Draft, MovementState::Reconciled);

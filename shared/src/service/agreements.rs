@@ -288,7 +288,8 @@ pub(super) async fn waited_for<'a>(
     agreements: impl IntoIterator<Item = &'a Agreement>,
 ) -> Result<Vec<Movement>, Error> {
     let gates = agreements.into_iter().flat_map(Agreement::waiting_gates);
-    let wanted: BTreeSet<MovementId> = gates.filter_map(|gate| gate.rule.movement()).take(limits::BATCH_KEYS_MAX).collect();
+    let wanted: BTreeSet<MovementId> =
+        gates.filter_map(|gate| gate.rule.movement()).take(limits::BATCH_KEYS_MAX).collect();
     Ok(scope.store().movements(wanted).await?.into_iter().map(Versioned::into_inner).collect())
 }
 

@@ -147,12 +147,17 @@ impl OrgStore {
             self.agreements(safes).await?.into_iter().map(|safe| (safe.id(), safe)).collect();
         rows.sort_by_cached_key(|row| {
             let terms = safes.get(&row.id).and_then(|safe| safe.terms.as_ref());
-            let amounts = if by_amount { amounts_of(row.lifecycle, terms, payments.amounts_of(row.id)) } else { Vec::new() };
+            let amounts =
+                if by_amount { amounts_of(row.lifecycle, terms, payments.amounts_of(row.id)) } else { Vec::new() };
             (place_of(&amounts), row.due_ms.filter(|_| !by_amount).unwrap_or(i64::MAX), Reverse(row.id))
         });
         let Page { data, pagination } = Page::slice(rows.into_iter().map(|row| row.id), query.page());
-        let mut found: HashMap<AgreementId, Agreement> =
-            self.agreements(data.iter().copied()).await?.into_iter().map(|found| (found.id(), found.into_inner())).collect();
+        let mut found: HashMap<AgreementId, Agreement> = self
+            .agreements(data.iter().copied())
+            .await?
+            .into_iter()
+            .map(|found| (found.id(), found.into_inner()))
+            .collect();
         Ok(Page { data: data.iter().filter_map(|id| found.remove(id)).collect(), pagination })
     }
 }

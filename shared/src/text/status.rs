@@ -35,7 +35,8 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
 #[must_use]
 pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], of: Named<'_>) -> String {
     let Named { contacts, payments } = of;
-    let payment = |otherwise: &str| named_payment(gate.rule.movement(), payments).unwrap_or_else(|| otherwise.to_owned());
+    let payment =
+        |otherwise: &str| named_payment(gate.rule.movement(), payments).unwrap_or_else(|| otherwise.to_owned());
     let who = names(agreement, waited_for, contacts);
     let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     match (&gate.state, &gate.rule) {
@@ -218,9 +219,7 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
     let payment = PaymentAct::of(first, agreement, context.payments);
     let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
-        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-            requirement(&first.rule, agreement, of)
-        }
+        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, of),
         GateRule::Countdown { .. } => "A date to come".to_owned(),
         _ => {
             let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();

@@ -74,7 +74,8 @@ impl Parsed {
         let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
         let room = most.saturating_sub(review.schedule.items.len());
         let rows = 0..self.rows.len();
-        let made: HashSet<FundingItemId> = import.iter().flat_map(|import| rows.clone().map(|at| row_id(*import, at))).collect();
+        let made: HashSet<FundingItemId> =
+            import.iter().flat_map(|import| rows.clone().map(|at| row_id(*import, at))).collect();
         let others = review.schedule.items.iter().filter(|item| !made.contains(&item.id()));
         let others: HashMap<Traits, FundingItemId> = others.map(|item| (traits(item), item.id())).collect();
         for (at, row) in self.rows.iter_mut().enumerate() {

@@ -333,7 +333,9 @@ async fn agreements_are_sorted_by_due_day_and_amount() {
     let names = ["Nothing", "Euros", "Dollars", "Seed", "More dollars"];
     let due = |day: u8| Some(format!("2031-03-{day:02}T12:00:00Z").parse().expect("a moment"));
     org.ready_draft(names[0], |_| ()).await;
-    for (name, minor, currency, day) in [(names[1], 9, "EUR", Some(3)), (names[2], 100, "USD", Some(2)), (names[4], 700, "USD", None)] {
+    for (name, minor, currency, day) in
+        [(names[1], 9, "EUR", Some(3)), (names[2], 100, "USD", Some(2)), (names[4], 700, "USD", None)]
+    {
         let draft = org.ready_draft(name, |draft| draft.expires_at = day.and_then(due)).await;
         let terms = payments::terms(&draft, "Price", "P-1");
         let money = Some(tests::ledger::money(minor, currency));

@@ -476,12 +476,17 @@ async fn a_schedule_begins_with_the_newest_of_each_phase_and_can_be_sorted() {
         found.sort_unstable();
         (found.into_iter().map(|(_, first)| first).collect::<String>(), page)
     };
-    for (query, expected) in [("", "AZM"), ("?sort=oldest", "MZA"), ("?sort=name", "AMZ"), ("?sort=name&search=o", "AMZ")] {
+    for (query, expected) in
+        [("", "AZM"), ("?sort=oldest", "MZA"), ("?sort=name", "AMZ"), ("?sort=name&search=o", "AMZ")]
+    {
         assert_eq!(sorted(query).await.0, expected, "{query}");
     }
     let (_, page) = sorted("?sort=name&phase=unsorted").await;
     assert_eq!(page.hidden("sort"), "name", "the next search keeps the order");
-    for text in ["<span aria-current=\"true\">Name</span>", "?phase=unsorted&#38;hold=&#38;trust_id=&#38;search=&#38;sort=oldest"] {
+    for text in [
+        "<span aria-current=\"true\">Name</span>",
+        "?phase=unsorted&#38;hold=&#38;trust_id=&#38;search=&#38;sort=oldest",
+    ] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }

@@ -101,7 +101,10 @@ async fn repeated_items_are_told_before_they_are_made() {
                 Cabin,real_estate,\nCABIN,real_estate,\n";
     let second = desk.upload(file.as_bytes()).await.location().to_owned();
     let shown = desk.maren.get(&second).await;
-    assert_says(&shown, &["2 rows have the label, kind and trust of an item that is here already or of an earlier row."]);
+    assert_says(
+        &shown,
+        &["2 rows have the label, kind and trust of an item that is here already or of an earlier row."],
+    );
     assert_eq!(shown.body.matches(">Same as an item</a>").count(), 1, "of the same trust and kind: {}", shown.body);
     assert_eq!(shown.body.matches("Same as row 5").count(), 1, "{}", shown.body);
     assert_eq!(desk.add(&second).await.status, 303);
