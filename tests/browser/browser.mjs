@@ -13,6 +13,8 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 const TABS_MAX = 60;
 const STEP_MS = 60_000;
 const HAS_MS = 5_000;
+// A line of a table's text with its padding is 34 px, and a row at least 44. A second line makes it 54.
+const ROW_PX_MAX = 46;
 const AXE_MS = 180_000;
 // Where the next thing to do must be in reach without scrolling.
 const NARROW_MAX = 390;
@@ -149,6 +151,12 @@ export async function faults({ page, complaints, status, view }, expected) {
   }
   for (const selector of view.width <= NARROW_MAX ? [expected.seen ?? []].flat() : []) {
     if (!await page.locator(selector).evaluateAll(isSeen)) found.push(`${selector} is not in sight at once`);
+  }
+  const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (view.width > NARROW_MAX && tall > (expected.tall ?? tall)) found.push(`the page is ${tall} px high, of at most ${expected.tall}`);
+  for (const selector of view.width > NARROW_MAX ? [expected.lines ?? []].flat() : []) {
+    const high = await page.locator(selector).evaluateAll((rows, max) => rows.map((row) => [row.offsetHeight, row.innerText]).filter(([height]) => height > max), ROW_PX_MAX);
+    for (const [height, text] of high) found.push(`a row is ${height} px high: ${text.replaceAll(/\s+/g, ' ').slice(0, 80)}`);
   }
   for (const selector of [expected.lacks ?? []].flat()) {
     if (await page.locator(selector).count() > 0) found.push(`has ${selector}`);

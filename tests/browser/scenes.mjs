@@ -14,6 +14,8 @@
 //   isCounted      whether it uses up something that the app counts (wrong codes, replaced secrets): not all views may, see `VIEWS`
 //   reach     selectors of what must be in sight on the first screen without scrolling, on a phone
 //   seen      selectors of what must begin in its upper half, on a phone
+//   tall      the most pixels that the page may be high, on a desktop
+//   lines     selectors of rows of a table that must be one line high, on a desktop
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';
@@ -665,10 +667,10 @@ export const SCENES = [
   { name: 'Payment, acted on too late', path: ofPayment('cancelled'), act: sendTo((made) => `${ofPayment('cancelled')(made)}/authorize`, {}), status: 409, says: 'Nothing was changed' },
   { name: 'Payment, of another organization', as: 'colleague', path: ofPayment('ready'), status: 404, says: 'There is nothing here' },
   { name: 'Payment, proof read from a statement', path: ofPayment('stated'), says: ['Read from the bank’s file', 'Statement March.xml, entry 1', 'BK-20270318-01'], has: 'a:text-is("Review evidence")' },
-  { name: 'Money', path: '/app/money', says: ['Proven received', 'Waiting for', 'A member to authorize it', 'Export CSV'], has: ['.tabs a[aria-current]:has-text("Payments")', '.sort a:text-is("Due")'], lacks: '.ledger .claimed' },
-  { name: 'Money, what is due first', path: '/app/money?sort=due&include_done=false', says: 'Of the payments that match', has: '.sort span[aria-current]:text-is("Due")' },
-  { name: 'Money, obligations', path: '/app/money?row_type=obligation', has: '.tabs a[aria-current]:has-text("Obligations")' },
-  { name: 'Money, agreements', path: '/app/money?row_type=agreement', says: ['Counterparties', 'Owed'], has: '.ledger .proven' },
+  { name: 'Money', lines: '.ledger tbody tr', path: '/app/money', says: ['Proven received', 'Waiting for', 'A member to authorize it', 'Export CSV'], has: ['.tabs a[aria-current]:has-text("Payments")', '.sort a:text-is("Due")'], lacks: '.ledger .claimed' },
+  { name: 'Money, what is due first', lines: '.ledger tbody tr', path: '/app/money?sort=due&include_done=false', says: 'Of the payments that match', has: '.sort span[aria-current]:text-is("Due")' },
+  { name: 'Money, obligations', lines: '.ledger tbody tr', path: '/app/money?row_type=obligation', has: '.tabs a[aria-current]:has-text("Obligations")' },
+  { name: 'Money, agreements', lines: '.ledger tbody tr', path: '/app/money?row_type=agreement', says: ['Counterparties', 'Owed'], has: '.ledger .proven' },
   { name: 'Money, nothing found', path: '/app/money?search=nothing+like+this', says: 'Nothing matches these filters', lacks: '.tabs' },
   { name: 'Money, none', as: 'colleague', path: '/app/money', says: 'Nothing is owed yet' },
   { name: 'Statements', path: '/app/money/statements', says: ['Nothing is accepted until a member accepts it', 'March.xml', '…6789', 'Needs its columns'], has: 'label:text-is("Statement")' },
@@ -721,7 +723,7 @@ export const SCENES = [
   { name: 'Paper signature, on Home', path: '/app', says: ['Paper signature', 'Signature of Priya Raman on “Grant agreement”'] },
   { name: 'Paper signature, on the agreement', path: ({ grant }) => agreement(grant), says: 'Paper signature of Priya Raman needs confirmation' },
   { name: 'Participant, for members, done', path: ({ approver }) => approver.access, says: ['Approved “Budget”', 'Agreed to electronic records'] },
-  { name: 'Agreement, half-way', path: ({ grant }) => agreement(grant), says: ['Step 2 of 3', 'Last visit', 'Signed a document', 'Activity and link'], has: 'button[aria-label="Show link of Priya Raman"]' },
+  { name: 'Agreement, half-way', tall: 1800, path: ({ grant }) => agreement(grant), says: ['Step 2 of 3', 'Last visit', 'Signed a document', 'Activity and link'], has: 'button[aria-label="Show link of Priya Raman"]' },
   { name: 'Sign in', as: 'nobody', path: '/app/sign-in', says: 'Read what is proposed, and decide.' },
   { name: 'Sign in, to come back', as: 'nobody', path: ({ pending }) => review(pending), says: 'you come back to the page' },
   { name: 'Sign in, session ended', as: 'nobody', path: '/app/sign-in?next=/app/proposals&ended=decision', says: ['Your session ended. Nothing was decided.', 'Your note is kept.'] },

@@ -60,8 +60,8 @@ export const PAGES = {
     { what: 'who owes whom in all', text: 'Between others' },
     { what: 'how much is owed', text: '$480,000.00 USD' },
     { what: 'the first payment', link: 'Purchase price' },
-    { what: 'its deal', text: 'Purchase of 12 Harbor Street', on: 'a desktop' },
-    { what: 'whom it waits for', text: 'Nora West to pay', on: 'a desktop' },
+    { what: 'its deal', link: 'Purchase of 12 Harbor Street', on: 'a desktop' },
+    { what: 'who owes it', link: 'Nora West', on: 'a desktop' },
     { what: 'its state', text: 'Instructions available to the sender', on: 'a desktop' },
   ],
   'A payer’s page': [

@@ -7,9 +7,9 @@ use pages::fields::Fields;
 use pages::labels::{DisplayTime, actor_label, agreement_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::response::PageResponse;
-use pages::urls::{agreement_url, funding_url, workspace_url};
+use pages::urls::{agreement_url, funding_url};
 use shared::api::views::agreements::AgreementView;
-use shared::domain::agreement::{Agreement, AgreementKind, Life, Lifecycle};
+use shared::domain::agreement::{Agreement, Life, Lifecycle};
 use shared::domain::ids::AgreementId;
 use shared::domain::proposal::ProposalAction;
 use shared::error::Error;
@@ -19,6 +19,7 @@ use shared::web::Request;
 use shared::wire::fields::FieldErrors;
 use shared::wire::page::Offset;
 
+use crate::draft::details::kind_label;
 use crate::draft::overview;
 use crate::pending_proposal::PendingProposal;
 
@@ -29,8 +30,6 @@ struct AgreementPage {
     id: String,
     name: String,
     deal: Deal,
-    kind: &'static str,
-    workspace: Link,
     funding: Option<Link>,
     dates: Vec<(&'static str, DisplayTime)>,
     created_by: String,
@@ -94,8 +93,8 @@ fn agreement_page(
     let AgreementReview { in_full, workspace, pending, .. } = review;
     let agreement = &in_full.agreement;
     let view = AgreementView::of(in_full, &request.app().base_url);
-    let summary =
-        AgreementSummary::new(agreement, &view, &in_full.contacts).with_verifications(agreement, &review.verifications);
+    let named = text::Named { contacts: &in_full.contacts, payments: &review.movements.read };
+    let summary = AgreementSummary::new(agreement, &view, named).with_verifications(agreement, &review.verifications);
     let summary = summary.with_papers(agreement, &review.papers).with_obligations(review, request.now());
     let today = request.signed_in()?.organization().time_zone.day_of(request.now());
     let summary = summary.with_movements(review, today);
@@ -107,23 +106,19 @@ fn agreement_page(
         }
         notice
     });
-    let payments = review.movements.by_id.iter().map(|(id, payment)| (*id, payment.state())).collect();
+    let payments = &review.movements.read.iter().map(|payment| (payment.id(), payment.state())).collect();
     let own = &request.signed_in()?.organization().own_contact_ids;
-    let wait = text::current_wait(agreement, WaitContext { contacts: &in_full.contacts, own, payments: &payments });
+    let context = WaitContext { contacts: named.contacts, own, payments, named: named.payments };
+    let wait = text::current_wait(agreement, context);
     let (title, badge) = (agreement.name.as_str().to_owned(), agreement_badge(agreement, false));
-    let deal = Deal::new("Agreement", title, badge, workspace, agreement, &summary)
+    let deal = Deal::new(kind_label(agreement.kind), title, badge, workspace, agreement, &summary)
         .with_money(&review.money, review.movements.total)
         .with_next_act(agreement, &summary, wait.as_ref());
     Ok(AgreementPage {
         layout: Layout::new(request),
         id: agreement.id().to_string(),
         name: agreement.name.as_str().to_owned(),
-        kind: match agreement.kind {
-            AgreementKind::General => "Agreement",
-            AgreementKind::Safe => "SAFE",
-        },
         deal,
-        workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         funding: funding_link(agreement),
         dates: dates(agreement, &view),
         created_by: actor_label(&agreement.created_by),

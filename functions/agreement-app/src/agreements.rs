@@ -68,7 +68,7 @@ pub(crate) async fn list(request: &mut Request) -> Result<PageResponse, Error> {
         is_current: shelf == Shelf::Current,
         pager: Pager::new("agreements", found.pagination, |offset| url(current, order, offset)),
         agreements: AgreementRow::rows(&rows, request.signed_in()?.organization()),
-        sorting: Sorting::new(order, |order| url(current, order, 0)),
+        sorting: Sorting::among(&Order::ALL, order, |order| url(current, order, 0)),
         search,
     };
     Ok(PageResponse::render(&page)?.showing(found.data.iter().map(|agreement| agreement.id().uuid())))

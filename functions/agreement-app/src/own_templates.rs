@@ -14,7 +14,8 @@ use pages::urls::{NEW_AGREEMENT, agreement_url, template_url};
 use shared::domain::agreement::keeping::TooLarge;
 use shared::domain::agreement::outline::{Outline, Party};
 use shared::domain::agreement::own_template::{NotKept, NotRenamed, OwnTemplate, TemplateName};
-use shared::domain::agreement::{Agreement, Label, ParticipantRole};
+use shared::domain::agreement::{Agreement, Label, Participant, ParticipantRole};
+use shared::domain::contact::Contact;
 use shared::domain::ids::{AgreementId, ParticipantId, TemplateId};
 use shared::domain::movement::safe_text::SafeLine;
 use shared::error::Error;
@@ -24,6 +25,9 @@ use shared::service::own_templates::{self, Keeping};
 use shared::text;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
+use shared::wire::text::Folded;
+
+use crate::draft::documents::UNLABELED;
 
 form! {
     /// A template that is kept.
@@ -79,7 +83,7 @@ async fn keeping_page(request: &Request, fields: Fields, notice: Option<Notice>)
         name: KEEPING.label.member(participant),
         label: format!("Role of {}", participant_name(&agreement, &contacts, participant)),
     };
-    let own = suggested(&agreement).into_iter().map(|(id, label)| (KEEPING.label.member(id), label));
+    let own = suggested(&agreement, &contacts).into_iter().map(|(id, label)| (KEEPING.label.member(id), label));
     let page = KeepingPage {
         layout: Layout::new(request),
         notice,
@@ -105,15 +109,24 @@ fn too_large_text(too_large: TooLarge) -> String {
     format!("A template can have at most {max} {what}. This agreement has {count}.")
 }
 
-/// What each role is called unless a member says otherwise: what it does, numbered if several do the same.
-fn suggested(agreement: &Agreement) -> Vec<(ParticipantId, String)> {
+/// What each role is called unless a member says otherwise: as where they sign, or else what it does, numbered if several
+/// are the same.
+fn suggested(agreement: &Agreement, contacts: &[Contact]) -> Vec<(ParticipantId, String)> {
     let words = |roles: &BTreeSet<ParticipantRole>| {
         let words: Vec<String> = roles.iter().map(|role| text::role(*role).to_lowercase()).collect();
         let joined = words.join(", ");
         let mut letters = joined.chars();
         letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     };
-    let all: Vec<String> = agreement.participants.iter().map(|participant| words(&participant.roles)).collect();
+    let names: Vec<Folded> = contacts.iter().map(|contact| Folded::new(contact.display_name.as_str())).collect();
+    let names_someone = |label: &str| names.iter().any(|name| Folded::new(label).as_str().contains(name.as_str()));
+    let signs_as = |id: ParticipantId| {
+        let blocks = agreement.documents.iter().flat_map(|document| &document.blocks);
+        let labels = blocks.filter(|block| block.participant_id == id).map(|block| block.label.as_str());
+        labels.filter(|label| *label != UNLABELED && !names_someone(label)).map(str::to_owned).next()
+    };
+    let called = |participant: &Participant| signs_as(participant.id).unwrap_or_else(|| words(&participant.roles));
+    let all: Vec<String> = agreement.participants.iter().map(called).collect();
     let label = |n: usize| {
         let is_same = |other: &&String| **other == all[n];
         let (before, same) = (all[..n].iter().filter(is_same).count(), all.iter().filter(is_same).count());

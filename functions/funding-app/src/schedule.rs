@@ -13,6 +13,7 @@ use pages::labels::{Badge, item_badge};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
+use pages::sorting::Sorting;
 use pages::urls::{NEW_TRUST, PAPERS, encode_query_value, funding_url, item_url, trust_url, workspace_url};
 use shared::domain::funding::input::NewFundingItem;
 use shared::domain::funding::proof::Proof;
@@ -26,7 +27,7 @@ use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::text::{self, funding_words as words};
 use shared::web::{Form, Request};
 use shared::wire::fields::FieldErrors;
-use shared::wire::page::{Filter, Offset, Page, Search};
+use shared::wire::page::{Filter, Offset, Order, Page, Search};
 
 use crate::rows::Progress;
 use crate::{Choice, Typed, hold_badge, kinds, people_choices, trust_choices, verbs};
@@ -60,6 +61,7 @@ struct SchedulePage {
     next: Option<Link>,
     filters: Filters,
     phases: Vec<PhaseLink>,
+    sorting: Sorting,
     trusts: Vec<Choice>,
     trust_links: Vec<Link>,
     new_trust: String,
@@ -86,6 +88,8 @@ struct Filters {
     trust_id: Filter<TrustId>,
     #[deserr(default)]
     search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    sort: Filter<Order>,
     #[deserr(default)]
     offset: Offset,
 }
@@ -127,12 +131,30 @@ impl Filters {
         self.trust_id.get().is_some_and(|trust| trust.to_string() == id)
     }
 
+    fn order(&self) -> Order {
+        self.sort.get().unwrap_or(Order::NewestFirst)
+    }
+
+    /// Sorts items within their phases. They come the oldest first.
+    fn sort(&self, items: &mut Vec<&FundingItem>) {
+        match self.order() {
+            Order::OldestFirst => {}
+            Order::ByName => items.sort_by_cached_key(|item| item.search_text().as_str().to_owned()),
+            Order::NewestFirst | Order::ByDue | Order::ByAmount => items.reverse(),
+        }
+        items.sort_by_key(|item| item.phase());
+    }
+
     fn with_phase(&self, path: &str, phase: Option<Phase>) -> String {
+        self.in_order(path, phase, self.order())
+    }
+
+    fn in_order(&self, path: &str, phase: Option<Phase>, order: Order) -> String {
         let hold = if self.is_parked() { "yes" } else { "" };
         let trust = self.trust_id.get().map(|id| id.to_string()).unwrap_or_default();
         let phase = phase.map_or("", Phase::as_str);
         let search = encode_query_value(self.search.typed());
-        format!("{path}?phase={phase}&hold={hold}&trust_id={trust}&search={search}")
+        format!("{path}?phase={phase}&hold={hold}&trust_id={trust}&search={search}&sort={order}")
     }
 }
 
@@ -175,7 +197,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
     let filters: Filters = request.read_query()?;
     let path = funding_url(id);
     let mut shown: Vec<&FundingItem> = review.schedule.items.iter().filter(|item| filters.fits(item)).collect();
-    shown.sort_by_key(|item| (item.phase(), item.id()));
+    filters.sort(&mut shown);
     let found = Page::slice(shown, page_at(filters.offset));
     let url = |offset: u64| format!("{}&offset={offset}", filters.with_phase(&path, filters.phase.get()));
     if is_past_the_end(found.pagination) {
@@ -196,6 +218,7 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         parked: summary.parked,
         next: next(&review, &filters, &path),
         phases: phases(&filters, &path, &counts),
+        sorting: Sorting::new(filters.order(), |order| filters.in_order(&path, filters.phase.get(), order)),
         trusts: trust_choices(&review.schedule.trusts),
         trust_links: review
             .schedule

@@ -229,8 +229,8 @@ fn rest(found: &Home) -> Option<Rest> {
 }
 
 fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Section> {
-    let WorkQueue { waiting, closing, contacts, all_payments, active_total, .. } = &found.queue;
-    let queue = Queue { context: WaitContext { contacts, own, payments: all_payments.states() }, now };
+    let WorkQueue { waiting, closing, contacts, all_payments, named_payments: named, active_total, .. } = &found.queue;
+    let queue = Queue { context: WaitContext { contacts, own, payments: all_payments.states(), named }, now };
     let agreements = |list: &Shortlist<QueuedAgreement>, item: fn(&QueuedAgreement, &Queue<'_>) -> Item| {
         list.shown.iter().map(|queued| item(queued, &queue)).collect()
     };

@@ -331,8 +331,8 @@ fn outcome(review: &ProposalReview, summary: &AgreementSummary) -> Notice {
 fn summary_of(request: &Request, review: &ProposalReview) -> AgreementSummary {
     let agreement = review.agreement();
     let view = AgreementView::in_full(agreement, &review.contacts, &[], true, &request.app().base_url);
-    let summary = AgreementSummary::new(agreement, &view, &review.contacts);
-    let mut summary = summary.with_payments(agreement, &review.payments);
+    let named = text::Named { contacts: &review.contacts, payments: &review.payments };
+    let mut summary = AgreementSummary::new(agreement, &view, named);
     let current = |document: &Document| {
         review.current.document(document.id).is_some_and(|current| current.content == document.content)
     };

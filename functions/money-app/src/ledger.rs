@@ -4,16 +4,18 @@
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
-use pages::labels::{Badge, lifecycle_badge, movement_badge, obligation_state_badge};
+use pages::labels::{Badge, OVERDUE, lifecycle_badge, movement_badge, obligation_state_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
 use pages::shelves::Tab;
 use pages::sorting::{ORDERS, Sorting};
-use pages::urls::{contact_url, encode_query_value};
+use pages::urls::{agreement_url, contact_url, encode_query_value};
 use shared::domain::agreement::Lifecycle;
 use shared::domain::ids::WorkspaceId;
-use shared::domain::ledger::{AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType};
+use shared::domain::ledger::{
+    AgreementMoney, LedgerDirection, LedgerFigures, LedgerProduct, LedgerRowType, LedgerState,
+};
 use shared::domain::money;
 use shared::domain::movement::state::MovementState;
 use shared::domain::obligation::ObligationState;
@@ -29,6 +31,9 @@ use shared::wire::fields::FieldErrors;
 use shared::wire::page::{Filter, Flag, Limit, Offset, Order, Search};
 
 const PATH: &str = pages::urls::MONEY;
+
+/// Obligations have days and no amounts.
+const BY_DUE: [Order; 4] = [Order::NewestFirst, Order::OldestFirst, Order::ByName, Order::ByDue];
 
 /// The first one is shown unless the address says otherwise.
 const TABS: [LedgerRowType; 3] = [LedgerRowType::Movement, LedgerRowType::Obligation, LedgerRowType::Agreement];
@@ -127,11 +132,13 @@ impl Table {
             }
             Listed::Owed(page) => page.data.iter().map(|row| RowView::new(row, &organization.time_zone)).collect(),
         };
-        let before = [(text::ledger_row_type(row_type), ""), (who, "")].into_iter();
+        let is_owed = row_type != LedgerRowType::Agreement;
+        let agreement = is_owed.then_some(("Agreement", ""));
         let sums = figures.iter().map(|figure| (figure.title, "number"));
         // The list of agreements has their due days, and no room is left beside three sums.
-        let due = figures.iter().all(|figure| figure.class.is_empty()).then_some(("Due", ""));
-        let columns = before.chain(sums).chain([("Waiting for", "")]).chain(due).chain([("State", "")]).collect();
+        let due = is_owed.then_some(("Due", ""));
+        let columns = [(text::ledger_row_type(row_type), "")].into_iter().chain(agreement).chain([(who, "")]);
+        let columns = columns.chain(sums).chain(due).chain([("State", "")]).collect();
         Self { all: text::ledger_rows(row_type), who, figures, columns, rows }
     }
 }
@@ -139,7 +146,7 @@ impl Table {
 struct RowView {
     url: String,
     title: String,
-    agreement: Option<String>,
+    agreement: Option<Link>,
     who: Who,
     /// By column, an amount in each currency.
     figures: Vec<Vec<String>>,
@@ -172,6 +179,16 @@ impl Who {
     fn is_empty(&self) -> bool {
         matches!(self, Self::Named(names) if names.is_empty())
     }
+
+    /// All of it, where a line has less room.
+    fn text(&self) -> String {
+        match self {
+            Self::Named(names) => names.clone(),
+            Self::From(by) => format!("From {}", by.text()),
+            Self::To(to) => format!("To {}", to.text()),
+            Self::Between(by, to) => format!("{} to {}", by.text(), to.text()),
+        }
+    }
 }
 
 struct Names {
@@ -181,6 +198,12 @@ struct Names {
 
 impl Names {
     const NAMED_MAX: usize = 2;
+
+    fn text(&self) -> String {
+        let names: Vec<&str> = self.named.iter().map(|name| name.text.as_str()).collect();
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        if names.is_empty() { "no one yet".to_owned() } else { format!("{}{more}", names.join(", ")) }
+    }
 
     fn of(contacts: &[NamedContact]) -> Self {
         let named = contacts.iter().take(Self::NAMED_MAX);
@@ -196,7 +219,7 @@ impl RowView {
         Self {
             url: row.thing.app_path(),
             title: row.title.clone(),
-            agreement: Some(row.agreement.as_str().to_owned()),
+            agreement: Some(Link { url: agreement_url(row.agreement_id), text: row.agreement.as_str().to_owned() }),
             who: Who::of(row),
             figures: if has_amount { vec![amount.into_iter().collect()] } else { Vec::new() },
             waits_for: row.waits_for.clone(),
@@ -226,9 +249,12 @@ impl RowView {
     }
 }
 
-/// The badge of a state, which has the same text as that of its record.
+/// The badge of a state, which has the same text as that of its record's page.
 fn state_badge(row: &LedgerRow) -> Badge {
     let state = row.state.as_str();
+    if row.is_overdue && row.state == LedgerState::Open {
+        return OVERDUE;
+    }
     let badge = match row.thing.row_type() {
         LedgerRowType::Agreement => Lifecycle::parse(state).map(lifecycle_badge),
         LedgerRowType::Movement => MovementState::parse(state).map(movement_badge),
@@ -358,7 +384,11 @@ fn ledger_page(request: &Request, asked: &Asked, found: Ledger) -> Result<Ledger
     };
     let by_tab = Some(tab).filter(|tab| *tab != TABS[0]).map(|tab| ("row_type", tab.as_str()));
     let by_order = Some(*order).filter(|order| *order != Order::NewestFirst).map(|order| ("sort", order.as_str()));
-    let orders: &[Order] = if tab == LedgerRowType::Agreement { &ORDERS } else { &Order::ALL };
+    let orders: &[Order] = match tab {
+        LedgerRowType::Movement => &Order::ALL,
+        LedgerRowType::Obligation => &BY_DUE,
+        LedgerRowType::Agreement => &ORDERS,
+    };
     Ok(LedgerPage {
         layout: Layout::new(request),
         search: query.search.typed().to_owned(),

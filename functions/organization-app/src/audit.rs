@@ -220,7 +220,7 @@ fn empty_page(request: &Request, typed: Typed) -> AuditLogPage {
         object_name: None,
         is_filtered: false,
         is_first: true,
-        zone: reader::zone().as_str().to_owned(),
+        zone: reader::zone().called(),
         rows: Vec::new(),
         narrower: None,
         choices: None,

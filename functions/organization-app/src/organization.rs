@@ -303,7 +303,7 @@ pub(crate) async fn organization_page(request: &Request, shown: Shown) -> Result
         layout: Layout::new(request),
         notice: shown.notice,
         name: organization.name.as_str().to_owned(),
-        time_zone: organization.time_zone.as_str().to_owned(),
+        time_zone: format!("{} ({})", organization.time_zone.as_str(), organization.time_zone.called()),
         asks_for_codes: organization.asks_for_codes,
         is_admin,
         link: if is_admin { link_card(request, &query, &pending, &all).await? } else { None },
@@ -352,7 +352,7 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     } else {
         format!(
             "Times are shown and typed in {} from now on, and dates like {}.",
-            settings.time_zone.as_str(),
+            settings.time_zone.called(),
             settings.time_zone.dates().days()
         )
     };

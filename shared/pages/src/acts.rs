@@ -56,9 +56,9 @@ impl Acts {
             }));
             rows.push(ActRow::new(act, name_of));
         }
-        // An agreement older than its history still shows who drafted it.
+        // A draft older than its history still shows who drafted it.
         let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
-        if !has_more && !is_complete {
+        if !has_more && !is_complete && agreement.published_at().is_none() {
             rows.push(ActRow {
                 did: "Drafted".to_owned(),
                 by: Some(actor_label(&agreement.created_by)),
@@ -76,10 +76,10 @@ impl Acts {
     }
 }
 
-/// Whether an act edited a draft that was published since: the page shows what became of it.
+/// Whether an act made or edited a draft that was published since: the page shows what became of it, and who drafted it.
 fn is_drafting(act: &Act, agreement: &Agreement) -> bool {
     let is_before = agreement.published_at().is_some_and(|published_at| act.at < published_at);
-    is_before && act.proposed.is_none() && act.operation != "create_agreement"
+    is_before && act.proposed.is_none()
 }
 
 impl ActRow {

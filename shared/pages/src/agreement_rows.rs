@@ -41,7 +41,8 @@ impl AgreementRow {
 
     fn new(agreement: &Agreement, rows: &AgreementRows, organization: &Organization) -> Self {
         let own = &organization.own_contact_ids;
-        let context = WaitContext { contacts: &rows.contacts, own, payments: rows.payments.states() };
+        let AgreementRows { contacts, payments, named, .. } = rows;
+        let context = WaitContext { contacts, own, payments: payments.states(), named };
         let wait = text::current_wait(agreement, context);
         Self {
             url: format!("/app/agreements/{}", agreement.id()),

@@ -13,7 +13,6 @@ use shared::domain::contact::{ChangedIdentity, Contact, Email};
 use shared::domain::day::Day;
 use shared::domain::ids::{AgreementId, GateId, ParticipantId};
 use shared::domain::member::obstacle;
-use shared::domain::movement::Movement;
 use shared::domain::paper_signature::{PaperSignature, PaperState};
 use shared::domain::time::Timestamp;
 use shared::service::agreements::{AgreementReview, ShownMovements};
@@ -171,9 +170,9 @@ pub struct DocumentRow {
 }
 
 impl AgreementSummary {
-    /// The summary of an agreement, with its view and its participants' contacts.
-    pub fn new(agreement: &Agreement, view: &AgreementView, contacts: &[Contact]) -> Self {
-        let source = Source::new(agreement, contacts);
+    /// The summary of an agreement, with its view, its participants' contacts, and the payments that its conditions name.
+    pub fn new(agreement: &Agreement, view: &AgreementView, named: text::Named<'_>) -> Self {
+        let source = Source::new(agreement, named);
         let participants = view.participants.iter().flatten();
         let stages = view.stages.iter().flatten().zip(&agreement.stages);
         let documents = view.documents.iter().flatten().zip(&agreement.documents);
@@ -342,24 +341,20 @@ fn verification_line(verification: &Verification) -> String {
 
 struct Source<'a> {
     agreement: &'a Agreement,
-    contacts: &'a [Contact],
+    named: text::Named<'a>,
     is_draft: bool,
     has_ended: bool,
 }
 
 impl<'a> Source<'a> {
-    fn named(&self) -> text::Named<'a> {
-        text::Named { contacts: self.contacts, payments: &[] }
-    }
-
-    fn new(agreement: &'a Agreement, contacts: &'a [Contact]) -> Self {
+    fn new(agreement: &'a Agreement, named: text::Named<'a>) -> Self {
         let is_draft = agreement.lifecycle() == Lifecycle::Draft;
         let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
-        Self { agreement, contacts, is_draft, has_ended }
+        Self { agreement, named, is_draft, has_ended }
     }
 
     fn participant(&self, participant: &ParticipantView) -> ParticipantRow {
-        let contact = self.contacts.iter().find(|contact| contact.id == participant.contact_id);
+        let contact = self.named.contacts.iter().find(|contact| contact.id == participant.contact_id);
         ParticipantRow {
             name: participant.display_name.as_str().to_owned(),
             email: contact.and_then(|contact| contact.email.as_ref()).map(|email| email.as_str().to_owned()),
@@ -370,7 +365,7 @@ impl<'a> Source<'a> {
     }
 
     fn promise(&self, promise: &Promise) -> PromiseRow {
-        let parties = text::promise_parties(&promise.parties, self.agreement, self.contacts);
+        let parties = text::promise_parties(&promise.parties, self.agreement, self.named.contacts);
         PromiseRow {
             name: promise.name.as_str().to_owned(),
             text: format!("{parties}, {}", text::promise_terms(&promise.terms)),
@@ -399,7 +394,7 @@ impl<'a> Source<'a> {
 
     fn gate(&self, view: &GateView, gate: &Gate) -> GateRow {
         let is_open = view.state == GateStatus::Open && !self.has_ended;
-        let waits = if is_open { text::waits(gate, self.agreement, self.contacts) } else { Vec::new() };
+        let waits = if is_open { text::waits(gate, self.agreement, self.named) } else { Vec::new() };
         let mut waits = waits.into_iter();
         let (who, since) = waits.next().unwrap_or_default();
         let besides = waits.next().and_then(|(who, since)| Some((format!("{who}, since"), since?.into())));
@@ -416,7 +411,7 @@ impl<'a> Source<'a> {
             GateRule::Countdown { until: Some(Countdown::At(moment)) } => {
                 ("Waiting until".to_owned(), Some(DisplayTime::from(*moment)))
             }
-            rule => (text::requirement(rule, self.agreement, self.named()), None),
+            rule => (text::requirement(rule, self.agreement, self.named), None),
         };
         GateRow {
             requirement,
@@ -439,11 +434,14 @@ impl<'a> Source<'a> {
         let is_open = self.agreement.lifecycle() == Lifecycle::Active && view.state == GateStatus::Open;
         is_open.then(|| match &gate.rule {
             GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-                let period = text::requirement(&gate.rule, self.agreement, self.named());
+                let period = text::requirement(&gate.rule, self.agreement, self.named);
                 format!("{period}, until {}", view.waiting_on)
             }
-            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.named()),
-            _ => view.waiting_on.clone(),
+            GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.named),
+            _ => {
+                let waited_for: Vec<ParticipantId> = self.agreement.unmet_by(gate).into_iter().collect();
+                text::waiting_on(gate, self.agreement, &waited_for, self.named)
+            }
         })
     }
 
@@ -539,41 +537,25 @@ pub fn next_line(summary: &AgreementSummary) -> String {
 }
 
 impl AgreementSummary {
-    /// Names a draft's payments in the conditions that wait for them.
-    #[must_use]
-    pub fn with_payments(mut self, agreement: &Agreement, payments: &[Movement]) -> Self {
-        for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
-            for (row, gate) in
-                step.gates.iter_mut().zip(&stage.gates).filter(|(_, gate)| gate.rule.movement().is_some())
-            {
-                row.requirement = text::requirement(&gate.rule, agreement, text::Named { contacts: &[], payments });
-            }
-        }
-        self
-    }
-
     /// Adds a published agreement's payments and their links from conditions. `today` is in the organization's zone.
     #[must_use]
     pub fn with_movements(mut self, review: &AgreementReview, today: Day) -> Self {
         let (agreement, contacts) = (&review.in_full.agreement, &review.in_full.contacts);
-        let ShownMovements { by_id, on_page, offset, total } = &review.movements;
+        let ShownMovements { on_page, offset, total, .. } = &review.movements;
         for (step, stage) in self.steps.iter_mut().zip(&agreement.stages) {
             for (row, gate) in step.gates.iter_mut().zip(&stage.gates) {
-                if let Some(id) = gate.rule.movement().filter(|_| agreement.was_published()) {
-                    let purpose = by_id.get(&id).map(purpose_of);
-                    let is_locked = gate.state.status() == GateStatus::Locked;
-                    name_payment(
-                        row,
-                        &gate.rule,
-                        is_locked,
-                        Link { url: movement_url(id), text: purpose.unwrap_or_default() },
-                    );
+                // Those still locked are in the list of payments.
+                let is_there = agreement.was_published() && gate.state.status() != GateStatus::Locked;
+                if let Some(id) = gate.rule.movement().filter(|_| is_there) {
+                    let purpose = review.movements.get(id).map(|payment| format!("Payment: {}", purpose_of(payment)));
+                    let text = purpose.unwrap_or_else(|| "Payment".to_owned());
+                    row.acts.push(Link { url: movement_url(id), text });
                 }
             }
         }
         let rows: Vec<PaymentRow> = on_page
             .iter()
-            .filter_map(|id| by_id.get(id))
+            .filter_map(|id| review.movements.get(*id))
             .map(|movement| PaymentRow::new(movement, agreement, contacts, today))
             .collect();
         let page = |from: usize| format!("{}?payments={from}#payments", agreement_url(agreement.id()));
@@ -584,18 +566,5 @@ impl AgreementSummary {
             after: (shown < *total).then(|| (page(shown), total - shown)),
         });
         self
-    }
-}
-
-fn name_payment(row: &mut GateRow, rule: &GateRule, is_locked: bool, payment: Link) {
-    let name = if payment.text.is_empty() { "a payment".to_owned() } else { format!("“{}”", payment.text) };
-    row.requirement = match rule {
-        GateRule::MovementAuthorized { .. } => format!("Authorization of {name}"),
-        _ => format!("Proof from the receiving side that {name} arrived"),
-    };
-    let text = if payment.text.is_empty() { "Payment".to_owned() } else { format!("Payment: {}", payment.text) };
-    // Those still locked are in the list of payments.
-    if !is_locked {
-        row.acts.push(Link { text, ..payment });
     }
 }

@@ -83,7 +83,7 @@ impl Chosen {
         form.get(CHOSEN.contact).parse().map(Self::Known).map_err(|_| missing())
     }
 
-    /// What the page at `path` says of the exact twin of a new contact before it makes one with the id `made`. None if
+    /// What the page at `path` says of the twin of a new contact before it makes one with the id `made`. None if
     /// there is no twin, or if the member knows of it.
     pub async fn twin_notice<S: Submitter>(
         &self,

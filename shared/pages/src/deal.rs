@@ -43,7 +43,7 @@ pub struct Deal {
     pub more_parties: usize,
     /// The amount of money and its meaning, if any.
     pub amount: Option<(&'static str, String)>,
-    /// What its payments come to, by currency, once published.
+    /// What its payments come to, by currency, once published, if that says more than the amount does.
     pub money: Vec<DealMoney>,
     /// What it waits for first, such as `Ada Okafor to approve`.
     pub waits_for: Option<String>,
@@ -75,8 +75,8 @@ pub enum NextAct {
 
 /// What payments come to in one currency. Claim and proof never look alike.
 pub struct DealMoney {
-    /// All that is to be paid.
-    pub amount: String,
+    /// All that is to be paid, if the amount doesn't say so.
+    pub amount: Option<String>,
     /// What is not proven to have arrived.
     pub owed: String,
     /// What of it senders say they sent.
@@ -171,6 +171,12 @@ impl Deal {
         self.amount.is_some() || !self.money.is_empty() || !self.payments.is_empty()
     }
 
+    /// What its payments come to, by currency, if its amount doesn't say so.
+    #[must_use]
+    pub fn amounts(&self) -> Vec<&str> {
+        self.money.iter().filter_map(|sum| sum.amount.as_deref()).collect()
+    }
+
     /// Adds what its payments come to, and how many there are.
     #[must_use]
     pub fn with_money(self, money: &[AgreementMoney], payments: usize) -> Self {
@@ -178,9 +184,21 @@ impl Deal {
             let shown = |minor: i128| in_app(minor, sum.currency);
             let if_any = |minor: i128| (minor > 0).then(|| shown(minor));
             let LedgerFigures { owed, claimed, proven } = sum.figures;
-            DealMoney { amount: shown(sum.amount), owed: shown(owed), claimed: if_any(claimed), proven: if_any(proven) }
+            let is_said = money.len() == 1 && self.is_amount(&shown(sum.amount));
+            let is_as_agreed = is_said && (owed, claimed, proven) == (sum.amount, 0, 0);
+            (!is_as_agreed).then(|| DealMoney {
+                amount: (!is_said).then(|| shown(sum.amount)),
+                owed: shown(owed),
+                claimed: if_any(claimed),
+                proven: if_any(proven),
+            })
         };
-        Self { money: money.iter().map(sum).collect(), without_amount: without_amount(payments), ..self }
+        Self { money: money.iter().filter_map(sum).collect(), without_amount: without_amount(payments), ..self }
+    }
+
+    /// Whether this is its amount, such as the investment of a SAFE.
+    fn is_amount(&self, amount: &str) -> bool {
+        self.amount.as_ref().is_some_and(|(_, known)| known == amount)
     }
 
     /// Adds what is next on an active agreement, for the condition that comes first: its act, the payment that it waits
@@ -234,12 +252,14 @@ impl Deal {
         Self { next_act, waits_for: Some(wait.on.clone()), ..self }
     }
 
-    /// Adds the payments that have an amount.
+    /// Adds the payments that have an amount, unless there is one of the deal's own amount.
     #[must_use]
     pub fn with_payments(self, payments: &[Movement]) -> Self {
         let with_amount = payments.iter().filter_map(|payment| Some((payment, payment.terms().money?)));
         let rows = with_amount.map(|(payment, money)| (name(payment).to_owned(), money.for_people()));
         let rows: Vec<_> = rows.collect();
+        let rows =
+            if rows.len() == 1 && rows.iter().all(|(_, amount)| self.is_amount(amount)) { Vec::new() } else { rows };
         let more_payments = rows.len().saturating_sub(SHOWN_MAX);
         let without_amount = without_amount(payments.len());
         Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, without_amount, ..self }

@@ -268,7 +268,7 @@ impl<'a> Field<'a> {
             Entry::Day => format!("Such as {}.", reader::dates().days()),
             Entry::Days { .. } => format!("One per line, such as {}.", reader::dates().days()),
             Entry::Time => {
-                format!("Such as {}, in the time zone {}.", reader::dates().times(), reader::zone().as_str())
+                format!("Such as {}, in the time zone {}.", reader::dates().times(), reader::zone().called())
             }
             _ => return Cow::Borrowed(self.hint),
         };

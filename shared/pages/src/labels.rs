@@ -254,12 +254,15 @@ pub fn item_badge(item: &FundingItem) -> Badge {
     Badge { text: funding_words::state(item), class }
 }
 
+/// An open obligation that is past due.
+pub const OVERDUE: Badge = Badge { text: "Overdue", class: "red" };
+
 /// A claim is never green.
 #[must_use]
 pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
     let is_overdue = obligation.next_due_at().is_some_and(|due| due < now);
     match obligation.state() {
-        ObligationState::Open if is_overdue => Badge { text: "Overdue", class: "red" },
+        ObligationState::Open if is_overdue => OVERDUE,
         state => obligation_state_badge(state),
     }
 }

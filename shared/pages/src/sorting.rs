@@ -45,5 +45,6 @@ fn label(order: Order) -> &'static str {
         Order::OldestFirst => "Oldest",
         Order::ByName => "Name",
         Order::ByDue => "Due",
+        Order::ByAmount => "Amount",
     }
 }

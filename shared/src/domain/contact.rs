@@ -179,14 +179,18 @@ pub struct ListedContact {
     pub archived_at: Option<Timestamp>,
 }
 
-/// The name and the email address of a contact. Two contacts with the same ones are exact twins.
-pub type NameAndEmail<'a> = (&'a DisplayName, Option<&'a Email>);
+/// The name and the email address of a contact, without their letter case. Two contacts with the same ones are twins.
+pub type NameAndEmail = (Folded, Option<Folded>);
+
+fn name_and_email(name: &DisplayName, email: Option<&Email>) -> NameAndEmail {
+    (Folded::new(name.as_str()), email.map(|email| Folded::new(email.as_str())))
+}
 
 impl ListedContact {
-    /// What it shares with an exact twin.
+    /// What it shares with a twin.
     #[must_use]
-    pub fn name_and_email(&self) -> NameAndEmail<'_> {
-        (&self.display_name, self.email.as_ref())
+    pub fn name_and_email(&self) -> NameAndEmail {
+        name_and_email(&self.display_name, self.email.as_ref())
     }
 
     /// Where the app lists it.
@@ -297,11 +301,16 @@ pub struct ContactChanges {
 }
 
 impl NewContact {
-    /// What it shares with an exact twin.
+    /// Its email address, if it is given one.
     #[must_use]
-    pub fn name_and_email(&self) -> NameAndEmail<'_> {
-        let email = if let NullablePatch::Set(email) = &self.email { Some(email) } else { None };
-        (&self.display_name, email)
+    pub fn email(&self) -> Option<&Email> {
+        if let NullablePatch::Set(email) = &self.email { Some(email) } else { None }
+    }
+
+    /// What it shares with a twin.
+    #[must_use]
+    pub fn name_and_email(&self) -> NameAndEmail {
+        name_and_email(&self.display_name, self.email())
     }
 
     /// The fields whose values differ from those of an existing contact, in order.
@@ -318,6 +327,12 @@ impl NewContact {
 }
 
 impl Contact {
+    /// What it shares with a twin.
+    #[must_use]
+    pub fn name_and_email(&self) -> NameAndEmail {
+        name_and_email(&self.display_name, self.email.as_ref())
+    }
+
     /// A new contact.
     #[must_use]
     pub fn create(new: NewContact, now: Timestamp) -> Self {

@@ -7,10 +7,11 @@
 //! - Decision: totals add agreed payments per currency and direction. *Owed* isn't proven to have arrived; *claimed* is
 //!   the part that senders say they sent; *proven* is shown by accepted evidence. Money that came back counts nowhere.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agreement::{Agreement, AgreementKind, Lifecycle};
-use super::ids::ContactId;
+use super::agreement::{Agreement, AgreementKind, Lifecycle, SafeTerms};
+use super::ids::{ContactId, ParticipantId};
 use super::money::Money;
 use super::movement::Movement;
 use super::movement::state::MovementState;
@@ -234,6 +235,24 @@ pub struct LedgerPayment {
     pub is_claimed: bool,
     /// What accepted receiver-side evidence shows, in minor units.
     pub proven_minor: i64,
+    /// Who pays whom, as far as both are chosen.
+    pub between: Option<Between>,
+}
+
+/// The payer and the payee among the participants of an agreement, by the halves of their ids that differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Between {
+    /// Who pays.
+    pub by: u64,
+    /// Who is paid.
+    pub to: u64,
+}
+
+impl Between {
+    fn of(by: Option<ParticipantId>, to: Option<ParticipantId>) -> Option<Self> {
+        let half = |id: ParticipantId| id.uuid().as_u64_pair().1;
+        Some(Self { by: half(by?), to: half(to?) })
+    }
 }
 
 impl LedgerPayment {
@@ -246,6 +265,7 @@ impl LedgerPayment {
             is_agreed: is_agreed(agreement.lifecycle()),
             is_claimed: movement.claim().is_some(),
             proven_minor: movement.receipt().map_or(0, |receipt| receipt.received_minor),
+            between: Between::of(movement.terms().sender, movement.terms().receiver),
         })
     }
 
@@ -290,6 +310,10 @@ impl LedgerFigures {
 }
 
 /// What all payments of an agreement come to in one currency.
+///
+/// Decision: money that a participant only passes on counts once. Each figure is what payers pay beyond what they are paid
+/// themselves, and at least the largest payment: escrow that is paid $480,000 and pays it on makes a deal of $480,000, of
+/// which is owed what has not reached its last payee. What is paid back, such as a loan, does not make it smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgreementMoney {
     /// The currency's code.
@@ -300,24 +324,78 @@ pub struct AgreementMoney {
     pub figures: LedgerFigures,
 }
 
+/// What an agreement is worth, by currency: the investment of a SAFE, or else what its payments come to. Empty if no
+/// amount is known.
+#[must_use]
+pub fn amounts_of<'a>(
+    lifecycle: Lifecycle,
+    terms: Option<&'a SafeTerms>,
+    payments: &[LedgerPayment],
+) -> Vec<(&'a str, i128)> {
+    let investment = terms.and_then(|terms| {
+        Some((terms.currency.as_deref().unwrap_or_default(), i128::from(terms.investment_amount_minor?)))
+    });
+    let sums = || AgreementMoney::of(lifecycle, payments.iter().copied());
+    investment.map_or_else(|| sums().into_iter().map(|sum| (sum.currency, sum.amount)).collect(), |one| vec![one])
+}
+
+/// The place of amounts in an order: by the code of the first currency, then the largest first. None come last.
+#[must_use]
+pub fn place_of(amounts: &[(&str, i128)]) -> (bool, String, Reverse<i128>) {
+    let (currency, minor) = amounts.first().copied().unwrap_or_default();
+    (amounts.is_empty(), currency.to_owned(), Reverse(minor))
+}
+
+/// What payments come to if money that is passed on counts once.
+#[derive(Debug, Default)]
+struct Once {
+    largest: i128,
+    /// Of payments whose parties are not known.
+    others: i128,
+    /// What each participant pays beyond what they are paid.
+    paid: BTreeMap<u64, i128>,
+}
+
+impl Once {
+    fn add(&mut self, between: Option<Between>, minor: i128) {
+        let Some(Between { by, to }) = between else {
+            self.others += minor;
+            return;
+        };
+        self.largest = self.largest.max(minor);
+        *self.paid.entry(by).or_default() += minor;
+        *self.paid.entry(to).or_default() -= minor;
+    }
+
+    fn sum(&self) -> i128 {
+        let paid: i128 = self.paid.values().filter(|minor| **minor > 0).sum();
+        self.others + paid.max(self.largest)
+    }
+}
+
 impl AgreementMoney {
     /// The sums of an agreement's payments, by currency.
     #[must_use]
     pub fn of(lifecycle: Lifecycle, payments: impl IntoIterator<Item = LedgerPayment>) -> Vec<Self> {
-        let mut sums: BTreeMap<&'static str, Self> = BTreeMap::new();
+        let mut sums: BTreeMap<&'static str, [Once; 4]> = BTreeMap::new();
         for payment in payments {
             // The record of an ended agreement's payment may lag behind.
             let state = if lifecycle.has_ended_early() { payment.state.told_at_end() } else { payment.state };
             if matches!(state, MovementState::Cancelled | MovementState::Returned) {
                 continue;
             }
-            let figures = LedgerPayment { state, is_agreed: is_agreed(lifecycle), ..payment }.figures();
-            let currency = payment.money.currency().code();
-            let sum = sums.entry(currency).or_insert(Self { currency, amount: 0, figures: LedgerFigures::default() });
-            sum.amount += i128::from(payment.money.amount_minor());
-            sum.figures.add(figures);
+            let LedgerFigures { owed, claimed, proven } =
+                LedgerPayment { state, is_agreed: is_agreed(lifecycle), ..payment }.figures();
+            let figures = [i128::from(payment.money.amount_minor()), owed, claimed, proven];
+            for (sum, minor) in sums.entry(payment.money.currency().code()).or_default().iter_mut().zip(figures) {
+                sum.add(payment.between, minor);
+            }
         }
-        sums.into_values().collect()
+        let of_currency = |(currency, sums): (&'static str, [Once; 4])| {
+            let [amount, owed, claimed, proven] = sums.map(|sum| sum.sum());
+            Self { currency, amount, figures: LedgerFigures { owed, claimed: claimed.min(owed), proven } }
+        };
+        sums.into_iter().map(of_currency).collect()
     }
 }
 
@@ -422,7 +500,7 @@ mod tests {
                 let money = Money::new(amount, Currency::parse(currency).unwrap()).unwrap();
                 let proven_minor =
                     if state.is_reconciled() { amount } else { [0, amount / 2, amount][usize::from(proven)] };
-                (direction, LedgerPayment { money, state, is_agreed, is_claimed, proven_minor })
+                (direction, LedgerPayment { money, state, is_agreed, is_claimed, proven_minor, between: None })
             },
         )
     }
@@ -463,7 +541,7 @@ mod tests {
     fn more_than_was_owed_leaves_nothing_owed() {
         let money = Money::new(100, Currency::parse("USD").unwrap()).unwrap();
         let state = MovementState::Exception;
-        let over = LedgerPayment { money, state, is_agreed: true, is_claimed: true, proven_minor: 130 };
+        let over = LedgerPayment { money, state, is_agreed: true, is_claimed: true, proven_minor: 130, between: None };
         assert_eq!(over.figures(), LedgerFigures { owed: 0, claimed: 0, proven: 130 });
     }
 
@@ -475,6 +553,7 @@ mod tests {
             is_agreed: false,
             is_claimed: state == MovementState::SenderReported,
             proven_minor,
+            between: None,
         };
         let payments = [
             payment(100, "USD", MovementState::Authorized, 0),
@@ -496,5 +575,44 @@ mod tests {
             [("USD", 80, 30, 30, 50)],
             "what nobody claims to have sent is cancelled"
         );
+    }
+
+    #[test]
+    fn money_that_is_passed_on_counts_once() {
+        const BUYER: u64 = 1;
+        const ESCROW: u64 = 2;
+        const SELLER: u64 = 3;
+        const BROKER: u64 = 4;
+        let payment = |amount, by, to, state: MovementState| LedgerPayment {
+            money: Money::new(amount, Currency::parse("USD").unwrap()).unwrap(),
+            state,
+            is_agreed: true,
+            is_claimed: state == MovementState::SenderReported,
+            proven_minor: if state.is_reconciled() { amount } else { 0 },
+            between: Some(Between { by, to }),
+        };
+        let told = |payments: &[LedgerPayment]| match AgreementMoney::of(Lifecycle::Active, payments.to_vec())[..] {
+            [AgreementMoney { amount, figures: LedgerFigures { owed, claimed, proven }, .. }] => {
+                [amount, owed, claimed, proven]
+            }
+            ref other => panic!("{other:?}"),
+        };
+        let (draft, done) = (MovementState::Draft, MovementState::Reconciled);
+        let escrow = |paid_in, paid_on| {
+            told(&[
+                payment(480, BUYER, ESCROW, paid_in),
+                payment(450, ESCROW, SELLER, paid_on),
+                payment(30, ESCROW, BROKER, paid_on),
+            ])
+        };
+        assert_eq!(escrow(draft, draft), [480, 480, 0, 0]);
+        assert_eq!(escrow(MovementState::SenderReported, draft), [480, 480, 480, 0]);
+        assert_eq!(escrow(done, draft), [480, 480, 0, 480], "it has not reached the seller");
+        assert_eq!(escrow(done, done), [480, 0, 0, 480]);
+        // A buyer adds to what a lender pays them.
+        assert_eq!(told(&[payment(400, BROKER, BUYER, draft), payment(500, BUYER, SELLER, draft)])[0], 500);
+        // What is paid back does not make a loan smaller, and several payers add up.
+        assert_eq!(told(&[payment(400, BROKER, BUYER, draft), payment(410, BUYER, BROKER, draft)])[0], 410);
+        assert_eq!(told(&[payment(400, BROKER, SELLER, draft), payment(100, BUYER, SELLER, draft)])[0], 500);
     }
 }

@@ -174,6 +174,17 @@ impl TimeZone {
         format!("{}–{end} {}", self.write_to(at, false), self.abbreviation(at))
     }
 
+    /// What times in it are marked with in the course of this year, such as `EST/EDT` or `UTC`.
+    #[must_use]
+    pub fn called(&self) -> String {
+        let year = Timestamp::now().zoned(tz::TimeZone::UTC).year();
+        let first_of = |month| jiff::civil::Date::new(year, month, 1).ok()?.to_zoned(self.zone()).ok();
+        let mut names: Vec<String> =
+            [1, 7].into_iter().filter_map(first_of).map(|at| at.strftime("%Z").to_string()).collect();
+        names.dedup();
+        names.join("/")
+    }
+
     fn abbreviation(&self, at: Timestamp) -> String {
         at.zoned(self.zone()).strftime("%Z").to_string()
     }
@@ -252,6 +263,19 @@ mod tests {
         assert!(all.len() > 300);
         for name in all.iter().map(String::as_str).chain(SUGGESTED) {
             assert_eq!(zone(name).as_str(), name);
+        }
+    }
+
+    #[test]
+    fn a_zone_is_called_what_its_times_are_marked_with() {
+        for (name, called) in [
+            ("America/New_York", "EST/EDT"),
+            ("Europe/Berlin", "CET/CEST"),
+            ("America/Phoenix", "MST"),
+            ("Asia/Dubai", "+04"),
+            ("UTC", "UTC"),
+        ] {
+            assert_eq!(zone(name).called(), called);
         }
     }
 

@@ -127,8 +127,8 @@ pub struct AgreementReview {
 /// The payments on a published agreement's page: those that its conditions name, and a part of all.
 #[derive(Debug, Default)]
 pub struct ShownMovements {
-    /// The payments by their ids.
-    pub by_id: BTreeMap<MovementId, Movement>,
+    /// The payments that the page names.
+    pub read: Vec<Movement>,
     /// Those on the page, most urgent first.
     pub on_page: Vec<MovementId>,
     /// How many precede them.
@@ -151,8 +151,14 @@ impl ShownMovements {
         let named = gates.filter_map(|gate| gate.rule.movement()).take(limits::AGREEMENT_PAYMENTS_NAMED_MAX);
         let wanted: BTreeSet<MovementId> = named.chain(on_page.iter().copied()).collect();
         let movements = scope.store().movements(wanted).await?;
-        let by_id = movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
-        Ok(Self { by_id, on_page, offset, total })
+        let read = movements.into_iter().map(Versioned::into_inner).collect();
+        Ok(Self { read, on_page, offset, total })
+    }
+
+    /// A payment that the page names.
+    #[must_use]
+    pub fn get(&self, id: MovementId) -> Option<&Movement> {
+        self.read.iter().find(|movement| movement.id() == id)
     }
 }
 
@@ -272,6 +278,19 @@ pub struct AgreementRows {
     pub contacts: Vec<Contact>,
     /// Their payments.
     pub payments: PaymentsOf,
+    /// The payments that their conditions wait for.
+    pub named: Vec<Movement>,
+}
+
+/// The payments that conditions wait for now.
+pub(super) async fn waited_for<'a>(
+    scope: &Scope,
+    agreements: impl IntoIterator<Item = &'a Agreement>,
+) -> Result<Vec<Movement>, Error> {
+    let gates = agreements.into_iter().flat_map(Agreement::waiting_gates);
+    let wanted: BTreeSet<MovementId> =
+        gates.filter_map(|gate| gate.rule.movement()).take(limits::BATCH_KEYS_MAX).collect();
+    Ok(scope.store().movements(wanted).await?.into_iter().map(Versioned::into_inner).collect())
 }
 
 impl AgreementRows {
@@ -286,9 +305,10 @@ impl AgreementRows {
             scope.store().payments_of(&with_payments).await.map_err(Error::from)
         };
         let ready = Box::pin(ready_to_be_proposed(scope, &page.data));
-        let (contacts, payments, ready) = tokio::try_join!(contacts, payments, ready)?;
+        let named = waited_for(scope, &page.data);
+        let (contacts, payments, ready, named) = tokio::try_join!(contacts, payments, ready, named)?;
         let contacts = contacts.into_iter().map(Versioned::into_inner).collect();
-        Ok(Self { page: AgreementPage { page, ready }, contacts, payments })
+        Ok(Self { page: AgreementPage { page, ready }, contacts, payments, named })
     }
 }
 

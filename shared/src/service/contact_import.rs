@@ -16,8 +16,8 @@ pub struct Traits<'a> {
     pub ids: HashSet<ContactId>,
     /// Their references.
     pub references: HashSet<&'a ExternalReference>,
-    /// Their names and email addresses.
-    pub people: HashSet<NameAndEmail<'a>>,
+    /// Their names and email addresses, without their letter case.
+    pub people: HashSet<NameAndEmail>,
 }
 
 /// The contacts, current or not, that have an id, a reference, or both name and email address of a row.

@@ -10,6 +10,7 @@ use crate::service::scope::{Plan, Scope, Writer};
 use crate::store::{Versioned, contacts as stored};
 use crate::wire::fields::{FieldCode, FieldErrors};
 use crate::wire::page::{Order, Page, PageRequest, Search, Shelf};
+use crate::wire::text::Folded;
 
 pub use crate::store::contacts::ContactQuery;
 
@@ -33,31 +34,28 @@ pub async fn list(
     Ok(scope.store().list_contacts(order, shelf, query).await?)
 }
 
-/// A contact with exactly the name and email address of a new one, apart from the one that its form makes.
+/// A contact with the name and email address of a new one, in any case, apart from the one that its form makes.
 pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
-    let (name, email) = new.name_and_email();
-    let same = with_name(scope, name, email).await?;
-    let is_twin = |contact: &ListedContact| contact.id != made && contact.name_and_email() == (name, email);
-    let twins = same.into_iter().filter(is_twin);
+    let same = with_name(scope, &new.display_name, new.email()).await?;
+    let wanted = new.name_and_email();
+    let twins = same.into_iter().filter(|contact| contact.id != made && contact.name_and_email() == wanted);
     // What was merged is told of only if nothing else is a twin.
     Ok(twins.min_by_key(|twin| twin.merged_into.is_some()))
 }
 
-/// The contacts of this name, in any case, and of this email address if one is given, whether archived or merged: at
-/// most those among [`limits::PAGE_LIMIT_MAX`] that contain the name.
+/// The contacts of this name, and of this email address if one is given, both in any case, whether archived or merged:
+/// at most those among [`limits::PAGE_LIMIT_MAX`] that contain the name.
 pub async fn with_name(scope: &Scope, name: &DisplayName, email: Option<&Email>) -> Result<Vec<ListedContact>, Error> {
     let wanted = email.map_or(name.as_str(), Email::as_str);
     let wanted: String = wanted.chars().take(limits::SEARCH_CHARS_MAX).collect();
     let search = Search::parse(&wanted, "search").map_err(Error::Invalid)?;
     let query = ContactQuery { search, ..ContactQuery::of_page(PageRequest::new(limits::PAGE_LIMIT_MAX, 0)) };
+    let (name, email) = (Folded::new(name.as_str()), email.map(|email| Folded::new(email.as_str())));
     let is_same = |contact: &ListedContact| {
-        folded(&contact.display_name) == folded(name) && (email.is_none() || contact.email.as_ref() == email)
+        let (of_name, of_email) = contact.name_and_email();
+        of_name == name && (email.is_none() || of_email == email)
     };
     Ok(list(scope, Order::OldestFirst, Shelf::All, &query).await?.data.into_iter().filter(is_same).collect())
-}
-
-fn folded(name: &DisplayName) -> String {
-    name.as_str().to_lowercase()
 }
 
 /// The result of creating a contact.

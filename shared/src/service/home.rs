@@ -27,6 +27,7 @@ use crate::domain::time_zone::TimeZone;
 use crate::domain::token::Token;
 use crate::error::Error;
 use crate::limits;
+use crate::service::agreements::waited_for;
 use crate::service::audit::{self, Names};
 use crate::service::due_obligations::{self, DueObligations};
 use crate::service::endpoints::{self, EndpointState};
@@ -165,6 +166,8 @@ pub struct WorkQueue {
     pub contacts: Vec<Contact>,
     /// The payments of all agreements.
     pub all_payments: PaymentsOf,
+    /// The payments that the conditions of these agreements wait for.
+    pub named_payments: Vec<Movement>,
     /// How many drafts there are, including those in other sections.
     pub drafts_total: usize,
     /// How many active agreements there are, including those in other sections.
@@ -488,7 +491,7 @@ async fn queue(
     let joined = store.contacts(joined.difference(&people).copied()).await?;
     let contacts: Vec<Contact> = contacts.into_iter().chain(joined).map(Versioned::into_inner).collect();
 
-    let mut found = queued(scope, agreements, &contacts, &accesses, amount_of).await?;
+    let (mut found, named_payments) = queued(scope, agreements, &contacts, &accesses, amount_of).await?;
     let papers = papers_to_confirm(&chosen, &found, &not_of);
     let mut drafts = found_of(&mut found, &chosen.drafts);
     drafts.shown.sort_by_key(|draft| !draft.blockers.is_empty());
@@ -506,23 +509,26 @@ async fn queue(
         closing: found_of(&mut found, &chosen.closing),
         contacts,
         all_payments,
+        named_payments,
         drafts_total: open.open.iter().filter(|open| !open.is_active).count(),
         active_total: open.open.iter().filter(|open| open.is_active).count(),
         is_new: open.open.is_empty() && open.ended == 0 && pending.pending.is_empty() && pending.ended == 0,
     })
 }
 
-/// The agreements as of now, with what a draft lacks and when the participants looked.
+/// The agreements as of now, with what a draft lacks and when the participants looked, and the payments that their
+/// conditions wait for.
 async fn queued(
     scope: &Scope,
     agreements: Vec<Versioned<Agreement>>,
     contacts: &[Contact],
     accesses: &HashMap<AgreementId, BTreeMap<ParticipantId, Access>>,
     amount_of: impl Fn(&Agreement) -> String,
-) -> Result<HashMap<AgreementId, QueuedAgreement>, Error> {
+) -> Result<(HashMap<AgreementId, QueuedAgreement>, Vec<Movement>), Error> {
+    let named = waited_for(scope, agreements.iter().map(|agreement| &**agreement));
     let payments = Payments::load(scope, agreements.iter().map(|agreement| &**agreement));
     let funding = DraftFunding::load(scope, agreements.iter().map(|agreement| &**agreement));
-    let (payments, funding) = tokio::try_join!(payments, funding)?;
+    let (payments, funding, named) = tokio::try_join!(payments, funding, named)?;
     let queued = |agreement| {
         let loaded = AgreementWithFacts::of(agreement);
         let agreement = loaded.as_of(scope, scope.now()).into_owned();
@@ -531,7 +537,7 @@ async fn queued(
         let amount = amount_of(&agreement);
         (agreement.id(), QueuedAgreement { agreement, blockers, amount, looks })
     };
-    Ok(agreements.into_iter().map(queued).collect())
+    Ok((agreements.into_iter().map(queued).collect(), named))
 }
 
 /// The paper signatures that the member may confirm, oldest first.

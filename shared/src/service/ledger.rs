@@ -16,7 +16,7 @@ use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ContactId, MovementId, ObligationId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::{
     AgreementMoney, LedgerDirection, LedgerParties, LedgerPayment, LedgerProduct, LedgerRowType, LedgerState,
-    LedgerTotals, is_agreed,
+    LedgerTotals, is_agreed, place_of,
 };
 use crate::domain::movement::Movement;
 use crate::domain::obligation::Obligation;
@@ -319,6 +319,11 @@ fn ordered(scope: &Scope, organization: &Organization, entries: Vec<LedgerEntry>
         Order::NewestFirst => dated.reverse(),
         Order::ByName => dated.sort_by(|one, other| one.1.entry.title.cmp(&other.1.entry.title)),
         Order::ByDue => dated.sort_by_key(|(place, _)| *place),
+        Order::ByAmount => dated.sort_by_cached_key(|(_, dated)| {
+            let amount = dated.entry.payment.map(|payment| payment.money);
+            let amounts = amount.map(|money| (money.currency().code(), i128::from(money.amount_minor())));
+            (place_of(amounts.as_slice()), Reverse(dated.entry.id))
+        }),
     }
     dated.into_iter().map(|(_, entry)| entry).collect()
 }

@@ -56,7 +56,7 @@ impl Parties {
 
     async fn named(&mut self, scope: &Scope, key: &str, new: &NewContact) -> Result<ContactId, Error> {
         let contact = Contact::create(new.clone(), scope.now());
-        let is_same = |made: &&Contact| made.display_name == contact.display_name && made.email == contact.email;
+        let is_same = |made: &&Contact| made.name_and_email() == contact.name_and_email();
         if let Some(made) = self.made.iter().find(is_same) {
             return Ok(made.id);
         }

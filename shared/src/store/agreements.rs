@@ -1,11 +1,13 @@
 //! Agreements: a versioned record each, a row in the list, a row with document names, and a due entry for the next end.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::change::{Change, Changes};
 use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, HeldRow, RowFilter, RowWrite, SHELF};
+use super::movements::PaymentsOf;
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
@@ -15,6 +17,7 @@ use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, OrgId, ParticipantId, WorkspaceId};
+use crate::domain::ledger::{amounts_of, place_of};
 use crate::domain::member::ByMember;
 use crate::domain::obligation;
 use crate::domain::participant::ByParticipant;
@@ -115,12 +118,77 @@ impl OrgStore {
         wanted: Shelf,
         query: &AgreementQuery,
     ) -> Result<Page<Agreement>, StoreError> {
+        if matches!(order, Order::ByDue | Order::ByAmount) {
+            return self.ranked_agreements(order, wanted, query).await;
+        }
         let rows = RowFilter::containing(query.search.needle())
             .equal(&WORKSPACE, query.workspace_id)
             .equal(&LIFECYCLE, query.lifecycle.get())
             .on(wanted);
         self.list::<Agreement>(order, &rows, query.page()).await
     }
+
+    /// The same by due day or by amount, the newest first among equals.
+    ///
+    /// Decision: the amounts of payments are in their rows, and that of a SAFE is in its record alone, so an order by amount
+    /// reads the SAFEs that the query asks for.
+    async fn ranked_agreements(
+        &self,
+        order: Order,
+        wanted: Shelf,
+        query: &AgreementQuery,
+    ) -> Result<Page<Agreement>, StoreError> {
+        let (mut rows, by_amount) = (Vec::new(), order == Order::ByAmount);
+        let payments = async { if by_amount { self.all_payments().await } else { Ok(PaymentsOf::default()) } };
+        let asked = self.each_row(Rows::Agreements, |row| rows.extend(ranked(row, wanted, query)));
+        let (payments, ()) = tokio::try_join!(payments, asked)?;
+        let safes = rows.iter().filter(|row| by_amount && row.is_safe).map(|row| row.id);
+        let safes: HashMap<AgreementId, Versioned<Agreement>> =
+            self.agreements(safes).await?.into_iter().map(|safe| (safe.id(), safe)).collect();
+        rows.sort_by_cached_key(|row| {
+            let terms = safes.get(&row.id).and_then(|safe| safe.terms.as_ref());
+            let amounts =
+                if by_amount { amounts_of(row.lifecycle, terms, payments.amounts_of(row.id)) } else { Vec::new() };
+            (place_of(&amounts), row.due_ms.filter(|_| !by_amount).unwrap_or(i64::MAX), Reverse(row.id))
+        });
+        let Page { data, pagination } = Page::slice(rows.into_iter().map(|row| row.id), query.page());
+        let mut found: HashMap<AgreementId, Agreement> = self
+            .agreements(data.iter().copied())
+            .await?
+            .into_iter()
+            .map(|found| (found.id(), found.into_inner()))
+            .collect();
+        Ok(Page { data: data.iter().filter_map(|id| found.remove(id)).collect(), pagination })
+    }
+}
+
+/// A row of a list that is ordered by due day or amount.
+struct RankedRow {
+    id: AgreementId,
+    lifecycle: Lifecycle,
+    is_safe: bool,
+    /// When it expires, unless it has ended.
+    due_ms: Option<i64>,
+}
+
+/// None if the query doesn't ask for it.
+fn ranked(row: HeldRow<'_>, wanted: Shelf, query: &AgreementQuery) -> Option<RankedRow> {
+    let lifecycle = Lifecycle::parse(row.text(LIFECYCLE.name)?)?;
+    let is_on_shelf = match wanted {
+        Shelf::All => true,
+        Shelf::Current => row.bytes(SHELF.name).is_none(),
+        Shelf::Archived | Shelf::Merged => row.text(SHELF.name) == Some(wanted.as_str()),
+    };
+    let is_asked_for = query.search.needle().is_none_or(|needle| row.searched().contains(needle))
+        && query.workspace_id.is_none_or(|wanted| row.text(WORKSPACE.name) == Some(wanted.to_string().as_str()))
+        && query.lifecycle.get().is_none_or(|wanted| lifecycle == wanted);
+    let goes_on = matches!(lifecycle, Lifecycle::Draft | Lifecycle::Active);
+    (is_on_shelf && is_asked_for).then(|| RankedRow {
+        id: row.id(),
+        lifecycle,
+        is_safe: row.text(KIND.name) == Some(AgreementKind::Safe.as_str()),
+        due_ms: row.number(EXPIRES).filter(|_| goes_on),
+    })
 }
 
 impl OrgStore {

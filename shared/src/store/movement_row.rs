@@ -7,7 +7,7 @@ use super::packed::{PACKED, Packer, ShortId, Unpacker, packed_number};
 use super::record::Row;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, MemberId, MovementId, ParticipantId};
-use crate::domain::ledger::LedgerPayment;
+use crate::domain::ledger::{Between, LedgerPayment};
 use crate::domain::money::{Currency, Money};
 use crate::domain::movement::Movement;
 use crate::domain::movement::instructions::InstructionsStatus;
@@ -161,6 +161,7 @@ impl MovementRow {
             is_agreed: false,
             is_claimed: self.is_claimed,
             proven_minor: self.proven_minor,
+            between: self.sender.zip(self.receiver).map(|(by, to)| Between { by: by.number(), to: to.number() }),
         })
     }
 }

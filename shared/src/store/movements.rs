@@ -175,9 +175,18 @@ impl OrgStore {
 
     /// The payments of agreements, as their rows have them.
     pub(crate) async fn payments_of(&self, agreements: &BTreeSet<AgreementId>) -> Result<PaymentsOf, StoreError> {
+        self.payments_that(|row| agreements.contains(&row.agreement_id)).await
+    }
+
+    /// The payments of all agreements.
+    pub(super) async fn all_payments(&self) -> Result<PaymentsOf, StoreError> {
+        self.payments_that(|_| true).await
+    }
+
+    async fn payments_that(&self, is_wanted: impl Fn(&MovementRow) -> bool) -> Result<PaymentsOf, StoreError> {
         let mut found = PaymentsOf::default();
         self.each_row(Rows::Movements, |row| {
-            if let Some(row) = MovementRow::read(row).filter(|row| agreements.contains(&row.agreement_id)) {
+            if let Some(row) = MovementRow::read(row).filter(&is_wanted) {
                 found.add(&row);
             }
         })

@@ -125,7 +125,7 @@ impl OrgStore {
         let mut rows: Vec<(String, ObligationRow)> = rows.filter(|(_, row)| query.lets_people_see(row)).collect();
         match order {
             Order::OldestFirst => {}
-            Order::NewestFirst => rows.reverse(),
+            Order::NewestFirst | Order::ByAmount => rows.reverse(),
             Order::ByName => rows.sort_by(|(one, _), (other, _)| one.cmp(other)),
             Order::ByDue => rows.sort_by_key(|(_, row)| (row.next_due_ms.unwrap_or(i64::MAX), row.id)),
         }

@@ -17,6 +17,10 @@ impl ShortId {
     pub(super) fn of(id: Uuid) -> Self {
         Self(id.as_u64_pair().1.to_be_bytes())
     }
+
+    pub(super) fn number(self) -> u64 {
+        u64::from_be_bytes(self.0)
+    }
 }
 
 #[derive(Debug, Default)]

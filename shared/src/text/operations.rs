@@ -299,11 +299,28 @@ pub fn operation(id: &str) -> OperationWords {
     )
 }
 
+/// How operations begin that only read, or come and go.
+const READING: [&str; 13] = [
+    "Listed ",
+    "Read ",
+    "Viewed ",
+    "Downloaded ",
+    "Exported ",
+    "Printed ",
+    "Counted ",
+    "Looked ",
+    "Opened the ",
+    "Left the ",
+    "Was asked ",
+    "Began to act ",
+    "Had a participant’s link shown",
+];
+
 /// Whether an operation changes a record that the audit log names, rather than only reading it.
 #[must_use]
 pub fn changes_a_record(id: &str) -> bool {
-    const READING: [&str; 6] = ["list_", "get_", "view_", "download_", "export_", "count_"];
-    !operation(id).objects.is_empty() && READING.iter().all(|prefix| !id.starts_with(prefix))
+    let OperationWords { did, objects } = operation(id);
+    !objects.is_empty() && READING.iter().all(|reading| !did.starts_with(reading))
 }
 
 fn id_as_words(id: &str) -> String {
@@ -434,13 +451,21 @@ mod tests {
         assert_eq!(operation("create_contact").did, "Created a contact");
         assert_eq!(operation("move_stage").did, "Move stage");
         assert_eq!(operation("").did, "");
-        assert!(["create_contact", "confirm_proposal", "revoke_token"].into_iter().all(changes_a_record));
+        let changes = ["create_contact", "confirm_proposal", "revoke_token", "reopen_condition", "save_answers"];
+        assert!(changes.into_iter().all(changes_a_record));
         let others = [
             "get_contact",
             "list_contacts",
             "view_document",
             "download_document",
             "export_evidence",
+            "read_instructions",
+            "read_answers",
+            "list_information",
+            "print_funding_schedule",
+            "open_participant_link",
+            "act_in_person",
+            "show_link",
             "sign_in",
             "view_home",
             "",

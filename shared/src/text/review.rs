@@ -79,9 +79,13 @@ pub fn requirement(rule: &GateRule, agreement: &Agreement, of: Named<'_>) -> Str
 }
 
 fn payment(id: Option<MovementId>, payments: &[Movement]) -> String {
-    let found = payments.iter().find(|payment| Some(payment.id()) == id);
-    let purpose = found.and_then(|payment| payment.terms().purpose.as_ref());
-    purpose.map_or_else(|| "a payment".to_owned(), |purpose| format!("“{}”", purpose.as_str()))
+    named_payment(id, payments).unwrap_or_else(|| "a payment".to_owned())
+}
+
+/// A payment's purpose in quotation marks, if it is among these and has one.
+pub(super) fn named_payment(id: Option<MovementId>, payments: &[Movement]) -> Option<String> {
+    let found = payments.iter().find(|payment| Some(payment.id()) == id)?;
+    found.terms().purpose.as_ref().map(|purpose| format!("“{}”", purpose.as_str()))
 }
 
 /// A number of hours as an adjective, such as `24-hour`, or in whole days.

@@ -1,11 +1,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::names::{counted, names};
-use super::review::{Named, requirement};
+use super::review::{Named, named_payment, requirement};
 use crate::domain::agreement::gate::{Countdown, Gate, GateRule, GateState, RequestedFile};
 use crate::domain::agreement::{Agreement, Lifecycle, StageState};
 use crate::domain::contact::Contact;
 use crate::domain::ids::{ContactId, GateId, MovementId, ParticipantId};
+use crate::domain::movement::Movement;
 use crate::domain::movement::state::MovementState;
 use crate::domain::time::Timestamp;
 use crate::text::reader::Shown as _;
@@ -30,9 +31,12 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
     }
 }
 
-/// A gate's `waiting_on`.
+/// A gate's `waiting_on`, with the name of its payment if that is read.
 #[must_use]
-pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], contacts: &[Contact]) -> String {
+pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], of: Named<'_>) -> String {
+    let Named { contacts, payments } = of;
+    let payment =
+        |otherwise: &str| named_payment(gate.rule.movement(), payments).unwrap_or_else(|| otherwise.to_owned());
     let who = names(agreement, waited_for, contacts);
     let has_ended = !matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
     match (&gate.state, &gate.rule) {
@@ -61,9 +65,11 @@ pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantI
             Some(due) => due.shown(),
             None => "A date to be set".to_owned(),
         },
-        (GateState::Open { .. }, GateRule::MovementAuthorized { .. }) => "The payment to be authorized".to_owned(),
+        (GateState::Open { .. }, GateRule::MovementAuthorized { .. }) => {
+            format!("{} to be authorized", payment("The payment"))
+        }
         (GateState::Open { .. }, GateRule::MovementReconciled { .. }) => {
-            "Proof from the receiving side that the payment arrived".to_owned()
+            format!("Proof from the receiving side that {} arrived", payment("the payment"))
         }
         (GateState::Open { .. }, GateRule::InformationRequest { .. }) => {
             let to_read: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
@@ -84,7 +90,8 @@ fn file_title(file: &RequestedFile) -> String {
 
 /// Whom an active agreement's open gate waits for, and since when: participants, and a member for what they sent.
 #[must_use]
-pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(String, Option<Timestamp>)> {
+pub fn waits(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> Vec<(String, Option<Timestamp>)> {
+    let contacts = of.contacts;
     let waited_for: Vec<ParticipantId> = agreement.unmet_by(gate).into_iter().collect();
     let to_read: Vec<ParticipantId> = agreement.to_review(gate).into_iter().collect();
     let sent_at = agreement.to_review_since(gate).or_else(|| gate.opened_at());
@@ -98,7 +105,7 @@ pub fn waits(gate: &Gate, agreement: &Agreement, contacts: &[Contact]) -> Vec<(S
             let reads = format!("a member to {review} of {}", names(agreement, &to_read, contacts));
             vec![(sends, gate.opened_at()), (reads, sent_at)]
         }
-        _ => vec![(waiting_on(gate, agreement, &waited_for, contacts), sent_at)],
+        _ => vec![(waiting_on(gate, agreement, &waited_for, of), sent_at)],
     }
 }
 
@@ -152,16 +159,18 @@ impl PaymentAct {
         }
     }
 
-    fn awaited(self) -> &'static str {
-        match self {
-            Self::Authorize => "A member to authorize the payment",
-            Self::Review => "A member to review proof of the payment",
-            Self::Decide => "A member to decide about the payment",
-        }
+    fn awaited(self, payment: &str) -> String {
+        let act = match self {
+            Self::Authorize => "authorize",
+            Self::Review => "review proof of",
+            Self::Decide => "decide about",
+        };
+        format!("A member to {act} {payment}")
     }
 }
 
-/// Where the payments are that conditions may wait for, and whose contacts are the organization's own.
+/// Where the payments are that conditions may wait for, what they are called, and whose contacts are the organization's
+/// own.
 #[derive(Debug, Clone, Copy)]
 pub struct WaitContext<'a> {
     /// The contacts of the participants.
@@ -170,6 +179,8 @@ pub struct WaitContext<'a> {
     pub own: &'a BTreeSet<ContactId>,
     /// The states of payments, as far as they are known.
     pub payments: &'a HashMap<MovementId, MovementState>,
+    /// The payments that waiting conditions name, as far as they are read.
+    pub named: &'a [Movement],
 }
 
 impl WaitContext<'_> {
@@ -195,7 +206,7 @@ pub fn wait_for_others(agreement: &Agreement, context: WaitContext<'_>) -> Optio
 }
 
 fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
-    let contacts = context.contacts;
+    let of = Named { contacts: context.contacts, payments: context.named };
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
     let is_to_review = |gate: &Gate| !agreement.to_review(gate).is_empty();
@@ -208,14 +219,15 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
     let payment = PaymentAct::of(first, agreement, context.payments);
     let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
-        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => {
-            requirement(&first.rule, agreement, Named { contacts, payments: &[] })
-        }
+        GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, of),
         GateRule::Countdown { .. } => "A date to come".to_owned(),
         _ => {
             let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();
-            let of_payment = payment.map(PaymentAct::awaited).or_else(|| payment_of_others(first, context.payments));
-            of_payment.map_or_else(|| waiting_on(first, agreement, &waited_for, contacts), str::to_owned)
+            let named = named_payment(first.rule.movement(), context.named);
+            let named = named.as_deref().unwrap_or("the payment");
+            let of_payment = payment.map(|act| act.awaited(named));
+            let of_payment = of_payment.or_else(|| payment_of_others(first, named, context.payments));
+            of_payment.unwrap_or_else(|| waiting_on(first, agreement, &waited_for, of))
         }
     };
     Some(CurrentWait {
@@ -233,12 +245,12 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
 }
 
 /// What a condition waits for whose payment others have to see to. None if nobody knows where it is.
-fn payment_of_others(gate: &Gate, payments: &HashMap<MovementId, MovementState>) -> Option<&'static str> {
+fn payment_of_others(gate: &Gate, named: &str, payments: &HashMap<MovementId, MovementState>) -> Option<String> {
     let GateRule::MovementReconciled { movement_id: Some(id) } = gate.rule else { return None };
     match payments.get(&id)? {
-        MovementState::Authorized => Some("Instructions for the payment"),
-        MovementState::InstructionsReady => Some("The payer to send the payment"),
-        MovementState::SenderReported | MovementState::ReceiptPending => Some("Proof that the payment arrived"),
+        MovementState::Authorized => Some(format!("Instructions for {named}")),
+        MovementState::InstructionsReady => Some(format!("The payer to send {named}")),
+        MovementState::SenderReported | MovementState::ReceiptPending => Some(format!("Proof that {named} arrived")),
         _ => None,
     }
 }
@@ -246,14 +258,14 @@ fn payment_of_others(gate: &Gate, payments: &HashMap<MovementId, MovementState>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{Deal, after, answered, cancelled, noon, published, waiting};
+    use crate::domain::agreement::fixtures::{Deal, after, answered, cancelled, noon, payment, published, waiting};
 
     #[test]
     fn the_current_step_waits_for_people_before_time() {
         let deal = Deal::complete();
         let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
         let (own, payments) = (BTreeSet::new(), HashMap::new());
-        let context = WaitContext { contacts: &deal.contacts, own: &own, payments: &payments };
+        let context = WaitContext { contacts: &deal.contacts, own: &own, payments: &payments, named: &[] };
         let wait = |agreement: &Agreement| current_wait(agreement, context);
         assert_eq!(wait(&deal.draft), None, "a draft waits for nobody");
         let found = wait(&live).unwrap();
@@ -279,7 +291,7 @@ mod tests {
         let mut live = answered(live, gate, one, after(3));
         let found = wait(&live).unwrap();
         assert!(found.to_review == Some("Answers to read") && found.since == after(3), "{found:?}");
-        let told = waits(&live.stages[0].gates[1], &live, &deal.contacts);
+        let told = waits(&live.stages[0].gates[1], &live, Named { contacts: &deal.contacts, payments: &[] });
         assert_eq!(
             told.iter().map(|(_, since)| *since).collect::<Vec<_>>(),
             [Some(noon()), Some(after(3))],
@@ -303,7 +315,8 @@ mod tests {
         let (own, to_sign) = (BTreeSet::new(), live.stages[0].gates[1].clone());
         let said = |live: &Agreement, state, waits: fn(&Agreement, WaitContext<'_>) -> Option<CurrentWait>| {
             let payments = HashMap::from([(id, state)]);
-            let wait = waits(live, WaitContext { contacts: &deal.contacts, own: &own, payments: &payments }).unwrap();
+            let context = WaitContext { contacts: &deal.contacts, own: &own, payments: &payments, named: &[] };
+            let wait = waits(live, context).unwrap();
             (wait.on, wait.payment)
         };
         let review =
@@ -324,5 +337,37 @@ mod tests {
         assert_eq!(said(&live, MovementState::ReceiptPending, current_wait).0, "Proof that the payment arrived");
         let (on, act) = said(&live, MovementState::Processing, wait_for_others);
         assert_eq!((on.as_str(), act), ("A member to review proof of the payment", Some(PaymentAct::Review)));
+    }
+
+    #[test]
+    fn a_sentence_names_the_payment_that_is_waited_for() {
+        let deal = Deal::complete();
+        let mut live = published(&deal.draft.set_expiry(None, noon()).unwrap());
+        let named = [payment(&live, "Deposit")];
+        let id = named[0].id();
+        let (own, other) = (BTreeSet::new(), MovementId::new());
+        live.stages[0].gates.truncate(1);
+        let mut said = |rule: GateRule, state| {
+            live.stages[0].gates[0].rule = rule;
+            let payments = HashMap::from([(id, state), (other, state)]);
+            let context = WaitContext { contacts: &deal.contacts, own: &own, payments: &payments, named: &named };
+            let gate = &live.stages[0].gates[0];
+            let of_gate = waiting_on(gate, &live, &[], Named { contacts: &deal.contacts, payments: &named });
+            (current_wait(&live, context).unwrap().on, of_gate)
+        };
+        let proof = |movement_id| GateRule::MovementReconciled { movement_id: Some(movement_id) };
+        for (state, expected) in [
+            (MovementState::Authorized, "Instructions for “Deposit”"),
+            (MovementState::InstructionsReady, "The payer to send “Deposit”"),
+            (MovementState::ReceiptPending, "Proof that “Deposit” arrived"),
+            (MovementState::Processing, "A member to review proof of “Deposit”"),
+            (MovementState::Exception, "A member to decide about “Deposit”"),
+        ] {
+            let of_gate = "Proof from the receiving side that “Deposit” arrived".to_owned();
+            assert_eq!(said(proof(id), state), (expected.to_owned(), of_gate));
+        }
+        assert_eq!(said(proof(other), MovementState::Exception).0, "A member to decide about the payment");
+        let authorized = GateRule::MovementAuthorized { movement_id: Some(id) };
+        assert_eq!(said(authorized, MovementState::Authorized).1, "“Deposit” to be authorized");
     }
 }

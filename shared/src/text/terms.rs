@@ -1,6 +1,6 @@
 use crate::domain::agreement::Agreement;
 use crate::domain::agreement::{ConversionTiming, ParticipantRole, SafeTerms};
-use crate::domain::ledger::{AgreementMoney, LedgerPayment};
+use crate::domain::ledger::{LedgerPayment, amounts_of};
 use crate::domain::money::in_app;
 use crate::domain::typed_values::write_percentage;
 
@@ -51,13 +51,9 @@ pub const INVESTMENT: &str = "Investment";
 /// Empty if no amount is known.
 #[must_use]
 pub fn agreement_amount(agreement: &Agreement, payments: &[LedgerPayment]) -> String {
-    let all = agreement.terms.as_ref().map(terms).unwrap_or_default();
-    if let Some((_, investment)) = all.into_iter().find(|(name, _)| *name == INVESTMENT) {
-        return investment;
-    }
-    match AgreementMoney::of(agreement.lifecycle(), payments.iter().copied()).as_slice() {
+    match amounts_of(agreement.lifecycle(), agreement.terms.as_ref(), payments)[..] {
         [] => String::new(),
-        [AgreementMoney { amount, currency, .. }] => in_app(*amount, currency),
+        [(currency, minor)] => in_app(minor, currency),
         _ => "Several currencies".to_owned(),
     }
 }

@@ -361,6 +361,9 @@ text_enum! {
         ByName = "name",
         /// What is overdue first, then what is due next. Lists without due days have the newest first.
         ByDue = "due",
+        /// The largest amount first, one currency after the other, and last what has none. Lists without amounts have the
+        /// newest first.
+        ByAmount = "amount",
     }
 }
 

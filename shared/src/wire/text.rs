@@ -183,7 +183,7 @@ pub(crate) fn lines_pattern(chars_max: Option<usize>) -> String {
 }
 
 /// Text folded for comparison: NFC, full default case folding, NFC (contract, section 1, "Search").
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Folded(String);
 
 impl Folded {

@@ -28,6 +28,7 @@ use shared::platform::endings::end_at_once;
 use shared::service::agreements::{self, AgreementInFull};
 use shared::service::drafts;
 use shared::service::proposals::{self, ActRefused, ActReview, Shown};
+use shared::text;
 use shared::web::Request;
 
 form! {
@@ -90,8 +91,8 @@ async fn publish_page(
     let (is_proposed, payments_wait_for) = (pending.is_some(), BTreeMap::new());
     let in_full = AgreementInFull { agreement, contacts, blockers, is_proposed, payments_wait_for };
     let view = AgreementView::of(&in_full, &request.app().base_url);
-    let summary = AgreementSummary::new(&in_full.agreement, &view, &in_full.contacts);
-    let summary = summary.with_payments(&in_full.agreement, &payments);
+    let named = text::Named { contacts: &in_full.contacts, payments: &payments };
+    let summary = AgreementSummary::new(&in_full.agreement, &view, named);
     let title = format!("Publish “{}”?", in_full.agreement.name.as_str());
     let badge = lifecycle_badge(in_full.agreement.lifecycle());
     let page = PublishPage {

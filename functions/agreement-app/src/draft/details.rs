@@ -87,7 +87,7 @@ pub(super) fn expiry_fields(agreement: &Agreement, zone: &TimeZone) -> Fields {
     Fields::of(agreement.expires_at.map(|at| (DETAILS.expires_at.name, zone.write_local(at))))
 }
 
-pub(super) fn kind_label(kind: AgreementKind) -> &'static str {
+pub(crate) fn kind_label(kind: AgreementKind) -> &'static str {
     match kind {
         AgreementKind::General => "Agreement",
         AgreementKind::Safe => "SAFE",

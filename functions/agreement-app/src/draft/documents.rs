@@ -195,9 +195,12 @@ fn document_name(agreement: &Agreement, id: DocumentId) -> &str {
     agreement.document(id).map_or("", |document| document.name.as_str())
 }
 
+/// The label of a place to sign to which nobody gave one.
+pub(crate) const UNLABELED: &str = "Signature";
+
 fn read_block(form: &Form) -> Result<(Label, ParticipantId), FieldErrors> {
     let text = form.get(DOCUMENT.label).trim();
-    let label = label(if text.is_empty() { "Signature" } else { text }, DOCUMENT.label.name);
+    let label = label(if text.is_empty() { UNLABELED } else { text }, DOCUMENT.label.name);
     let participant = form
         .get(DOCUMENT.signer)
         .parse()

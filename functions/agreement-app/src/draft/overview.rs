@@ -105,7 +105,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
     let (agreement, contacts) = (&in_full.agreement, &in_full.contacts);
     let (id, path) = (agreement.id(), agreement_url(agreement.id()));
     let view = AgreementView::of(in_full, &request.app().base_url);
-    let summary = AgreementSummary::new(agreement, &view, contacts);
+    let summary = AgreementSummary::new(agreement, &view, text::Named { contacts, payments });
     let blockers = blocker_rows(agreement, contacts, payments, &in_full.blockers);
     let is_of_section = |notice: &Notice| !shows_notice(Some(notice), &SECTIONS, "");
     let (section_notice, notice) =

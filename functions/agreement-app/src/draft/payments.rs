@@ -107,7 +107,7 @@ impl Choices {
             payees: parties("Choose the payee"),
             directions: std::iter::once(automatic).chain(directions).collect(),
             methods: methods.into(),
-            due_hint: format!("Optional. A day in the time zone {}.", zone.as_str()),
+            due_hint: format!("Optional. A day in the time zone {}.", zone.called()),
         }
     }
 }

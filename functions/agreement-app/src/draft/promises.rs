@@ -283,7 +283,7 @@ fn promise_page(
         promisors: boxes("promisor"),
         promisees: boxes("promisee"),
         units: RecurrenceUnit::ALL.map(|unit| Choice::new(unit.as_str(), unit_text(unit.as_str()))).into(),
-        zone_hint: format!("Days are those of the time zone {}.", zone.as_str()),
+        zone_hint: format!("Days are those of the time zone {}.", zone.called()),
         triggers: trigger_rows(&fields),
         kinds: if is_new { kinds(agreement.id(), kind) } else { Vec::new() },
         fields,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use pages::labels::contact_kind_label;
 use serde_json::{Map, Value as Json};
-use shared::domain::contact::{ContactKind, DisplayName, Email, ListedContact, NewContact};
+use shared::domain::contact::{ContactKind, ListedContact, NameAndEmail, NewContact};
 use shared::domain::ids::ContactId;
 use shared::error::Error;
 use shared::limits;
@@ -58,7 +58,7 @@ impl ImportColumn for Column {
     }
 }
 
-/// Who has exactly the name and email address of a row.
+/// Who has the name and email address of a row, in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Twin {
     /// An earlier row.
@@ -218,7 +218,7 @@ pub(super) fn parse(file: &[u8]) -> Result<Parsed, NotRead> {
     let reference_column = called(Column::Reference);
     let mut parsed = Parsed { rows: Vec::new(), reference_column: reference_column.to_owned() };
     let mut references = References::of(reference_column);
-    let mut people: HashMap<(DisplayName, Option<Email>), usize> = HashMap::new();
+    let mut people: HashMap<NameAndEmail, usize> = HashMap::new();
     for (number, cells) in rows {
         let cell = |column| cell(&columns, &cells, column);
         let mut problems: Vec<String> = unnamed(&columns, &cells).into_iter().collect();
@@ -226,8 +226,7 @@ pub(super) fn parse(file: &[u8]) -> Result<Parsed, NotRead> {
         let reference = references.read(cell(Column::Reference), number, &mut problems);
         let new = match new {
             Some(new) if problems.is_empty() => {
-                let (name, email) = new.name_and_email();
-                let first = *people.entry((name.clone(), email.cloned())).or_insert(number);
+                let first = *people.entry(new.name_and_email()).or_insert(number);
                 Ok(NewRow { new, twin: (first != number).then_some(Twin::Row(first)) })
             }
             _ => Err(problems),

@@ -108,7 +108,6 @@ impl PreviewRow {
     fn new(row: &Row<NewRow>) -> Self {
         let empty = Self { number: row.number, is_there: row.is_there, ..Self::default() };
         let Ok(NewRow { new, twin }) = &row.new else { return empty };
-        let (name, email) = new.name_and_email();
         let known = |id: ContactId| Link { url: contact_url(id), text: "Exists already".to_owned() };
         let (twin, same_as) = match *twin {
             Some(Twin::Contact(id) | Twin::Itself(id)) => (Some(known(id)), None),
@@ -116,8 +115,8 @@ impl PreviewRow {
             None => (None, None),
         };
         Self {
-            name: name.as_str().to_owned(),
-            email: email.map(|email| email.as_str().to_owned()),
+            name: new.display_name.as_str().to_owned(),
+            email: new.email().map(|email| email.as_str().to_owned()),
             kind: contact_kind_label(new.kind),
             reference: new.external_reference.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
             twin,

@@ -2,12 +2,14 @@
 //!
 //! Decision: a row may have everything known about an item: kind, verb, owners and facts, parsed as in its form.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value as Json};
 use shared::domain::actor::Actor;
 use shared::domain::contact::Contact;
 use shared::domain::funding::input::{FundingItemChanges, NewFundingItem};
 use shared::domain::funding::{AssetKind, Fact, FundingItem, Place, Verb, sensitive};
-use shared::domain::ids::FundingItemId;
+use shared::domain::ids::{FundingItemId, TrustId};
 use shared::domain::time::Timestamp;
 use shared::domain::trust::Trust;
 use shared::error::Error;
@@ -26,10 +28,26 @@ use crate::facts::{NO_CURRENCY, Wrong, typed_value};
 use crate::one_of;
 use crate::sheet::{Column, OWNERS_SEPARATOR};
 
+/// What has the label, kind and trust of a row, in any letter case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Twin {
+    /// An earlier row.
+    Row(usize),
+    /// An item of the workspace.
+    Item(FundingItemId),
+}
+
+type Traits = (Option<TrustId>, AssetKind, Folded);
+
+fn traits(item: &FundingItem) -> Traits {
+    (item.trust_id(), item.asset_kind(), Folded::new(item.label().as_str()))
+}
+
 #[derive(Debug)]
 pub(super) struct NewRow {
     pub new: NewFundingItem,
     pub item: FundingItem,
+    pub twin: Option<Twin>,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +60,7 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// Adds problems known only from the records: references of other items, and lack of room.
+    /// Adds what only the records say: twins, references of other items, and lack of room.
     pub async fn checked(
         mut self,
         scope: &Scope,
@@ -55,8 +73,16 @@ impl Parsed {
         let left = self.rows.len() - own.iter().filter(|is_there| **is_there).count();
         let most = usize::from(limits::WORKSPACE_FUNDING_ITEMS_MAX);
         let room = most.saturating_sub(review.schedule.items.len());
+        let rows = 0..self.rows.len();
+        let made: HashSet<FundingItemId> =
+            import.iter().flat_map(|import| rows.clone().map(|at| row_id(*import, at))).collect();
+        let others = review.schedule.items.iter().filter(|item| !made.contains(&item.id()));
+        let others: HashMap<Traits, FundingItemId> = others.map(|item| (traits(item), item.id())).collect();
         for (at, row) in self.rows.iter_mut().enumerate() {
             row.is_there = own.get(at).copied().unwrap_or_default();
+            if let Ok(NewRow { item, twin, .. }) = &mut row.new {
+                *twin = others.get(&traits(item)).copied().map(Twin::Item).or(*twin);
+            }
             let id: Option<FundingItemId> = import.map(|import| row_id(import, at));
             let holder = row.reference.as_ref().and_then(|reference| taken.get(reference.as_str()));
             if holder.is_some() && holder.copied() != id {
@@ -83,6 +109,7 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
         ..Parsed::default()
     };
     let mut references = References::of(reference_column);
+    let mut seen: HashMap<Traits, usize> = HashMap::new();
     for (number, cells) in rows {
         let problems = unnamed(&columns, &cells).into_iter().collect();
         let mut row = RowReader { review, columns: &columns, names: &names, cells: &cells, now, problems };
@@ -90,7 +117,11 @@ pub(super) fn parse(file: &[u8], review: &WorkspaceFundingReview, now: Timestamp
         let new = row.read();
         let reference = references.read(row.cell(Column::Reference), number, &mut row.problems);
         let problems = row.problems;
-        let new = new.filter(|_| problems.is_empty()).ok_or(problems);
+        let mut new = new.filter(|_| problems.is_empty()).ok_or(problems);
+        if let Ok(NewRow { item, twin, .. }) = &mut new {
+            let first = *seen.entry(traits(item)).or_insert(number);
+            *twin = (first != number).then_some(Twin::Row(first));
+        }
         parsed.rows.push(Row { number, new, reference, is_there: false });
     }
     Ok(parsed)
@@ -165,7 +196,7 @@ impl<'a> RowReader<'a> {
         kind?;
         let item = FundingItem::add(FundingItemId::new(), Place::new(1)?, new.clone(), Actor::system(), self.now);
         let item = self.or_problems(item)?.into_item();
-        is_read.then_some(NewRow { new, item })
+        is_read.then_some(NewRow { new, item, twin: None })
     }
 
     fn or_problems<T>(&mut self, read: Result<T, FieldErrors>) -> Option<T> {
@@ -340,7 +371,6 @@ fn person<'a>(people: &'a [Contact], text: &str) -> Result<Option<&'a Contact>, 
 }
 
 fn there(review: &WorkspaceFundingReview, parsed: &Parsed, import: Uuid) -> Vec<bool> {
-    let known: std::collections::HashSet<FundingItemId> =
-        review.schedule.items.iter().map(shared::domain::funding::FundingItem::id).collect();
+    let known: HashSet<FundingItemId> = review.schedule.items.iter().map(FundingItem::id).collect();
     (0..parsed.rows.len()).map(|at| known.contains(&row_id(import, at))).collect()
 }

@@ -7,7 +7,7 @@ use pages::labels::{Badge, item_badge, names};
 use pages::layout::{Layout, Link, Notice};
 use pages::pager::Pager;
 use pages::response::PageResponse;
-use pages::urls::funding_url;
+use pages::urls::{funding_url, item_url};
 use shared::domain::funding::input::NewFundingItem;
 use shared::domain::ids::{FundingItemId, WorkspaceId};
 use shared::error::Error;
@@ -22,7 +22,7 @@ use shared::wire::input::Empty;
 use shared::wire::page::Page;
 
 use super::columns::{Row, problems};
-use super::item_rows::{NewRow, Parsed, parse};
+use super::item_rows::{NewRow, Parsed, Twin, parse};
 use super::{Batch, IMPORT, Kept, Outcome, Problems, add, file_of, not_added, not_read, preview_of, row_id};
 use crate::facts_for_people;
 use crate::sheet::{self, KindHelp};
@@ -111,6 +111,8 @@ struct PreviewPage {
     added: usize,
     problems: Problems,
     left_out: String,
+    /// How many rows are left to add that have a twin.
+    twins: usize,
     rows: Vec<PreviewRow>,
     pager: Option<Pager>,
 }
@@ -124,6 +126,8 @@ struct PreviewRow {
     facts: String,
     reference: String,
     state: Option<Badge>,
+    twin: Option<Link>,
+    same_as: Option<usize>,
     is_there: bool,
 }
 
@@ -153,6 +157,7 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
         added: parsed.rows.iter().filter(|row| row.is_there).count(),
         problems: Problems::new(problems(&parsed.rows)),
         left_out: parsed.left_out.join(", "),
+        twins: parsed.rows.iter().filter(|row| !row.is_there && twin_of(row).is_some()).count(),
         rows: found.data.iter().map(row).collect(),
         pager: Pager::new("rows", found.pagination, |offset| format!("{url}&offset={offset}")),
         path: url,
@@ -160,9 +165,13 @@ async fn preview(request: &Request, notice: Option<Notice>) -> Result<PageRespon
     Ok(PageResponse::render(&page)?.showing([review.workspace.id().uuid()]))
 }
 
+fn twin_of(row: &Row<NewRow>) -> Option<Twin> {
+    row.new.as_ref().ok()?.twin
+}
+
 impl PreviewRow {
     fn new(review: &WorkspaceFundingReview, row: &Row<NewRow>) -> Self {
-        let Ok(NewRow { new, item }) = &row.new else { return Self::without_item(row) };
+        let Ok(NewRow { new, item, twin }) = &row.new else { return Self::without_item(row) };
         let verb = item.verb().map(|verb| format!(" · {}", words::verb(verb))).unwrap_or_default();
         let facts = facts_for_people(item).into_iter().map(|(name, value)| format!("{name}: {value}"));
         Self {
@@ -174,6 +183,11 @@ impl PreviewRow {
             facts: cut(&facts.collect::<Vec<_>>().join(", ")),
             reference: new.external_reference.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
             state: Some(item_badge(item)),
+            twin: match twin {
+                Some(Twin::Item(id)) => Some(Link { url: item_url(*id), text: "Same as an item".to_owned() }),
+                _ => None,
+            },
+            same_as: if let Some(Twin::Row(number)) = twin { Some(*number) } else { None },
             is_there: row.is_there,
         }
     }
@@ -190,6 +204,8 @@ impl PreviewRow {
             facts: none(),
             reference: none(),
             state: None,
+            twin: None,
+            same_as: None,
             is_there: row.is_there,
         }
     }

@@ -70,7 +70,11 @@ impl Tracks {
 impl Shown<'_> {
     fn claim(&self, claim: &Claim, is_earlier: bool) -> Entry {
         let sender = self.name_of(Some(claim.participant_id));
-        let mut facts = vec![("Amount", "Not stated".to_owned()), ("Sent on", claim.sent_on.shown())];
+        // The sender is asked for no amount. What the payment expects stands beside, and is no part of what they say.
+        let expected = self.review.movement.terms().money.map(|money| ("The payment expects", money.for_people()));
+        let mut facts = vec![("Amount", "Not stated".to_owned())];
+        facts.extend(expected);
+        facts.push(("Sent on", claim.sent_on.shown()));
         facts.extend(claim.references.iter().map(reference));
         let badge = if is_earlier { "Earlier attempt" } else { "Says so" };
         Entry {

@@ -437,7 +437,7 @@ impl GateView {
             id: gate.id,
             gate_type: gate.rule.gate_type(),
             state: gate.state.status(),
-            waiting_on: text::waiting_on(gate, agreement, &waited_for, contacts),
+            waiting_on: text::waiting_on(gate, agreement, &waited_for, text::Named { contacts, payments: &[] }),
             waiting_on_participant_ids: waited_for,
             cleared_at: match gate.state {
                 GateState::Cleared { cleared_at, .. } => Some(cleared_at),

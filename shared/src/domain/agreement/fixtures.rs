@@ -15,7 +15,10 @@ use crate::domain::contact::{Contact, ContactKind, DisplayName, Email};
 use crate::domain::ids::{
     ContactId, FieldId, FundingItemId, GateId, MovementId, ParticipantId, PromiseId, WorkspaceId,
 };
+use crate::domain::movement::Movement;
+use crate::domain::movement::safe_text::SafeLine;
 use crate::domain::movement::state::MovementState;
+use crate::domain::movement::terms::PaymentTerms;
 use crate::domain::time::Timestamp;
 use crate::domain::time_scale::TimeScale;
 use crate::wire::input::OrDefault;
@@ -36,6 +39,11 @@ pub(crate) fn promise(draft: &Agreement, name: &str) -> Promise {
     let [ada, ben] = [draft.participants[0].id, draft.participants[1].id];
     let parties = Parties::new([ben].into(), [ada].into()).unwrap();
     Promise { id: PromiseId::new(), name: label(name), terms: PromiseTerms::standing(90).unwrap(), parties }
+}
+
+pub(crate) fn payment(of: &Agreement, purpose: &str) -> Movement {
+    let terms = PaymentTerms { purpose: Some(SafeLine::parse(purpose).unwrap()), ..PaymentTerms::default() };
+    Movement::draft(MovementId::new(), of.id(), of.workspace_id, terms, Actor::system(), noon())
 }
 
 pub(crate) fn waiting(hours: u32) -> GateRule {

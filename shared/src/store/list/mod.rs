@@ -114,7 +114,7 @@ impl<'a> RowFilter<'a> {
         let mut matches = self.matches(rows);
         match order {
             Order::OldestFirst => {}
-            Order::NewestFirst | Order::ByDue => matches.reverse(),
+            Order::NewestFirst | Order::ByDue | Order::ByAmount => matches.reverse(),
             Order::ByName => matches.sort_by_key(|position| rows.at(*position).map(|row| row.searched())),
         }
         let on_page = page.positions().map_while(|number| matches.get(usize::try_from(number).ok()?));

@@ -296,7 +296,7 @@ async fn days_and_times_are_those_of_the_organization_s_zone() {
     let page = admin.get(AUDIT).await;
     let shown = zone.day_of(now).for_people();
     assert!(page.says(&format!("maxlength=\"60\" value=\"{shown}\" aria-describedby=\"to-hint\"")), "{}", page.body);
-    assert!(page.says(&format!("Days and times are in {name}")), "{}", page.body);
+    assert!(page.says(&format!("Days and times are in {}", zone.called())), "{}", page.body);
     let day = zone.for_people(now).split(',').next().expect("a day").to_owned();
     let times = page.body.split("<time ").skip(1).map(|time| time.split("</time>").next().unwrap_or_default());
     let times: Vec<&str> = times.collect();

@@ -1,8 +1,10 @@
 //! Contacts, workspaces and their people, and the list of agreements, over forms.
 
 use serde_json::{Value, json};
-use tests::Org;
+use shared::domain::agreement::{AgreementKind, SafeTerms};
+use shared::domain::movement::terms::PaymentTerms;
 use tests::app::{Browser, FormCopy, Page};
+use tests::{Org, payments};
 
 use crate::unknown_id;
 
@@ -47,11 +49,13 @@ async fn notice(browser: &Browser, act: &Page, title: &str) -> Page {
 }
 
 #[tokio::test]
-async fn an_exact_twin_is_told_before_it_is_made() {
+async fn a_twin_is_told_before_it_is_made() {
     let (org, browser) = signed_in().await;
     let ada = contact("Ada Okafor", "ada@okafor.example", "");
     let first = send(&browser, CONTACTS, &ada).await;
     assert_eq!(first.status, 303, "{}", first.body);
+    let loud = send(&browser, CONTACTS, &contact(" ADA okafor ", "Ada@Okafor.example", "")).await;
+    assert!(loud.status == 409 && loud.says("A contact with this name and email exists"), "in any case: {}", loud.body);
     let asked = send(&browser, CONTACTS, &ada).await;
     assert_eq!(asked.status, 409, "{}", asked.body);
     for text in
@@ -321,4 +325,44 @@ async fn lists_begin_with_the_newest_and_can_be_sorted() {
     let listed: Vec<&str> =
         api["data"].as_array().expect("rows").iter().filter_map(|row| row["display_name"].as_str()).collect();
     assert_eq!(listed, names, "clients get the oldest first");
+}
+
+#[tokio::test]
+async fn agreements_are_sorted_by_due_day_and_amount() {
+    let (org, browser) = signed_in().await;
+    let names = ["Nothing", "Euros", "Dollars", "Seed", "More dollars"];
+    let due = |day: u8| Some(format!("2031-03-{day:02}T12:00:00Z").parse().expect("a moment"));
+    org.ready_draft(names[0], |_| ()).await;
+    for (name, minor, currency, day) in
+        [(names[1], 9, "EUR", Some(3)), (names[2], 100, "USD", Some(2)), (names[4], 700, "USD", None)]
+    {
+        let draft = org.ready_draft(name, |draft| draft.expires_at = day.and_then(due)).await;
+        let terms = payments::terms(&draft, "Price", "P-1");
+        let money = Some(tests::ledger::money(minor, currency));
+        org.payment(draft.id(), PaymentTerms { money, ..terms }).await;
+        if name == names[2] {
+            let terms = SafeTerms {
+                investment_amount_minor: Some(300),
+                currency: Some("USD".to_owned()),
+                ..SafeTerms::default()
+            };
+            org.ready_draft(names[3], |draft| {
+                (draft.kind, draft.terms, draft.expires_at) = (AgreementKind::Safe, Some(terms), due(1));
+            })
+            .await;
+        }
+    }
+    let sorted = async |query: &str| positions(&browser.get(&format!("/app/agreements?{query}")).await, &names);
+    assert_eq!(sorted("sort=due").await, ["Seed", "Dollars", "Euros", "More dollars", "Nothing"], "none last");
+    let by_amount = ["Euros", "More dollars", "Seed", "Dollars", "Nothing"];
+    assert_eq!(sorted("sort=amount").await, by_amount, "one currency after the other, the largest first, none last");
+    assert_eq!(sorted("sort=amount&search=dollars").await, ["More dollars", "Dollars"]);
+    assert_eq!(sorted("sort=amount&lifecycle=draft&limit=2&offset=2").await, ["Seed", "Dollars"]);
+    assert!(sorted("sort=amount&lifecycle=active").await.is_empty());
+    assert!(sorted("sort=due&show=archived").await.is_empty());
+    let page = browser.get("/app/agreements?sort=amount").await;
+    assert!(page.says("<span aria-current=\"true\">Amount</span>") && page.says("sort=due&#38;"), "{}", page.body);
+    // So are payments.
+    let money = browser.get("/app/money?sort=amount").await;
+    assert_eq!(positions(&money, &names), ["Euros", "More dollars", "Dollars"]);
 }

@@ -462,6 +462,36 @@ async fn proof_that_was_filed_beside_the_accepted_one_is_not_decided_any_more() 
 }
 
 #[tokio::test]
+async fn a_schedule_begins_with_the_newest_of_each_phase_and_can_be_sorted() {
+    let desk = Desk::new().await;
+    let labels = ["Mira’s boat", "Zoe’s boat", "Ada’s boat"];
+    for label in labels {
+        desk.org.funding_item(&desk.estate.workspace, label).await;
+    }
+    let sorted = async |query: &str| {
+        let page = desk.maren.get(&format!("{}{query}", desk.path())).await;
+        let at = |label: &&str| page.body.find(&format!(">{label}</a>"));
+        let mut found: Vec<(usize, char)> =
+            labels.iter().filter_map(|label| Some((at(label)?, label.chars().next()?))).collect();
+        found.sort_unstable();
+        (found.into_iter().map(|(_, first)| first).collect::<String>(), page)
+    };
+    for (query, expected) in
+        [("", "AZM"), ("?sort=oldest", "MZA"), ("?sort=name", "AMZ"), ("?sort=name&search=o", "AMZ")]
+    {
+        assert_eq!(sorted(query).await.0, expected, "{query}");
+    }
+    let (_, page) = sorted("?sort=name&phase=unsorted").await;
+    assert_eq!(page.hidden("sort"), "name", "the next search keeps the order");
+    for text in [
+        "<span aria-current=\"true\">Name</span>",
+        "?phase=unsorted&#38;hold=&#38;trust_id=&#38;search=&#38;sort=oldest",
+    ] {
+        assert!(page.says(text), "{text}: {}", page.body);
+    }
+}
+
+#[tokio::test]
 async fn items_are_found_by_their_labels_whatever_their_workspace() {
     let desk = Desk::new().await;
     let pier = desk.org.workspace("Pier").await;

@@ -472,5 +472,6 @@ async fn the_history_of_a_published_agreement_leaves_drafting_out() {
 
     let published = desk.published().await;
     let active = history(&desk.browser.get(&published).await);
-    assert!(active.contains("Drafted") && !active.contains("step “"), "{active}");
+    assert!(active.contains("Published"), "{active}");
+    assert!(!active.contains("Drafted") && !active.contains("step “"), "{active}");
 }

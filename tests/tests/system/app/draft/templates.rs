@@ -106,7 +106,7 @@ async fn an_active_agreement_begins_another_with_other_people_and_nothing_of_the
     let first = desk.agreement(&page).await;
     assert!(desk.browser.get(&page).await.says(&format!("href=\"{page}/template\">Keep as a template</a>")));
     let form = desk.browser.get(&format!("{page}/template")).await;
-    for text in ["Template name", "Role of Ada", "Role of Ben", "value=\"Signer 1\"", "value=\"Signer 2\""] {
+    for text in ["Template name", "Role of Ada", "Role of Ben", "value=\"First party\"", "value=\"Second party\""] {
         assert!(form.says(text), "{text}: {}", form.body);
     }
     assert!(form.says("1 obligation is not kept, because it has dates of its own"), "{}", form.body);

@@ -180,8 +180,15 @@ async fn a_safe_begins_with_its_payment_and_terms_that_differ_are_listed() {
     pay("300,000").await;
     let review = desk.browser.get(&format!("{page}/publish")).await;
     assert!(!review.says("Check the terms of the SAFE") && !review.says(SAFE_TERMS.0), "{}", review.body);
+    let in_header = async |amount: &str| {
+        let page = desk.browser.get(&page).await;
+        let (header, _) = page.body.split_once("</dl>").expect("the header of the deal");
+        header.matches(amount).count()
+    };
+    assert_eq!(in_header("$300,000.00 USD").await, 1, "the payment is the investment");
     let published = desk.publish(&page, &[]).await;
     assert_eq!(published.status, 303, "{}", published.body);
+    assert_eq!(in_header("$300,000.00 USD").await, 1, "all of it is owed, which goes without saying");
 }
 
 #[tokio::test]

@@ -87,6 +87,31 @@ async fn an_import_that_was_interrupted_goes_on_where_it_stopped() {
 }
 
 #[tokio::test]
+async fn repeated_items_are_told_before_they_are_made() {
+    let desk = Desk::new().await;
+    let file = "label,asset_kind,trust\nSailing boat,vehicle,The Harbor Trust\nCottage,real_estate,The Harbor Trust\n";
+    let first = desk.upload(file.as_bytes()).await.location().to_owned();
+    let shown = desk.maren.get(&first).await;
+    assert!(!shown.says("Same as") && !shown.says("notice warn"), "{}", shown.body);
+    assert_eq!(desk.add(&first).await.status, 303);
+    let shown = desk.maren.get(&first).await;
+    assert!(!shown.says("Same as"), "what a file added is no twin of its own rows: {}", shown.body);
+
+    let file = "label,asset_kind,trust\n sailing BOAT,Vehicle,the harbor trust\nSailing boat,vehicle,\nCottage,vehicle,The Harbor Trust\n\
+                Cabin,real_estate,\nCABIN,real_estate,\n";
+    let second = desk.upload(file.as_bytes()).await.location().to_owned();
+    let shown = desk.maren.get(&second).await;
+    assert_says(
+        &shown,
+        &["2 rows have the label, kind and trust of an item that is here already or of an earlier row."],
+    );
+    assert_eq!(shown.body.matches(">Same as an item</a>").count(), 1, "of the same trust and kind: {}", shown.body);
+    assert_eq!(shown.body.matches("Same as row 5").count(), 1, "{}", shown.body);
+    assert_eq!(desk.add(&second).await.status, 303);
+    assert_eq!(desk.summary().await["total"], 7, "a member may want them");
+}
+
+#[tokio::test]
 async fn a_file_with_problems_adds_nothing_and_tells_each() {
     let desk = Desk::new().await;
     let body = serde_json::json!({"workspace_id": desk.estate.workspace["id"], "label": "There", "external_reference": "taken"});

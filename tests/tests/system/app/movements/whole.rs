@@ -60,6 +60,8 @@ async fn a_payment_goes_from_authorized_to_reconciled_and_completes_its_agreemen
             "Claim recorded",
             "Sender says it was sent",
             "Ada Okafor says it was sent",
+            "<dt>Amount</dt><dd>Not stated</dd>",
+            "<dt>The payment expects</dt><dd>$250,000.00 USD</dd>",
             "14 Mar 2026",
             "Fedwire IMAD",
             "20260314B1QGC08C000123",
