@@ -119,7 +119,7 @@ async fn play(
 #[tokio::test]
 async fn agents_do_their_tasks_by_what_the_tools_say() {
     let fixture = Fixture::new().await;
-    let records = records(&fixture).await;
+    let records = Box::pin(records(&fixture)).await;
     let writer = Mcp::of(&fixture.org);
     let tools = writer.tools().await;
     let found = writer.result("server/discover", &json!({})).await;
