@@ -112,7 +112,7 @@ pub async fn crowded(org: &Org, name: &str, people: impl IntoIterator<Item = &st
     let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(1), Timestamp::now());
     let people = people.into_iter().map(|id| id.parse().expect("an id")).collect();
     let workspace = PeopledWorkspace::new(workspace, people);
-    org.load([workspaces::create(org.system().call(), &workspace).expect("a workspace")]).await;
+    org.load(workspaces::create(org.system().call(), &workspace).expect("a workspace")).await;
     json!({"id": workspace.id()})
 }
 

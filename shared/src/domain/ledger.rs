@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agreement::{Agreement, AgreementKind, Lifecycle, SafeTerms};
+use super::agreement::{Agreement, AgreementKind, Lifecycle};
 use super::ids::{ContactId, ParticipantId};
 use super::money::Money;
 use super::movement::Movement;
@@ -329,14 +329,14 @@ pub struct AgreementMoney {
 #[must_use]
 pub fn amounts_of<'a>(
     lifecycle: Lifecycle,
-    terms: Option<&'a SafeTerms>,
+    investment: Option<(&'a str, i64)>,
     payments: &[LedgerPayment],
 ) -> Vec<(&'a str, i128)> {
-    let investment = terms.and_then(|terms| {
-        Some((terms.currency.as_deref().unwrap_or_default(), i128::from(terms.investment_amount_minor?)))
-    });
     let sums = || AgreementMoney::of(lifecycle, payments.iter().copied());
-    investment.map_or_else(|| sums().into_iter().map(|sum| (sum.currency, sum.amount)).collect(), |one| vec![one])
+    investment.map_or_else(
+        || sums().into_iter().map(|sum| (sum.currency, sum.amount)).collect(),
+        |(currency, minor)| vec![(currency, minor.into())],
+    )
 }
 
 /// The place of amounts in an order: by the code of the first currency, then the largest first. None come last.

@@ -41,7 +41,7 @@ use crate::store::agreements as stored;
 use crate::store::change::Changes;
 use crate::store::contacts as stored_contacts;
 use crate::store::due::DueEntry;
-use crate::store::movements::PaymentsOf;
+use crate::store::payments_of::PaymentsOf;
 use crate::wire::fields::FieldErrors;
 use crate::wire::page::{Order, Page, PageRequest, Shelf};
 

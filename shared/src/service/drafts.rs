@@ -81,7 +81,7 @@ pub async fn begin(by: &impl Writer, draft: NewDraft) -> Result<Plan<Vec<ListedC
     let plan = if let Some(new) = new_workspace {
         let people = draft.participants.iter().map(|participant| participant.contact_id);
         let workspace = workspaces::new_with_people(scope, workspace_id, new, people.collect()).await?;
-        changes.push(stored_workspaces::create(scope.call(), &workspace)?);
+        changes.extend(stored_workspaces::create(scope.call(), &workspace)?);
         Plan::new(scope, ()).change(written(scope, &draft, &payments)?)
     } else {
         let workspace = workspaces::named_with_people(scope, workspace_id).await?;

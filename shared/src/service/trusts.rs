@@ -190,7 +190,7 @@ pub async fn begin(by: &impl Writer, trust: TrustInForm) -> Result<Plan<Vec<List
         None => named.join(scope, workspace, plan).await?,
         Some(new) => {
             let with_people = workspaces::new_with_people(scope, workspace, new, people).await?;
-            named.make(scope, plan)?.change([stored_workspaces::create(scope.call(), &with_people)?])
+            named.make(scope, plan)?.change(stored_workspaces::create(scope.call(), &with_people)?)
         }
     };
     Ok(plan.with_output(named.parties.existing))

@@ -144,7 +144,7 @@ pub async fn create_with_id(
     let workspace = new_with_people(scope, id, new, BTreeSet::new()).await?;
     let changes = stored::create(scope.call(), &workspace)?;
     let created = WorkspaceWithPeople { workspace: workspace.into_workspace(), people: Vec::new() };
-    Ok(Plan::new(scope, created).change([changes]).showing([id.uuid()]))
+    Ok(Plan::new(scope, created).change(changes).showing([id.uuid()]))
 }
 
 /// A new workspace with the next number. Nothing is written yet but that the number is taken.

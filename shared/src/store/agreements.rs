@@ -7,14 +7,14 @@ use super::change::{Change, Changes};
 use super::item::{Item, from_item};
 use super::keys::{self, Due, Key, Rows};
 use super::list::{Attribute, HeldRow, RowFilter, RowWrite, SHELF};
-use super::movements::PaymentsOf;
+use super::payments_of::PaymentsOf;
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned};
 use crate::domain::agreement::acts::EditedPart;
 use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
-use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle};
+use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle, SafeTerms};
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::{amounts_of, place_of};
@@ -55,6 +55,10 @@ const AUTHORIZES: &str = "az";
 /// The first payments that members can authorize, as many as Home shows.
 const TO_AUTHORIZE: &str = "ta";
 const PAPERS: &str = "g";
+/// The investment of a SAFE, in minor units of its currency.
+const INVESTED: &str = "am";
+/// The code of its currency; empty if none is chosen.
+const INVESTED_IN: Attribute<String> = Attribute::named("ac");
 /// When the agreement expires, in milliseconds since 1970.
 pub(super) const EXPIRES: &str = "x";
 
@@ -90,6 +94,10 @@ impl Record for Agreement {
         let mut to_authorize = self.movements_to_authorize().take(limits::HOME_PAYMENTS_MAX).peekable();
         let row = match to_authorize.peek() {
             Some(_) => row.with_ids(TO_AUTHORIZE, to_authorize.map(MovementId::uuid)),
+            None => row,
+        };
+        let row = match self.terms.as_ref().and_then(SafeTerms::investment) {
+            Some((currency, minor)) => row.with_number(INVESTED, Some(minor)).with(&INVESTED_IN, &currency.to_owned()),
             None => row,
         };
         let mut papers = self.papers_to_confirm().map(|(_, paper)| paper.recorded_by.uuid()).peekable();
@@ -129,9 +137,6 @@ impl OrgStore {
     }
 
     /// The same by due day or by amount, the newest first among equals.
-    ///
-    /// Decision: the amounts of payments are in their rows, and that of a SAFE is in its record alone, so an order by amount
-    /// reads the SAFEs that the query asks for.
     async fn ranked_agreements(
         &self,
         order: Order,
@@ -142,13 +147,10 @@ impl OrgStore {
         let payments = async { if by_amount { self.all_payments().await } else { Ok(PaymentsOf::default()) } };
         let asked = self.each_row(Rows::Agreements, |row| rows.extend(ranked(row, wanted, query)));
         let (payments, ()) = tokio::try_join!(payments, asked)?;
-        let safes = rows.iter().filter(|row| by_amount && row.is_safe).map(|row| row.id);
-        let safes: HashMap<AgreementId, Versioned<Agreement>> =
-            self.agreements(safes).await?.into_iter().map(|safe| (safe.id(), safe)).collect();
         rows.sort_by_cached_key(|row| {
-            let terms = safes.get(&row.id).and_then(|safe| safe.terms.as_ref());
+            let invested = row.invested.as_ref().map(|(currency, minor)| (currency.as_str(), *minor));
             let amounts =
-                if by_amount { amounts_of(row.lifecycle, terms, payments.amounts_of(row.id)) } else { Vec::new() };
+                if by_amount { amounts_of(row.lifecycle, invested, payments.amounts_of(row.id)) } else { Vec::new() };
             (place_of(&amounts), row.due_ms.filter(|_| !by_amount).unwrap_or(i64::MAX), Reverse(row.id))
         });
         let Page { data, pagination } = Page::slice(rows.into_iter().map(|row| row.id), query.page());
@@ -166,7 +168,8 @@ impl OrgStore {
 struct RankedRow {
     id: AgreementId,
     lifecycle: Lifecycle,
-    is_safe: bool,
+    /// In which currency, and how much of it, a SAFE invests.
+    invested: Option<(String, i64)>,
     /// When it expires, unless it has ended.
     due_ms: Option<i64>,
 }
@@ -186,7 +189,7 @@ fn ranked(row: HeldRow<'_>, wanted: Shelf, query: &AgreementQuery) -> Option<Ran
     (is_on_shelf && is_asked_for).then(|| RankedRow {
         id: row.id(),
         lifecycle,
-        is_safe: row.text(KIND.name) == Some(AgreementKind::Safe.as_str()),
+        invested: row.text(INVESTED_IN.name).map(ToOwned::to_owned).zip(row.number(INVESTED)),
         due_ms: row.number(EXPIRES).filter(|_| goes_on),
     })
 }

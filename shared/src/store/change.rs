@@ -32,7 +32,11 @@ pub(super) enum Change {
     /// Puts or deletes a row, beside its record's change. The transaction also logs it.
     Row(RowWrite),
     /// Puts an entry into the log of a list.
-    Log(OrgId, Rows, Item),
+    Log {
+        org: OrgId,
+        rows: Rows,
+        entry: Item,
+    },
     CheckVersion(Key, u64),
     Check(Condition),
     DeleteVersion(Key, u64),
@@ -222,7 +226,7 @@ impl Change {
     /// The list whose rows or log it writes.
     pub(super) fn list(&self) -> Option<(OrgId, Rows)> {
         match self {
-            Self::Row(RowWrite { org, rows, .. }) | Self::Log(org, rows, _) => Some((*org, *rows)),
+            Self::Row(RowWrite { org, rows, .. }) | Self::Log { org, rows, .. } => Some((*org, *rows)),
             _ => None,
         }
     }
@@ -241,7 +245,7 @@ impl Change {
         Ok(match self {
             Self::Create(item) => write.put(put(table, item, Expression::absent())?),
             Self::Replace(item, version) => write.put(put(table, item, Expression::version(version))?),
-            Self::Put(item) | Self::Log(.., item) | Self::Row(RowWrite { row: Some(item), .. }) => {
+            Self::Put(item) | Self::Log { entry: item, .. } | Self::Row(RowWrite { row: Some(item), .. }) => {
                 write.put(put(table, item, Expression::none())?)
             }
             Self::Row(RowWrite { org, rows, id, row: None, .. }) => {

@@ -53,6 +53,7 @@ mod packed;
 pub(crate) mod paper_signatures;
 pub(crate) mod participants;
 pub(crate) mod password_links;
+pub mod payments_of;
 pub mod proposals;
 mod query;
 mod record;

@@ -8,7 +8,7 @@
 //! of agreements first, so that a new name finds its movements at once. So does a filter for states that an ended
 //! agreement brings its movements into or out of: the list shows them before the movements' own records do.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -18,6 +18,7 @@ use super::item::{Item, from_item, text, to_item};
 use super::keys::{self, HELD_BY, Key, Rows};
 use super::list::{HeldRow, RowFilter};
 use super::movement_row::MovementRow;
+use super::payments_of::PaymentsOf;
 use super::query::Query;
 use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
@@ -28,7 +29,6 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::call_context::CallContext;
 use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, EvidenceId, MemberId, MovementId, OrgId};
-use crate::domain::ledger::LedgerPayment;
 use crate::domain::member::movements::{EvidenceChange, InstructionsEntered, MovementChange, Resolved};
 use crate::domain::movement::evidence::{Evidence, EvidenceKey, KeyChange};
 use crate::domain::movement::instructions::SealedInstructions;
@@ -98,34 +98,6 @@ pub(crate) struct WaitingMovements {
     pub payments: PaymentsOf,
 }
 
-/// What the rows of payments say for their agreements.
-#[derive(Debug, Default)]
-pub struct PaymentsOf {
-    states: HashMap<MovementId, MovementState>,
-    amounts: HashMap<AgreementId, Vec<LedgerPayment>>,
-}
-
-impl PaymentsOf {
-    fn add(&mut self, row: &MovementRow) {
-        self.states.insert(row.id, row.state);
-        if let Some(payment) = row.payment() {
-            self.amounts.entry(row.agreement_id).or_default().push(payment);
-        }
-    }
-
-    /// Where each payment is.
-    #[must_use]
-    pub fn states(&self) -> &HashMap<MovementId, MovementState> {
-        &self.states
-    }
-
-    /// An agreement's payments that have an amount, as if nobody had agreed to them: the agreement knows that.
-    #[must_use]
-    pub fn amounts_of(&self, agreement: AgreementId) -> &[LedgerPayment] {
-        self.amounts.get(&agreement).map_or(&[], Vec::as_slice)
-    }
-}
-
 fn waiting_movement(row: &MovementRow) -> Option<WaitingMovement> {
     let MovementRow { id, agreement_id, state, due_on, unverified, since_ms, .. } = *row;
     (!state.is_done()).then_some(WaitingMovement { id, agreement_id, state, unverified, due_on, since_ms })
@@ -171,27 +143,6 @@ impl OrgStore {
         let rows = RowFilter::default();
         let rows = if is_filtered { rows.matching(is_found) } else { rows };
         self.list::<Movement>(Order::OldestFirst, &rows, query.page()).await
-    }
-
-    /// The payments of agreements, as their rows have them.
-    pub(crate) async fn payments_of(&self, agreements: &BTreeSet<AgreementId>) -> Result<PaymentsOf, StoreError> {
-        self.payments_that(|row| agreements.contains(&row.agreement_id)).await
-    }
-
-    /// The payments of all agreements.
-    pub(super) async fn all_payments(&self) -> Result<PaymentsOf, StoreError> {
-        self.payments_that(|_| true).await
-    }
-
-    async fn payments_that(&self, is_wanted: impl Fn(&MovementRow) -> bool) -> Result<PaymentsOf, StoreError> {
-        let mut found = PaymentsOf::default();
-        self.each_row(Rows::Movements, |row| {
-            if let Some(row) = MovementRow::read(row).filter(&is_wanted) {
-                found.add(&row);
-            }
-        })
-        .await?;
-        Ok(found)
     }
 
     pub(crate) async fn waiting_movements(&self) -> Result<WaitingMovements, StoreError> {

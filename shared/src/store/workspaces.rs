@@ -196,18 +196,20 @@ pub struct Person {
     version: u64,
 }
 
-/// Creates a workspace, with people if imported. It must not be activated: only a member activates one.
-pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Changes, StoreError> {
+/// Creates a workspace, with people if its form names some. It must not be activated: only a member activates one.
+pub fn create(call: &CallContext, workspace: &PeopledWorkspace) -> Result<Vec<Changes>, StoreError> {
     if workspace.activated_at().is_some() {
         return Err(StoreError::Failed("a new workspace that is activated".to_owned()));
     }
-    let (org, id): (_, WorkspaceId) = (call.org(), workspace.id());
-    let mut created = record::create(org, &**workspace)?;
-    created.extend(workspace.people().iter().flat_map(|contact| {
-        let pointer = keys::person_pointer(org, *contact, id).into_item();
-        [Change::Update(person_update(call, id, *contact)), Change::Put(pointer)]
-    }));
-    Ok(Changes::of(call, created))
+    let id: WorkspaceId = workspace.id();
+    let created = Changes::of(call, record::create(call.org(), &**workspace)?);
+    // They are counted, and yet to be pointed from.
+    let later = (!workspace.people().is_empty()).then(|| count_people_later(call, id));
+    let people = workspace.people().iter().map(|contact| {
+        let joined = Changes::of(call, [Change::Update(person_update(call, id, *contact))]);
+        joined.by_which(Moving { workspace: id, contact: *contact, step: Step::Stays })
+    });
+    Ok(std::iter::once(created).chain(later).chain(people).collect())
 }
 
 /// Makes a contact one of a workspace's people, without a conflict with others who join.

@@ -51,7 +51,7 @@ pub const INVESTMENT: &str = "Investment";
 /// Empty if no amount is known.
 #[must_use]
 pub fn agreement_amount(agreement: &Agreement, payments: &[LedgerPayment]) -> String {
-    match amounts_of(agreement.lifecycle(), agreement.terms.as_ref(), payments)[..] {
+    match amounts_of(agreement.lifecycle(), agreement.terms.as_ref().and_then(SafeTerms::investment), payments)[..] {
         [] => String::new(),
         [(currency, minor)] => in_app(minor, currency),
         _ => "Several currencies".to_owned(),

@@ -316,6 +316,14 @@ pub struct SafeTerms {
     pub governing_law: Option<String>,
 }
 
+impl SafeTerms {
+    /// The investment in minor units with its currency, whose code is empty if none is chosen.
+    #[must_use]
+    pub fn investment(&self) -> Option<(&str, i64)> {
+        Some((self.currency.as_deref().unwrap_or_default(), self.investment_amount_minor?))
+    }
+}
+
 text_enum! {
     /// When a SAFE converts.
     pub enum ConversionTiming {

@@ -191,7 +191,7 @@ fn a_key_that_nothing_writes_is_none() {
         (format!("ORG#{org}#CONTACT#{id}"), "else"),
         (format!("ORG#{org}#CONTACT#{}", id.simple()), "."),
         (format!("ORG#{org}#CONTACT#{id}#more"), "."),
-        (format!("ORG#{org}#CONTACTS"), "."),
+        (format!("ORG#{org}#CONTACTS"), "else"),
         (format!("ORG#{org}#AGREEMENT#{id}"), "ACT#1"),
         (format!("ORG#{org}#MOVEMENT#{id}"), "ACT#1"),
         (format!("ORG#somewhere#CONTACT#{id}"), "."),

@@ -11,8 +11,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
-use super::snapshots::List;
-use super::spread::{part_of, spread_row};
+use super::spread::{List, part_of, spread_row};
 use super::{AT, ID, OwnedRow};
 use crate::domain::ids::OrgId;
 use crate::domain::time::Timestamp;
@@ -115,11 +114,12 @@ pub(in crate::store) fn logged(
     for Listed { org, rows, written, .. } in listed {
         entries.entry((org, rows)).or_default().push(written);
     }
-    changes.extend(entries.iter().map(|(list, written)| {
+    changes.extend(entries.iter().map(|(list @ (org, rows), written)| {
         let id = Uuid::now_v7();
         let partition =
-            if is_spread(*list) { keys::spread_log(list.0, list.1, part_of(id)) } else { keys::log(list.0, list.1) };
-        Change::Log(list.0, list.1, entry(keys::with_sort(partition, &keys::log_entry(stamp, id)), stamp, written))
+            if is_spread(*list) { keys::spread_log(*org, *rows, part_of(id)) } else { keys::log(*org, *rows) };
+        let entry = entry(keys::with_sort(partition, &keys::log_entry(stamp, id)), stamp, written);
+        Change::Log { org: *org, rows: *rows, entry }
     }));
     changes
 }
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(logged[7], Change::Delete(spread_row((org, Rows::Workspaces), writes[2].id)));
         let entries: Vec<&Item> = logged[8..]
             .iter()
-            .map(|change| if let Change::Log(.., item) = change { item } else { unreachable!() })
+            .map(|change| if let Change::Log { entry: item, .. } = change { item } else { unreachable!() })
             .collect();
         let [contacts, workspaces] = entries[..] else { panic!("one for each list") };
         let expected = |write: &RowWrite| Written {
@@ -248,7 +248,7 @@ mod tests {
         let changes: Vec<Change> = writes.iter().cloned().map(Change::Row).collect();
         let logged = logged(changes, now, |list| list == (org, Rows::Contacts));
         let key = |change: &Change| match change {
-            Change::Row(RowWrite { row: Some(item), .. }) | Change::Log(.., item) => Key::of(item),
+            Change::Row(RowWrite { row: Some(item), .. }) | Change::Log { entry: item, .. } => Key::of(item),
             Change::Delete(key) => Some(key.clone()),
             _ => None,
         };
@@ -280,7 +280,7 @@ mod tests {
         ]);
         let changes = vec![Change::Replace(record.clone(), 1)];
         assert_eq!(count_of_added(&changes), 1);
-        let [Change::Replace(written, 1), Change::Log(.., entry)] = &logged(changes, now, |_| false)[..] else {
+        let [Change::Replace(written, 1), Change::Log { entry, .. }] = &logged(changes, now, |_| false)[..] else {
             panic!("two changes")
         };
         assert_eq!(stamp_of(written), Some(stamped + 1), "above the record's last stamp");

@@ -26,8 +26,8 @@ pub(super) use held_row::{HeldRow, OwnedRow};
 use held_rows::HeldRows;
 pub(super) use log::{RowWrite, count_of_added, logged};
 pub use row_files::RowFileStore;
-pub(super) use snapshots::{List, Snapshots};
-pub(super) use spread::spread_row;
+pub(super) use snapshots::Snapshots;
+pub(super) use spread::{List, spread_row};
 
 pub(super) const ID: &str = "id";
 pub(super) const TEXT: &str = "s";

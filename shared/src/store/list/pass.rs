@@ -11,8 +11,7 @@ use uuid::Uuid;
 use super::ID;
 use super::held_rows::HeldRows;
 use super::log::Written;
-use super::snapshots::List;
-use super::spread;
+use super::spread::{self, List};
 use crate::domain::ids::OrgId;
 use crate::limits;
 use crate::store::item::{Item, VERSION, text};
@@ -27,6 +26,8 @@ pub(super) struct Pass {
     list: List,
     own: Option<OwnRows>,
     attributes: Vec<&'static str>,
+    /// Whether the list has parts.
+    pub is_spread: bool,
     read: Vec<Written>,
     unreadable: u64,
 }
@@ -89,7 +90,7 @@ impl Pass {
     pub(super) fn new(org: OrgId, kind: Rows) -> Self {
         let own = kind.own();
         let attributes = own.iter().flat_map(|own| [SORT, ID, VERSION].iter().chain(own.attributes)).copied().collect();
-        Self { list: (org, kind), own, attributes, read: Vec::new(), unreadable: 0 }
+        Self { list: (org, kind), own, attributes, is_spread: false, read: Vec::new(), unreadable: 0 }
     }
 
     /// Reads the first rows. Returns what there may be besides.
@@ -98,10 +99,11 @@ impl Pass {
         let limit = i32::try_from(rows_max).unwrap_or(i32::MAX);
         let first = Query::of(keys::rows(org, kind)).only(&self.attributes).limit(limit);
         let mut page = store.page_of(&first, None).await?;
-        let is_spread = spread::take_mark(&mut page.items, &keys::rows_are_spread(org, kind));
+        self.is_spread = spread::take_mark(&mut page.items, &keys::rows_are_spread(org, kind));
         let width = width_of(&page.items);
         self.take(page.items);
-        let parts = spread::parts().filter(|_| is_spread).map(|part| Range::all(keys::spread_rows(org, kind, part)));
+        let parts =
+            spread::parts().filter(|_| self.is_spread).map(|part| Range::all(keys::spread_rows(org, kind, part)));
         Ok(page.next.map(|after| Range { after, to: None, width }).into_iter().chain(parts).collect())
     }
 

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::held_rows::{Columns, HeldRows};
 use super::log::{self, RowWrite, Written, logged};
-use super::snapshots::{List, Readings, is_fresh, ms};
-use super::spread::{self, spread_row};
+use super::snapshots::{Readings, is_fresh, ms};
+use super::spread::{self, List, spread_row};
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
@@ -53,6 +53,8 @@ enum Defect {
     MarksAfterWrites,
     /// A writer deletes a row only where it would put it.
     DeletionsInOnePlace,
+    /// Who passed over the rows of a spread list doesn't read its log.
+    NoLogAfterPass,
 }
 
 #[derive(Debug, Default)]
@@ -143,9 +145,12 @@ enum Source {
     Pass {
         left: Vec<Key>,
         is_first: bool,
+        is_spread: bool,
         rows: HeldRows,
     },
     File(File),
+    /// The log of a spread list, after a pass over its rows.
+    Passed(HeldRows),
     Log,
     /// The last response takes its time, too: another list may be answered before this one counts.
     Nothing(Option<(HeldRows, i64)>),
@@ -309,7 +314,7 @@ impl World {
                 Change::Delete(key) => {
                     self.table.rows.remove(&key);
                 }
-                Change::Log(.., entry) => {
+                Change::Log { entry, .. } => {
                     self.table.log.insert(Key::of(&entry).unwrap(), entry);
                 }
                 other => unreachable!("{other:?}"),
@@ -362,7 +367,7 @@ impl World {
     fn pass(&mut self) -> Source {
         let mut left: Vec<Key> = self.ids.iter().map(|id| keys::row(self.org, Rows::Contacts, *id)).collect();
         self.rng.shuffle(&mut left);
-        Source::Pass { left, is_first: true, rows: HeldRows::default() }
+        Source::Pass { left, is_first: true, is_spread: false, rows: HeldRows::default() }
     }
 
     fn read(&mut self, at: usize) -> Result<(), String> {
@@ -379,8 +384,9 @@ impl World {
                 self.finish(at, begun, &reading);
                 return self.check(at, &reading.acknowledged);
             }
-            Source::Pass { mut left, is_first, mut rows } => {
-                if is_first && self.is_marked() && self.defect != Defect::RowsAreUndivided {
+            Source::Pass { mut left, is_first, is_spread, mut rows } => {
+                let finds_mark = is_first && self.is_marked() && self.defect != Defect::RowsAreUndivided;
+                if finds_mark {
                     left.extend(self.ids.iter().map(|id| spread_row(self.list(), *id)));
                     self.rng.shuffle(&mut left);
                 }
@@ -388,16 +394,23 @@ impl World {
                 if let Some(Written { id, version, row }) = row.and_then(Written::of_row) {
                     rows.apply(id, version, row.as_ref());
                 }
-                if left.is_empty() {
-                    Source::Nothing(Some((rows, reading.began)))
-                } else {
-                    Source::Pass { left, is_first: false, rows }
+                let is_spread = is_spread || finds_mark;
+                match (left.is_empty(), is_spread && self.defect != Defect::NoLogAfterPass) {
+                    (false, _) => Source::Pass { left, is_first: false, is_spread, rows },
+                    (true, false) => Source::Nothing(Some((rows, reading.began))),
+                    (true, true) => {
+                        let from = keys::logged_from(Readings::begin(reading.began).from(reading.began));
+                        (reading.next, reading.from) = (from.clone(), from);
+                        Source::Passed(rows)
+                    }
                 }
             }
             of => self.read_log(at, &mut reading, of),
         };
         if matches!(reading.of, Source::Pass { .. }) && reading.before.is_some() {
-            reading = Reading { before: None, entries: Vec::new(), ..reading };
+            // The file was damaged.
+            let (has_parts, logs) = (false, vec![keys::log(self.org, Rows::Contacts)]);
+            reading = Reading { before: None, entries: Vec::new(), has_parts, logs, ..reading };
         }
         self.readers[at].under_way[list] = Some(reading);
         Ok(())
@@ -428,7 +441,11 @@ impl World {
         if !reading.logs.is_empty() {
             return of;
         }
-        let Source::File(file) = of else { return Source::Nothing(None) };
+        let file = match of {
+            Source::File(file) => file,
+            Source::Passed(rows) => return Source::Nothing(Some((rows, reading.began))),
+            _ => return Source::Nothing(None),
+        };
         match HeldRows::of_columns(file.columns) {
             Some(rows) => Source::Nothing(Some((rows, file.passed_at))),
             None => self.pass(),
@@ -505,6 +522,7 @@ fn each_part_of_the_protocol_is_needed() {
         Defect::LogIsUndivided,
         Defect::MarksAfterWrites,
         Defect::DeletionsInOnePlace,
+        Defect::NoLogAfterPass,
     ] {
         let fault = (0..100_000).find_map(|seed| run(seed, defect).err());
         assert!(fault.is_some(), "{defect:?} is not found");

@@ -18,8 +18,7 @@ use super::held_rows::{Columns, HeldRows};
 use super::log::{self, Written};
 use super::pass::Pass;
 use super::row_files::RowFiles;
-use super::spread::{self, SpreadLists};
-use crate::domain::ids::OrgId;
+use super::spread::{self, List, SpreadLists};
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::store::keys::{self, Rows};
@@ -102,8 +101,6 @@ impl Readings {
         Self { as_of: now, late_writes_at: if self.reads_late_writes(now) { now } else { self.late_writes_at } }
     }
 }
-
-pub(in crate::store) type List = (OrgId, Rows);
 
 /// Locked while one list passes over the rows; the others wait for it.
 type Slot = Arc<AsyncMutex<Option<Arc<Snapshot>>>>;
@@ -228,9 +225,15 @@ impl OrgStore {
             }
             pass.go_on(&self.store, rest, now).await?;
         }
+        let is_spread = pass.is_spread;
         let rows = pass.into_rows()?;
         let is_to_be_stored = rows_min.is_some_and(|rows_min| rows_min <= rows.count());
-        Ok(Found { snapshot: Snapshot::new(rows, Readings::begin(now), now), is_to_be_stored })
+        let snapshot = Snapshot::new(rows, Readings::begin(now), now);
+        if is_spread {
+            let readings = snapshot.readings();
+            snapshot.apply(&self.logged_since(kind, readings.from(now)).await?, readings);
+        }
+        Ok(Found { snapshot, is_to_be_stored })
     }
 
     /// What the log says from a stamp on.
@@ -264,6 +267,7 @@ pub(super) fn ms(duration: std::time::Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::OrgId;
 
     #[test]
     fn the_list_that_was_used_longest_ago_is_let_go_first() {

@@ -11,7 +11,8 @@
 //!
 //! - Decision: writers go by what they know. One that has not met the throttling yet writes undivided, which is as good:
 //!   a row may then be in both places, and the one with the later version counts, as in the log. So a deletion deletes
-//!   both, whoever makes it.
+//!   both, whoever makes it. And who passes over the rows of a spread list reads its log as well: while the later row is
+//!   deleted, the pass may find the older one alone.
 //! - Decision: a mark stays. A list that was once so busy may be again, and costs its readers eight read units.
 //! - Decision: records that are their own rows aren't spread, since a workspace's funding is read as one range; only the
 //!   log of their list is.
@@ -21,12 +22,15 @@ use std::sync::{PoisonError, RwLock};
 
 use uuid::Uuid;
 
-use super::snapshots::List;
+use crate::domain::ids::OrgId;
 use crate::limits;
 use crate::store::Store;
 use crate::store::change::Change;
 use crate::store::item::Item;
-use crate::store::keys::{self, Key};
+use crate::store::keys::{self, Key, Rows};
+
+/// A list of an organization.
+pub(in crate::store) type List = (OrgId, Rows);
 
 /// The lists that this process knows to be spread.
 #[derive(Debug, Default)]

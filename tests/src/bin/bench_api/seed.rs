@@ -109,7 +109,7 @@ pub fn list_cases(length: usize) -> [ListCase; 5] {
 pub async fn workspaces(org: &Org, people: &Contacts) {
     let now = Timestamp::now();
     let system = org.system();
-    let changes = people.ids.iter().zip(1..).map(|(person, number)| {
+    let changes = people.ids.iter().zip(1..).flat_map(|(person, number)| {
         let name = WorkspaceName::parse(&format!("Harbor Street {number}")).expect("a name");
         let workspace = Workspace::create(NewWorkspace { name }, WorkspaceNumber(number), now);
         let workspace = PeopledWorkspace::new(workspace, [*person].into());

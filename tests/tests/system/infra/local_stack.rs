@@ -173,7 +173,7 @@ async fn the_demo_names_who_did_what_and_tells_one_amount_of_a_deal() {
     let list = browser.get("/app/agreements?search=Office").await;
     for (what, page) in [("the deal", &deal), ("the list", &list)] {
         assert!(page.body.contains(&format!("${amount}")), "{what}: {amount}: {}", page.body);
-        assert!(page.body.contains("A member to review proof of the payment"), "{what}: {}", page.body);
+        assert!(page.body.contains("A member to review proof of “"), "{what}: {}", page.body);
     }
     assert!(deal.body.contains(">Review evidence</a>"), "{}", deal.body);
     assert!(deal.body.contains("the payment “"), "its history names payments: {}", deal.body);
