@@ -201,7 +201,7 @@ export async function walkFirstDeal(chrome, { base }, person, hasScript, found) 
   await says('Step 1 of 2');
   await says('History');
   await says(person.name);
-  await press('link', 'Harbor Street acquisition', page.getByRole('complementary'));
+  await press('link', 'Harbor Street acquisition', page.getByRole('main').locator('.page-head'));
   await says('Agreements of this workspace can be published.');
   expect(tab.complaints.length === 0, tab.complaints.join('; '));
   await Promise.all([context.close(), views.close()]);

@@ -304,9 +304,12 @@ impl Sweep<'_> {
         }
         let of_orgs = of_workspaces.into_iter().map(|((org, _), entries)| (org, entries));
         let act = async |entries: Vec<DueEntry>| {
-            let Some(last) = entries.iter().max_by_key(|entry| entry.at) else { return Ok(()) };
-            let org = last.org;
-            logged(org, self.app.store.count_people(org, last.id.into(), last.at).await)?;
+            let times = || entries.iter().map(|entry| entry.at);
+            let (Some(entry), Some(first), Some(last)) = (entries.first(), times().min(), times().max()) else {
+                return Ok(());
+            };
+            let org = entry.org;
+            logged(org, self.app.store.count_people(org, entry.id.into(), first..=last).await)?;
             let deleted = entries.into_iter().map(|entry| self.app.store.delete_due_entry(entry));
             logged(org, try_join_all(deleted).await.map(drop))
         };

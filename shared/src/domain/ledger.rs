@@ -312,7 +312,7 @@ impl LedgerFigures {
 /// What all payments of an agreement come to in one currency.
 ///
 /// Decision: money that a participant only passes on counts once. Each figure is what payers pay beyond what they are paid
-/// themselves, and at least the largest payment: escrow that is paid $480,000 and pays it on makes a deal of $480,000, of
+/// themselves, and at least the most that one pays another: escrow that is paid $480,000 and pays it on makes a deal of $480,000, of
 /// which is owed what has not reached its last payee. What is paid back, such as a loan, does not make it smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgreementMoney {
@@ -349,7 +349,8 @@ pub fn place_of(amounts: &[(&str, i128)]) -> (bool, String, Reverse<i128>) {
 /// What payments come to if money that is passed on counts once.
 #[derive(Debug, Default)]
 struct Once {
-    largest: i128,
+    /// What each pays another in all, by both.
+    between: BTreeMap<(u64, u64), i128>,
     /// Of payments whose parties are not known.
     others: i128,
     /// What each participant pays beyond what they are paid.
@@ -362,14 +363,14 @@ impl Once {
             self.others += minor;
             return;
         };
-        self.largest = self.largest.max(minor);
+        *self.between.entry((by, to)).or_default() += minor;
         *self.paid.entry(by).or_default() += minor;
         *self.paid.entry(to).or_default() -= minor;
     }
 
     fn sum(&self) -> i128 {
         let paid: i128 = self.paid.values().filter(|minor| **minor > 0).sum();
-        self.others + paid.max(self.largest)
+        self.others + paid.max(self.between.values().copied().max().unwrap_or_default())
     }
 }
 
@@ -613,6 +614,8 @@ mod tests {
         assert_eq!(told(&[payment(400, BROKER, BUYER, draft), payment(500, BUYER, SELLER, draft)])[0], 500);
         // What is paid back does not make a loan smaller, and several payers add up.
         assert_eq!(told(&[payment(400, BROKER, BUYER, draft), payment(410, BUYER, BROKER, draft)])[0], 410);
+        let tranches = [(200, BROKER, BUYER), (200, BROKER, BUYER), (205, BUYER, BROKER), (205, BUYER, BROKER)];
+        assert_eq!(told(&tranches.map(|(minor, by, to)| payment(minor, by, to, draft)))[0], 410);
         assert_eq!(told(&[payment(400, BROKER, SELLER, draft), payment(100, BUYER, SELLER, draft)])[0], 500);
     }
 }

@@ -1,6 +1,7 @@
 //! Workspaces: a record, a list row, an item for each of their people, and a pointer from each of them for contact pages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::{join, join_all, try_join_all};
@@ -268,13 +269,19 @@ fn count_update(org: OrgId, workspace: WorkspaceId, joined: usize, left: usize, 
 }
 
 impl Store {
-    /// Counts a workspace's people for lists, and points to it from those who joined lately. A concurrent change makes the
+    /// Counts a workspace's people for lists, and points to it from those who joined since the first of the changes. A
+    /// concurrent change makes the
     /// number wrong, but has a due entry of its own.
-    pub async fn count_people(&self, org: OrgId, id: WorkspaceId, changed_at: Timestamp) -> Result<(), StoreError> {
+    pub async fn count_people(
+        &self,
+        org: OrgId,
+        id: WorkspaceId,
+        changed: RangeInclusive<Timestamp>,
+    ) -> Result<(), StoreError> {
         let items = self.all(Query::of(keys::workspace_items(org, id))).await?;
         let Some(WithPeople { workspace, people }) = with_people(items)? else { return Ok(()) };
         let last = people.values().copied().max().unwrap_or(workspace.updated_at);
-        let at = workspace.updated_at.max(changed_at).max(last).to_string();
+        let at = workspace.updated_at.max(*changed.end()).max(last).to_string();
         let count = AttributeValue::N(people.len().to_string());
         let counted = self.update(Update {
             key: keys::workspace(org, id),
@@ -284,7 +291,7 @@ impl Store {
             values: vec![(":count", count), (":at", AttributeValue::S(at))],
         });
         // One who came back in a call that had begun before the removal has joined before it, by that call's clock.
-        let since = changed_at.unix_ms() - i64::try_from(limits::LOG_WINDOW.as_millis()).unwrap_or(i64::MAX);
+        let since = changed.start().unix_ms() - i64::try_from(limits::LOG_WINDOW.as_millis()).unwrap_or(i64::MAX);
         let lately = people
             .into_iter()
             .filter(|(_, joined_at)| joined_at.unix_ms() >= since)

@@ -229,7 +229,7 @@ impl<'a> Sight<'a> {
     /// Requires the row of a record in a list, exactly so: that of the latest version, if it is in both places.
     fn has_row(&mut self, list: List, id: Uuid, derived: Item, what: &'static str) {
         let places = row_places(list, id);
-        let [at, spread] = places.clone();
+        let [at, _] = places.clone();
         let guard = self.guard();
         self.check(places.clone(), move |known| {
             let latest = newest_row(known, &places);
@@ -245,7 +245,12 @@ impl<'a> Sight<'a> {
                 None => (Problem::NoRow, format!("has no {what}: {at}")),
                 Some((place, _)) => (Problem::WrongRow, format!("has a wrong {what}: {place}")),
             };
-            vec![(problem, says, Some(vec![Change::Put(derived), Change::Delete(spread), guard]))]
+            // Where it was, so that who passes over the rows meanwhile doesn't miss it.
+            let there = latest.map_or(&at, |(place, _)| place).clone();
+            let other = places.iter().find(|place| **place != there).cloned().map(Change::Delete);
+            let mut derived = derived;
+            there.insert_into(&mut derived);
+            vec![(problem, says, Some([Change::Put(derived), guard].into_iter().chain(other).collect()))]
         });
     }
 

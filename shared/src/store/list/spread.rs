@@ -60,9 +60,10 @@ pub(in crate::store) fn spread_row((org, rows): List, id: Uuid) -> Key {
     keys::with_sort(keys::spread_rows(org, rows, part_of(id)), &id.to_string())
 }
 
-/// The items that say of a list that it is spread.
-pub(super) fn marks((org, rows): List) -> [Key; 2] {
-    [keys::rows_are_spread(org, rows), keys::log_is_spread(org, rows)]
+/// The items that say of a list that it is spread. Rows that are records themselves have none: they stay where they are.
+pub(super) fn marks((org, rows): List) -> impl Iterator<Item = Key> {
+    let of_rows = rows.own().is_none().then(|| keys::rows_are_spread(org, rows));
+    of_rows.into_iter().chain([keys::log_is_spread(org, rows)])
 }
 
 /// Whether the mark is among the items of the undivided partitions. Takes it out.
@@ -75,8 +76,8 @@ pub(super) fn take_mark(items: &mut Vec<Item>, mark: &Key) -> bool {
 impl Store {
     /// Spreads lists whose partitions were throttled. Whoever meets that again repeats what fails.
     pub(in crate::store) async fn spread(&self, throttled: HashSet<List>) {
-        for list in throttled {
-            let marked = marks(list).map(|mark| Change::Put(mark.into_item())).into();
+        for list in throttled.into_iter().filter(|list| !self.snapshots.spread().has(*list)) {
+            let marked = marks(list).map(|mark| Change::Put(mark.into_item())).collect();
             // It has no rows, so this does not come back here.
             match Box::pin(self.transact(marked)).await {
                 Ok(_) => {

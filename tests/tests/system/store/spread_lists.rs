@@ -6,7 +6,7 @@ use std::time::Duration;
 use ops::verify::{Verification, verify};
 use serde_json::{Value, json};
 use shared::domain::agreement::Label;
-use tests::app::{Browser, form};
+use tests::app::Browser;
 use tests::faults::Injection;
 use tests::{Fault, Faults, Needs, Org, Rule, Stack};
 
@@ -99,6 +99,26 @@ async fn whoever_is_throttled_spreads_a_list_and_all_others_list_it_whole() {
     busy.is_intact().await;
 }
 
+/// Their records are their rows and stay where they are.
+#[tokio::test]
+async fn the_log_of_records_that_are_their_own_rows_is_spread_alone() {
+    let busy = Busy::new().await;
+    let workspace = busy.org.workspace("Harbor").await;
+    busy.org.funding_item(&workspace, "House").await;
+    let throttled = busy.throttled_once("FUNDINGITEMS#LOG");
+    busy.org.funding_item(&workspace, "Boat").await;
+    assert_eq!(throttled.count(), 1);
+    let log = busy.counted("FUNDINGITEMS#LOG");
+    busy.org.funding_item(&workspace, "Piano").await;
+    assert_eq!(log.count(), 0);
+    let cold = busy.new_instance();
+    for instance in [busy.org.stack(), &cold] {
+        let listed = busy.org.at(instance).get("/api/v1/funding-items").send().await.ok(200);
+        assert_eq!(listed["pagination"]["total"], 3);
+    }
+    busy.is_intact().await;
+}
+
 #[tokio::test]
 async fn a_list_whose_rows_are_throttled_is_spread_too() {
     let busy = Busy::new().await;
@@ -118,26 +138,27 @@ async fn a_list_whose_rows_are_throttled_is_spread_too() {
 async fn what_is_deleted_by_an_instance_that_does_not_know_of_it_stays_deleted() {
     let busy = Busy::new().await;
     let name = |text: &str| Label::parse(text).expect("a name");
-    let mut draft = busy
+    let draft = busy
         .org
         .ready_draft("Lease", |draft| {
             draft.documents[0].name = name("Quay schedule");
             draft.stages.iter_mut().for_each(|stage| stage.gates.clear());
         })
         .await;
+    let document = format!("/app/agreements/{}/documents/{}", draft.id(), draft.documents[0].id);
+    let browser = Browser::of(&busy.org, &busy.org.member("Maren Holt").await).await;
     let throttled = busy.throttled_once("AGREEMENTDOCUMENTS#LOG");
-    draft.documents[0].name = name("Quay exhibit");
-    busy.org.edit(&draft).await;
-    assert_eq!(throttled.count(), 1);
-    let person = busy.org.member("Maren Holt").await;
-    let browser = Browser::of(&busy.org, &person).await;
-    let search = format!("/app/search?{}", form(&[("q", "quay")]));
+    let form = browser.get(&document).await;
+    let (token, seen) = (form.hidden("form_token"), form.hidden("seen"));
+    let fields = [("form_token", token.as_str()), ("seen", seen.as_str()), ("name", "Quay exhibit")];
+    let renamed = browser.post(&document, &fields).await;
+    assert_eq!((renamed.status, throttled.count()), (303, 1), "{}", renamed.body);
+    let search = format!("/app/search?{}", tests::app::form(&[("q", "quay")]));
     assert!(browser.get(&search).await.says("Quay exhibit</a>"));
 
     let unaware = busy.new_instance();
     let other = Browser::new(&unaware.base_url);
     other.set_cookie("session", &browser.cookie("session").expect("a session"));
-    let document = format!("/app/agreements/{}/documents/{}", draft.id(), draft.documents[0].id);
     let token = other.get("/app").await.hidden("form_token");
     let removed = other.post(&document, &[("form_token", &token), ("act", "remove")]).await;
     assert_eq!(removed.status, 303, "{}", removed.body);
