@@ -163,7 +163,8 @@ async fn what_is_deleted_by_an_instance_that_does_not_know_of_it_stays_deleted()
     let removed = other.post(&document, &[("form_token", &token), ("act", "remove")]).await;
     assert_eq!(removed.status, 303, "{}", removed.body);
 
-    let cold = Browser::new(&busy.new_instance().base_url);
+    let new = busy.new_instance();
+    let cold = Browser::new(&new.base_url);
     cold.set_cookie("session", &browser.cookie("session").expect("a session"));
     for browser in [browser, other, cold] {
         let found = browser.get(&search).await;
