@@ -7,7 +7,6 @@ use pages::done::{redirect_with_notice, with_notice};
 use pages::fields::Fields;
 use pages::form;
 use pages::layout::{Layout, Link, Notice};
-use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
 use pages::urls::{NEW_TRUST, funding_url, trust_url};
@@ -17,15 +16,12 @@ use shared::domain::ids::{ContactId, TrustId, WorkspaceId};
 use shared::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
 use shared::domain::workspace::{NewWorkspace, Workspace, WorkspaceName};
 use shared::error::Error;
-use shared::limits;
 use shared::service::funding_review::{self, TrustEdit};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::trusts::{self, NamedPerson, TrustInForm};
-use shared::service::workspaces::WorkspaceQuery;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input;
-use shared::wire::page::{Offset, Search};
 
 use crate::{Choice, people_choices};
 
@@ -166,19 +162,8 @@ struct Query {
     workspace: Option<WorkspaceId>,
 }
 
-#[derive(Debug, Clone, Default, deserr::Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-struct WorkspacesQuery {
-    #[deserr(default)]
-    search: Search<{ limits::SEARCH_CHARS_MAX }>,
-    #[deserr(default)]
-    offset: Offset,
-}
-
 pub(crate) async fn choose_workspace(request: &mut Request) -> Result<PageResponse, Error> {
-    let query: WorkspacesQuery = request.read_query()?;
-    let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
-    WORKSPACE.page(request, &query).await
+    WORKSPACE.page(request).await
 }
 
 pub(crate) async fn new(request: &mut Request) -> Result<PageResponse, Error> {
@@ -376,7 +361,12 @@ pub(crate) async fn save(request: &mut Request) -> Result<PageResponse, Error> {
     let line = "Documents that are drafted from now on have the new details.";
     let redirect = redirect_with_notice(&submitted, trust_url(id), "Changes saved", line).await;
     match submitted.run(|| trusts::update_in_form(&submitted, id, &expected, changes.clone(), &named)).await {
-        Ok(_) => Ok(redirect.into()),
+        Ok(existing) if existing.is_empty() => Ok(redirect.into()),
+        Ok(existing) => {
+            let notice =
+                Notice::new("good", "Changes saved".to_owned(), [line.to_owned(), chosen::existing_used(&existing)]);
+            Ok(with_notice(&submitted, trust_url(id), &notice).await.into())
+        }
         Err(Error::Invalid(errors)) => refused(errors).await,
         Err(Error::NotFound(errors)) if is_about_people(&errors) => refused(errors).await,
         Err(Error::StaleMatch) => {

@@ -3,16 +3,18 @@
 use askama::Template;
 use shared::domain::contact::{ContactKind, ListedContact};
 use shared::error::Error;
+use shared::limits;
 use shared::service::contacts::ContactQuery;
 use shared::service::workspaces::{self, WorkspaceQuery};
 use shared::web::Request;
-use shared::wire::page::{Order, Page, Pagination, Shelf};
+use shared::wire::fields::FieldErrors;
+use shared::wire::page::{Offset, Order, Page, Pagination, Search, Shelf};
 
 use crate::chosen::CHOSEN;
 use crate::fields::Fields;
 use crate::labels::contact_kind_label;
 use crate::layout::{Layout, Link};
-use crate::pager::{Pager, is_past_the_end};
+use crate::pager::{Pager, is_past_the_end, page_at};
 use crate::response::PageResponse;
 use crate::urls::encode_query_value;
 
@@ -124,6 +126,15 @@ pub struct WorkspaceChoice {
     pub create: Crumb,
 }
 
+#[derive(Debug, Clone, Default, deserr::Deserr)]
+#[deserr(error = FieldErrors, deny_unknown_fields)]
+struct WorkspacesQuery {
+    #[deserr(default)]
+    search: Search<{ limits::SEARCH_CHARS_MAX }>,
+    #[deserr(default)]
+    offset: Offset,
+}
+
 #[derive(Template)]
 #[template(path = "choose_workspace.html")]
 struct WorkspacesPage<'a> {
@@ -135,9 +146,11 @@ struct WorkspacesPage<'a> {
 }
 
 impl WorkspaceChoice {
-    /// Answers with the page.
-    pub async fn page(&self, request: &Request, query: &WorkspaceQuery) -> Result<PageResponse, Error> {
-        let found = workspaces::list(request.signed_in()?.scope(), Order::NewestFirst, Shelf::Current, query).await?;
+    /// Answers with the page of workspaces that the address asks for.
+    pub async fn page(&self, request: &mut Request) -> Result<PageResponse, Error> {
+        let WorkspacesQuery { search, offset } = request.read_query()?;
+        let query = WorkspaceQuery { search, ..WorkspaceQuery::of_page(page_at(offset)) };
+        let found = workspaces::list(request.signed_in()?.scope(), Order::NewestFirst, Shelf::Current, &query).await?;
         let list = match SearchedList::new(query.search.typed(), self.path, "workspaces", found.pagination) {
             Ok(list) => list,
             Err(first_page) => return Ok(PageResponse::see_other(first_page)),

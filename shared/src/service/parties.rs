@@ -9,7 +9,7 @@ use crate::service::contacts;
 use crate::service::scope::Scope;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Who becomes a party of a draft, or somebody of a trust.
+/// Who becomes a party of a draft, or a settlor or trustee of a trust.
 #[derive(Debug, Clone)]
 pub enum PartyChoice {
     /// This contact.

@@ -8,6 +8,7 @@ use crate::domain::ids::{ContactId, TrustId, WorkspaceId};
 use crate::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
 use crate::domain::workspace::NewWorkspace;
 use crate::error::Error;
+use crate::limits::WORKSPACE_PEOPLE_MAX;
 use crate::service::parties::{Parties, PartyChoice};
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -105,7 +106,7 @@ pub struct TrustInForm {
     pub named: Vec<NamedPerson>,
 }
 
-/// Somebody of a trust who is named in its form: the contact of that name, or a new one.
+/// A settlor or trustee who is named in the form of a trust: the contact of that name, or a new one.
 #[derive(Debug, Clone)]
 pub struct NamedPerson {
     /// What tells the person's fields from others'.
@@ -155,8 +156,16 @@ impl<'a> Named<'a> {
             return Ok(plan);
         }
         let before = workspaces::named_with_people(scope, workspace).await?;
-        let joining = workspaces::join(scope, &before, self.parties.by_key.values().copied())?;
+        let joining = workspaces::join(scope, &before, self.parties.by_key.values().copied());
+        let joining = joining.map_err(|error| self.has_no_room(error))?;
         Ok(self.make(scope, plan)?.join(joining, None))
+    }
+
+    /// Says at the first person that the workspace has no room.
+    fn has_no_room(&self, error: Error) -> Error {
+        let (Error::Invalid(_), Some(NamedPerson { key, .. })) = (&error, self.people.first()) else { return error };
+        let message = format!("can’t be added: the workspace has {WORKSPACE_PEOPLE_MAX} people, the most there can be");
+        Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::LimitReached, message))
     }
 
     fn make<T>(&self, scope: &Scope, plan: Plan<T>) -> Result<Plan<T>, Error> {
@@ -217,18 +226,29 @@ pub async fn update(
     expected: &ExpectedVersion,
     changes: TrustChanges,
 ) -> Result<Plan<(TrustInFull, u64)>, Error> {
-    update_in_form(by, id, expected, changes, &[]).await
+    Ok(updated(by.scope(), id, expected, changes, &[]).await?.0)
 }
 
-/// Changes a trust from its form, with the people whom the form names besides those chosen.
+/// Changes a trust from its form, with the people whom the form names besides those chosen. Returns the contacts that were
+/// there and take part by their typed names.
 pub async fn update_in_form(
     by: &impl Writer,
     id: TrustId,
     expected: &ExpectedVersion,
+    changes: TrustChanges,
+    named: &[NamedPerson],
+) -> Result<Plan<Vec<ListedContact>>, Error> {
+    let (plan, existing) = updated(by.scope(), id, expected, changes, named).await?;
+    Ok(plan.with_output(existing))
+}
+
+async fn updated(
+    scope: &Scope,
+    id: TrustId,
+    expected: &ExpectedVersion,
     mut changes: TrustChanges,
     named_people: &[NamedPerson],
-) -> Result<Plan<(TrustInFull, u64)>, Error> {
-    let scope = by.scope();
+) -> Result<(Plan<(TrustInFull, u64)>, Vec<ListedContact>), Error> {
     let named = changes.contacts();
     let trust = async { scope.store().trust(id).await.map_err(Error::from) };
     let (before, unknown) = futures_util::try_join!(trust, unknown_contacts(scope, &named))?;
@@ -260,7 +280,8 @@ pub async fn update_in_form(
         }
     }
     let plan = change(scope, &before, changes).await?;
-    named.join(scope, before.workspace_id, plan).await
+    let plan = named.join(scope, before.workspace_id, plan).await?;
+    Ok((plan, named.parties.existing))
 }
 
 async fn change(

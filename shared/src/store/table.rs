@@ -306,7 +306,9 @@ impl Store {
                 TransactWriteItemsError::TransactionCanceledException(canceled) => {
                     let reasons = canceled.cancellation_reasons();
                     let throttled = reasons.iter().zip(lists).filter(|(reason, _)| is_throttled(reason));
-                    self.spread(throttled.filter_map(|(_, list)| list).collect()).await;
+                    // None if anything else is throttled as well.
+                    let throttled: Option<HashSet<List>> = throttled.map(|(_, list)| list).collect();
+                    self.spread(throttled.unwrap_or_default()).await;
                     outcome_of_canceled(reasons)
                 }
                 _ => Err(SdkError::ServiceError(error).into()),

@@ -9,7 +9,6 @@ use pages::fields::{Choice, Fields};
 use pages::form;
 use pages::labels::{DisplayTime, actor_label};
 use pages::layout::{Layout, Link, Notice};
-use pages::pager::page_at;
 use pages::pickers::{Crumb, WorkspaceChoice};
 use pages::response::PageResponse;
 use pages::urls::{agreement_url, template_url, workspace_url};
@@ -26,11 +25,11 @@ use shared::service::drafts::{self, Beginning, NewDraft};
 use shared::service::own_templates;
 use shared::service::parties::PartyChoice;
 use shared::service::scope::Scope;
-use shared::service::workspaces::{self, WorkspaceQuery};
+use shared::service::workspaces;
 use shared::web::{Form, Request};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::OrDefault;
-use shared::wire::page::{Offset, Search, Shelf};
+use shared::wire::page::Shelf;
 
 use crate::draft::details::agreement_name;
 
@@ -134,19 +133,8 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
     form_page(request, query.workspace, &start, Fields::default(), None).await
 }
 
-#[derive(Debug, Clone, Default, deserr::Deserr)]
-#[deserr(error = FieldErrors, deny_unknown_fields)]
-struct WorkspacesQuery {
-    #[deserr(default)]
-    search: Search<{ limits::SEARCH_CHARS_MAX }>,
-    #[deserr(default)]
-    offset: Offset,
-}
-
 pub(crate) async fn choose_workspace(request: &mut Request) -> Result<PageResponse, Error> {
-    let query: WorkspacesQuery = request.read_query()?;
-    let query = WorkspaceQuery { search: query.search, ..WorkspaceQuery::of_page(page_at(query.offset)) };
-    WORKSPACE.page(request, &query).await
+    WORKSPACE.page(request).await
 }
 
 #[derive(Template)]

@@ -1,18 +1,20 @@
 //! Lists that so many write to that their rows and their log are spread over partitions.
 //!
 //! A list has one partition of rows and one of its log, each of which takes about 500 transactions a second. When the
-//! table throttles one of the two, whoever met it marks the list. From then on a transaction puts its entry into any of
-//! [`LIST_PARTS`](limits::LIST_PARTS) parts of the log, and its rows into the parts that their ids say. Readers read the
-//! undivided partitions and, if the list is marked, all parts.
+//! table throttles one of the two, the writer that it throttles marks the list. From then on a transaction puts its entry
+//! into any of [`LIST_PARTS`](limits::LIST_PARTS) parts of the log, and its rows into the parts that their ids say.
+//! Readers read the undivided partitions and, if the list is marked, all parts.
 //!
 //! The marks are there before the first write to a part. They are items of the undivided partitions, which every reader
-//! reads, strongly consistent: whoever reads them after a write to a part was acknowledged finds the mark. So nobody has
-//! to be told, at any time, and a list that isn't spread costs nothing more.
+//! reads, strongly consistent: a reading that begins after a write to a part was acknowledged finds the mark. So no
+//! instance has to be told, and a list that isn't spread costs nothing more.
 //!
 //! - Decision: writers go by what they know. One that has not met the throttling yet writes undivided, which is as good:
-//!   a row may then be in both places, and the one with the later version counts, as in the log. So a deletion deletes
-//!   both, whoever makes it. And who passes over the rows of a spread list reads its log as well: while the later row is
+//!   a row may then be in both places, and the one with the later version counts, as in the log. So every deletion
+//!   deletes both. And a pass over the rows of a spread list is followed by a reading of its log: while the later row is
 //!   deleted, the pass may find the older one alone.
+//! - Decision: a writer whose other items are throttled too, such as its audit row, marks nothing. Then the whole table
+//!   or another partition is what takes no more, and spreading lists would not help.
 //! - Decision: a mark stays. A list that was once so busy may be again, and costs its readers eight read units.
 //! - Decision: records that are their own rows aren't spread, since a workspace's funding is read as one range; only the
 //!   log of their list is.
@@ -74,7 +76,7 @@ pub(super) fn take_mark(items: &mut Vec<Item>, mark: &Key) -> bool {
 }
 
 impl Store {
-    /// Spreads lists whose partitions were throttled. Whoever meets that again repeats what fails.
+    /// Spreads lists whose partitions were throttled. If a mark can't be written, the next throttling tries again.
     pub(in crate::store) async fn spread(&self, throttled: HashSet<List>) {
         for list in throttled.into_iter().filter(|list| !self.snapshots.spread().has(*list)) {
             let marked = marks(list).map(|mark| Change::Put(mark.into_item())).collect();

@@ -149,7 +149,8 @@ async fn the_totals_are_those_of_the_payments_and_a_claim_is_no_proof() {
         };
         assert_eq!(who, expected, "who owes it to us: {row:?}");
         let (_, waits, is_in) = PAYMENTS.iter().find(|(name, ..)| title == name).expect("a payment");
-        assert_eq!((waits_for.as_str(), state.as_str()), (*waits, *is_in), "{row:?}");
+        let told = if waits.is_empty() { (*is_in).to_owned() } else { format!("{is_in} Waiting for: {waits}") };
+        assert_eq!((waits_for.as_str(), state.as_str()), (*waits, told.as_str()), "{row:?}");
         assert!(amount.ends_with(" USD") || amount == "€0.07 EUR", "{row:?}");
     }
     // A mere claim is never green.
@@ -371,7 +372,14 @@ async fn obligations_are_overdue_from_the_moment_on() {
     let waits_for: Vec<&str> = rows.iter().map(|row| row[3].as_str()).collect();
     assert_eq!(waits_for, ["Ben", "Ben", "Ben", "A trigger"]);
     let states: Vec<&str> = rows.iter().map(|row| row[5].as_str()).collect();
-    assert_eq!(states, ["Overdue", "Overdue", "Open", "Waiting for a trigger"]);
+    let told = |state: &str, waits_for: &str| format!("{state} Waiting for: {waits_for}");
+    let expected = [
+        told("Overdue", "Ben"),
+        told("Overdue", "Ben"),
+        told("Open", "Ben"),
+        told("Waiting for a trigger", "A trigger"),
+    ];
+    assert_eq!(states, expected);
 }
 
 /// Texts that spreadsheets take for formulas, that end a cell or row, or that are markup.

@@ -99,6 +99,18 @@ async fn whoever_is_throttled_spreads_a_list_and_all_others_list_it_whole() {
     busy.is_intact().await;
 }
 
+#[tokio::test]
+async fn no_list_is_spread_when_the_table_throttles_other_items_too() {
+    let busy = Busy::new().await;
+    busy.org.contact("Ada").await;
+    let all = Rule::on("TransactWriteItems").containing(busy.org.id).times(1);
+    let throttled = busy.faults.inject(all, Fault::HotPartition);
+    let log = busy.counted("CONTACTS#LOG");
+    busy.org.contact("Ben").await;
+    busy.org.contact("Cleo").await;
+    assert_eq!((throttled.count(), log.count()), (1, 2), "both are logged undivided");
+}
+
 /// Their records are their rows and stay where they are.
 #[tokio::test]
 async fn the_log_of_records_that_are_their_own_rows_is_spread_alone() {

@@ -104,6 +104,7 @@ async fn a_trust_begins_with_its_workspace_and_people_on_one_page() {
 #[tokio::test]
 async fn someone_new_is_added_to_a_trust_where_it_is_changed() {
     let desk = Desk::new().await;
+    let sol = &desk.estate.settlor;
     let at = format!("/app/trusts/{}/edit", id(&desk.estate.trust));
     let (settlor, trustee) =
         (format!("settlor.{}", id(&desk.estate.settlor)), format!("trustee.{}", id(&desk.estate.trustee)));
@@ -114,12 +115,16 @@ async fn someone_new_is_added_to_a_trust_where_it_is_changed() {
         ("display_name.1", "Tess Ellery"),
         ("kind.1", "person"),
         ("is_trustee.1", "on"),
+        ("display_name.2", "sol"),
+        ("kind.2", "person"),
+        ("is_trustee.2", "on"),
     ];
     let saved = submit(&desk.maren, &at, &at, &typed).await;
     assert_eq!(saved.status, 303, "{}", saved.body);
+    assert_says(&desk.maren.get(saved.location()).await, &["Changes saved", "Uses an existing contact: Sol"]);
     let trust = &desk.org.get("/api/v1/trusts").send().await.ok(200)["data"][0];
     let tess = &desk.org.get("/api/v1/contacts?search=tess").send().await.ok(200)["data"][0];
-    assert_eq!(trust["trustee_contact_ids"], json!([desk.estate.trustee["id"], tess["id"]]));
+    assert_eq!(trust["trustee_contact_ids"], json!([desk.estate.trustee["id"], tess["id"], sol["id"]]));
     let workspace = desk.org.get(format!("/api/v1/workspaces/{}", desk.workspace())).send().await.ok(200);
     let is_tess = |person: &serde_json::Value| person["contact_id"] == tess["id"];
     assert!(workspace["people"].as_array().is_some_and(|people| people.iter().any(is_tess)), "{workspace}");
