@@ -160,6 +160,8 @@ struct World {
     defect: Defect,
     /// Whether readers keep what they read, side by side.
     is_calm: bool,
+    /// Whether writers spread the list.
+    spreads: bool,
     rng: Rng,
     now: i64,
     org: OrgId,
@@ -180,8 +182,20 @@ impl World {
         let ids = (0..RECORDS).map(|_| Uuid::now_v7()).collect();
         // The rarest faults take lists that are answered side by side all the time.
         let is_rare = [Defect::NoDeletionsKept, Defect::StampsMayFall].contains(&defect);
-        let is_calm = is_rare || rng.bool();
-        Self { defect, is_calm, rng, now: BEGIN, org: OrgId::new(), ids, table: Table::default(), writers, readers }
+        // They also take readings that are short, as those of one partition are.
+        let (is_calm, spreads) = (is_rare || rng.bool(), !is_rare && rng.bool());
+        Self {
+            defect,
+            is_calm,
+            spreads,
+            rng,
+            now: BEGIN,
+            org: OrgId::new(),
+            ids,
+            table: Table::default(),
+            writers,
+            readers,
+        }
     }
 
     fn step(&mut self) -> Result<(), String> {
@@ -274,6 +288,9 @@ impl World {
     /// Whether a writer knows that the list is spread. One that the table throttles spreads it; an instance that begins
     /// anew has yet to meet that.
     fn writes_spread(&mut self, writer: usize) -> bool {
+        if !self.spreads {
+            return false;
+        }
         match self.rng.u8(..8) {
             0 => {
                 let marked_at = if self.defect == Defect::MarksAfterWrites { self.now + 60_000 } else { self.now };
