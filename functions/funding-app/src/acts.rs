@@ -1,7 +1,8 @@
 //! Members' acts on an item, each a form on its page.
 
 use http::StatusCode;
-use pages::done::redirect_with;
+use pages::chosen;
+use pages::done::{redirect_with, with_notice};
 use pages::layout::Notice;
 use pages::response::PageResponse;
 use pages::uploads::keep_file;
@@ -9,14 +10,14 @@ use pages::urls::item_url;
 use shared::domain::day::Day;
 use shared::domain::funding::input::{Nullable, Parking};
 use shared::domain::funding::proof::{NewProof, ProofSource};
-use shared::domain::funding::{AssetKind, CloseReason, Verb, WaitingOn, sensitive};
+use shared::domain::funding::{AssetKind, CloseReason, FundingItem, Verb, WaitingOn, sensitive};
 use shared::domain::ids::{FundingItemId, ProofId, SubmissionId};
 use shared::domain::member::funding::NotDone;
 use shared::domain::movement::evidence::EvidenceFile;
 use shared::domain::movement::safe_text::{SafeLine, SafeNote};
 use shared::domain::note::Note;
 use shared::error::Error;
-use shared::service::funding_items::{self, FundingAct};
+use shared::service::funding_items::{self, FundingAct, SavedInForm};
 use shared::service::precondition::ExpectedVersion;
 use shared::service::shown::Shown;
 use shared::text::{funding_words as words, next_step_of_item};
@@ -101,9 +102,13 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     let submitted = request.submitted_form()?;
     let (id, form): (FundingItemId, _) = (request.path_id("id")?, submitted.form());
     let item = funding_items::get(submitted.scope(), id).await?;
-    let changes = match facts::read(form, &item) {
-        Ok(changes) => changes,
-        Err(errors) => return wrong(request, SORT, form, errors).await,
+    let (changes, owner) = match (facts::read(form, &item), facts::read_owner(form)) {
+        (Ok(changes), Ok(owner)) => (changes, owner),
+        (changes, owner) => {
+            let mut errors = changes.err().unwrap_or_default();
+            errors.extend(owner.err().unwrap_or_default());
+            return wrong(request, SORT, form, errors).await;
+        }
     };
     if let Some(dropped) = Dropped::of(form, &item).filter(|dropped| !dropped.is_confirmed(form)) {
         let typed = Typed::new(SORT, form, FieldErrors::default()).with_field(DROPS, dropped.kind.as_str());
@@ -112,11 +117,20 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
     }
     // An invalid version matches no version of the item.
     let expected = ExpectedVersion::OneOf(form.get("version").parse().into_iter().collect());
-    let next = item.sort(changes.clone(), request.now()).map(|after| next_step_of_item(&after));
-    let done = Notice::good("Facts saved", next.unwrap_or_default());
-    let redirect = redirect_with(&submitted, format!("{}#notice", item_url(id)), &done).await;
-    match submitted.run(|| funding_items::update(&submitted, id, &expected, changes.clone())).await {
-        Ok(_) => Ok(redirect.into()),
+    // Who owns it by a typed name is known once it is saved.
+    let after = if owner.is_none() { item.sort(changes.clone(), request.now()).ok() } else { None };
+    let done =
+        |after: Option<&FundingItem>| Notice::good("Facts saved", after.map(next_step_of_item).unwrap_or_default());
+    let location = format!("{}#notice", item_url(id));
+    let redirect = redirect_with(&submitted, location.clone(), &done(after.as_deref())).await;
+    let saving = || funding_items::update_in_form(&submitted, id, &expected, changes.clone(), owner.clone());
+    match submitted.run(saving).await {
+        Ok(_) if owner.is_none() => Ok(redirect.into()),
+        Ok(SavedInForm { item, existing }) => {
+            let mut notice = done(Some(&item));
+            notice.lines.extend((!existing.is_empty()).then(|| chosen::existing_used(&existing)));
+            Ok(with_notice(&submitted, location, &notice).await.into())
+        }
         Err(Error::StaleMatch) => {
             let line = "Nothing was saved. The page shows the item as it is now, and the form what you typed. Press Save facts again to replace it.";
             let notice = Notice::warn("This item has changed since you opened it", line);

@@ -1,16 +1,18 @@
 //! The form that sorts an item: kind, verb, owners and facts, named as in the API. The table determines the facts.
 
+use pages::chosen::{self, NAMED, NamedFields};
 use pages::fields::Fields;
 use pages::form;
 use pages::form::Field;
 use serde_json::{Map, Value as Json};
-use shared::domain::contact::Contact;
+use shared::domain::contact::{ContactKind, NewContact};
 use shared::domain::funding::facts::Given;
 use shared::domain::funding::input::FundingItemChanges;
 use shared::domain::funding::{AssetKind, Fact, FactType, FactValue, FundingItem, Verb, sensitive};
 use shared::domain::money::{self, Currency};
-use shared::domain::trust::Trust;
 use shared::limits;
+use shared::service::funding_items::NAMED_OWNER;
+use shared::service::funding_review::ItemReview;
 use shared::text::funding_words as words;
 use shared::web::Form;
 use shared::wire::fields::{FieldCode, FieldErrors};
@@ -26,6 +28,9 @@ form! {
         verb: Field::choice("verb", "Action"),
         trust: Field::choice("trust_id", "Trust"),
         owners: Field::choice("owner.", "Owners"),
+        owner_name: NAMED.name,
+        owner_kind: NAMED.kind,
+        owner_email: NAMED.email,
         facts: Field::choice("detail.", "Facts"),
     }
 }
@@ -82,6 +87,11 @@ pub(super) struct SortForm {
     pub verbs: Vec<Choice>,
     pub trusts: Vec<Choice>,
     pub people: Vec<Choice>,
+    /// An owner who isn't one of the people.
+    pub new_owner: NamedFields,
+    pub contact_kinds: Vec<pages::fields::Choice>,
+    /// The names of contacts to suggest.
+    pub known: Vec<String>,
     /// The facts needed by the chosen verb, or all of the kind before one is chosen.
     pub needed: Vec<FactField>,
     pub others: Vec<FactField>,
@@ -136,8 +146,11 @@ fn field_of(fact: Fact) -> String {
 }
 
 impl SortForm {
-    pub fn new(item: &FundingItem, version: u64, trusts: &[Trust], people: &[Contact], typed: Option<Fields>) -> Self {
-        let fields = typed.unwrap_or_else(|| values_of(item)).within("sort");
+    pub fn new(review: &ItemReview, known: Vec<String>, typed: Option<Fields>) -> Self {
+        let ItemReview { item, version, trusts, people, .. } = review;
+        let new_owner = NamedFields::new(NAMED_OWNER);
+        let fields = typed.unwrap_or_else(|| values_of(item)).over(new_owner.usually(ContactKind::Person));
+        let fields = fields.within("sort");
         let kind = AssetKind::parse(fields.value(FACTS_FORM.kind)).unwrap_or(item.asset_kind());
         let needed = Verb::parse(fields.value(FACTS_FORM.verb)).and_then(|verb| kind.facts_for(verb));
         let about = match needed {
@@ -154,11 +167,14 @@ impl SortForm {
             None => (all.into_iter().collect(), Vec::new()),
         };
         Self {
-            version,
+            version: *version,
             kinds: kinds(),
             verbs: verbs(kind.verbs()),
             trusts: trust_choices(trusts),
             people: people_choices(people),
+            new_owner,
+            contact_kinds: chosen::kinds(),
+            known,
             needed: needed.into_iter().map(FactField::of).collect(),
             others: others.into_iter().map(FactField::of).collect(),
             fields,
@@ -253,6 +269,11 @@ pub(super) fn read(form: &Form, item: &FundingItem) -> Result<FundingItemChanges
             Err(errors)
         }
     }
+}
+
+/// The owner whom a form names besides those it chooses.
+pub(super) fn read_owner(form: &Form) -> Result<Option<NewContact>, FieldErrors> {
+    chosen::is_named(form, NAMED_OWNER).then(|| chosen::read_named(form, NAMED_OWNER)).transpose()
 }
 
 /// A fact's value as typed: amounts in people's notation, in the neighboring currency. A caller may have sent an amount

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use pages::agreement_summary::size;
+use pages::chosen;
 use pages::done::notice_of_act;
 use pages::fields::Fields;
 use pages::form;
@@ -249,22 +250,23 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (FundingItemId, _) = (request.path_id("id")?, request.signed_in()?);
-    let review = funding_review::item(signed_in.scope(), id).await?;
+    let scope = signed_in.scope();
+    let (review, known) = tokio::try_join!(funding_review::item(scope, id), chosen::known_names(scope))?;
     let zone = &signed_in.organization().time_zone;
     let confirmations = uploaded(&review, &typed, zone);
     let page = ItemPage {
         layout: Layout::new(request),
         notice,
         confirmations,
-        ..view(&review, signed_in.member(), typed, request)
+        ..view(&review, signed_in.member(), typed, known, request)
     };
     let shown: Vec<Uuid> =
         [id.uuid()].into_iter().chain(review.agreement.iter().map(|found| found.id().uuid())).collect();
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> ItemPage {
-    let ItemReview { item, version, workspace, trusts, people, agreement, shown, .. } = review;
+fn view(review: &ItemReview, by: &Member, typed: Typed, known: Vec<String>, request: &Request) -> ItemPage {
+    let ItemReview { item, workspace, trusts, agreement, shown, .. } = review;
     let trust = trusts.iter().find(|trust| Some(trust.id) == item.trust_id());
     let is_open = matches!(item.status(), Status::Open);
     let is_under_way = matches!(item.phase(), Phase::InProgress | Phase::Claimed);
@@ -291,7 +293,7 @@ fn view(review: &ItemReview, by: &Member, typed: Typed, request: &Request) -> It
         withdraw: (runs && item.claim().is_some()).then(|| typed.fields_or_none(WITHDRAW)),
         confirmations: Vec::new(),
         proof_form: runs.then(|| proof_form(&typed)),
-        sort: is_open.then(|| SortForm::new(item, *version, trusts, people, typed_sort)),
+        sort: is_open.then(|| SortForm::new(review, known, typed_sort)),
         facts: facts_for_people(item),
         hold: item.hold().map(|hold| HoldCard {
             waiting_on: words::waiting_on(hold.waiting_on),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use pages::chosen;
+use pages::chosen::{self, NamedFields};
 use pages::done::{redirect_with_notice, with_notice};
 use pages::fields::Fields;
 use pages::form;
@@ -35,9 +35,9 @@ form! {
             .hint("It keeps the people and the funding together. Left empty, it gets the trust’s name."),
         settlors: Field::choice("settlor.", "Settlors"),
         trustees: Field::choice("trustee.", "Trustees"),
-        person: Field::line("display_name.", "Name", 200).called("The name"),
-        kind: Field::choice("kind.", "Kind").called("The kind"),
-        email: Field::email("email.", "Email").called("The email address"),
+        person: chosen::NAMED.name,
+        kind: chosen::NAMED.kind,
+        email: chosen::NAMED.email,
         is_settlor: Field::choice("is_settlor.", "Settlor").called("This person"),
         is_trustee: Field::choice("is_trustee.", "Trustee"),
         reference: Field::key("external_reference", "Your reference", 200)
@@ -64,9 +64,7 @@ const NAMED: [&str; 2] = ["1", "2"];
 /// The names of a person’s fields.
 struct PersonFields {
     legend: &'static str,
-    name: String,
-    kind: String,
-    email: String,
+    named: NamedFields,
     is_settlor: String,
     is_trustee: String,
 }
@@ -75,18 +73,14 @@ impl PersonFields {
     fn new(key: &str) -> Self {
         Self {
             legend: if key == NAMED[0] { "First person" } else { "Second person" },
-            name: TRUST.person.member(key),
-            kind: TRUST.kind.member(key),
-            email: TRUST.email.member(key),
+            named: NamedFields::new(key),
             is_settlor: TRUST.is_settlor.member(key),
             is_trustee: TRUST.is_trustee.member(key),
         }
     }
 
     fn is_in_use(&self, fields: &Fields) -> bool {
-        let typed = [&self.name, &self.email];
-        typed.iter().any(|name| !fields.value(name).is_empty() || fields.error(name).is_some())
-            || fields.error(&self.is_settlor).is_some()
+        self.named.are_in_use(fields) || fields.error(&self.is_settlor).is_some()
     }
 }
 
@@ -121,7 +115,6 @@ impl FormPage {
         fields: Fields,
     ) -> Self {
         let named: Vec<PersonFields> = NAMED.iter().map(|key| PersonFields::new(key)).collect();
-        let kind = |person: &PersonFields| (person.kind.clone(), ContactKind::Person.as_str().to_owned());
         let link =
             |workspace: &Workspace| Link { url: funding_url(workspace.id()), text: workspace.name.as_str().to_owned() };
         Self {
@@ -131,7 +124,7 @@ impl FormPage {
             action: NEW_TRUST.to_owned(),
             hidden: Vec::new(),
             people: people_choices(people),
-            fields: fields.over(Fields::of(named.iter().map(kind))),
+            fields: named.iter().fold(fields, |fields, one| fields.over(one.named.usually(ContactKind::Person))),
             named,
             known,
             kinds: chosen::kinds(),
@@ -244,15 +237,14 @@ fn read_named(form: &Form) -> Result<Vec<NamedPerson>, FieldErrors> {
     for key in NAMED {
         let has = |field: String| !form.get(&field).trim().is_empty();
         let [is_settlor, is_trustee] = [TRUST.is_settlor, TRUST.is_trustee].map(|field| has(field.member(key)));
-        let is_named = has(TRUST.person.member(key)) || has(TRUST.email.member(key));
-        if !is_named && !is_settlor && !is_trustee {
+        if !chosen::is_named(form, key) && !is_settlor && !is_trustee {
             continue;
         }
         if !is_settlor && !is_trustee {
             let message = "must be a settlor, a trustee, or both";
             errors.extend(FieldErrors::one(TRUST.is_settlor.member(key), FieldCode::Required, message));
         }
-        match form.read_new_of(&["display_name", "kind", "email"], key) {
+        match chosen::read_named(form, key) {
             Ok(new) => named.push(NamedPerson { key: key.to_owned(), new, is_settlor, is_trustee }),
             Err(wrong) => errors.extend(wrong),
         }

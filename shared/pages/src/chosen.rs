@@ -11,7 +11,7 @@ use shared::web::{Form, SubmittedForm, Submitter};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::{Offset, Order, Shelf};
 
-use crate::fields::Choice;
+use crate::fields::{Choice, Fields};
 use crate::form;
 use crate::labels::contact_kind_label;
 use crate::layout::{Link, Notice};
@@ -28,6 +28,58 @@ form! {
             .called("The email address")
             .hint("Needed before they can sign or approve anything."),
     }
+}
+
+form! {
+    /// People whom a form names, each with a key of their own.
+    pub NAMED: NamedForm {
+        name: Field::line("display_name.", "Name", 200).called("The name"),
+        kind: Field::choice("kind.", "Kind").called("The kind"),
+        email: Field::email("email.", "Email").called("The email address"),
+    }
+}
+
+/// The names of the fields of someone whom a form names, for `named_person.html`.
+#[derive(Debug)]
+pub struct NamedFields {
+    /// That of the name.
+    pub name: String,
+    /// That of the kind.
+    pub kind: String,
+    /// That of the email address.
+    pub email: String,
+}
+
+impl NamedFields {
+    /// Those of this key.
+    #[must_use]
+    pub fn new(key: &str) -> Self {
+        let [name, kind, email] = [NAMED.name, NAMED.kind, NAMED.email].map(|field| field.member(key));
+        Self { name, kind, email }
+    }
+
+    /// Whether someone is named, or a name was refused.
+    #[must_use]
+    pub fn are_in_use(&self, fields: &Fields) -> bool {
+        [&self.name, &self.email].iter().any(|name| !fields.value(name).is_empty() || fields.error(name).is_some())
+    }
+
+    /// What they are, unless the form says otherwise.
+    #[must_use]
+    pub fn usually(&self, kind: ContactKind) -> Fields {
+        Fields::of([(self.kind.clone(), kind.as_str())])
+    }
+}
+
+/// Whether a form names someone by this key.
+#[must_use]
+pub fn is_named(form: &Form, key: &str) -> bool {
+    [NAMED.name, NAMED.email].iter().any(|field| !form.get(field.member(key)).trim().is_empty())
+}
+
+/// Whom a form names by this key, with the errors of their fields.
+pub fn read_named(form: &Form, key: &str) -> Result<NewContact, FieldErrors> {
+    form.read_new_of(&["display_name", "kind", "email"], key)
 }
 
 /// How many contacts a notice names.

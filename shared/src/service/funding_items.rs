@@ -5,6 +5,7 @@
 //! every read, list and summary tells the truth from one record, and no act has to look whether an agreement has ended.
 
 use crate::domain::agreement::Agreement;
+use crate::domain::contact::{ListedContact, NewContact};
 use crate::domain::day::Day;
 use crate::domain::funding::input::{FundingItemChanges, NewFundingItem, Parking};
 use crate::domain::funding::proof::NewProof;
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::service::funding_confirmations::confirmations;
 use crate::service::funding_shown;
+use crate::service::parties::{Parties, PartyChoice};
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
 use crate::service::shown::Shown;
@@ -228,7 +230,41 @@ pub async fn update(
     expected: &ExpectedVersion,
     changes: FundingItemChanges,
 ) -> Result<Plan<(FundingItem, u64)>, Error> {
-    let scope = by.scope();
+    Ok(sorted(by.scope(), id, expected, changes, None).await?.0)
+}
+
+/// What tells the fields of an owner who is named in an item's form from others.
+pub const NAMED_OWNER: &str = "owner";
+
+/// An item whose form was saved.
+#[derive(Debug)]
+pub struct SavedInForm {
+    /// As it is now.
+    pub item: FundingItem,
+    /// The contact that was there and owns it by the typed name.
+    pub existing: Vec<ListedContact>,
+}
+
+/// Sorts an item from its form, with an owner whom the form names besides those chosen. Errors also at the fields of
+/// [`NAMED_OWNER`].
+pub async fn update_in_form(
+    by: &impl Writer,
+    id: FundingItemId,
+    expected: &ExpectedVersion,
+    changes: FundingItemChanges,
+    named: Option<NewContact>,
+) -> Result<Plan<SavedInForm>, Error> {
+    let (plan, existing) = sorted(by.scope(), id, expected, changes, named).await?;
+    Ok(plan.map(|(item, _)| SavedInForm { item, existing }))
+}
+
+async fn sorted(
+    scope: &Scope,
+    id: FundingItemId,
+    expected: &ExpectedVersion,
+    mut changes: FundingItemChanges,
+    named_owner: Option<NewContact>,
+) -> Result<(Plan<(FundingItem, u64)>, Vec<ListedContact>), Error> {
     let trust_id = if let NullablePatch::Set(id) = &changes.trust_id { Some(*id) } else { None };
     let owners = if let Patch::Set(owners) = &changes.owner_contact_ids { owners.as_slice() } else { &[] };
     let item = get(scope, id).await?;
@@ -240,17 +276,23 @@ pub async fn update(
         return Err(Error::NotFound(unknown));
     }
     expected.check(item.version())?;
+    let owner = named_owner.map(|new| (NAMED_OWNER.to_owned(), PartyChoice::Named(new)));
+    let parties = Parties::find(scope, &owner.into_iter().collect()).await?;
+    if let Patch::Set(owners) = &mut changes.owner_contact_ids {
+        *owners = parties.with("owner_contact_ids", owners.as_slice(), [NAMED_OWNER].into_iter())?;
+    }
     let mut errors = FieldErrors::default();
     errors.extend(check_workspace(trust.ok().flatten().as_deref(), item.workspace_id()).err().unwrap_or_default());
     let moment = scope.moment_after(item.updated_at());
-    match item.sort(changes, moment.at()) {
-        Ok(change) if errors.is_empty() => changed(scope, &item, moment, change),
-        Ok(_) => Err(Error::Invalid(errors)),
+    let plan = match item.sort(changes, moment.at()) {
+        Ok(change) if errors.is_empty() => changed(scope, &item, moment, change)?,
+        Ok(_) => return Err(Error::Invalid(errors)),
         Err(found) => {
             errors.extend(found);
-            Err(Error::Invalid(errors))
+            return Err(Error::Invalid(errors));
         }
-    }
+    };
+    Ok((parties.join(scope, item.workspace_id(), plan).await?, parties.existing))
 }
 
 /// Puts an item on hold, or clears its hold. Repeating it changes nothing.

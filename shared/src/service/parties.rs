@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::contact::{Contact, ListedContact, NewContact};
-use crate::domain::ids::ContactId;
+use crate::domain::funding::input::ContactIds;
+use crate::domain::ids::{ContactId, WorkspaceId};
 use crate::error::Error;
-use crate::service::contacts;
-use crate::service::scope::Scope;
+use crate::limits::WORKSPACE_PEOPLE_MAX;
+use crate::service::scope::{Plan, Scope};
+use crate::service::{contacts, workspaces};
+use crate::store::contacts as stored;
 use crate::wire::fields::{FieldCode, FieldErrors};
 
-/// Who becomes a party of a draft, or a settlor or trustee of a trust.
+/// Who becomes a party of a draft, a settlor or trustee of a trust, or the owner of a funding item.
 #[derive(Debug, Clone)]
 pub enum PartyChoice {
     /// This contact.
@@ -81,5 +84,42 @@ impl Parties {
                 Err(Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::InvalidValue, message)))
             }
         }
+    }
+
+    /// The chosen contacts, and those of these keys.
+    pub fn with<'a>(
+        &self,
+        field: &str,
+        chosen: &[ContactId],
+        keys: impl Iterator<Item = &'a str>,
+    ) -> Result<ContactIds, Error> {
+        let named = keys.filter_map(|key| self.by_key.get(key).copied());
+        ContactIds::new(chosen.iter().copied().chain(named))
+            .map_err(|(code, message)| Error::Invalid(FieldErrors::one(field, code, message)))
+    }
+
+    /// Makes the contacts that are new, and all of them people of a workspace.
+    pub async fn join<T>(&self, scope: &Scope, workspace: WorkspaceId, plan: Plan<T>) -> Result<Plan<T>, Error> {
+        if self.by_key.is_empty() {
+            return Ok(plan);
+        }
+        let before = workspaces::named_with_people(scope, workspace).await?;
+        let joining = workspaces::join(scope, &before, self.by_key.values().copied());
+        let joining = joining.map_err(|error| self.has_no_room(error))?;
+        Ok(self.make(scope, plan)?.join(joining, None))
+    }
+
+    /// Says at the first person that the workspace has no room.
+    fn has_no_room(&self, error: Error) -> Error {
+        let (Error::Invalid(_), Some(key)) = (&error, self.by_key.keys().next()) else { return error };
+        let message = format!("can’t be added: the workspace has {WORKSPACE_PEOPLE_MAX} people, the most there can be");
+        Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::LimitReached, message))
+    }
+
+    /// Makes the contacts that are new.
+    pub fn make<T>(&self, scope: &Scope, plan: Plan<T>) -> Result<Plan<T>, Error> {
+        let made = self.made.iter().map(|contact| stored::create(scope.call(), contact));
+        let shown = self.made.iter().map(|contact| contact.id.uuid());
+        Ok(plan.change(made.collect::<Result<Vec<_>, _>>()?).showing(shown))
     }
 }

@@ -3,12 +3,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::domain::contact::{ContactChanges, ListedContact, NewContact};
-use crate::domain::funding::input::ContactIds;
 use crate::domain::ids::{ContactId, TrustId, WorkspaceId};
 use crate::domain::trust::{NewTrust, Trust, TrustChanges, check_name};
 use crate::domain::workspace::NewWorkspace;
 use crate::error::Error;
-use crate::limits::WORKSPACE_PEOPLE_MAX;
 use crate::service::parties::{Parties, PartyChoice};
 use crate::service::precondition::ExpectedVersion;
 use crate::service::scope::{Plan, Scope, Writer};
@@ -119,60 +117,13 @@ pub struct NamedPerson {
     pub is_trustee: bool,
 }
 
-/// The people who are named in a form, as contacts.
-struct Named<'a> {
-    parties: Parties,
-    people: &'a [NamedPerson],
+async fn find_named(scope: &Scope, people: &[NamedPerson]) -> Result<Parties, Error> {
+    let choice = |person: &NamedPerson| (person.key.clone(), PartyChoice::Named(person.new.clone()));
+    Parties::find(scope, &people.iter().map(choice).collect()).await
 }
 
-impl<'a> Named<'a> {
-    async fn find(scope: &Scope, people: &'a [NamedPerson]) -> Result<Self, Error> {
-        let choice = |person: &NamedPerson| (person.key.clone(), PartyChoice::Named(person.new.clone()));
-        let parties = Parties::find(scope, &people.iter().map(choice).collect()).await?;
-        Ok(Self { parties, people })
-    }
-
-    fn who(&self, is_so: impl Fn(&NamedPerson) -> bool) -> impl Iterator<Item = ContactId> {
-        self.people
-            .iter()
-            .filter(move |person| is_so(person))
-            .filter_map(|person| self.parties.by_key.get(&person.key).copied())
-    }
-
-    /// The chosen people of a side, and those named.
-    fn with(
-        &self,
-        field: &str,
-        chosen: &[ContactId],
-        is_so: impl Fn(&NamedPerson) -> bool,
-    ) -> Result<ContactIds, Error> {
-        let all = ContactIds::new(chosen.iter().copied().chain(self.who(is_so)));
-        all.map_err(|(code, message)| Error::Invalid(FieldErrors::one(field, code, message)))
-    }
-
-    /// Makes the contacts that are new, and all of them people of the workspace.
-    async fn join<T>(&self, scope: &Scope, workspace: WorkspaceId, plan: Plan<T>) -> Result<Plan<T>, Error> {
-        if self.people.is_empty() {
-            return Ok(plan);
-        }
-        let before = workspaces::named_with_people(scope, workspace).await?;
-        let joining = workspaces::join(scope, &before, self.parties.by_key.values().copied());
-        let joining = joining.map_err(|error| self.has_no_room(error))?;
-        Ok(self.make(scope, plan)?.join(joining, None))
-    }
-
-    /// Says at the first person that the workspace has no room.
-    fn has_no_room(&self, error: Error) -> Error {
-        let (Error::Invalid(_), Some(NamedPerson { key, .. })) = (&error, self.people.first()) else { return error };
-        let message = format!("can’t be added: the workspace has {WORKSPACE_PEOPLE_MAX} people, the most there can be");
-        Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::LimitReached, message))
-    }
-
-    fn make<T>(&self, scope: &Scope, plan: Plan<T>) -> Result<Plan<T>, Error> {
-        let made = self.parties.made.iter().map(|contact| stored_contacts::create(scope.call(), contact));
-        let shown = self.parties.made.iter().map(|contact| contact.id.uuid());
-        Ok(plan.change(made.collect::<Result<Vec<_>, _>>()?).showing(shown))
-    }
+fn keys<'a>(people: &'a [NamedPerson], is_so: fn(&NamedPerson) -> bool) -> impl Iterator<Item = &'a str> {
+    people.iter().filter(move |person| is_so(person)).map(|person| person.key.as_str())
 }
 
 /// Creates a trust from its form, never changing another: `taken` at `external_reference` if one has it. Makes the
@@ -189,20 +140,20 @@ pub async fn begin(by: &impl Writer, trust: TrustInForm) -> Result<Plan<Vec<List
     {
         return Err(reference_taken());
     }
-    let named = Named::find(scope, &named).await?;
-    let settlors = named.with("settlor_contact_ids", new.settlors(), is_settlor)?;
-    let trustees = named.with("trustee_contact_ids", new.trustees(), is_trustee)?;
+    let parties = find_named(scope, &named).await?;
+    let settlors = parties.with("settlor_contact_ids", new.settlors(), keys(&named, is_settlor))?;
+    let trustees = parties.with("trustee_contact_ids", new.trustees(), keys(&named, is_trustee))?;
     let people: BTreeSet<ContactId> = settlors.as_slice().iter().chain(trustees.as_slice()).copied().collect();
     (new.settlor_contact_ids, new.trustee_contact_ids) = (OrDefault(Some(settlors)), OrDefault(Some(trustees)));
     let plan = created(scope, id, new)?;
     let plan = match new_workspace {
-        None => named.join(scope, workspace, plan).await?,
+        None => parties.join(scope, workspace, plan).await?,
         Some(new) => {
             let with_people = workspaces::new_with_people(scope, workspace, new, people).await?;
-            named.make(scope, plan)?.change(stored_workspaces::create(scope.call(), &with_people)?)
+            parties.make(scope, plan)?.change(stored_workspaces::create(scope.call(), &with_people)?)
         }
     };
-    Ok(plan.with_output(named.parties.existing))
+    Ok(plan.with_output(parties.existing))
 }
 
 fn created(scope: &Scope, id: TrustId, new: NewTrust) -> Result<Plan<TrustInFull>, Error> {
@@ -270,18 +221,18 @@ async fn updated(
         }
         return Err(reference_taken());
     }
-    let named = Named::find(scope, named_people).await?;
+    let parties = find_named(scope, named_people).await?;
     for (field, side, is_so) in [
         ("settlor_contact_ids", &mut changes.settlor_contact_ids, is_settlor as fn(&NamedPerson) -> bool),
         ("trustee_contact_ids", &mut changes.trustee_contact_ids, is_trustee),
     ] {
         if let Patch::Set(chosen) = side {
-            *chosen = named.with(field, chosen.as_slice(), is_so)?;
+            *chosen = parties.with(field, chosen.as_slice(), keys(named_people, is_so))?;
         }
     }
     let plan = change(scope, &before, changes).await?;
-    let plan = named.join(scope, before.workspace_id, plan).await?;
-    Ok((plan, named.parties.existing))
+    let plan = parties.join(scope, before.workspace_id, plan).await?;
+    Ok((plan, parties.existing))
 }
 
 async fn change(

@@ -1,4 +1,7 @@
 //! Agreements: a versioned record each, a row in the list, a row with document names, and a due entry for the next end.
+//!
+//! Decision: a page of agreements reads their records. Clients get the whole agreement, and the app its next act and whom
+//! it waits for, which follow from all of it. Rows order, filter and add up.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};

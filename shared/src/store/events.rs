@@ -1,4 +1,8 @@
 //! The outbox: a change's transaction writes its event, due until relayed, with the bytes that every attempt sends.
+//!
+//! Decision: each event is due for itself, also where a transaction writes several. Its entry says whether it was relayed,
+//! and leaves with its deliveries. One entry for all could leave only after the last, so something would have to keep
+//! which of them were relayed; it would save papering 25 items 48 write units, and most transactions nothing.
 
 use serde::{Deserialize, Serialize};
 

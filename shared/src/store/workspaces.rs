@@ -1,4 +1,7 @@
 //! Workspaces: a record, a list row, an item for each of their people, and a pointer from each of them for contact pages.
+//!
+//! Decision: a page of workspaces reads their records. Rows have what a version of the record says, and the number of
+//! people has no version: whoever joins adds to it, so that people who join at once don't conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use pages::chosen;
+use pages::chosen::{self, NAMED, NamedFields};
 use pages::done::{notice_of_act, redirect_with_notice, with_notice};
 use pages::fields::{Choice, Fields};
 use pages::form;
@@ -41,9 +41,9 @@ form! {
             .called("The workspace’s name")
             .hint("It keeps the people and agreements of a deal together. Left empty, it gets the agreement’s name."),
         party: Field::choice("party.", "Party"),
-        display_name: Field::line("display_name.", "Name", 200).called("The name"),
-        kind: Field::choice("kind.", "Kind").called("The kind"),
-        email: Field::email("email.", "Email").called("The email address"),
+        display_name: NAMED.name,
+        kind: NAMED.kind,
+        email: NAMED.email,
     }
 }
 
@@ -216,9 +216,7 @@ struct PartyFields {
     /// What a party with its roles most likely is.
     usual_kind: ContactKind,
     contact: String,
-    display_name: String,
-    kind: String,
-    email: String,
+    named: NamedFields,
 }
 
 impl PartyFields {
@@ -229,9 +227,7 @@ impl PartyFields {
             label: label.as_str().to_owned(),
             usual_kind: if is_company { ContactKind::Corporation } else { ContactKind::Person },
             contact: BEGIN.party.member(key),
-            display_name: BEGIN.display_name.member(key),
-            kind: BEGIN.kind.member(key),
-            email: BEGIN.email.member(key),
+            named: NamedFields::new(key),
         }
     }
 }
@@ -256,8 +252,7 @@ async fn form_page(
     let people = found.iter().flat_map(|found| &found.people).filter(|contact| contact.shelf() == Shelf::Current);
     let people = people.map(|contact| Choice::new(contact.id.to_string(), contact.display_name.as_str()));
     let people: Vec<Choice> = people.collect();
-    let kind = |party: &PartyFields| (party.kind.clone(), party.usual_kind.as_str().to_owned());
-    let fields = fields.over(Fields::of(parties.iter().map(kind)));
+    let fields = parties.iter().fold(fields, |fields, party| fields.over(party.named.usually(party.usual_kind)));
     let page = FormPage {
         layout: Layout::new(request),
         notice,
@@ -284,10 +279,9 @@ async fn form_page(
 /// Reads who a party is: one of the people, or a name, with the errors of its fields. None if it is left open.
 fn read_party(form: &Form, key: &str) -> Result<Option<PartyChoice>, FieldErrors> {
     let field = BEGIN.party.member(key);
-    let named = [BEGIN.display_name.member(key), BEGIN.email.member(key)];
-    let is_named = named.iter().any(|name| !form.get(name).trim().is_empty());
+    let is_named = chosen::is_named(form, key);
     match form.get(&field) {
-        "" if is_named => form.read_new_of(&["display_name", "kind", "email"], key).map(PartyChoice::Named).map(Some),
+        "" if is_named => chosen::read_named(form, key).map(PartyChoice::Named).map(Some),
         "" => Ok(None),
         _ if is_named => {
             let message = "can’t be combined with a chosen person: leave one of the two empty";
