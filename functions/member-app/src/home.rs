@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use pages::audit_rows::{Object, caller_of};
 use pages::blockers::{BlockerRow, blocker_rows};
-use pages::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge};
+use pages::labels::{Badge, DisplayTime, action_verb, actor_label, proposal_badge, quarantined_deliveries};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::urls::{NEW_AGREEMENT, OBLIGATIONS, TOKENS, access_url, agreement_url, endpoint_url, obligation_url};
@@ -489,11 +489,10 @@ impl Item {
 
     fn of_endpoint(state: &EndpointState) -> Self {
         let endpoint = &state.endpoint;
-        let reason = match (state.health.failures_in_a_row, state.quarantined.len()) {
-            (0, 1) => "one delivery could not be processed".to_owned(),
-            (0, quarantined) => format!("{quarantined} deliveries could not be processed"),
-            (1, _) => "its last attempt failed".to_owned(),
-            (failures, _) => format!("{failures} failures in a row"),
+        let reason = match state.health.failures_in_a_row {
+            0 => format!("{} could not be processed", quarantined_deliveries(state)),
+            1 => "its last attempt failed".to_owned(),
+            failures => format!("{failures} failures in a row"),
         };
         let url = endpoint_url(endpoint.id());
         let item = Self::new(Urgency::ToDo, url, endpoint.url().as_str(), reason);

@@ -6,7 +6,10 @@ use askama::Template;
 use pages::done::{notice_of_act, redirect_with_notice, shown_once, with_notice};
 use pages::fields::Fields;
 use pages::form;
-use pages::labels::{Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, subscription_label};
+use pages::labels::{
+    Badge, DisplayTime, DisplayUrl, actor_label, delivery_badge, endpoint_badge, quarantined_deliveries,
+    subscription_label,
+};
 use pages::layout::{Layout, Notice};
 use pages::response::PageResponse;
 use pages::routes::Operation;
@@ -35,6 +38,7 @@ use crate::attempts::{failure_label, outcome_notice};
 use crate::developers::{EndpointForm, check_address};
 
 const DELIVERIES_PER_PAGE: usize = 25;
+const QUARANTINED_SHOWN: usize = 5;
 
 form! {
     /// What is replayed, and what becomes of the secret before a new one.
@@ -64,7 +68,8 @@ struct EndpointPage {
     failures_in_a_row: u32,
     created_by: String,
     created_at: DisplayTime,
-    quarantined: Vec<(DisplayTime, String)>,
+    /// How many are quarantined, and the first of them.
+    quarantined: Option<(String, Vec<(DisplayTime, String)>)>,
     replay: Option<ReplayForm>,
     states: Vec<SelectOption>,
     event_types: Vec<SelectOption>,
@@ -205,11 +210,11 @@ async fn endpoint_page(request: &Request, notice: Option<Notice>) -> Result<Page
         failures_in_a_row: state.health.failures_in_a_row,
         created_by: actor_label(endpoint.created_by()),
         created_at: endpoint.created_at().into(),
-        quarantined: state
-            .quarantined
-            .iter()
-            .map(|quarantined| (quarantined.at.into(), delivery_url(endpoint.id(), quarantined.event_id)))
-            .collect(),
+        quarantined: (!state.quarantined.is_empty()).then(|| {
+            let first = state.quarantined.iter().take(QUARANTINED_SHOWN);
+            let links = first.map(|one| (one.at.into(), delivery_url(endpoint.id(), one.event_id)));
+            (quarantined_deliveries(&state), links.collect())
+        }),
         replay,
         states: state_options(filter.state),
         event_types: event_type_options(filter.event_type),

@@ -215,6 +215,17 @@ pub fn endpoint_badge(state: &EndpointState) -> Badge {
     }
 }
 
+/// How many deliveries of an endpoint are quarantined.
+#[must_use]
+pub fn quarantined_deliveries(state: &EndpointState) -> String {
+    let count = grouped(u64::try_from(state.quarantined.len()).unwrap_or(u64::MAX));
+    match state.quarantined.len() {
+        1 => "1 delivery".to_owned(),
+        _ if state.has_more_quarantined => format!("{count} or more deliveries"),
+        _ => format!("{count} deliveries"),
+    }
+}
+
 /// A subscription's event types.
 #[must_use]
 pub fn subscription_label(events: &Subscription) -> String {

@@ -105,6 +105,11 @@ pub const ROWS_FILE_READ_TIMEOUT: Duration = Duration::from_secs(2);
 pub const ROWS_FILE_WRITE_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long files with rows are kept: none is used beyond [`LISTED_ROWS_AGE_MAX`]. A rule of the bucket counts whole days.
 pub const ROWS_FILE_KEPT: Duration = Duration::from_hours(24);
-/// Rows of lists that one process keeps in memory, in bytes; those that were listed longest ago go first. A row takes
-/// about 150 bytes. The smallest function that lists has 256 MB.
-pub const LISTED_ROWS_BYTES_MAX: usize = 64 << 20;
+/// The part of a function's memory that rows of lists take at most; those that were listed longest ago go first. A
+/// contact's row takes about 200 bytes.
+pub const LISTED_ROWS_MEMORY_PART: usize = 4;
+/// The same of a process that is no function, in bytes.
+pub const LISTED_ROWS_BYTES_MAX: usize = 256 << 20;
+/// A list of more than what may be kept is read anew each time, up to this many times as much. A longer one is refused
+/// before it takes all memory.
+pub const PASSED_ROWS_FACTOR: usize = 2;

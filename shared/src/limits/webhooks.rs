@@ -38,6 +38,8 @@ pub const FOLLOW_UP_ENDPOINTS: usize = 2;
 /// Deliveries of one changed endpoint that are updated at a time: 400 a second, of the 500 that its partitions of the
 /// table take, and 100,000 within 6 minutes of the clock. Their events' order holds unless one of these writes fails.
 pub const FOLLOW_UP_DELIVERIES: usize = 4;
+/// Quarantined deliveries of an endpoint that pages count: of more they say so.
+pub const QUARANTINED_COUNTED_MAX: i32 = 1000;
 /// The pause after a failed look-up of encryption keys.
 pub const KEYS_RETRY: Duration = Duration::from_secs(30);
 /// The longest delay of a message, in seconds (SQS's own limit). A longer wait takes several messages.

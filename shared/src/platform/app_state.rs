@@ -6,6 +6,7 @@ use crate::crypto::keys::Keys;
 use crate::domain::shards::Shards;
 use crate::domain::time_scale::TimeScale;
 use crate::error::Error;
+use crate::limits;
 use crate::platform::aws::{self, AwsSettings, Service};
 use crate::platform::call_budget::CallBudget;
 use crate::platform::config::{self, BaseUrl, ConfigError};
@@ -121,9 +122,19 @@ impl AppState {
             .map_err(|error| ConfigError::Invalid { name: "BASE_URL", why: error.to_string() })?;
         let client = aws::dynamodb(&AwsSettings::from_env(Service::DynamoDb)?);
         let store = Store::new(client, table).with_shards(shards("DUE_SHARDS")?, shards("AUDIT_SHARDS")?);
+        let store = match function_memory() {
+            Some(bytes) => store.with_rows_memory(bytes / limits::LISTED_ROWS_MEMORY_PART),
+            None => store,
+        };
         let app = Self::new(store, base_url, TimeScale::default());
         Ok(app.with_calls(CallBudget::from_env()?))
     }
+}
+
+/// The memory of this function, in bytes. None outside Lambda.
+fn function_memory() -> Option<usize> {
+    let mib: usize = config::optional("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")?.parse().ok()?;
+    mib.checked_mul(1 << 20)
 }
 
 /// A number of shards, the fewest if it isn't set.

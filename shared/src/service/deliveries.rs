@@ -93,7 +93,7 @@ pub async fn left_to_send(scope: &Scope, endpoint: &EndpointState) -> Result<u64
 
 /// The events since a moment that an endpoint has not received: what a replay would send.
 pub async fn undelivered(scope: &Scope, endpoint: &EndpointState, since: Timestamp) -> Result<Undelivered, Error> {
-    Ok(scope.store().undelivered(endpoint.endpoint.id(), &endpoint.quarantined, since).await?)
+    Ok(scope.store().undelivered(endpoint.endpoint.id(), since).await?)
 }
 
 /// A delivery with its endpoint and event.
@@ -111,7 +111,7 @@ impl DeliveryReview {
     /// Whether the delivery is quarantined.
     #[must_use]
     pub fn is_quarantined(&self) -> bool {
-        self.endpoint.quarantined.iter().any(|quarantined| quarantined.event_id == self.event.id)
+        self.delivery.is_quarantined
     }
 }
 

@@ -11,6 +11,7 @@ use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, from_item, from_versioned_item, number, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
 use super::query::{Query, QueryPage};
+use super::table::PutIf;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
 use crate::domain::delivery::{Claim, Delivery, DeliveryState, Progress};
@@ -118,13 +119,24 @@ impl Store {
     }
 
     /// Writes a delivery's next state. False if it has changed since it was read.
+    ///
+    /// Decision: a success is no transaction, which would cost twice its two write units. If this process ends before the
+    /// due entry is removed, the clock wakes the delivery again, and the sender finds it delivered and removes the entry.
     pub async fn settle_delivery(
         &self,
         org: OrgId,
         before: &Versioned<Delivery>,
         after: &Delivery,
     ) -> Result<bool, StoreError> {
-        self.change(next_state(org, before, after)?).await
+        let mut changes = next_state(org, before, after)?;
+        if let [Change::Replace(delivered, version), Change::Delete(due)] = &mut changes[..] {
+            let is_written = self.put(std::mem::take(delivered), PutIf::Version(*version)).await?;
+            if is_written {
+                let _ = self.delete(due.clone()).await;
+            }
+            return Ok(is_written);
+        }
+        self.change(changes).await
     }
 
     /// Deletes a delivery of a deleted endpoint, whatever its state.
@@ -325,18 +337,14 @@ impl OrgStore {
     }
 
     /// Events since a moment that an endpoint has not received: their deliveries failed or are quarantined.
-    pub async fn undelivered(
-        &self,
-        endpoint: EndpointId,
-        quarantined: &[Quarantined],
-        since: Timestamp,
-    ) -> Result<Undelivered, StoreError> {
+    pub async fn undelivered(&self, endpoint: EndpointId, since: Timestamp) -> Result<Undelivered, StoreError> {
         let states: Vec<&str> = undelivered().map(DeliveryState::as_str).collect();
-        let mut quarantined: BTreeSet<Uuid> = quarantined
-            .iter()
-            .map(|quarantined| quarantined.event_id.uuid())
-            .filter(|id| first_id_at(since) <= *id)
-            .collect();
+        let (mut quarantined, mut from) = (BTreeSet::new(), Some(first_id_at(since)));
+        while let Some(at) = from {
+            let (some, next) = self.store.quarantined_from(self.org, endpoint, at).await?;
+            quarantined.extend(some.into_iter().map(|quarantined| quarantined.event_id.uuid()));
+            from = next;
+        }
         let mut found = Undelivered::default();
         let query = Query::of(keys::undelivered(self.org, endpoint)).between(first_id_at(since), LAST);
         let visit = |item: Item| {
@@ -438,7 +446,7 @@ fn moment_of(id: Uuid) -> Option<Timestamp> {
     Timestamp::from_unix_ms(ms).ok()
 }
 
-fn after(id: Uuid) -> Uuid {
+pub(super) fn after(id: Uuid) -> Uuid {
     Uuid::from_u128(id.as_u128().saturating_add(1))
 }
 

@@ -1,13 +1,16 @@
 //! Endpoints. An organization has few, so they share one partition with their health.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::try_join_all;
 use futures_util::try_join;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::change::{Change, Changes, Update};
+use super::deliveries::after;
 use super::item::{Item, from_item, from_versioned_item, to_versioned_item};
 use super::keys::{self, Due, Key};
-use super::query::Query;
+use super::query::{Query, QueryPage};
 use super::record_kind::{Place, RecordKind};
 use super::{OrgStore, Store, StoreError, Versioned, organizations};
 use crate::domain::call_context::CallContext;
@@ -28,8 +31,10 @@ pub struct EndpointState {
     pub health: Health,
     /// The replay in progress, if there is one.
     pub replay: Option<Replay>,
-    /// Deliveries that could not be processed: the service is at fault.
+    /// Deliveries that could not be processed: the service is at fault. At most [`limits::QUARANTINED_COUNTED_MAX`].
     pub quarantined: Vec<Quarantined>,
+    /// Whether there may be more of these.
+    pub has_more_quarantined: bool,
 }
 
 impl EndpointState {
@@ -70,8 +75,18 @@ impl Store {
     /// The endpoints of an organization with their states, the oldest first.
     pub async fn endpoints(&self, org: OrgId) -> Result<Vec<EndpointState>, StoreError> {
         let of_endpoints = self.all(Query::of(keys::endpoints(org)));
-        let (items, quarantined) = try_join!(of_endpoints, self.all(Query::of(keys::quarantine(org))))?;
-        assemble(items.into_iter().chain(quarantined))
+        let first = Query::of(keys::quarantine(org)).limit(limits::QUARANTINED_COUNTED_MAX);
+        let (items, quarantined) = try_join!(of_endpoints, self.page_of(&first, None))?;
+        if quarantined.next.is_none() {
+            return assemble(items.into_iter().chain(quarantined.items));
+        }
+        let mut states = assemble(items.into_iter())?;
+        let of_each = states.iter().map(|state| self.quarantined_from(org, state.endpoint.id(), Uuid::nil()));
+        let of_each = try_join_all(of_each).await?;
+        for (state, (quarantined, next)) in states.iter_mut().zip(of_each) {
+            (state.quarantined, state.has_more_quarantined) = (quarantined, next.is_some());
+        }
+        Ok(states)
     }
 
     /// The endpoints of an organization, the oldest first: what an event reads.
@@ -81,10 +96,18 @@ impl Store {
         items.into_iter().filter(is_endpoint).map(from_versioned_item).collect()
     }
 
-    /// The quarantined deliveries of an endpoint, in the order of their events.
-    pub async fn quarantined_deliveries(&self, org: OrgId, id: EndpointId) -> Result<Vec<Quarantined>, StoreError> {
-        let items = self.all(Query::of(keys::quarantine(org)).beginning(format!("{id}#"))).await?;
-        items.into_iter().map(from_item).collect()
+    /// The next quarantined deliveries of an endpoint, in the order of their events, and the event to continue from.
+    pub(crate) async fn quarantined_from(
+        &self,
+        org: OrgId,
+        id: EndpointId,
+        from: Uuid,
+    ) -> Result<(Vec<Quarantined>, Option<Uuid>), StoreError> {
+        let all = Query::of(keys::quarantine(org)).between(format!("{id}#{from}"), format!("{id}#{}", Uuid::max()));
+        let QueryPage { items, next, .. } = self.page_of(&all.limit(limits::QUARANTINED_COUNTED_MAX), None).await?;
+        let found: Vec<Quarantined> = items.into_iter().map(from_item).collect::<Result<_, _>>()?;
+        let last = found.last().filter(|_| next.is_some()).map(|last| last.event_id);
+        Ok((found, last.map(|last| after(last.uuid()))))
     }
 
     /// An endpoint.
@@ -148,8 +171,14 @@ fn assemble(items: impl Iterator<Item = Item>) -> Result<Vec<EndpointState>, Sto
     for item in items {
         let Some(place) = Key::of(&item).as_ref().and_then(Place::of) else { continue };
         if place.kind == RecordKind::Endpoint {
-            let endpoint = from_versioned_item(item)?;
-            found.push(EndpointState { endpoint, health: Health::default(), replay: None, quarantined: Vec::new() });
+            let (endpoint, quarantined, has_more_quarantined) = (from_versioned_item(item)?, Vec::new(), false);
+            found.push(EndpointState {
+                endpoint,
+                health: Health::default(),
+                replay: None,
+                quarantined,
+                has_more_quarantined,
+            });
             continue;
         }
         let of_item = found.iter_mut().find(|state| Some(state.endpoint.id().uuid()) == place.first_id());

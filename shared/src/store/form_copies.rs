@@ -71,11 +71,16 @@ impl UsedCopy {
 }
 
 impl Store {
+    /// How a copy was used. Lists that begin from now on have what its form wrote, however late that was.
     pub(crate) async fn used_copy(&self, id: Uuid, now: Timestamp) -> Result<Option<UsedCopy>, StoreError> {
         let Some(item) = self.get(keys::form_copy(id)).await? else { return Ok(None) };
         let used = read(&item).ok_or_else(|| StoreError::Unreadable("decoding a form's copy".to_owned()))?;
         // DynamoDB deletes expired items with a delay.
-        Ok(number(&item, DROP_AT).is_none_or(|drop_at: i64| now.unix_s() < drop_at).then_some(used))
+        if number(&item, DROP_AT).is_some_and(|drop_at: i64| now.unix_s() >= drop_at) {
+            return Ok(None);
+        }
+        self.acknowledge_late(&item, now).await?;
+        Ok(Some(used))
     }
 
     /// Adds the answer of a used copy that became known after its act, or all of its parts, took effect.

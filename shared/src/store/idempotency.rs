@@ -45,12 +45,17 @@ pub(crate) struct FirstResponse {
 }
 
 impl OrgStore {
+    /// The response that answers a repeat. Lists that begin from now on have what its call wrote, however late that was.
     pub(crate) async fn first_response(&self, key: &str, now: Timestamp) -> Result<Option<FirstResponse>, StoreError> {
         let Some(item) = self.store.get(keys::idempotency(self.org, key)).await? else { return Ok(None) };
         let first = read(&item).ok_or_else(|| StoreError::Unreadable("decoding an idempotency record".to_owned()))?;
         let (first, drop_at) = first;
         // DynamoDB deletes expired items with a delay, so the age is checked here.
-        Ok((now.unix_s() < drop_at).then_some(first))
+        if now.unix_s() >= drop_at {
+            return Ok(None);
+        }
+        self.store.acknowledge_late(&item, now).await?;
+        Ok(Some(first))
     }
 }
 

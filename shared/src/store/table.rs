@@ -17,7 +17,7 @@ use super::StoreError;
 use super::change::{Change, Update, owned_names, owned_values};
 use super::due::DueEntry;
 use super::failure::{TransactionOutcome, is_throttled, outcome_of_canceled};
-use super::item::{Item, number};
+use super::item::{Item, VERSION, number};
 use super::keys::{Key, PARTITION};
 use super::list::{List, Snapshots, logged};
 use super::usage::{Usage, UsageMeter};
@@ -54,6 +54,8 @@ pub(super) enum PutIf {
     /// The key must be free.
     Absent,
     Present,
+    /// The item must have this version.
+    Version(u64),
     Any,
 }
 
@@ -71,6 +73,12 @@ impl Store {
     #[must_use]
     pub fn with_shards(self, due_shards: DueShards, audit_shards: AuditShards) -> Self {
         Self { due_shards, audit_shards, ..self }
+    }
+
+    /// Keeps so many bytes of lists' rows in memory.
+    #[must_use]
+    pub fn with_rows_memory(self, bytes: usize) -> Self {
+        Self { snapshots: Snapshots::taking(bytes), ..self }
     }
 
     /// The shards that new audit rows of an organization spread over.
@@ -230,12 +238,16 @@ impl Store {
             .set_item(Some(item))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let condition = match condition {
-            PutIf::Absent => Some("attribute_not_exists(#pk)"),
-            PutIf::Present => Some("attribute_exists(#pk)"),
+            PutIf::Absent => Some(("attribute_not_exists(#of)", PARTITION)),
+            PutIf::Present => Some(("attribute_exists(#of)", PARTITION)),
+            PutIf::Version(version) => {
+                request = request.expression_attribute_values(":version", AttributeValue::N(version.to_string()));
+                Some(("#of = :version", VERSION))
+            }
             PutIf::Any => None,
         };
-        if let Some(condition) = condition {
-            request = request.condition_expression(condition).expression_attribute_names("#pk", PARTITION);
+        if let Some((condition, of)) = condition {
+            request = request.condition_expression(condition).expression_attribute_names("#of", of);
         }
         let sent = until_released(|| {
             let attempt = request.clone().customize().interceptor(self.meter.count_call());

@@ -1,7 +1,8 @@
 //! Workspaces: a record, a list row, an item for each of their people, and a pointer from each of them for contact pages.
 //!
-//! Decision: a page of workspaces reads their records. Rows have what a version of the record says, and the number of
-//! people has no version: whoever joins adds to it, so that people who join at once don't conflict.
+//! Decision: a page of workspaces reads their records. People who join at once, and members who activate a workspace
+//! meanwhile, change the record in place, so that they don't conflict. A row has only what a version of the record says,
+//! so none has the number of people or the activation, and neither is logged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -20,7 +20,7 @@ use crate::retry::{Budget, retry_on_conflict};
 use crate::store::Store;
 use crate::store::deliveries::{DeliveryKey, first_id_at, undelivered};
 use crate::store::due::DueEntry;
-use crate::store::endpoints::{Quarantined, Replay};
+use crate::store::endpoints::Replay;
 use crate::store::keys::Due;
 use crate::store::throttled_orgs::ThrottledOrgs;
 
@@ -134,24 +134,24 @@ impl Relay {
         replay: &Replay,
         until: Instant,
     ) -> Result<RelayOutcome, Error> {
-        let is_included = |quarantined: &Quarantined| {
-            first_id_at(replay.since) <= quarantined.event_id.uuid() && quarantined.at <= replay.asked_at
-        };
-        let quarantined = self.store.quarantined_deliveries(org, endpoint).await?;
-        let included: Vec<_> = quarantined.into_iter().filter(is_included).collect();
         let now = Timestamp::now();
-        let mut due_at = now;
-        for some in included.chunks(limits::FOLLOW_UP_DELIVERIES) {
-            if until <= Instant::now() {
-                return Ok(RelayOutcome::OutOfTime);
+        let (mut due_at, mut from) = (now, Some(first_id_at(replay.since)));
+        while let Some(at) = from {
+            let (quarantined, next) = self.store.quarantined_from(org, endpoint, at).await?;
+            let included = quarantined.into_iter().filter(|quarantined| quarantined.at <= replay.asked_at);
+            for some in included.collect::<Vec<_>>().chunks(limits::FOLLOW_UP_DELIVERIES) {
+                if until <= Instant::now() {
+                    return Ok(RelayOutcome::OutOfTime);
+                }
+                let released = some.iter().map(|quarantined| {
+                    let key = DeliveryKey { org, endpoint, event: quarantined.event_id };
+                    let at = due_at;
+                    due_at = after(at, now);
+                    retry_on_conflict(budget(), move || self.store.release_delivery(key, at))
+                });
+                try_join_all(released).await?;
             }
-            let released = some.iter().map(|quarantined| {
-                let key = DeliveryKey { org, endpoint, event: quarantined.event_id };
-                let at = due_at;
-                due_at = after(at, now);
-                retry_on_conflict(budget(), move || self.store.release_delivery(key, at))
-            });
-            try_join_all(released).await?;
+            from = next;
         }
         Ok(RelayOutcome::Done)
     }

@@ -14,6 +14,10 @@ const END: char = '\0';
 const END_BYTE: u8 = 0;
 /// What replaced rows may leave behind before the rest moves together, in bytes.
 const WASTE_MAX: usize = 1 << 20;
+/// A column of this length no longer doubles when it is full.
+const LONG: usize = 1 << 12;
+/// A long column grows by this part of its length: what it has room for counts as used.
+const GROWTH_PART: usize = 16;
 
 /// The rows of the newest versions that were applied, in whatever order they came.
 #[derive(Debug, Default)]
@@ -54,6 +58,17 @@ pub(super) struct Columns {
     /// Each with its end.
     pub texts: Vec<u8>,
     pub attributes: Vec<u8>,
+}
+
+/// How much room to make in a column of a length that lacks it.
+fn growth(length: usize, needed: usize) -> usize {
+    needed.max(if length < LONG { length } else { length / GROWTH_PART })
+}
+
+fn make_room<T>(column: &mut Vec<T>, needed: usize) {
+    if column.capacity() - column.len() < needed {
+        column.reserve_exact(growth(column.len(), needed));
+    }
 }
 
 impl HeldRows {
@@ -171,7 +186,9 @@ impl HeldRows {
             }
             (Err(at), Some(row)) => {
                 let (slot, stored) = (self.slots.len(), self.stored(self.slots.len(), id, version, row));
+                make_room(&mut self.slots, 1);
                 self.slots.push(stored);
+                make_room(&mut self.order, 1);
                 self.order.insert(at, slot);
                 self.gone.remove(&id);
             }
@@ -204,23 +221,38 @@ impl HeldRows {
 
     fn stored(&mut self, slot: usize, id: Uuid, version: u64, row: &OwnedRow) -> Slot {
         let (at, attributes_at) = (self.texts.len(), self.attributes.len());
+        make_room(&mut self.begins, 1);
         self.begins.push(Begin { at, slot });
+        let needed = row.text.len() + END.len_utf8();
+        if self.texts.capacity() - self.texts.len() < needed {
+            self.texts.reserve_exact(growth(self.texts.len(), needed));
+        }
         self.texts.push_str(&row.text);
         let text = at..self.texts.len();
         self.texts.push(END);
+        make_room(&mut self.attributes, row.attributes.len());
         self.attributes.extend(&row.attributes);
         Slot { id, version, text, attributes: attributes_at..self.attributes.len() }
     }
 
     fn move_together(&mut self) {
         let mut moved = Self { gone: std::mem::take(&mut self.gone), ..Self::default() };
-        for slot in &self.order {
-            let row = self.row(*slot);
-            let Slot { id, version, attributes, .. } = &self.slots[*slot];
-            let attributes = self.attributes[attributes.clone()].to_vec();
-            moved.apply(*id, *version, Some(&OwnedRow { text: row.searched().to_owned(), attributes }));
-        }
+        moved.take_all(self);
         *self = moved;
+    }
+
+    /// Takes the rows that others have.
+    pub(super) fn take_all(&mut self, others: &Self) {
+        for slot in &others.order {
+            let Slot { id, version, text, attributes } = &others.slots[*slot];
+            let (text, attributes) = (others.texts[text.clone()].to_owned(), &others.attributes[attributes.clone()]);
+            self.apply(*id, *version, Some(&OwnedRow { text, attributes: attributes.to_vec() }));
+        }
+    }
+
+    /// The id of the first row.
+    pub(super) fn first(&self) -> Option<Uuid> {
+        self.order.first().map(|slot| self.slots[*slot].id)
     }
 }
 
@@ -258,6 +290,20 @@ mod tests {
         rows.apply(id, 2, None);
         rows.apply(id, 1, Some(&row("late")));
         assert_eq!(rows.count(), 0);
+    }
+
+    #[test]
+    fn long_columns_leave_little_room_unused() {
+        let mut rows = HeldRows::default();
+        for n in 0..100_000 {
+            rows.apply(Uuid::from_u128(n), 1, Some(&row("Ada Okafor\nada.okafor@harbor.example")));
+        }
+        let mut stored = HeldRows::of_columns(rows.columns()).unwrap();
+        let exact = stored.bytes();
+        stored.apply(Uuid::from_u128(100_000), 1, Some(&row("one more")));
+        for rows in [rows, stored] {
+            assert!(rows.bytes() < exact + exact / 12, "{} bytes for {exact}", rows.bytes());
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
+use super::late;
 use super::spread::{List, part_of, spread_row};
 use super::{AT, ID, OwnedRow};
 use crate::domain::ids::OrgId;
@@ -114,6 +115,7 @@ pub(in crate::store) fn logged(
     for Listed { org, rows, written, .. } in listed {
         entries.entry((org, rows)).or_default().push(written);
     }
+    late::note(&mut changes, stamp, entries.keys());
     changes.extend(entries.iter().map(|(list @ (org, rows), written)| {
         let id = Uuid::now_v7();
         let partition =
@@ -124,7 +126,7 @@ pub(in crate::store) fn logged(
     changes
 }
 
-fn entry(at: Key, stamp: i64, written: &[Written]) -> Item {
+pub(super) fn entry(at: Key, stamp: i64, written: &[Written]) -> Item {
     let written = Packer::of_layout(LAYOUT).each(written, |packer, Written { id, version, row }| {
         let packer = packer.id(*id).number(*version);
         match row {

@@ -2,6 +2,7 @@
 
 mod held_row;
 mod held_rows;
+mod late;
 mod log;
 mod pass;
 mod row_files;

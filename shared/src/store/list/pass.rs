@@ -28,7 +28,11 @@ pub(super) struct Pass {
     attributes: Vec<&'static str>,
     /// Whether the list has parts.
     pub is_spread: bool,
-    read: Vec<Written>,
+    /// Of each response.
+    read: Vec<HeldRows>,
+    /// Memory of what was read, and how much there may be, in bytes.
+    bytes: usize,
+    bytes_max: usize,
     unreadable: u64,
 }
 
@@ -87,10 +91,11 @@ fn width_of(items: &[Item]) -> u128 {
 }
 
 impl Pass {
-    pub(super) fn new(org: OrgId, kind: Rows) -> Self {
+    pub(super) fn new(org: OrgId, kind: Rows, bytes_max: usize) -> Self {
         let own = kind.own();
         let attributes = own.iter().flat_map(|own| [SORT, ID, VERSION].iter().chain(own.attributes)).copied().collect();
-        Self { list: (org, kind), own, attributes, is_spread: false, read: Vec::new(), unreadable: 0 }
+        let (is_spread, read, bytes, unreadable) = (false, Vec::new(), 0, 0);
+        Self { list: (org, kind), own, attributes, is_spread, read, bytes, bytes_max, unreadable }
     }
 
     /// Reads the first rows. Returns what there may be besides.
@@ -101,7 +106,7 @@ impl Pass {
         let mut page = store.page_of(&first, None).await?;
         self.is_spread = spread::take_mark(&mut page.items, &keys::rows_are_spread(org, kind));
         let width = width_of(&page.items);
-        self.take(page.items);
+        self.take(page.items)?;
         let parts =
             spread::parts().filter(|_| self.is_spread).map(|part| Range::all(keys::spread_rows(org, kind, part)));
         Ok(page.next.map(|after| Range { after, to: None, width }).into_iter().chain(parts).collect())
@@ -127,17 +132,25 @@ impl Pass {
             let Some(answer) = under_way.next().await else { return Ok(()) };
             let (items, rest) = answer?;
             waiting.extend(rest);
-            self.take(items);
+            self.take(items)?;
         }
     }
 
-    fn take(&mut self, items: Vec<Item>) {
+    fn take(&mut self, items: Vec<Item>) -> Result<(), StoreError> {
+        let mut rows = HeldRows::default();
         for item in items {
             match self.own.map_or_else(|| Written::of_row(&item), |own| Written::of_own_row(&item, own)) {
-                Some(written) => self.read.push(written),
+                Some(Written { id, version, row }) => rows.apply(id, version, row.as_ref()),
                 None => self.unreadable += 1,
             }
         }
+        self.bytes += rows.bytes();
+        self.read.push(rows);
+        if self.bytes <= self.bytes_max {
+            return Ok(());
+        }
+        let (kind, max) = (self.list.1.as_str(), self.bytes_max >> 20);
+        Err(StoreError::Failed(format!("the rows of {kind} take more than {max} MiB: functions need more memory")))
     }
 
     pub(super) fn into_rows(self) -> Result<HeldRows, StoreError> {
@@ -145,11 +158,10 @@ impl Pass {
         if unreadable > 0 {
             return Err(StoreError::Unreadable(format!("{unreadable} rows without an id or a version")));
         }
-        read.sort_unstable_by_key(|written| written.id);
-        let mut rows = HeldRows::default();
-        for Written { id, version, row } in read {
-            rows.apply(id, version, row.as_ref());
-        }
+        read.sort_by_key(HeldRows::first);
+        let mut read = read.into_iter();
+        let mut rows = read.next().unwrap_or_default();
+        read.for_each(|others| rows.take_all(&others));
         Ok(rows)
     }
 }

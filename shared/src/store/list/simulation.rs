@@ -3,7 +3,7 @@
 //! Every list must have what was acknowledged before it began, and no reader may see a record go back. Readers store their
 //! rows at any moment and forget them, and begin from any file that was stored, or pass over the rows in any order. Files
 //! may be lost or damaged, and entries expire. At some moment a writer spreads the list, and the others get to know at
-//! any later one, readers by the marks. Writers, stamps, entries, rows, their columns and windows are those of the
+//! any later one, readers by the marks. What took effect late and was answered as failed, a repeat may acknowledge. Writers, stamps, entries, rows, their columns and windows are those of the
 //! product; the table, time and defects are made up.
 
 use std::collections::BTreeMap;
@@ -12,13 +12,14 @@ use fastrand::Rng;
 use uuid::Uuid;
 
 use super::held_rows::{Columns, HeldRows};
+use super::late;
 use super::log::{self, RowWrite, Written, logged};
 use super::snapshots::{Readings, is_fresh, ms};
 use super::spread::{self, List, spread_row};
 use crate::domain::ids::{ContactId, OrgId};
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::store::change::Change;
+use crate::store::change::{Change, Expiry};
 use crate::store::item::{Item, STAMP, number};
 use crate::store::keys::{self, DROP_AT, Key, Rows};
 use crate::store::record;
@@ -55,9 +56,11 @@ enum Defect {
     DeletionsInOnePlace,
     /// Who passed over the rows of a spread list doesn't read its log.
     NoLogAfterPass,
+    /// A late repeat is answered as it is.
+    LateRepeatsNotLogged,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Table {
     /// The newest version of each record, with its stamp, and whether it is there.
     records: BTreeMap<usize, (u64, Option<i64>, bool)>,
@@ -68,7 +71,15 @@ struct Table {
     /// Whether each version of a record deleted it.
     deletions: BTreeMap<(usize, u64), bool>,
     acknowledged: BTreeMap<usize, u64>,
+    /// What answers repeats of calls that were answered as failed.
+    unheard: Vec<Unheard>,
     files: Vec<File>,
+}
+
+struct Unheard {
+    record: usize,
+    version: u64,
+    answered: Item,
 }
 
 /// The rows of a reader that it stored.
@@ -162,6 +173,8 @@ struct World {
     is_calm: bool,
     /// Whether writers spread the list.
     spreads: bool,
+    /// Whether calls that were answered as failed are repeated.
+    repeats: bool,
     rng: Rng,
     now: i64,
     org: OrgId,
@@ -188,6 +201,7 @@ impl World {
             defect,
             is_calm,
             spreads,
+            repeats: !is_rare,
             rng,
             now: BEGIN,
             org: OrgId::new(),
@@ -215,6 +229,7 @@ impl World {
         }
         let actor = self.rng.usize(..self.writers.len() + self.readers.len());
         match actor.checked_sub(self.writers.len()) {
+            None if self.repeats && self.rng.u8(..4) == 0 => self.repeat(actor),
             None => self.write(actor),
             Some(reader) => match self.rng.u8(..16) {
                 0 if !self.is_calm => self.store(reader),
@@ -273,7 +288,10 @@ impl World {
             RowWrite { org: self.org, rows: Rows::Contacts, id, record: key.clone(), version, stamp_before, row };
         let clock = Timestamp::from_unix_ms(self.now + self.writers[writer].skew).unwrap();
         let is_spread = self.writes_spread(writer);
-        let changes = logged(vec![Change::Create(key.into_item()), Change::Row(write)], clock, |_| is_spread);
+        let answer = keys::idempotency(self.org, "key").into_item();
+        let answer = Change::PutIfExpired(answer, Expiry { attribute: DROP_AT, now: clock.unix_s() });
+        let changes = vec![Change::Create(key.into_item()), Change::Row(write), answer];
+        let changes = logged(changes, clock, |_| is_spread);
         // Most take effect at once, some at the last moment, a few so late that they were given up.
         let (delay, is_heard) = match self.rng.u8(..8) {
             0 => (commit_max, true),
@@ -283,6 +301,21 @@ impl World {
         };
         let effect_at = self.now + delay;
         self.writers[writer].underway = Some(Underway { record, based_on, effect_at, is_heard, changes });
+    }
+
+    /// Repeats a call that was answered as failed and took effect: now it is acknowledged.
+    fn repeat(&mut self, writer: usize) {
+        if self.table.unheard.is_empty() {
+            return;
+        }
+        let at = self.rng.usize(..self.table.unheard.len());
+        let Unheard { record, version, answered } = self.table.unheard.swap_remove(at);
+        if self.defect != Defect::LateRepeatsNotLogged {
+            let entries = late::entries(&answered, self.now + self.writers[writer].skew);
+            self.table.log.extend(entries.into_iter().map(|entry| (Key::of(&entry).unwrap(), entry)));
+        }
+        let acknowledged = self.table.acknowledged.entry(record).or_default();
+        *acknowledged = version.max(*acknowledged);
     }
 
     /// Whether a writer knows that the list is spread. One that the table throttles spreads it; an instance that begins
@@ -317,6 +350,11 @@ impl World {
         let version = based_on + 1;
         for change in changes {
             match change {
+                Change::PutIfExpired(answered, _) => {
+                    if !is_heard {
+                        self.table.unheard.push(Unheard { record, version, answered });
+                    }
+                }
                 Change::Create(item) => {
                     self.table.records.insert(record, (version, number(&item, STAMP), false));
                 }
@@ -340,7 +378,8 @@ impl World {
         let is_deleted = !self.table.records[&record].2;
         self.table.deletions.insert((record, version), is_deleted);
         if is_heard {
-            self.table.acknowledged.insert(record, version);
+            let acknowledged = self.table.acknowledged.entry(record).or_default();
+            *acknowledged = version.max(*acknowledged);
         }
     }
 
@@ -458,6 +497,14 @@ impl World {
         if !reading.logs.is_empty() {
             return of;
         }
+        let earlier = late::read_from(&reading.entries).map(keys::logged_from);
+        if let Some(earlier) = earlier.filter(|earlier| *earlier < reading.from) {
+            reading.logs = if reading.has_parts { self.log_parts() } else { Vec::new() };
+            reading.logs.push(keys::log(self.org, Rows::Contacts));
+            reading.entries.clear();
+            (reading.next, reading.from) = (earlier.clone(), earlier);
+            return of;
+        }
         let file = match of {
             Source::File(file) => file,
             Source::Passed(rows) => return Source::Nothing(Some((rows, reading.began))),
@@ -540,6 +587,7 @@ fn each_part_of_the_protocol_is_needed() {
         Defect::MarksAfterWrites,
         Defect::DeletionsInOnePlace,
         Defect::NoLogAfterPass,
+        Defect::LateRepeatsNotLogged,
     ] {
         let fault = (0..100_000).find_map(|seed| run(seed, defect).err());
         assert!(fault.is_some(), "{defect:?} is not found");

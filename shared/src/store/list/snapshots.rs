@@ -15,12 +15,14 @@ use futures_util::future::try_join_all;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::held_rows::{Columns, HeldRows};
+use super::late;
 use super::log::{self, Written};
 use super::pass::Pass;
 use super::row_files::RowFiles;
 use super::spread::{self, List, SpreadLists};
 use crate::domain::time::Timestamp;
 use crate::limits;
+use crate::store::item::Item;
 use crate::store::keys::{self, Rows};
 use crate::store::query::Query;
 use crate::store::{OrgStore, StoreError};
@@ -106,11 +108,19 @@ impl Readings {
 type Slot = Arc<AsyncMutex<Option<Arc<Snapshot>>>>;
 
 /// The rows of lists in memory, of all handles of a table in this process.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(in crate::store) struct Snapshots(Arc<Shared>);
 
-#[derive(Debug, Default)]
+impl Default for Snapshots {
+    fn default() -> Self {
+        Self::taking(limits::LISTED_ROWS_BYTES_MAX)
+    }
+}
+
+#[derive(Debug)]
 struct Shared {
+    /// Memory that the rows may take, in bytes.
+    bytes_max: usize,
     held: Mutex<Held>,
     files: OnceLock<RowFiles>,
     spread: SpreadLists,
@@ -125,6 +135,12 @@ struct Held {
     bytes: usize,
 }
 
+impl Held {
+    fn let_go(&mut self, list: List) {
+        self.bytes -= self.lists.remove(&list).map_or(0, |list| list.bytes);
+    }
+}
+
 #[derive(Debug, Default)]
 struct HeldList {
     slot: Slot,
@@ -133,6 +149,16 @@ struct HeldList {
 }
 
 impl Snapshots {
+    /// Those that may take so many bytes of memory.
+    pub(in crate::store) fn taking(bytes_max: usize) -> Self {
+        let (held, files, spread) = (Mutex::default(), OnceLock::new(), SpreadLists::default());
+        Self(Arc::new(Shared { bytes_max, held, files, spread }))
+    }
+
+    pub(super) fn bytes_max(&self) -> usize {
+        self.0.bytes_max
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,16 +193,20 @@ impl Snapshots {
         used.slot.clone()
     }
 
-    /// Notes the size of a list, and lets go those that were used longest ago while there is too much.
-    fn keep(&self, list: List, bytes: usize, bytes_max: usize) {
+    /// Notes the size of a list, and lets go those that were used longest ago while there is too much. One that is too
+    /// large alone goes itself: it costs no other organization's list its place.
+    fn keep(&self, list: List, bytes: usize) {
         let mut held = self.held();
         let Some(used) = held.lists.get_mut(&list) else { return };
         let before = std::mem::replace(&mut used.bytes, bytes);
         held.bytes = held.bytes + bytes - before;
-        while held.bytes > bytes_max {
+        if bytes > self.0.bytes_max {
+            held.let_go(list);
+        }
+        while held.bytes > self.0.bytes_max {
             let oldest = held.lists.iter().min_by_key(|(_, list)| list.last_use).map(|(list, _)| *list);
-            let Some(let_go) = oldest.and_then(|oldest| held.lists.remove(&oldest)) else { return };
-            held.bytes -= let_go.bytes;
+            let Some(oldest) = oldest else { return };
+            held.let_go(oldest);
         }
     }
 }
@@ -189,7 +219,7 @@ impl OrgStore {
         let rows = snapshot.rows.read().unwrap_or_else(PoisonError::into_inner);
         let (found, bytes) = (read(&rows), rows.bytes());
         drop(rows);
-        snapshots.keep(list, bytes, limits::LISTED_ROWS_BYTES_MAX);
+        snapshots.keep(list, bytes);
         Ok(found)
     }
 
@@ -215,7 +245,8 @@ impl OrgStore {
 
     /// Passes over the rows, unless there is a file with them.
     async fn first_rows(&self, kind: Rows, now: i64) -> Result<Found, StoreError> {
-        let mut pass = Pass::new(self.org, kind);
+        let bytes_max = self.store.snapshots.bytes_max().saturating_mul(limits::PASSED_ROWS_FACTOR);
+        let mut pass = Pass::new(self.org, kind, bytes_max);
         let rows_min = self.store.snapshots.files().map(|files| files.rows_min);
         let first = limits::FIRST_ROWS_MAX.min(rows_min.unwrap_or(usize::MAX));
         let rest = pass.begin(&self.store, first).await?;
@@ -236,8 +267,20 @@ impl OrgStore {
         Ok(Found { snapshot, is_to_be_stored })
     }
 
-    /// What the log says from a stamp on.
+    /// What the log says from a stamp on, or from an earlier one of a write that was acknowledged late.
     pub(super) async fn logged_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Written>, StoreError> {
+        let mut entries = self.entries_since(kind, stamp_ms).await?;
+        if let Some(earlier) = late::read_from(&entries).filter(|stamp| *stamp < stamp_ms) {
+            entries = self.entries_since(kind, earlier).await?;
+        }
+        let mut written = Vec::new();
+        for entry in &entries {
+            written.extend(log::read(entry)?);
+        }
+        Ok(written)
+    }
+
+    async fn entries_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Item>, StoreError> {
         let (list, from) = ((self.org, kind), keys::logged_from(stamp_ms));
         let entries = |partition| self.store.all(Query::of(partition).from(from.clone()));
         let of_parts = || try_join_all(spread::parts().map(|part| entries(keys::spread_log(self.org, kind, part))));
@@ -252,11 +295,8 @@ impl OrgStore {
             self.store.snapshots.spread().add(list);
             of_all_parts = of_parts().await?;
         }
-        let mut written = Vec::new();
-        for entry in found.iter().chain(of_all_parts.iter().flatten()) {
-            written.extend(log::read(entry)?);
-        }
-        Ok(written)
+        found.extend(of_all_parts.into_iter().flatten());
+        Ok(found)
     }
 }
 
@@ -271,11 +311,11 @@ mod tests {
 
     #[test]
     fn the_list_that_was_used_longest_ago_is_let_go_first() {
-        let (snapshots, lists) = (Snapshots::default(), [1, 2, 3].map(|_| (OrgId::new(), Rows::Contacts)));
+        let (snapshots, lists) = (Snapshots::taking(100), [1, 2, 3].map(|_| (OrgId::new(), Rows::Contacts)));
         let held = |list| snapshots.held().lists.contains_key(&list);
         let uses = |list, bytes| {
             drop(snapshots.slot(list));
-            snapshots.keep(list, bytes, 100);
+            snapshots.keep(list, bytes);
         };
         for list in lists {
             uses(list, 33);
@@ -285,11 +325,8 @@ mod tests {
         uses(lists[2], 40);
         assert_eq!((lists.map(held), snapshots.held().bytes), ([true, false, true], 74));
         uses(lists[1], 500);
-        assert_eq!(
-            (lists.map(held), snapshots.held().bytes),
-            ([false; 3], 0),
-            "one that is too large is not kept either"
-        );
+        let (kept, bytes) = (lists.map(held), snapshots.held().bytes);
+        assert_eq!((kept, bytes), ([true, false, true], 74), "one that is too large goes alone");
     }
 
     #[test]

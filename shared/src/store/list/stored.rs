@@ -98,13 +98,13 @@ pub(super) fn packed(columns: &Columns) -> Vec<u8> {
     [numbers, texts, attributes].into_iter().fold(packer, deflated).into_bytes()
 }
 
-/// The rows in a file. None if it is none of this layout.
-pub(super) fn unpacked(file: &[u8]) -> Option<HeldRows> {
+/// The rows in a file. None if it is none of this layout, or has a column of more bytes.
+pub(super) fn unpacked(file: &[u8], bytes_max: usize) -> Option<HeldRows> {
     let mut packed = Unpacker::of_layout(file, LAYOUT)?;
     let ids = packed.sized()?.to_vec();
     let mut inflated = || {
         let (size, deflated) = (packed.size()?, packed.sized()?);
-        let mut column = vec![0; Some(size).filter(|size| *size <= limits::LISTED_ROWS_BYTES_MAX)?];
+        let mut column = vec![0; Some(size).filter(|size| *size <= bytes_max)?];
         let deflated = std::iter::once(deflated);
         let filled = miniz_oxide::inflate::decompress_slice_iter_to_slice(&mut column, deflated, false, true).ok()?;
         (filled == size).then_some(column)
@@ -147,7 +147,7 @@ impl Store {
     async fn store_rows_of(&self, files: &RowFiles, org: OrgId, kind: Rows, snapshot: &Snapshot) -> Result<(), String> {
         // Before the rows, which may have more by then.
         let as_of = snapshot.readings().late_writes_at;
-        let Some(columns) = snapshot.columns(limits::LISTED_ROWS_BYTES_MAX) else { return Ok(()) };
+        let Some(columns) = snapshot.columns(self.snapshots.bytes_max()) else { return Ok(()) };
         let file = Bytes::from(packed(&columns));
         drop(columns);
         let pointer = Pointer { content: DocumentContent::of(&file), as_of, passed_at: snapshot.passed_at };
@@ -183,7 +183,7 @@ impl OrgStore {
             self.logged_since(kind, readings.from(now))
         );
         let file = file.map_err(|_| "the file store did not answer in time".to_owned())?;
-        let rows = unpacked(&file?).ok_or("the file has no rows")?;
+        let rows = unpacked(&file?, self.store.snapshots.bytes_max()).ok_or("the file has no rows")?;
         let written = written.map_err(|error| error.to_string())?;
         let after = readings.after(now);
         // A file counts only if it is of a later moment than the pointer's.
@@ -213,6 +213,7 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_written_and_any_other_is_none() {
+        let unpacked = |file: &[u8]| unpacked(file, 1 << 20);
         for count in [0, 1, 1_000] {
             let rows = rows(count);
             let file = packed(&rows.columns());
