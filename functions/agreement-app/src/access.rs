@@ -224,7 +224,7 @@ pub(crate) async fn page(
         has_consent: access.consent.is_some(),
         tasks: pages::tasks::task_texts(agreement, participant),
         verification: verification_url(id, participant),
-        receipts: receipts.iter().rev().map(|receipt| row(agreement, receipt, &access_url(id, participant))).collect(),
+        receipts: receipts.iter().rev().map(|receipt| row(&record, receipt, &access_url(id, participant))).collect(),
         papers: papers
             .iter()
             .rev()
@@ -239,21 +239,23 @@ pub(crate) async fn page(
     Ok(PageResponse::render(&page)?.showing(shown))
 }
 
-fn row(agreement: &Agreement, receipt: &Receipt, url: &str) -> ReceiptRow {
+fn row(record: &ParticipantRecord, receipt: &Receipt, url: &str) -> ReceiptRow {
     let (typed, drawn) = match &receipt.act {
         ReceiptAct::Signed { signature: Signature::Typed { name }, .. } => (Some(name.as_str().to_owned()), None),
         ReceiptAct::Signed { signature: Signature::Drawn { drawing }, .. } => (None, Some(drawing.path().to_owned())),
         _ => (None, None),
     };
     ReceiptRow {
-        title: receipt_title_of(agreement, receipt, None),
+        title: receipt_title_of(&record.agreement, &record.payments, receipt, None),
         at: receipt.at.into(),
         facts: receipt_facts(receipt),
         typed,
         drawn,
         file: matches!(receipt.act, ReceiptAct::Uploaded { .. }).then(|| format!("{url}/files/{}", receipt.id)),
         answers: match receipt.act {
-            ReceiptAct::Answered { gate_id, .. } => Some(answers_url(agreement.id(), gate_id, receipt.participant_id)),
+            ReceiptAct::Answered { gate_id, .. } => {
+                Some(answers_url(record.agreement.id(), gate_id, receipt.participant_id))
+            }
             _ => None,
         },
     }

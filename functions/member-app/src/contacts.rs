@@ -153,7 +153,7 @@ pub(crate) async fn add(request: &mut Request) -> Result<PageResponse, Error> {
     {
         let open = Link { url: contact_url(twin.id), text: format!("Open {}", twin.display_name.as_str()) };
         let line = "Nothing was added yet. Use that contact, or add this one if it is someone else.";
-        let notice = Notice::warn("A contact with this name and email exists", line);
+        let notice = Notice::warn(format!("A contact with {} exists", contacts::in_common(&new, &twin)), line);
         let notice = Notice { links: vec![open], ..notice };
         let fields = Fields::submitted(form, FieldErrors::default());
         return Ok(contacts_page(request, fields, Some(notice), true).await?.conflicting());

@@ -61,8 +61,10 @@ struct Section {
 
 struct Item {
     urgency: Urgency,
-    /// Since when it waits or is overdue, or when it ends.
+    /// Since when it waits.
     at: Option<Timestamp>,
+    /// When it is due or ends.
+    ends_at: Option<Timestamp>,
     url: String,
     title: String,
     /// What it is, where the title doesn’t say so.
@@ -252,7 +254,8 @@ fn sections(found: &Home, own: &BTreeSet<ContactId>, now: Timestamp) -> Vec<Sect
     sections.into_iter().filter(|section| !section.items.is_empty()).collect()
 }
 
-/// Everything that needs a member, most urgent first, then longest waiting or next to end.
+/// Everything that needs a member, most urgent first. Among its like comes first what is due or ends soon, by when that
+/// is, then what has waited longest.
 fn needs(found: &Home, queue: &Queue<'_>) -> Vec<Item> {
     let WorkQueue { proposals, papers, payments, drafts, attention, contacts, .. } = &found.queue;
     let due = &found.obligations;
@@ -271,7 +274,11 @@ fn needs(found: &Home, queue: &Queue<'_>) -> Vec<Item> {
     items.extend(found.tokens.shown.iter().map(|token| Item::of_token(token, queue.now)));
     items.extend(drafts.shown.iter().map(|queued| Item::of_draft(queued, queue)));
     // What has no time comes last among its like, in the order of its list.
-    items.sort_by_key(|item| (item.urgency, item.at.is_none(), item.at));
+    let soon = queue.now.plus_seconds(limits::CLOSES_SOON_S);
+    items.sort_by_key(|item| {
+        let ends_at = item.ends_at.filter(|at| *at <= soon);
+        (item.urgency, ends_at.is_none(), ends_at, item.at.is_none(), item.at)
+    });
     items
 }
 
@@ -327,6 +334,7 @@ impl Item {
         Self {
             urgency,
             at: None,
+            ends_at: None,
             url,
             title: title.to_owned(),
             what: "",
@@ -361,7 +369,8 @@ impl Item {
         let (left, class) = time_left(now, proposal.expires_at);
         let urgency = if class == "red" { Urgency::Late } else { Urgency::Asked };
         Self {
-            at: Some(proposal.expires_at),
+            at: Some(proposal.created_at),
+            ends_at: Some(proposal.expires_at),
             what: "Needs your decision",
             when: Some(("", proposal.created_at.into())),
             badge: Some((left, class)),
@@ -388,7 +397,7 @@ impl Item {
         let since = due.map(|due| format!(", due by {}", queued.obligation.zone().day_of(due).shown()));
         Self {
             urgency: Urgency::Late,
-            at: due,
+            ends_at: due,
             when: due.map(|due| ("since", due.into())),
             badge: Some(("Overdue".to_owned(), "red")),
             ..Self::of_obligation(queued, &since.unwrap_or_default())
@@ -467,7 +476,7 @@ impl Item {
             Some(at) => format!("{} · expires {}", item.detail, at.shown()),
             None => item.detail,
         };
-        Self { detail, badge, ..item }
+        Self { detail, badge, ends_at: closes, ..item }
     }
 
     fn of_closing(queued: &QueuedAgreement, &Queue { context, now }: &Queue<'_>) -> Self {
@@ -502,7 +511,7 @@ impl Item {
     fn of_token(token: &Token, now: Timestamp) -> Self {
         let (left, class) = time_left(now, token.expires_at);
         Self {
-            at: Some(token.expires_at),
+            ends_at: Some(token.expires_at),
             what: "Access token",
             when: Some(("expires", token.expires_at.into())),
             badge: Some((left, class)),
@@ -528,10 +537,13 @@ impl ChangeRow {
         let is_payment = |id: &Uuid| names.object(*id).is_some_and(|(kind, _)| kind == ObjectKind::Payment);
         let of_payment = objects.first().is_some_and(|(_, id)| is_payment(id));
         let said = text::sentence(&caller_of(row, names), &names.did(row));
-        let (said, rest) = match said.split_once("a payment").filter(|_| of_payment) {
-            Some((said, rest)) => (said.to_owned(), Some(rest.to_owned())),
-            None => (said, None),
+        let named = |said: &str| {
+            let (before, after) = said.split_once("the payment “")?;
+            Some((before.to_owned(), after.split_once('”')?.1.to_owned()))
         };
+        let unnamed = |said: &str| said.split_once("a payment").map(|(said, rest)| (said.to_owned(), rest.to_owned()));
+        let around = if of_payment { unnamed(&said).or_else(|| named(&said)) } else { None };
+        let (said, rest) = around.map_or((said, None), |(said, rest)| (said, Some(rest)));
         let object = objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin));
         Self { said, object, rest, at: row.at.into(), times: 1 }
     }

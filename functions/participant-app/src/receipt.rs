@@ -61,5 +61,5 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 }
 
 pub(super) fn receipt_title(view: &ParticipantView, receipt: &Receipt) -> String {
-    receipt_title_of(&view.agreement, receipt, Some("You"))
+    receipt_title_of(&view.agreement, &view.payments, receipt, Some("You"))
 }

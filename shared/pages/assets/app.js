@@ -183,7 +183,7 @@
       ...rowsOf('Page', document.querySelectorAll('.rail a')),
       ...rowsOf('Act', acts.content.children),
     ];
-    let [found, active, timer, request] = [[], '', 0, null];
+    let [found, active, isChosen, timer, request] = [[], '', false, 0, null];
     const go = (url) => {
       dialog.close();
       location.assign(url);
@@ -213,7 +213,7 @@
         return option;
       }));
       count.textContent = rows.length === 1 ? '1 result' : `${rows.length} results`;
-      mark(rows.some(({ url }) => url === active) ? active : rows[0].url);
+      mark(isChosen && rows.some(({ url }) => url === active) ? active : rows[0].url);
     };
     const search = async (text) => {
       request = new AbortController();
@@ -227,7 +227,7 @@
     field.addEventListener('input', () => {
       clearTimeout(timer);
       request?.abort();
-      [found, active] = [[], ''];
+      [found, active, isChosen] = [[], '', false];
       draw();
       const text = field.value.trim();
       if (text) timer = setTimeout(search, WAIT_MS, text);
@@ -239,6 +239,7 @@
       event.preventDefault();
       const options = [...list.children];
       const at = options.findIndex(({ dataset }) => dataset.url === active) + step;
+      isChosen ||= Boolean(step);
       if (step) mark(options.at(at % options.length).dataset.url);
     });
     dialog.addEventListener('click', ({ target }) => {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use shared::domain::agreement::{Agreement, Lifecycle, ParticipantRole};
+use shared::domain::day::Day;
 use shared::domain::ids::ContactId;
 use shared::domain::organization::Organization;
 use shared::domain::time_zone::TimeZone;
@@ -25,7 +26,7 @@ pub struct AgreementRow {
     pub amount: String,
     /// Whom or what its current step waits for.
     pub waiting_for: String,
-    /// The day of its expiry, unless it has ended.
+    /// The day on which it expires or its first payment is due, unless it has ended.
     pub due: String,
     /// Its state.
     pub badge: Badge<String>,
@@ -49,8 +50,12 @@ impl AgreementRow {
             name: agreement.name.as_str().to_owned(),
             counterparties: counterparties(agreement, rows, own),
             amount: text::agreement_amount(agreement, rows.payments.amounts_of(agreement.id())),
-            waiting_for: wait.map(|wait| wait.on).unwrap_or_default(),
-            due: due(agreement, &organization.time_zone),
+            waiting_for: match agreement.lifecycle() {
+                Lifecycle::Draft if rows.page.ready.contains(&agreement.id()) => "A member to publish it".to_owned(),
+                Lifecycle::Draft => "A member to finish it".to_owned(),
+                _ => wait.map(|wait| wait.on).unwrap_or_default(),
+            },
+            due: due(agreement, payments.due_of(agreement.id()), &organization.time_zone),
             badge: agreement_badge(agreement, rows.page.ready.contains(&agreement.id())),
         }
     }
@@ -66,8 +71,9 @@ fn counterparties(agreement: &Agreement, rows: &AgreementRows, own: &BTreeSet<Co
     if others.len() > NAMED_MAX { format!("{named} and {} more", others.len() - NAMED_MAX) } else { named }
 }
 
-fn due(agreement: &Agreement, zone: &TimeZone) -> String {
+fn due(agreement: &Agreement, payment: Option<Day>, zone: &TimeZone) -> String {
     let goes_on = matches!(agreement.lifecycle(), Lifecycle::Draft | Lifecycle::Active);
-    let at = agreement.expires_at.filter(|_| goes_on);
-    at.map(|at| zone.day_of(at).shown()).unwrap_or_default()
+    let expires = agreement.expires_at.map(|at| zone.day_of(at));
+    let first = expires.into_iter().chain(payment).min().filter(|_| goes_on);
+    first.map(Day::shown).unwrap_or_default()
 }

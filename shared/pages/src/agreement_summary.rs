@@ -438,10 +438,7 @@ impl<'a> Source<'a> {
                 format!("{period}, until {}", view.waiting_on)
             }
             GateRule::Countdown { .. } => text::requirement(&gate.rule, self.agreement, self.named),
-            _ => {
-                let waited_for: Vec<ParticipantId> = self.agreement.unmet_by(gate).into_iter().collect();
-                text::waiting_on(gate, self.agreement, &waited_for, self.named)
-            }
+            _ => text::awaited(gate, self.agreement, self.named),
         })
     }
 

@@ -157,7 +157,8 @@ impl Chosen {
             let line = "Nothing was added yet. Lists don’t show that contact. Add this one if it is someone else.";
             (line, Link { url: contact_url(twin.id), text: format!("Open {name}") })
         };
-        Ok(Some(Notice { links: vec![other], ..Notice::warn("A contact with this name and email exists", line) }))
+        let title = format!("A contact with {} exists", contacts::in_common(new, &twin));
+        Ok(Some(Notice { links: vec![other], ..Notice::warn(title, line) }))
     }
 }
 

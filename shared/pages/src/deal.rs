@@ -223,6 +223,7 @@ impl Deal {
             | GateRule::MovementReconciled { movement_id: Some(id) } => {
                 let act = match wait.payment {
                     Some(PaymentAct::Authorize) => "Authorize the payment",
+                    Some(PaymentAct::Prepare) => "Prepare the instructions",
                     Some(PaymentAct::Review) => "Review evidence",
                     Some(PaymentAct::Decide) => "Decide about the payment",
                     None => "Open the payment",

@@ -1,6 +1,7 @@
 //! Receipts of participants' acts, in words.
 
 use shared::domain::agreement::Agreement;
+use shared::domain::movement::Movement;
 use shared::domain::movement::claim::TransferReference;
 use shared::domain::movement::source::Side;
 use shared::domain::participant::receipt::{ObligationAct, Receipt, ReceiptAct};
@@ -11,9 +12,13 @@ use crate::agreement_summary::size;
 use crate::satisfaction::in_words;
 use crate::tasks::find_gate;
 
-/// A receipt's title. Without a subject, it begins with the verb.
+/// A receipt's title, with the payment's name if it is among those that are read. Without a subject, it begins with the
+/// verb.
 #[must_use]
-pub fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&str>) -> String {
+pub fn receipt_title_of(agreement: &Agreement, payments: &[Movement], receipt: &Receipt, who: Option<&str>) -> String {
+    let payment = receipt.act.movement_id().and_then(|id| payments.iter().find(|payment| payment.id() == id));
+    let payment = payment.and_then(|payment| payment.terms().purpose.as_ref());
+    let payment = payment.map_or_else(|| "a payment".to_owned(), |purpose| format!("“{}”", purpose.as_str()));
     let step = |gate| find_gate(agreement, gate).map_or("", |(stage, _)| stage.name.as_str());
     let did = match &receipt.act {
         ReceiptAct::Consented { .. } => "agreed to electronic records".to_owned(),
@@ -22,12 +27,12 @@ pub fn receipt_title_of(agreement: &Agreement, receipt: &Receipt, who: Option<&s
         ReceiptAct::Approved { gate_id, .. } => format!("approved “{}”", step(*gate_id)),
         ReceiptAct::Uploaded { file_name, .. } => format!("uploaded “{}”", file_name.as_str()),
         ReceiptAct::Answered { gate_id, .. } => format!("answered “{}”", step(*gate_id)),
-        ReceiptAct::ReportedSent { .. } => "reported money as sent".to_owned(),
-        ReceiptAct::FiledEvidence { source, .. } => match source.side() {
-            Side::Sender => "handed in a document from the bank".to_owned(),
-            Side::Receiver => "reported money as arrived".to_owned(),
+        ReceiptAct::ReportedSent { .. } => format!("reported {payment} as sent"),
+        ReceiptAct::FiledEvidence { source, money, .. } => match source.side() {
+            Side::Sender => format!("handed in a document from the bank for {payment}, {}", money.for_people()),
+            Side::Receiver => format!("reported {payment} as arrived, {}", money.for_people()),
         },
-        ReceiptAct::WithdrewEvidence { .. } => "withdrew evidence of a payment".to_owned(),
+        ReceiptAct::WithdrewEvidence { .. } => format!("withdrew evidence of {payment}"),
         ReceiptAct::ActedOnObligation { obligation, did, .. } => {
             let did = match did {
                 ObligationAct::DeclaredTrigger { .. } => "declared a trigger of",

@@ -34,13 +34,24 @@ pub async fn list(
     Ok(scope.store().list_contacts(order, shelf, query).await?)
 }
 
-/// A contact with the name and email address of a new one, in any case, apart from the one that its form makes.
+/// A contact with the name of a new one, in any case, and with its email address or where one of the two has none, apart
+/// from the one that its form makes.
 pub async fn twin_of(scope: &Scope, new: &NewContact, made: ContactId) -> Result<Option<ListedContact>, Error> {
-    let same = with_name(scope, &new.display_name, new.email()).await?;
-    let wanted = new.name_and_email();
-    let twins = same.into_iter().filter(|contact| contact.id != made && contact.name_and_email() == wanted);
-    // What was merged is told of only if nothing else is a twin.
-    Ok(twins.min_by_key(|twin| twin.merged_into.is_some()))
+    let same = with_name(scope, &new.display_name, None).await?;
+    let (_, wanted) = new.name_and_email();
+    let may_be_same = |contact: &ListedContact| {
+        let (_, email) = contact.name_and_email();
+        email.is_none() || wanted.is_none() || email == wanted
+    };
+    let twins = same.into_iter().filter(|contact| contact.id != made && may_be_same(contact));
+    // What has the same address is told of first, and what was merged only if nothing else is a twin.
+    Ok(twins.min_by_key(|twin| (twin.merged_into.is_some(), twin.name_and_email().1 != wanted)))
+}
+
+/// What two contacts have in common of which one is a [twin](twin_of).
+#[must_use]
+pub fn in_common(new: &NewContact, twin: &ListedContact) -> &'static str {
+    if new.email().is_some() && twin.email.is_some() { "this name and email" } else { "this name" }
 }
 
 /// The contacts of this name, and of this email address if one is given, both in any case, whether archived or merged:

@@ -138,6 +138,8 @@ pub struct PaymentToSee {
     pub agreement: AgreementName,
     /// What it waits for.
     pub wait: PaymentWait,
+    /// When it is due, if that is known.
+    pub due_at: Option<Timestamp>,
     /// Since when it is overdue, if it is.
     pub overdue_since: Option<Timestamp>,
     /// Since when it waits, if known.
@@ -298,7 +300,19 @@ impl<'a> Chosen<'a> {
     }
 }
 
-type RowToSee = (WaitingMovement, PaymentWait, Option<Timestamp>);
+#[derive(Debug, Clone, Copy)]
+struct RowToSee {
+    row: WaitingMovement,
+    wait: PaymentWait,
+    due_at: Option<Timestamp>,
+    is_overdue: bool,
+}
+
+impl RowToSee {
+    fn overdue_since(&self) -> Option<Timestamp> {
+        self.due_at.filter(|_| self.is_overdue)
+    }
+}
 
 /// How many payments are read for each that Home shows: only the record says whether one waits for a member.
 const READ_FOR_EACH: usize = 2;
@@ -338,12 +352,17 @@ fn payments_to_see(
             // If the agreement is not open, its record says whether it is completed or has ended otherwise.
             let is_agreed = agreements.get(&row.agreement_id).is_none_or(|open| open.is_active);
             let is_overdue = LedgerState::from(row.state).is_overdue(is_agreed, due_at, now);
-            let (wait, overdue_since) = (wait(row), due_at.filter(|_| is_overdue));
-            (wait != PaymentWait::Others || is_overdue).then_some((*row, wait, overdue_since))
+            let wait = wait(row);
+            let to_see = RowToSee { row: *row, wait, due_at, is_overdue };
+            (wait != PaymentWait::Others || is_overdue).then_some(to_see)
         })
         .collect();
-    found.sort_by_key(|(row, wait, overdue_since)| {
-        (wait.urgency(*overdue_since), row.since_ms.unwrap_or(i64::MAX), row.due_on, row.id)
+    let soon = now.plus_seconds(limits::CLOSES_SOON_S);
+    found.sort_by_key(|to_see| {
+        let due_soon = to_see.due_at.filter(|at| *at <= soon);
+        let RowToSee { row, wait, .. } = to_see;
+        let waits = (row.since_ms.unwrap_or(i64::MAX), row.due_on, row.id);
+        (wait.urgency(to_see.overdue_since()), due_soon.is_none(), due_soon, waits)
     });
     Shortlist::of(found, limits::HOME_PAYMENTS_MAX * READ_FOR_EACH)
 }
@@ -357,7 +376,8 @@ fn seen_payments(
 ) -> Shortlist<PaymentToSee> {
     let mut movements: HashMap<MovementId, Movement> =
         movements.into_iter().map(|movement| (movement.id(), movement.into_inner())).collect();
-    let see = |(row, wait, overdue_since): &RowToSee| {
+    let see = |to_see: &RowToSee| {
+        let RowToSee { row, wait, due_at, .. } = to_see;
         let movement = movements.remove(&row.id)?;
         let agreement = agreements.iter().find(|agreement| agreement.id() == row.agreement_id)?;
         let current = agreement.as_of(agreement.facts(), scope.time_scale(), scope.now());
@@ -379,7 +399,7 @@ fn seen_payments(
             }
             known => *known,
         };
-        let overdue_since = overdue_since.filter(|_| is_agreed(current.lifecycle()));
+        let overdue_since = to_see.overdue_since().filter(|_| is_agreed(current.lifecycle()));
         let since = row.since_ms.and_then(|since| Timestamp::from_unix_ms(since).ok());
         let since = since.or_else(|| match wait {
             PaymentWait::Authorization => current.waiting_gates().filter_map(Gate::opened_at).min(),
@@ -391,6 +411,7 @@ fn seen_payments(
             movement,
             agreement,
             wait,
+            due_at: *due_at,
             overdue_since,
             since,
         })
@@ -461,8 +482,8 @@ async fn queue(
     // What they recorded or entered waits for a second member; a member who is alone confirms and verifies their own.
     let not_of = seconds.not_confirmed_by(member.id());
     let payments = payments_to_see(&waiting, &open, &not_of, &organization.time_zone, now);
-    let asked_for = payments.shown.iter().filter(|(_, wait, _)| *wait != PaymentWait::Others);
-    let asked_for: BTreeSet<AgreementId> = asked_for.map(|(row, ..)| row.agreement_id).collect();
+    let asked_for = payments.shown.iter().filter(|to_see| to_see.wait != PaymentWait::Others);
+    let asked_for: BTreeSet<AgreementId> = asked_for.map(|to_see| to_see.row.agreement_id).collect();
     let chosen = Chosen::of(&open, &pending, &not_of, &organization.own_contact_ids, &asked_for, now, all_attention);
     let people: BTreeSet<ContactId> = chosen.agreements().flat_map(|open| &open.contacts).copied().collect();
     let accesses = try_join_all(chosen.agreements().filter(|open| open.is_active).map(async |open| {
@@ -470,7 +491,7 @@ async fn queue(
         Ok::<_, StoreError>((open.id, accesses))
     }));
     let listed: BTreeSet<AgreementId> = chosen.agreements().map(|open| open.id).collect();
-    let of_payments: BTreeSet<AgreementId> = payments.shown.iter().map(|(row, ..)| row.agreement_id).collect();
+    let of_payments: BTreeSet<AgreementId> = payments.shown.iter().map(|to_see| to_see.row.agreement_id).collect();
     let of_proposals = pending.pending.iter().filter(|row| chosen.proposals.shown.contains(&row.id));
     let of_proposals: BTreeSet<AgreementId> = of_proposals.map(|row| row.agreement).collect();
     let beside: BTreeSet<AgreementId> = of_payments.union(&of_proposals).copied().collect();
@@ -479,7 +500,7 @@ async fn queue(
         store.agreements(listed.union(&beside).copied()),
         store.contacts(people.iter().copied()),
         accesses,
-        store.movements(payments.shown.iter().map(|(row, ..)| row.id)),
+        store.movements(payments.shown.iter().map(|to_see| to_see.row.id)),
     )?;
     let to_see = seen_payments(scope, &payments, movements, &agreements);
     let amount_of = |agreement: &Agreement| text::agreement_amount(agreement, all_payments.amounts_of(agreement.id()));

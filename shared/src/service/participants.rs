@@ -1,5 +1,7 @@
 //! What participants see and do on their pages, and members for them: hand over links, reopen declined conditions.
 
+use std::collections::BTreeSet;
+
 use crate::domain::agreement::context::AgreementContext;
 use crate::domain::agreement::{Agreement, Participant};
 use crate::domain::contact::{ChangedIdentity, Contact};
@@ -189,6 +191,8 @@ pub struct ParticipantRecord {
     pub access: Access,
     /// What the participant did, oldest first.
     pub receipts: Vec<Receipt>,
+    /// The payments that they did something about.
+    pub payments: Vec<Movement>,
     /// Their paper signatures, oldest first.
     pub papers: Vec<PaperSignature>,
     /// Who counts as a second member for what another recorded.
@@ -227,11 +231,14 @@ pub async fn record(scope: &Scope, id: AgreementId, participant: ParticipantId) 
     let (agreement, (access, receipts, papers, code), seconds) =
         tokio::try_join!(found(scope, id), own, second_members::load(scope))?;
     let contact = agreement.participant(participant).ok_or_else(Error::not_found)?.contact_id;
-    let loaded = AgreementWithContacts::load(scope, agreement).await?;
+    let of_receipts: BTreeSet<MovementId> = receipts.iter().filter_map(|receipt| receipt.act.movement_id()).collect();
+    let payments = async { store.movements(of_receipts).await.map_err(Error::from) };
+    let (loaded, payments) = tokio::try_join!(AgreementWithContacts::load(scope, agreement), payments)?;
+    let payments = payments.into_iter().map(Versioned::into_inner).collect();
     let contact = loaded.contacts().iter().find(|found| found.id == contact).cloned().ok_or_else(Error::not_found)?;
     let agreement = loaded.as_of(scope, scope.now()).into_owned();
     let code = code.filter(|code| code.works(access.generation, scope.now()) && code.tries_left() > 0);
-    Ok(ParticipantRecord { agreement, contact, access, receipts, papers, seconds, code })
+    Ok(ParticipantRecord { agreement, contact, access, receipts, payments, papers, seconds, code })
 }
 
 /// Reissues a link, which ends the previous one and its sessions. A form names the generation shown: it acts once.

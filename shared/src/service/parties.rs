@@ -80,7 +80,7 @@ impl Parties {
             }
             (_, others) => {
                 let count = others + 1;
-                let message = format!("is the name of {count} contacts: add the email address of the one you mean");
+                let message = format!("is that of {count} contacts: enter the email address of the one you mean");
                 Err(Error::Invalid(FieldErrors::one(format!("display_name.{key}"), FieldCode::InvalidValue, message)))
             }
         }

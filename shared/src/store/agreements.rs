@@ -19,12 +19,14 @@ use crate::domain::agreement::draft::Draft;
 use crate::domain::agreement::progress::AdvancedAgreement;
 use crate::domain::agreement::{Agreement, AgreementKind, Lifecycle, SafeTerms};
 use crate::domain::call_context::CallContext;
+use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, ContactId, MemberId, MovementId, OrgId, ParticipantId, WorkspaceId};
 use crate::domain::ledger::{amounts_of, place_of};
 use crate::domain::member::ByMember;
 use crate::domain::obligation;
 use crate::domain::participant::ByParticipant;
 use crate::domain::time::Timestamp;
+use crate::domain::time_zone::TimeZone;
 use crate::limits;
 use crate::wire::page::{Filter, Order, Page, PageRequest, Search, Shelf, list_query};
 use crate::wire::text::Folded;
@@ -147,14 +149,14 @@ impl OrgStore {
         query: &AgreementQuery,
     ) -> Result<Page<Agreement>, StoreError> {
         let (mut rows, by_amount) = (Vec::new(), order == Order::ByAmount);
-        let payments = async { if by_amount { self.all_payments().await } else { Ok(PaymentsOf::default()) } };
         let asked = self.each_row(Rows::Agreements, |row| rows.extend(ranked(row, wanted, query)));
-        let (payments, ()) = tokio::try_join!(payments, asked)?;
+        let (payments, ()) = tokio::try_join!(self.all_payments(), asked)?;
         rows.sort_by_cached_key(|row| {
             let invested = row.invested.as_ref().map(|(currency, minor)| (currency.as_str(), *minor));
             let amounts =
                 if by_amount { amounts_of(row.lifecycle, invested, payments.amounts_of(row.id)) } else { Vec::new() };
-            (place_of(&amounts), row.due_ms.filter(|_| !by_amount).unwrap_or(i64::MAX), Reverse(row.id))
+            let due = if by_amount { None } else { row.due(&payments) };
+            (place_of(&amounts), due.is_none(), due, Reverse(row.id))
         });
         let Page { data, pagination } = Page::slice(rows.into_iter().map(|row| row.id), query.page());
         let mut found: HashMap<AgreementId, Agreement> = self
@@ -174,7 +176,16 @@ struct RankedRow {
     /// In which currency, and how much of it, a SAFE invests.
     invested: Option<(String, i64)>,
     /// When it expires, unless it has ended.
-    due_ms: Option<i64>,
+    expires_at: Option<Timestamp>,
+}
+
+impl RankedRow {
+    /// The day on which it expires, by UTC, or its first payment is due. None if it has ended.
+    fn due(&self, payments: &PaymentsOf) -> Option<Day> {
+        let goes_on = matches!(self.lifecycle, Lifecycle::Draft | Lifecycle::Active);
+        let expires = self.expires_at.map(|at| TimeZone::default().day_of(at));
+        expires.into_iter().chain(payments.due_of(self.id)).min().filter(|_| goes_on)
+    }
 }
 
 /// None if the query doesn't ask for it.
@@ -188,12 +199,11 @@ fn ranked(row: HeldRow<'_>, wanted: Shelf, query: &AgreementQuery) -> Option<Ran
     let is_asked_for = query.search.needle().is_none_or(|needle| row.searched().contains(needle))
         && query.workspace_id.is_none_or(|wanted| row.text(WORKSPACE.name) == Some(wanted.to_string().as_str()))
         && query.lifecycle.get().is_none_or(|wanted| lifecycle == wanted);
-    let goes_on = matches!(lifecycle, Lifecycle::Draft | Lifecycle::Active);
     (is_on_shelf && is_asked_for).then(|| RankedRow {
         id: row.id(),
         lifecycle,
         invested: row.text(INVESTED_IN.name).map(ToOwned::to_owned).zip(row.number(INVESTED)),
-        due_ms: row.number(EXPIRES).filter(|_| goes_on),
+        expires_at: row.number(EXPIRES).and_then(|ms| Timestamp::from_unix_ms(ms).ok()),
     })
 }
 

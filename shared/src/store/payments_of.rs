@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::keys::Rows;
 use super::movement_row::MovementRow;
 use super::{OrgStore, StoreError};
+use crate::domain::day::Day;
 use crate::domain::ids::{AgreementId, MovementId};
 use crate::domain::ledger::LedgerPayment;
 use crate::domain::movement::state::MovementState;
@@ -14,6 +15,8 @@ use crate::domain::movement::state::MovementState;
 pub struct PaymentsOf {
     states: HashMap<MovementId, MovementState>,
     amounts: HashMap<AgreementId, Vec<LedgerPayment>>,
+    /// When the first payment is due that is yet to be made.
+    due: HashMap<AgreementId, Day>,
 }
 
 impl PaymentsOf {
@@ -22,12 +25,22 @@ impl PaymentsOf {
         if let Some(payment) = row.payment() {
             self.amounts.entry(row.agreement_id).or_default().push(payment);
         }
+        if let Some(day) = row.due_on.filter(|_| !row.state.is_done()) {
+            let first = self.due.entry(row.agreement_id).or_insert(day);
+            *first = day.min(*first);
+        }
     }
 
     /// Where each payment is.
     #[must_use]
     pub fn states(&self) -> &HashMap<MovementId, MovementState> {
         &self.states
+    }
+
+    /// When the first of an agreement's payments is due that is yet to be made.
+    #[must_use]
+    pub fn due_of(&self, agreement: AgreementId) -> Option<Day> {
+        self.due.get(&agreement).copied()
     }
 
     /// An agreement's payments that have an amount, as if nobody had agreed to them: the agreement knows that.

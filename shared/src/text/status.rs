@@ -105,8 +105,25 @@ pub fn waits(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> Vec<(String, 
             let reads = format!("a member to {review} of {}", names(agreement, &to_read, contacts));
             vec![(sends, gate.opened_at()), (reads, sent_at)]
         }
-        _ => vec![(waiting_on(gate, agreement, &waited_for, of), sent_at)],
+        _ => vec![(awaited(gate, agreement, of), sent_at)],
     }
+}
+
+/// Whom or what an open gate waits for: of a payment that is read, who has to see to it.
+#[must_use]
+pub fn awaited(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> String {
+    let payment = of.payments.iter().find(|payment| Some(payment.id()) == gate.rule.movement());
+    let of_payment = payment.and_then(|payment| {
+        let named = named_payment(gate.rule.movement(), of.payments);
+        of_payment(gate, agreement, Some(payment.state()), named.as_deref().unwrap_or("the payment"))
+    });
+    let waited_for = || agreement.unmet_by(gate).into_iter().collect::<Vec<ParticipantId>>();
+    of_payment.unwrap_or_else(|| waiting_on(gate, agreement, &waited_for(), of))
+}
+
+fn of_payment(gate: &Gate, agreement: &Agreement, state: Option<MovementState>, named: &str) -> Option<String> {
+    let act = PaymentAct::of(gate, agreement, state).map(|act| act.awaited(named));
+    act.or_else(|| payment_of_others(gate, state?, named))
 }
 
 /// What the current step of an active agreement waits for.
@@ -133,6 +150,8 @@ pub struct CurrentWait {
 pub enum PaymentAct {
     /// Authorizes it.
     Authorize,
+    /// Enters its instructions, verifies them, and releases them to the payer.
+    Prepare,
     /// Accepts or rejects proof.
     Review,
     /// Decides about an exception.
@@ -141,16 +160,16 @@ pub enum PaymentAct {
 
 impl PaymentAct {
     /// None if others come first, or nobody knows where the payment is.
-    fn of(gate: &Gate, agreement: &Agreement, payments: &HashMap<MovementId, MovementState>) -> Option<Self> {
+    fn of(gate: &Gate, agreement: &Agreement, state: Option<MovementState>) -> Option<Self> {
         match gate.rule {
             GateRule::MovementAuthorized { movement_id: Some(id) }
             | GateRule::MovementReconciled { movement_id: Some(id) }
-                if agreement.lets_authorize(id)
-                    && payments.get(&id).is_none_or(|state| *state == MovementState::Draft) =>
+                if agreement.lets_authorize(id) && state.is_none_or(|state| state == MovementState::Draft) =>
             {
                 Some(Self::Authorize)
             }
-            GateRule::MovementReconciled { movement_id: Some(id) } => match payments.get(&id) {
+            GateRule::MovementReconciled { movement_id: Some(_) } => match state {
+                Some(MovementState::Authorized) => Some(Self::Prepare),
                 Some(MovementState::Processing) => Some(Self::Review),
                 Some(MovementState::Exception) => Some(Self::Decide),
                 _ => None,
@@ -162,6 +181,7 @@ impl PaymentAct {
     fn awaited(self, payment: &str) -> String {
         let act = match self {
             Self::Authorize => "authorize",
+            Self::Prepare => "prepare the instructions for",
             Self::Review => "review proof of",
             Self::Decide => "decide about",
         };
@@ -184,10 +204,14 @@ pub struct WaitContext<'a> {
 }
 
 impl WaitContext<'_> {
+    fn state_of(&self, gate: &Gate) -> Option<MovementState> {
+        self.payments.get(&gate.rule.movement()?).copied()
+    }
+
     fn is_own(&self, gate: &Gate, agreement: &Agreement) -> bool {
         let mut named = agreement.unmet_by(gate).into_iter().filter_map(|id| agreement.participant(id));
         named.any(|participant| self.own.contains(&participant.contact_id))
-            || PaymentAct::of(gate, agreement, self.payments).is_some()
+            || PaymentAct::of(gate, agreement, self.state_of(gate)).is_some()
     }
 }
 
@@ -216,7 +240,7 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
         (!is_declined(gate), !is_to_review(gate), !is_own, is_time(gate), !is_anyones)
     });
     let (first, others) = waiting.split_first()?;
-    let payment = PaymentAct::of(first, agreement, context.payments);
+    let payment = PaymentAct::of(first, agreement, context.state_of(first));
     let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
         GateRule::Countdown { until: Some(Countdown::AfterHours(_)) } => requirement(&first.rule, agreement, of),
@@ -225,8 +249,7 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
             let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();
             let named = named_payment(first.rule.movement(), context.named);
             let named = named.as_deref().unwrap_or("the payment");
-            let of_payment = payment.map(|act| act.awaited(named));
-            let of_payment = of_payment.or_else(|| payment_of_others(first, named, context.payments));
+            let of_payment = of_payment(first, agreement, context.state_of(first), named);
             of_payment.unwrap_or_else(|| waiting_on(first, agreement, &waited_for, of))
         }
     };
@@ -244,11 +267,10 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
     })
 }
 
-/// What a condition waits for whose payment others have to see to. None if nobody knows where it is.
-fn payment_of_others(gate: &Gate, named: &str, payments: &HashMap<MovementId, MovementState>) -> Option<String> {
-    let GateRule::MovementReconciled { movement_id: Some(id) } = gate.rule else { return None };
-    match payments.get(&id)? {
-        MovementState::Authorized => Some(format!("Instructions for {named}")),
+/// What a condition waits for whose payment others have to see to.
+fn payment_of_others(gate: &Gate, state: MovementState, named: &str) -> Option<String> {
+    let GateRule::MovementReconciled { .. } = gate.rule else { return None };
+    match state {
         MovementState::InstructionsReady => Some(format!("The payer to send {named}")),
         MovementState::SenderReported | MovementState::ReceiptPending => Some(format!("Proof that {named} arrived")),
         _ => None,
@@ -333,7 +355,8 @@ mod tests {
         }
         live.stages[0].gates.retain(|gate| gate.id != to_sign.id);
         assert_eq!(said(&live, MovementState::InstructionsReady, current_wait).0, "The payer to send the payment");
-        assert_eq!(said(&live, MovementState::Authorized, current_wait).0, "Instructions for the payment");
+        let prepare = ("A member to prepare the instructions for the payment".to_owned(), Some(PaymentAct::Prepare));
+        assert_eq!(said(&live, MovementState::Authorized, current_wait), prepare);
         assert_eq!(said(&live, MovementState::ReceiptPending, current_wait).0, "Proof that the payment arrived");
         let (on, act) = said(&live, MovementState::Processing, wait_for_others);
         assert_eq!((on.as_str(), act), ("A member to review proof of the payment", Some(PaymentAct::Review)));
@@ -357,7 +380,7 @@ mod tests {
         };
         let proof = |movement_id| GateRule::MovementReconciled { movement_id: Some(movement_id) };
         for (state, expected) in [
-            (MovementState::Authorized, "Instructions for “Deposit”"),
+            (MovementState::Authorized, "A member to prepare the instructions for “Deposit”"),
             (MovementState::InstructionsReady, "The payer to send “Deposit”"),
             (MovementState::ReceiptPending, "Proof that “Deposit” arrived"),
             (MovementState::Processing, "A member to review proof of “Deposit”"),

@@ -4,7 +4,7 @@ use askama::Template;
 use pages::acts::Acts;
 use pages::agreement_summary::{AgreementSummary, participant_name};
 use pages::blockers::{BlockerRow, blocker_rows};
-use pages::deal::Deal;
+use pages::deal::{Deal, NextAct};
 use pages::fields::Fields;
 use pages::labels::{DisplayTime, actor_label, lifecycle_badge};
 use pages::layout::{Layout, Link, Notice, shows_notice};
@@ -114,13 +114,25 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
     let deal = Deal::new(over, title, lifecycle_badge(agreement.lifecycle()), workspace, agreement, &summary)
         .with_payments(payments);
     let edit = Link { url: format!("{path}/details"), text: "Edit name, kind and expiry".to_owned() };
+    let proposals: Vec<PendingProposal> =
+        pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect();
+    let (waits_for, url, act) = match (proposals.first(), blockers.len()) {
+        (Some(proposal), _) => {
+            ("A member to decide about the proposal".to_owned(), proposal.url.clone(), "Review the proposal")
+        }
+        (None, 0) => ("A member to publish it".to_owned(), format!("{path}/publish"), "Publish"),
+        (None, left) => {
+            (format!("{} before it can be published", counted(left)), "#blockers".to_owned(), "See what is left")
+        }
+    };
+    let next_act = Some(NextAct::Open(Link { url, text: act.to_owned() }));
     DraftPage {
         layout: Layout::new(request),
         id,
         notice,
         section_notice,
         name: agreement.name.as_str().to_owned(),
-        deal: Deal { edit: Some(edit), ..deal },
+        deal: Deal { edit: Some(edit), waits_for: Some(waits_for), next_act, ..deal },
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         created_by: actor_label(&agreement.created_by),
         created_at: agreement.created_at.into(),
@@ -137,12 +149,16 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         blockers,
         is_proposed: pending.iter().any(|proposal| proposal.action == ProposalAction::PublishAgreement),
         is_archived: agreement.shelf() == Shelf::Archived,
-        proposals: pending.iter().map(|proposal| PendingProposal::new(proposal, agreement, request.now())).collect(),
+        proposals,
         shown: shown.to_string(),
         acts: Acts::new(review),
         fields,
         path,
     }
+}
+
+fn counted(things: usize) -> String {
+    if things == 1 { "1 thing".to_owned() } else { format!("{things} things") }
 }
 
 fn participant_rows(agreement: &Agreement, rows: Vec<pages::agreement_summary::ParticipantRow>) -> Vec<ParticipantRow> {

@@ -34,8 +34,7 @@ impl Item {
             }
             (wait, ..) => Some(to_do(wait).to_owned()).filter(|text| !is_told && !text.is_empty()),
         };
-        let due = movement.terms().due_on.filter(|_| payment.overdue_since.is_some());
-        let due = due.map(|due| format!("due by {}", due.shown()));
+        let due = movement.terms().due_on.map(|due| format!("due {}", due.shown()));
         let agreement = Some(payment.agreement.as_str().to_owned());
         let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
         let urgency = match payment.wait {
@@ -46,8 +45,8 @@ impl Item {
             _ => Urgency::Asked,
         };
         Self {
-            // As with obligations: what is longest overdue comes first, however long it waits for its next act.
-            at: payment.overdue_since.filter(|_| urgency == Urgency::Late).or(payment.since),
+            at: payment.since,
+            ends_at: payment.due_at,
             what: "Payment",
             amount: movement.terms().money.map(Money::for_people).unwrap_or_default(),
             when: payment.since.map(|since| ("since", since.into())),

@@ -93,6 +93,19 @@ pub enum Repeatable {
     Obligation,
 }
 
+impl ReceiptAct {
+    /// The payment that it is about.
+    #[must_use]
+    pub fn movement_id(&self) -> Option<MovementId> {
+        match self {
+            Self::ReportedSent { movement_id, .. }
+            | Self::FiledEvidence { movement_id, .. }
+            | Self::WithdrewEvidence { movement_id, .. } => Some(*movement_id),
+            _ => None,
+        }
+    }
+}
+
 impl Repeatable {
     /// Whether it can be done once more, given all the participant's receipts.
     #[must_use]

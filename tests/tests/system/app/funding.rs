@@ -5,6 +5,7 @@ mod decisions;
 mod files;
 mod histories;
 mod killed;
+mod owners;
 mod scripts;
 mod trusts;
 

@@ -194,7 +194,7 @@ async fn a_payment_goes_from_its_instructions_over_a_claim_to_a_report_that_a_me
     says(
         &receipt_page,
         &[
-            "You reported money as sent",
+            "You reported “Closing payment” as sent",
             "14 Mar 2026",
             "Fedwire IMAD: 20260314B1QGC08C000123",
             "A claim. It proves nothing about the arrival.",
@@ -426,7 +426,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let done = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     says(
         &receipt(&ada, &done).await,
-        &["You handed in a document from the bank", "It proves nothing about the arrival."],
+        &["You handed in a document from the bank for “Closing payment”, $250,000.00 USD", "It proves nothing about the arrival."],
     );
     let again = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     assert_eq!((again.status, again.location()), (303, done.location()));
@@ -466,7 +466,7 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
         lacks(&refused, &["000123456789"]);
     }
     let done = ada.send(&page, &withdraw, &[("reason", "The wrong file")]).await;
-    says(&receipt(&ada, &done).await, &["You withdrew evidence of a payment", "The wrong file"]);
+    says(&receipt(&ada, &done).await, &["You withdrew evidence of “Closing payment”", "The wrong file"]);
     assert_eq!(ada.send(&page, &withdraw, &[("reason", "The wrong file")]).await.location(), done.location());
     let page = ada.get(&path).await;
     says(&page, &["Withdrawn"]);

@@ -8,6 +8,7 @@ mod files;
 mod full;
 mod funding;
 mod histories;
+mod late_repeats;
 mod migration;
 mod papering;
 mod races;

@@ -75,7 +75,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
         &page,
         &[
             &format!("href=\"{}\">Closing payment</a>", deal.path()),
-            "Payment · Harbor purchase · changed by Maren Holt",
+            &format!("Payment · Harbor purchase · due {} · changed by Maren Holt", obligations::day(10).for_people()),
             "<span class=\"queue-amount\">$250,000.00 USD</span>",
         ],
     );
@@ -107,7 +107,7 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
 #[tokio::test]
 async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     let deal = due_in(-3).await;
-    let due = format!("due by {}", obligations::day(-3).for_people());
+    let due = format!("due {}", obligations::day(-3).for_people());
     let overdue = async |more: &str| {
         let page = deal.kim.get("/app").await;
         assert_eq!(lines(&page), ["Overdue"], "{more}: {}", text(&page));
@@ -149,6 +149,21 @@ async fn what_is_longest_overdue_comes_first_however_long_it_waits_for_its_next_
     let at = |title: &str| page.body.find(&format!(">{title}</a>")).expect("a line");
     let places = ["Long overdue", "Overdue for a month", "Closing payment"].map(at);
     assert!(places.is_sorted(), "{}", text(&page));
+}
+
+#[tokio::test]
+async fn what_is_due_or_ends_soon_comes_before_what_has_waited_longer() {
+    let deal = due_in(90).await;
+    let (org, maren) = (&deal.org, &deal.people[0]);
+    publish_due(org, maren, "Second deal", "Due in six days", 6).await;
+    let draft = org.ready_draft("Quay lease", |_| ()).await;
+    org.propose("publish_agreement", &draft).await;
+    publish_due(org, maren, "Third deal", "Due tomorrow", 1).await;
+    let page = deal.kim.get("/app").await;
+    let at = |title: &str| page.body.find(&format!(">{title}</a>")).unwrap_or_else(|| panic!("{title}: {}", page.body));
+    // A proposal is open for three days.
+    let places = ["Due tomorrow", "Publish “Quay lease”", "Due in six days", "Closing payment"].map(at);
+    assert!(places.is_sorted(), "{places:?}: {}", text(&page));
 }
 
 #[tokio::test]
