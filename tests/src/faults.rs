@@ -133,6 +133,8 @@ pub struct Traffic {
     pub read_units: f64,
     /// Write capacity units, as reported by the store.
     pub write_units: f64,
+    /// The items of the largest transaction.
+    pub transaction_items_max: usize,
 }
 
 impl Traffic {
@@ -146,6 +148,11 @@ impl Traffic {
     #[must_use]
     pub fn calls_of(&self, target: &str) -> u64 {
         self.calls.get(target).copied().unwrap_or_default()
+    }
+
+    fn count_items(&mut self, call: &Value) {
+        let items = call["TransactItems"].as_array().map_or(0, Vec::len);
+        self.transaction_items_max = self.transaction_items_max.max(items);
     }
 
     fn count(&mut self, target: &str, answer: &Value) {
@@ -272,6 +279,11 @@ impl Faults {
         Injection { state: Arc::clone(&self.state), index: state.rules.len() - 1 }
     }
 
+    /// Ends all faults.
+    pub fn end_all(&self) {
+        lock(&self.state).rules.iter_mut().for_each(|rule| rule.is_ended = true);
+    }
+
     /// The traffic since the last call.
     #[must_use]
     pub fn take_traffic(&self) -> Traffic {
@@ -323,6 +335,7 @@ impl Proxy {
     ) -> Result<Response<Full<Bytes>>, Broken> {
         let text = String::from_utf8_lossy(&body).into_owned();
         let call: Value = serde_json::from_str(&text).unwrap_or_default();
+        lock(&self.state).traffic.count_items(&call);
         let (fault, rule) = lock(&self.state).fault_for(&target, &text).unzip();
 
         let needles = rule.map(|rule| lock(&self.state).rules[rule].rule.needles.clone()).unwrap_or_default();

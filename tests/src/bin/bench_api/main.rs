@@ -1,5 +1,6 @@
 //! Measures API calls and lists of growing length: `make bench`; `FULL=1 make bench` adds 100,000 contacts, and
-//! `CONTACTS=1000000` measures this many only.
+//! `CONTACTS=1000000` measures this many only. Of lists whose rows no process keeps in memory, first ones are all that is
+//! measured: each of them passes over all rows.
 //!
 //! Times are reported, never judged, since machines are noisy. A wrong status, total or page ends the bench.
 #![allow(clippy::expect_used, clippy::panic, reason = "a wrong answer ends the bench there and then")]
@@ -21,11 +22,12 @@ use shared::domain::ids::WorkspaceId;
 use shared::limits;
 use shared::store::keys::Rows;
 use tests::client::Answer;
+use tests::figures::resident_mib;
 use tests::wait::eventually;
 use tests::{Needs, Org, Stack, spec};
 
 use measure::{ServiceLog, measure, measure_first};
-use report::{EightRow, ListRow, OperationRow, Report, Seeding};
+use report::{EightRow, FROM_A_FILE, ListRow, OVER_ALL_ROWS, OperationRow, Report, Seeding};
 use seed::Contacts;
 
 const CONTACTS: &str = "/api/v1/contacts";
@@ -56,25 +58,30 @@ async fn main() -> ExitCode {
         let org = Org::on(Arc::clone(&stack)).await;
         let contacts = Contacts::seed(&org, size).await;
         report.seedings.push(Seeding { contacts: size, seconds: contacts.seconds });
-        eprintln!("Measuring a ledger of {size} rows");
-        operations.extend(ledger_of(&stack, size).await);
-        // A list reads what was written shortly before once more: most lists are of records that rest.
-        tokio::time::sleep(limits::LOG_WINDOW + Duration::from_secs(1)).await;
-        eprintln!("Measuring lists of {size} contacts");
-        let ours = lists_of(&org, &contacts).await;
-        let calls_per_s = first_pages_of_eight(&org, size).await;
-        let postgresql = postgresql::measure(size);
-        report.of_eight.push(EightRow {
-            contacts: size,
-            calls_per_s,
-            postgresql: postgresql.as_ref().map(|figures| figures.calls_per_s_of_eight),
-        });
-        lists.extend(ours.into_iter().map(|row| row.beside(postgresql.as_ref())));
+        if are_kept(&org, size).await {
+            eprintln!("Measuring a ledger of {size} rows");
+            operations.extend(ledger_of(&stack, size).await);
+            // A list reads what was written shortly before once more: most lists are of records that rest.
+            tokio::time::sleep(limits::LOG_WINDOW + Duration::from_secs(1)).await;
+            eprintln!("Measuring lists of {size} contacts");
+            let ours = lists_of(&org, &contacts).await;
+            let calls_per_s = first_pages_of_eight(&org, size).await;
+            let postgresql = postgresql::measure(size);
+            report.of_eight.push(EightRow {
+                contacts: size,
+                calls_per_s,
+                postgresql: postgresql.as_ref().map(|figures| figures.calls_per_s_of_eight),
+            });
+            lists.extend(ours.into_iter().map(|row| row.beside(postgresql.as_ref())));
+        } else {
+            eprintln!("The rows of {size} contacts are not kept: only first lists are measured");
+        }
         if size > limits::FIRST_ROWS_MAX {
             eprintln!("Measuring first lists of {size} contacts");
             report.lists.extend(first_lists_of(&org, &contacts).await);
         }
     }
+    report.resident_mib = resident_mib();
 
     let log = ServiceLog::read(stack.log_file(), lists.iter().map(|list| &list.calls).next_back()).await;
     report.operations.extend(operations.into_iter().map(|row| row.with_figures(&log)));
@@ -225,29 +232,52 @@ async fn first_pages_of_eight(org: &Org, contacts: usize) -> f64 {
     f64::from(TOGETHER) / began.elapsed().as_secs_f64()
 }
 
+/// Whether a process keeps the rows of a list. It stores long ones, unless they take more memory than it may use.
+async fn are_kept(org: &Org, contacts: usize) -> bool {
+    if contacts < limits::STORED_ROWS_MIN {
+        return true;
+    }
+    is_page(&org.get(CONTACTS).query("limit", seed::PAGE).send().await, contacts, seed::PAGE);
+    are_stored(org).await
+}
+
+/// Waits for as long as it may take after an answer to store the rows of its list.
+async fn are_stored(org: &Org) -> bool {
+    let stored = eventually("stored rows", async || org.stored_rows(Rows::Contacts).await);
+    tokio::time::timeout(limits::ROWS_FILE_WRITE_TIMEOUT + Duration::from_secs(2), stored).await.is_ok()
+}
+
 /// First lists of instances that were just started: over all rows, and from a file with them.
 async fn first_lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Figures>> {
-    org.a_day_passes_for_lists_of(Rows::Contacts).await;
-    let (length, table) = (contacts.ids.len(), org.stack().table());
-    let list = |instance: &Stack| org.at(instance).get(CONTACTS).query("limit", seed::PAGE);
-    let from = limits::STORED_ROWS_MIN.min(length);
+    let length = contacts.ids.len();
     let mut rows = Vec::new();
-    // Of long lists there is a file already.
-    let over_all = (length < limits::STORED_ROWS_MIN).then_some(("first, over all rows", usize::MAX));
-    for (name, rows_min) in over_all.into_iter().chain([("first, from a file", from)]) {
-        if rows_min == from {
-            let stores = org.stack().instance_on(table, from);
-            list(&stores).send().await.ok(200);
-            eventually("stored rows", async || org.stored_rows(Rows::Contacts).await).await;
+    // Of long lists there is a file already, unless their rows take too much memory.
+    if org.stored_rows(Rows::Contacts).await.is_none() {
+        rows.push(first_list_of(org, length, OVER_ALL_ROWS, usize::MAX).await);
+        let from = limits::STORED_ROWS_MIN.min(length);
+        let stores = org.stack().instance_on(org.stack().table(), from);
+        org.at(&stores).get(CONTACTS).query("limit", seed::PAGE).send().await.ok(200);
+        if !are_stored(org).await {
+            return rows;
         }
-        let instances: Vec<Arc<Stack>> = (0..FIRST_LISTS).map(|_| org.stack().instance_on(table, rows_min)).collect();
-        let calls = instances.iter().map(|instance| (org.at(instance).get("/api/v1/me"), list(instance)));
-        let calls = measure_first("list_contacts", calls, |answer| is_page(answer, length, seed::PAGE)).await;
-        let log = ServiceLog::of_instances(instances.iter().map(|instance| instance.log_file()), &calls).await;
-        let case = seed::ListCase { name, offset: 0, needle: None };
-        rows.push(ListRow::new(length, &case, length, calls).with_figures(&log));
     }
+    // Entries that are older than a file are not read.
+    org.a_day_passes_for_lists_of(Rows::Contacts).await;
+    rows.push(first_list_of(org, length, FROM_A_FILE, usize::MAX).await);
     rows
+}
+
+async fn first_list_of(org: &Org, length: usize, name: &'static str, rows_min: usize) -> ListRow<measure::Figures> {
+    let table = org.stack().table();
+    // Each keeps its rows until all have answered.
+    let count = if length > limits::STORED_ROWS_MIN * 10 { 2 } else { FIRST_LISTS };
+    let instances: Vec<Arc<Stack>> = (0..count).map(|_| org.stack().instance_on(table, rows_min)).collect();
+    let list = |instance: &Stack| org.at(instance).get(CONTACTS).query("limit", seed::PAGE);
+    let calls = instances.iter().map(|instance| (org.at(instance).get("/api/v1/me"), list(instance)));
+    let calls = measure_first("list_contacts", calls, |answer| is_page(answer, length, seed::PAGE)).await;
+    let log = ServiceLog::of_instances(instances.iter().map(|instance| instance.log_file()), &calls).await;
+    let case = seed::ListCase { name, offset: 0, needle: None };
+    ListRow::new(length, &case, length, calls).with_figures(&log)
 }
 
 /// Pages of a ledger that is nearly all payments: from both ends, by filter and by needle.

@@ -77,6 +77,8 @@ pub struct Figures {
     pub read_units: f64,
     pub write_units: f64,
     pub round_trips: f64,
+    /// Round trips that are under way together count once.
+    pub waits: f64,
 }
 
 pub struct ServiceLog(HashMap<String, Value>);
@@ -110,6 +112,7 @@ impl Calls {
             read_units: 0.0,
             write_units: 0.0,
             round_trips: 0.0,
+            waits: 0.0,
         };
         for request_id in &self.request_ids {
             let line = log.0.get(request_id).unwrap_or_else(|| panic!("no log line for {request_id}"));
@@ -118,6 +121,7 @@ impl Calls {
             figures.read_units = figures.read_units.max(figure("read_units"));
             figures.write_units = figures.write_units.max(figure("write_units"));
             figures.round_trips = figures.round_trips.max(figure("round_trips"));
+            figures.waits = figures.waits.max(figure("waits"));
         }
         figures
     }

@@ -89,6 +89,11 @@ pub struct Expected {
     pub ids: Vec<String>,
 }
 
+pub const FIRST_PAGE: &str = "first page";
+pub const LAST_PAGE: &str = "last page";
+pub const FEW_HITS: &str = "needle, 1 % hits";
+pub const NO_HITS: &str = "needle, no hits";
+
 pub struct ListCase {
     pub name: &'static str,
     pub offset: usize,
@@ -98,11 +103,11 @@ pub struct ListCase {
 pub fn list_cases(length: usize) -> [ListCase; 5] {
     let needle = |name, needle| ListCase { name, offset: 0, needle: Some(needle) };
     [
-        ListCase { name: "first page", offset: 0, needle: None },
-        ListCase { name: "last page", offset: length - PAGE, needle: None },
-        needle("needle, 1 % hits", IN_ONE_PERCENT),
+        ListCase { name: FIRST_PAGE, offset: 0, needle: None },
+        ListCase { name: LAST_PAGE, offset: length - PAGE, needle: None },
+        needle(FEW_HITS, IN_ONE_PERCENT),
         needle("needle, 30 % hits", IN_THIRTY_PERCENT),
-        needle("needle, no hits", IN_NONE),
+        needle(NO_HITS, IN_NONE),
     ]
 }
 

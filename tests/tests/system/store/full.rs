@@ -1,5 +1,7 @@
 //! A papering agreement at every limit: the rest of a full transaction follows, and nothing gets stuck.
 
+use std::sync::Arc;
+
 use futures_util::stream::{StreamExt, iter};
 use serde_json::{Value, json};
 use shared::domain::agreement::gate::{Countdown, GateRule};
@@ -12,10 +14,13 @@ use tests::app::Person;
 use tests::clockwork::Clockwork;
 use tests::drafts::{self, Coming, Drafted};
 use tests::funding::{Estate, PAPER, funding_path, item_path};
-use tests::{Needs, Org, eventually, obligations};
+use tests::{Faults, Needs, Org, Stack, eventually, obligations};
 
 struct Full {
+    // Dropped before the proxy, and that before its table.
     org: Org,
+    faults: Faults,
+    _quiet: Arc<Stack>,
     maren: Person,
     estate: Estate,
     id: String,
@@ -23,7 +28,9 @@ struct Full {
 
 impl Full {
     async fn with_countdown_to(at: Timestamp) -> Self {
-        let org = Org::with(Needs::OWN.without_background()).await;
+        let quiet = Stack::with(Needs::OWN.without_background());
+        let faults = Faults::before(&quiet.table().endpoint);
+        let org = Org::on(quiet.through(&faults)).await;
         let (maren, estate) = (org.member("Maren").await, org.estate("Harbor").await);
         let mut items = Vec::new();
         for n in 0..limits::PAPERED_ITEMS_MAX {
@@ -45,7 +52,8 @@ impl Full {
                 *draft = obligations::with_promises(&more, promises);
             })
             .await;
-        Self { org, maren, estate, id: drafted.id() }
+        drop(faults.take_traffic());
+        Self { org, faults, _quiet: quiet, maren, estate, id: drafted.id() }
     }
 
     fn id(&self) -> AgreementId {
@@ -70,6 +78,12 @@ impl Full {
     async fn assert_lifecycle(&self, lifecycle: &str) {
         let agreement = self.org.get(format!("/api/v1/agreements/{}", self.id)).send().await.ok(200);
         assert_eq!(agreement["lifecycle"], lifecycle);
+    }
+
+    /// Since the last time, and at most as many as a transaction takes.
+    fn assert_largest_transaction(&self, items: usize) {
+        assert_eq!(self.faults.take_traffic().transaction_items_max, items, "items of the largest transaction");
+        assert!(items <= limits::TRANSACTION_ITEMS_MAX);
     }
 
     async fn items_in(&self, phase: &str) -> u64 {
@@ -112,7 +126,11 @@ async fn the_largest_papering_is_made() {
         ids.push(item["id"].clone());
     }
     assert_eq!(ids.len(), limits::PAPERED_ITEMS_MAX);
-    let draft = org.post(PAPER, &json!({"item_ids": ids})).key("all").send().await.ok(201);
+    let faults = Faults::before(&org.stack().table().endpoint);
+    let through = org.stack().through(&faults);
+    let draft = org.at(&through).post(PAPER, &json!({"item_ids": ids})).key("all").send().await.ok(201);
+    let items = faults.take_traffic().transaction_items_max;
+    assert_eq!(items, 96, "items of the largest transaction, at most {}", limits::TRANSACTION_ITEMS_MAX);
     assert_eq!(draft["participants"].as_array().map(Vec::len), Some(limits::AGREEMENT_PARTICIPANTS_MAX));
     let path = format!("/api/v1/workspaces/{}", estate.workspace["id"].as_str().expect("an id"));
     let workspace = org.get(path).send().await.ok(200);
@@ -124,6 +142,7 @@ async fn the_largest_agreement_is_published() {
     let full = Full::with_countdown_to(obligations::days_ago(1)).await;
     full.decide(ProposalAction::PublishAgreement).await;
     full.assert_lifecycle("active").await;
+    full.assert_largest_transaction(99);
     full.follow_up("ENDING").await;
     assert_eq!((full.items_in("in_progress").await, full.items_in("papered").await), (ITEMS, 0));
     assert_eq!(full.obligations_in("open").await, PROMISES);
@@ -136,6 +155,7 @@ async fn the_largest_agreement_is_cancelled_when_its_countdown_has_passed() {
     assert_eq!(full.items_in("in_progress").await, ITEMS);
     drafts::make_due(&full.org, &full.id, Coming::Countdown).await;
     full.decide(ProposalAction::CancelAgreement).await;
+    full.assert_largest_transaction(97);
     full.assert_all_is_freed("cancelled").await;
 }
 
@@ -147,5 +167,6 @@ async fn the_largest_agreement_expires_with_its_countdown() {
     drafts::make_due(&full.org, &full.id, Coming::Expiry).await;
     let report = Clockwork::of(&full.org).tick().await;
     assert_eq!((report.advanced, report.failed), (1, 0), "{report:?}");
+    full.assert_largest_transaction(95);
     full.assert_all_is_freed("expired").await;
 }
