@@ -426,7 +426,10 @@ async fn a_document_of_the_senders_bank_is_on_file_and_proves_nothing() {
     let done = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     says(
         &receipt(&ada, &done).await,
-        &["You handed in a document from the bank for “Closing payment”, $250,000.00 USD", "It proves nothing about the arrival."],
+        &[
+            "You handed in a document from the bank for “Closing payment”, $250,000.00 USD",
+            "It proves nothing about the arrival.",
+        ],
     );
     let again = send(&ada, &page, &action, &typed, Some(("Wire confirmation.pdf", &file))).await;
     assert_eq!((again.status, again.location()), (303, done.location()));

@@ -399,7 +399,10 @@ async fn nothing_begins_until_each_party_is_clear() {
     let before = desk.org.state().await;
     let bo = [("display_name.first", "Bo"), ("kind.first", "person")];
     for (fields, says) in [
-        (&[("display_name.first", "Ada"), ("kind.first", "person")][..], "The name is that of 2 contacts: enter the email address"),
+        (
+            &[("display_name.first", "Ada"), ("kind.first", "person")][..],
+            "The name is that of 2 contacts: enter the email address",
+        ),
         (&[("email.first", "bo@quay.example"), ("kind.first", "person")], "The name is required"),
         (&[bo[0], ("kind.first", "ship")], "The kind must be"),
         (&[bo[0], bo[1], ("email.first", "bo@quay")], "The email address"),
