@@ -260,7 +260,9 @@ async fn phase(lasts: Duration, on: On, trouble: Trouble) -> Phase {
         delays.extend(arrivals.iter().map(delay));
     }
     delays.sort_unstable();
-    seen.iter_mut().for_each(|seen| seen.times.sort_unstable());
+    for seen in &mut seen {
+        seen.times.sort_unstable();
+    }
     let mut times: Vec<Duration> = seen.iter().flat_map(|seen| seen.times.iter().copied()).collect();
     times.sort_unstable();
     Phase {
