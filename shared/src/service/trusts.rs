@@ -122,7 +122,7 @@ async fn find_named(scope: &Scope, people: &[NamedPerson]) -> Result<Parties, Er
     Parties::find(scope, &people.iter().map(choice).collect()).await
 }
 
-fn keys<'a>(people: &'a [NamedPerson], is_so: fn(&NamedPerson) -> bool) -> impl Iterator<Item = &'a str> {
+fn keys(people: &[NamedPerson], is_so: fn(&NamedPerson) -> bool) -> impl Iterator<Item = &str> {
     people.iter().filter(move |person| is_so(person)).map(|person| person.key.as_str())
 }
 
