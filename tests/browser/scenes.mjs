@@ -771,7 +771,7 @@ export const SCENES = [
   { name: 'Agreement, empty draft', path: ({ lease }) => agreement(lease), says: 'No steps yet.' },
   { name: 'New agreement, which workspace', path: '/app/agreements/new/workspace', says: 'Which deal or matter does it belong to?' },
   { name: 'New agreement, no workspace', as: 'colleague', path: '/app/agreements/new/workspace', says: 'An agreement can also begin in a new workspace' },
-  { name: 'New agreement with its workspace and parties', path: '/app/agreements/new?template=safe', says: ['Company (issuer)', 'Any other name adds a contact'] },
+  { name: 'New agreement with its workspace and parties', path: '/app/agreements/new?template=safe', says: ['Company (issuer)', 'any other name creates one'] },
   { name: 'New agreement, templates', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}`, says: ['Two-party signature', 'SAFE', 'Engagement letter', 'Notice period', 'Blank agreement'] },
   { name: 'New agreement, form', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=safe`, says: ['Company (issuer)', 'Choose later, or name them below'] },
   { name: 'New agreement, refused', path: ({ quay }) => `/app/agreements/new?workspace=${quay.id}&template=two-party-signature`, act: press('Create draft'), status: 422, has: '#name[aria-invalid=true]' },

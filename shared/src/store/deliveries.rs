@@ -129,7 +129,11 @@ impl Store {
         after: &Delivery,
     ) -> Result<bool, StoreError> {
         let mut changes = next_state(org, before, after)?;
-        if let [Change::Replace(delivered, version), Change::Delete(due)] = &mut changes[..] {
+        let was_due = before.due_at().is_some() && !before.is_quarantined;
+        if let [Change::Replace(delivered, version), Change::Delete(due)] = &mut changes[..]
+            && was_due
+            && after.state() == DeliveryState::Delivered
+        {
             let is_written = self.put(std::mem::take(delivered), PutIf::Version(*version)).await?;
             if is_written {
                 let _ = self.delete(due.clone()).await;

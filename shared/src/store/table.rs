@@ -287,7 +287,8 @@ impl Store {
         range.ok_or_else(|| StoreError::Failed("UpdateItem: no number came back".to_owned()))
     }
 
-    /// Makes all changes or none, and logs the rows that they write. The SDK's retries repeat the call's request token: a lost response has one effect.
+    /// Makes all changes or none, and logs the rows that they write. The SDK's retries repeat the call's request token: a
+    /// lost response has one effect.
     pub(super) async fn transact(&self, changes: Vec<Change>) -> Result<TransactionOutcome, StoreError> {
         let changes = logged(changes, Timestamp::now(), |list| self.snapshots.spread().has(list));
         let lists: Vec<Option<List>> = changes.iter().map(Change::list).collect();

@@ -115,13 +115,13 @@ pub fn awaited(gate: &Gate, agreement: &Agreement, of: Named<'_>) -> String {
     let payment = of.payments.iter().find(|payment| Some(payment.id()) == gate.rule.movement());
     let of_payment = payment.and_then(|payment| {
         let named = named_payment(gate.rule.movement(), of.payments);
-        of_payment(gate, agreement, Some(payment.state()), named.as_deref().unwrap_or("the payment"))
+        seen_to(gate, agreement, Some(payment.state()), named.as_deref().unwrap_or("the payment"))
     });
     let waited_for = || agreement.unmet_by(gate).into_iter().collect::<Vec<ParticipantId>>();
     of_payment.unwrap_or_else(|| waiting_on(gate, agreement, &waited_for(), of))
 }
 
-fn of_payment(gate: &Gate, agreement: &Agreement, state: Option<MovementState>, named: &str) -> Option<String> {
+fn seen_to(gate: &Gate, agreement: &Agreement, state: Option<MovementState>, named: &str) -> Option<String> {
     let act = PaymentAct::of(gate, agreement, state).map(|act| act.awaited(named));
     act.or_else(|| payment_of_others(gate, state?, named))
 }
@@ -249,7 +249,7 @@ fn wait_of(mut waiting: Vec<&Gate>, agreement: &Agreement, context: WaitContext<
             let waited_for: Vec<ParticipantId> = agreement.unmet_by(first).into_iter().collect();
             let named = named_payment(first.rule.movement(), context.named);
             let named = named.as_deref().unwrap_or("the payment");
-            let of_payment = of_payment(first, agreement, context.state_of(first), named);
+            let of_payment = seen_to(first, agreement, context.state_of(first), named);
             of_payment.unwrap_or_else(|| waiting_on(first, agreement, &waited_for, of))
         }
     };

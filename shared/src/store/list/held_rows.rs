@@ -237,22 +237,22 @@ impl HeldRows {
 
     fn move_together(&mut self) {
         let mut moved = Self { gone: std::mem::take(&mut self.gone), ..Self::default() };
-        moved.take_all(self);
+        for slot in &self.order {
+            moved.take(self, *slot);
+        }
         *self = moved;
     }
 
-    /// Takes the rows that others have.
-    pub(super) fn take_all(&mut self, others: &Self) {
-        for slot in &others.order {
-            let Slot { id, version, text, attributes } = &others.slots[*slot];
-            let (text, attributes) = (others.texts[text.clone()].to_owned(), &others.attributes[attributes.clone()]);
-            self.apply(*id, *version, Some(&OwnedRow { text, attributes: attributes.to_vec() }));
-        }
+    /// Takes a row that others have.
+    pub(super) fn take(&mut self, others: &Self, slot: usize) {
+        let Slot { id, version, text, attributes } = &others.slots[slot];
+        let (text, attributes) = (others.texts[text.clone()].to_owned(), &others.attributes[attributes.clone()]);
+        self.apply(*id, *version, Some(&OwnedRow { text, attributes: attributes.to_vec() }));
     }
 
-    /// The id of the first row.
-    pub(super) fn first(&self) -> Option<Uuid> {
-        self.order.first().map(|slot| self.slots[*slot].id)
+    /// The ids of the rows, in order, with their slots.
+    pub(super) fn ids(&self) -> impl Iterator<Item = (Uuid, usize)> {
+        self.order.iter().map(|slot| (self.slots[*slot].id, *slot))
     }
 }
 

@@ -6,8 +6,13 @@
 //! transaction logged, and a late repeat puts an entry without rows into each of these logs before it answers: whoever
 //! finds it reads the log from the stamp of the write.
 //!
+//! An act that finds its effect there without such an item, such as a part of a form that is sent again, is not covered:
+//! lists have it within a minute, as what nobody acknowledged ([`LATE_WRITES_INTERVAL`](limits::LATE_WRITES_INTERVAL)).
+//!
 //! Decision: the rows themselves aren't logged again. An old row with a new stamp could bring back a record that was
 //! deleted meanwhile, in the memory of one who passed over the rows after the deletion.
+
+use std::collections::HashSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
@@ -19,8 +24,8 @@ use super::spread::List;
 use crate::domain::time::Timestamp;
 use crate::limits;
 use crate::store::change::Change;
-use crate::store::item::{Item, STAMP, number};
-use crate::store::keys::{self, DROP_AT, Key};
+use crate::store::item::{Item, STAMP, number, text};
+use crate::store::keys::{self, DROP_AT, Key, SORT};
 use crate::store::table::PutIf;
 use crate::store::{Store, StoreError};
 
@@ -47,7 +52,7 @@ pub(super) fn note<'a>(changes: &mut [Change], stamp: i64, lists: impl Iterator<
 /// anyway, or so old that every list has read it since.
 pub(super) fn entries(answered: &Item, now: i64) -> Vec<Item> {
     let Some(stamp) = number::<i64>(answered, STAMP) else { return Vec::new() };
-    // By two clocks, each of which may be wrong.
+    // By two clocks, each of which may be wrong; `now` is when the call began.
     let is_late = now - stamp > ms(limits::COMMIT_MAX) - 2 * ms(limits::CLOCK_SKEW_MAX);
     if !is_late || now - stamp > ms(limits::LATE_WRITES_WINDOW) {
         return Vec::new();
@@ -65,6 +70,15 @@ pub(super) fn entries(answered: &Item, now: i64) -> Vec<Item> {
 /// How far back the log is to be read, by what a reading found.
 pub(super) fn read_from<'a>(entries: impl IntoIterator<Item = &'a Item>) -> Option<i64> {
     entries.into_iter().filter_map(|entry| number(entry, READ_FROM)).min()
+}
+
+/// What names the entry of a late write. None for any other.
+pub(super) fn name(entry: &Item) -> Option<&str> {
+    number::<i64>(entry, READ_FROM).and_then(|_| text(entry, SORT))
+}
+
+pub(super) fn entries_in(entries: &[Item]) -> HashSet<String> {
+    entries.iter().filter_map(name).map(ToOwned::to_owned).collect()
 }
 
 impl Store {

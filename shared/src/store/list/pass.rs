@@ -158,10 +158,18 @@ impl Pass {
         if unreadable > 0 {
             return Err(StoreError::Unreadable(format!("{unreadable} rows without an id or a version")));
         }
-        read.sort_by_key(HeldRows::first);
-        let mut read = read.into_iter();
-        let mut rows = read.next().unwrap_or_default();
-        read.for_each(|others| rows.take_all(&others));
+        if read.len() <= 1 {
+            return Ok(read.pop().unwrap_or_default());
+        }
+        // Side by side ranges come in any order, and those of own rows and of parts have ids of all times.
+        let of_response =
+            |(at, rows): (usize, &HeldRows)| rows.ids().map(move |(id, slot)| (id, at, slot)).collect::<Vec<_>>();
+        let mut all: Vec<(Uuid, usize, usize)> = read.iter().enumerate().flat_map(of_response).collect();
+        all.sort_unstable();
+        let mut rows = HeldRows::default();
+        for (_, at, slot) in all {
+            rows.take(&read[at], slot);
+        }
         Ok(rows)
     }
 }

@@ -3,7 +3,8 @@
 //! Every list must have what was acknowledged before it began, and no reader may see a record go back. Readers store their
 //! rows at any moment and forget them, and begin from any file that was stored, or pass over the rows in any order. Files
 //! may be lost or damaged, and entries expire. At some moment a writer spreads the list, and the others get to know at
-//! any later one, readers by the marks. What took effect late and was answered as failed, a repeat may acknowledge. Writers, stamps, entries, rows, their columns and windows are those of the
+//! any later one, readers by the marks. What took effect late and was answered as failed, a repeat may acknowledge.
+//! Writers, stamps, entries, rows, their columns and windows are those of the
 //! product; the table, time and defects are made up.
 
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@
 //! because a list that is answered side by side may still apply an older entry. The stamps of a record rise, so a
 //! reading that includes an older entry also includes the deletion.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use futures_util::future::try_join_all;
@@ -32,26 +32,34 @@ use crate::store::{OrgStore, StoreError};
 pub(super) struct Snapshot {
     rows: RwLock<HeldRows>,
     readings: Mutex<Readings>,
+    /// The entries of late writes that these rows have, so that an instance reads far back once for each.
+    late: Mutex<HashSet<String>>,
     /// When the pass began that these rows come from.
     pub passed_at: i64,
 }
 
 impl Snapshot {
     pub(super) fn new(rows: HeldRows, readings: Readings, passed_at: i64) -> Self {
-        Self { rows: RwLock::new(rows), readings: Mutex::new(readings), passed_at }
+        Self { rows: RwLock::new(rows), readings: Mutex::new(readings), late: Mutex::default(), passed_at }
     }
 
     pub(super) fn readings(&self) -> Readings {
         *self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn known_late(&self) -> HashSet<String> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Takes what a reading of the log found.
-    pub(super) fn apply(&self, written: &[Written], readings: Readings) {
+    pub(super) fn apply(&self, Logged { written, late }: Logged, readings: Readings) {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
-        for Written { id, version, row } in written {
+        for Written { id, version, row } in &written {
             rows.apply(*id, *version, row.as_ref());
         }
         drop(rows);
+        // Entries that the next reading no longer finds need not be known.
+        *self.late.lock().unwrap_or_else(PoisonError::into_inner) = late;
         *self.readings.lock().unwrap_or_else(PoisonError::into_inner) = readings;
     }
 
@@ -230,8 +238,8 @@ impl OrgStore {
             let snapshot = snapshot.clone();
             drop(held);
             let before = snapshot.readings();
-            let written = self.logged_since(kind, before.from(now)).await?;
-            snapshot.apply(&written, before.after(now));
+            let logged = self.logged_since(kind, before.from(now), &snapshot.known_late()).await?;
+            snapshot.apply(logged, before.after(now));
             return Ok(snapshot);
         }
         let Found { snapshot, is_to_be_stored } = Box::pin(self.first_rows(kind, now)).await?;
@@ -262,22 +270,30 @@ impl OrgStore {
         let snapshot = Snapshot::new(rows, Readings::begin(now), now);
         if is_spread {
             let readings = snapshot.readings();
-            snapshot.apply(&self.logged_since(kind, readings.from(now)).await?, readings);
+            snapshot.apply(self.logged_since(kind, readings.from(now), &HashSet::new()).await?, readings);
         }
         Ok(Found { snapshot, is_to_be_stored })
     }
 
-    /// What the log says from a stamp on, or from an earlier one of a write that was acknowledged late.
-    pub(super) async fn logged_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Written>, StoreError> {
+    /// What the log says from a stamp on, or from an earlier one of a write that was acknowledged late, unless the reader
+    /// knows of that.
+    pub(super) async fn logged_since(
+        &self,
+        kind: Rows,
+        stamp_ms: i64,
+        known_late: &HashSet<String>,
+    ) -> Result<Logged, StoreError> {
         let mut entries = self.entries_since(kind, stamp_ms).await?;
-        if let Some(earlier) = late::read_from(&entries).filter(|stamp| *stamp < stamp_ms) {
+        let late = late::entries_in(&entries);
+        let unknown = entries.iter().filter(|entry| late::name(entry).is_some_and(|name| !known_late.contains(name)));
+        if let Some(earlier) = late::read_from(unknown).filter(|stamp| *stamp < stamp_ms) {
             entries = self.entries_since(kind, earlier).await?;
         }
         let mut written = Vec::new();
         for entry in &entries {
             written.extend(log::read(entry)?);
         }
-        Ok(written)
+        Ok(Logged { written, late })
     }
 
     async fn entries_since(&self, kind: Rows, stamp_ms: i64) -> Result<Vec<Item>, StoreError> {
@@ -298,6 +314,14 @@ impl OrgStore {
         found.extend(of_all_parts.into_iter().flatten());
         Ok(found)
     }
+}
+
+/// What a reading of the log found.
+#[derive(Debug)]
+pub(super) struct Logged {
+    pub written: Vec<Written>,
+    /// The entries of late writes among it.
+    pub late: HashSet<String>,
 }
 
 pub(super) fn ms(duration: std::time::Duration) -> i64 {

@@ -15,6 +15,7 @@
 //!   pointer finds its file. The bucket's rule removes files when no one uses them anymore.
 //! - Decision: its name also has the table's identity. A restored table may have a pointer whose rows it lacks.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -178,19 +179,20 @@ impl OrgStore {
         let Some(pointer) = pointer.filter(|pointer| is_fresh(pointer.passed_at, now)) else { return Ok(None) };
         let (readings, path) = (Readings::begin(pointer.as_of), pointer.path(&folder));
         let file = files.files.get(&path, &pointer.content);
-        let (file, written) = tokio::join!(
+        let nothing_known = HashSet::new();
+        let (file, logged) = tokio::join!(
             tokio::time::timeout(limits::ROWS_FILE_READ_TIMEOUT, file),
-            self.logged_since(kind, readings.from(now))
+            self.logged_since(kind, readings.from(now), &nothing_known)
         );
         let file = file.map_err(|_| "the file store did not answer in time".to_owned())?;
         let rows = unpacked(&file?, self.store.snapshots.bytes_max()).ok_or("the file has no rows")?;
-        let written = written.map_err(|error| error.to_string())?;
+        let logged = logged.map_err(|error| error.to_string())?;
         let after = readings.after(now);
         // A file counts only if it is of a later moment than the pointer's.
         let is_later = after.late_writes_at > pointer.as_of;
-        let is_to_be_stored = is_later && written.len() > rows.count() / limits::STORED_ROWS_LOG_PART;
+        let is_to_be_stored = is_later && logged.written.len() > rows.count() / limits::STORED_ROWS_LOG_PART;
         let snapshot = Snapshot::new(rows, readings, pointer.passed_at);
-        snapshot.apply(&written, after);
+        snapshot.apply(logged, after);
         Ok(Some(Found { snapshot, is_to_be_stored }))
     }
 }

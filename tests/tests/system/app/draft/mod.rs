@@ -348,7 +348,7 @@ async fn an_agreement_begins_with_its_workspace_and_parties_in_one_press() {
         "It keeps the people and agreements of a deal together.",
         "Company (issuer)",
         "value=\"Ada\"",
-        "Any other name adds a contact",
+        "any other name creates one",
     ] {
         assert!(unescaped(&form.body).contains(says), "{says}: {}", form.body);
     }
