@@ -537,12 +537,12 @@ impl ChangeRow {
         let is_payment = |id: &Uuid| names.object(*id).is_some_and(|(kind, _)| kind == ObjectKind::Payment);
         let of_payment = objects.first().is_some_and(|(_, id)| is_payment(id));
         let said = text::sentence(&caller_of(row, names), &names.did(row));
-        let named = |said: &str| {
+        let with_name = |said: &str| {
             let (before, after) = said.split_once("the payment “")?;
             Some((before.to_owned(), after.split_once('”')?.1.to_owned()))
         };
         let unnamed = |said: &str| said.split_once("a payment").map(|(said, rest)| (said.to_owned(), rest.to_owned()));
-        let around = if of_payment { unnamed(&said).or_else(|| named(&said)) } else { None };
+        let around = if of_payment { unnamed(&said).or_else(|| with_name(&said)) } else { None };
         let (said, rest) = around.map_or((said, None), |(said, rest)| (said, Some(rest)));
         let object = objects.into_iter().find_map(|(_, id)| Object::new(id, names, is_admin));
         Self { said, object, rest, at: row.at.into(), times: 1 }

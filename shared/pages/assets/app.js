@@ -128,7 +128,7 @@
       if (!event.isPrimary || event.button !== 0) return;
       svg.setPointerCapture(event.pointerId);
       add(event, 'M');
-      // A dot is a line to where it began: else nothing shows.
+      // A dot is a line to where it began.
       set(`${value.value}L${last.join(' ')}`);
     });
     svg.addEventListener('pointermove', (event) => {
@@ -183,7 +183,7 @@
       ...rowsOf('Page', document.querySelectorAll('.rail a')),
       ...rowsOf('Act', acts.content.children),
     ];
-    let [found, active, isChosen, timer, request] = [[], '', false, 0, null];
+    let [found, active, timer, request] = [[], '', 0, null];
     const go = (url) => {
       dialog.close();
       location.assign(url);
@@ -213,7 +213,7 @@
         return option;
       }));
       count.textContent = rows.length === 1 ? '1 result' : `${rows.length} results`;
-      mark(isChosen && rows.some(({ url }) => url === active) ? active : rows[0].url);
+      mark(rows.slice(0, -1).some(({ url }) => url === active) ? active : rows[0].url);
     };
     const search = async (text) => {
       request = new AbortController();
@@ -227,7 +227,7 @@
     field.addEventListener('input', () => {
       clearTimeout(timer);
       request?.abort();
-      [found, active, isChosen] = [[], '', false];
+      [found, active] = [[], ''];
       draw();
       const text = field.value.trim();
       if (text) timer = setTimeout(search, WAIT_MS, text);
@@ -239,7 +239,6 @@
       event.preventDefault();
       const options = [...list.children];
       const at = options.findIndex(({ dataset }) => dataset.url === active) + step;
-      isChosen ||= Boolean(step);
       if (step) mark(options.at(at % options.length).dataset.url);
     });
     dialog.addEventListener('click', ({ target }) => {

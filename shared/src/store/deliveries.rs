@@ -10,7 +10,7 @@ use super::change::{Change, Changes, Update};
 use super::failure::TransactionOutcome;
 use super::item::{Item, VERSION, from_item, from_versioned_item, number, text, to_item, to_versioned_item};
 use super::keys::{self, DROP_AT, PARTITION, SORT};
-use super::query::{Query, QueryPage};
+use super::query::{Query, QueryPage, after};
 use super::table::PutIf;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::domain::call_context::CallContext;
@@ -448,10 +448,6 @@ pub(crate) fn first_id_at(at: Timestamp) -> Uuid {
 fn moment_of(id: Uuid) -> Option<Timestamp> {
     let ms = i64::try_from(id.as_u128() >> 80).ok()?;
     Timestamp::from_unix_ms(ms).ok()
-}
-
-pub(super) fn after(id: Uuid) -> Uuid {
-    Uuid::from_u128(id.as_u128().saturating_add(1))
 }
 
 fn before_id(id: Uuid) -> Uuid {

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::change::{Change, Changes, Update};
-use super::deliveries::after;
 use super::item::{Item, from_item, from_versioned_item, to_versioned_item};
 use super::keys::{self, Due, Key};
-use super::query::{Query, QueryPage};
+use super::query::{Query, QueryPage, after};
 use super::record_kind::{Place, RecordKind};
 use super::{OrgStore, Store, StoreError, Versioned, organizations};
 use crate::domain::call_context::CallContext;

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity, Select};
+use uuid::Uuid;
 
 use super::item::Item;
 use super::keys::{PARTITION, SORT};
@@ -83,6 +84,11 @@ impl<'a> Query<'a> {
     pub(super) fn limit(self, limit: i32) -> Self {
         Self { limit: Some(limit), ..self }
     }
+}
+
+/// The id that follows one.
+pub(super) fn after(id: Uuid) -> Uuid {
+    Uuid::from_u128(id.as_u128().saturating_add(1))
 }
 
 impl Store {

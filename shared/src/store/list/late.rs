@@ -19,34 +19,16 @@ use futures_util::future::try_join_all;
 use uuid::Uuid;
 
 use super::log;
-use super::snapshots::ms;
-use super::spread::List;
+use super::ms;
 use crate::domain::time::Timestamp;
 use crate::limits;
-use crate::store::change::Change;
 use crate::store::item::{Item, STAMP, number, text};
-use crate::store::keys::{self, DROP_AT, Key, SORT};
+use crate::store::keys::{self, Key, SORT};
 use crate::store::table::PutIf;
 use crate::store::{Store, StoreError};
 
-/// Of what answers repeats: the logs that the transaction wrote to, by their partitions.
-const LOGS: &str = "logs";
 /// Of an entry: the stamp from which on the log is to be read.
 const READ_FROM: &str = "r";
-
-/// Notes what a transaction logs in the item that answers repeats of its call, if it has one.
-pub(super) fn note<'a>(changes: &mut [Change], stamp: i64, lists: impl Iterator<Item = &'a List> + Clone) {
-    for change in changes {
-        // No other item that may be replaced is dropped when it expires.
-        if let Change::PutIfExpired(item, expiry) = change
-            && expiry.attribute == DROP_AT
-        {
-            let logs = lists.clone().map(|(org, rows)| AttributeValue::S(keys::log(*org, *rows))).collect();
-            item.insert(STAMP.to_owned(), AttributeValue::N(stamp.to_string()));
-            item.insert(LOGS.to_owned(), AttributeValue::L(logs));
-        }
-    }
-}
 
 /// The entries to be written before a repeat is answered: none if the write is so young that every list reads its stamp
 /// anyway, or so old that every list has read it since.
@@ -57,7 +39,7 @@ pub(super) fn entries(answered: &Item, now: i64) -> Vec<Item> {
     if !is_late || now - stamp > ms(limits::LATE_WRITES_WINDOW) {
         return Vec::new();
     }
-    let logs = answered.get(LOGS).and_then(|logs| logs.as_l().ok()).into_iter().flatten();
+    let logs = answered.get(log::LOGS).and_then(|logs| logs.as_l().ok()).into_iter().flatten();
     let entry = |log: &String| {
         let at: Key = keys::with_sort(log.clone(), &keys::log_entry(now, Uuid::now_v7()));
         let mut entry = log::entry(at, now, &[]);
@@ -93,8 +75,8 @@ impl Store {
 mod tests {
     use super::*;
     use crate::domain::ids::OrgId;
-    use crate::store::change::Expiry;
-    use crate::store::keys::Rows;
+    use crate::store::change::{Change, Expiry};
+    use crate::store::keys::{DROP_AT, Rows};
 
     #[test]
     fn only_a_late_repeat_makes_lists_read_from_the_stamp_of_its_write() {
@@ -105,7 +87,7 @@ mod tests {
         };
         let mut changes = [expiring(DROP_AT), expiring("claimed_until")];
         let lists = [(org, Rows::Contacts), (org, Rows::Workspaces)];
-        note(&mut changes, stamp, lists.iter());
+        log::note(&mut changes, stamp, lists.iter());
         let [Change::PutIfExpired(answered, _), Change::PutIfExpired(claim, _)] = &changes else { unreachable!() };
         assert!(entries(claim, stamp + 60_000).is_empty());
         for (age, is_late) in [(0, false), (8_000, false), (8_001, true), (600_000, true), (600_001, false)] {

@@ -11,7 +11,6 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use uuid::Uuid;
 
-use super::late;
 use super::spread::{List, part_of, spread_row};
 use super::{AT, ID, OwnedRow};
 use crate::domain::ids::OrgId;
@@ -26,6 +25,8 @@ use crate::store::record_kind::{OwnRows, RecordKind};
 
 const WRITTEN: &str = "w";
 const LAYOUT: u8 = 1;
+/// Of what answers repeats of a call: the logs that its transaction wrote to, by their partitions.
+pub(super) const LOGS: &str = "logs";
 
 /// The row of a record in a list, to be written together with the record.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +116,7 @@ pub(in crate::store) fn logged(
     for Listed { org, rows, written, .. } in listed {
         entries.entry((org, rows)).or_default().push(written);
     }
-    late::note(&mut changes, stamp, entries.keys());
+    note(&mut changes, stamp, entries.keys());
     changes.extend(entries.iter().map(|(list @ (org, rows), written)| {
         let id = Uuid::now_v7();
         let partition =
@@ -124,6 +125,20 @@ pub(in crate::store) fn logged(
         Change::Log { org: *org, rows: *rows, entry }
     }));
     changes
+}
+
+/// Notes what a transaction logs in the item that answers repeats of its call, if it has one.
+pub(super) fn note<'a>(changes: &mut [Change], stamp: i64, lists: impl Iterator<Item = &'a List>) {
+    let logs: Vec<AttributeValue> = lists.map(|(org, rows)| AttributeValue::S(keys::log(*org, *rows))).collect();
+    for change in changes {
+        // No other item that may be replaced is dropped when it expires.
+        if let Change::PutIfExpired(item, expiry) = change
+            && expiry.attribute == DROP_AT
+        {
+            item.insert(STAMP.to_owned(), AttributeValue::N(stamp.to_string()));
+            item.insert(LOGS.to_owned(), AttributeValue::L(logs.clone()));
+        }
+    }
 }
 
 pub(super) fn entry(at: Key, stamp: i64, written: &[Written]) -> Item {

@@ -14,6 +14,7 @@ mod stored;
 
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -29,6 +30,10 @@ pub(super) use log::{RowWrite, count_of_added, logged};
 pub use row_files::RowFileStore;
 pub(super) use snapshots::Snapshots;
 pub(super) use spread::{List, spread_row};
+
+fn ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
 
 pub(super) const ID: &str = "id";
 pub(super) const TEXT: &str = "s";

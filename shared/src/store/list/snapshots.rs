@@ -17,6 +17,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use super::held_rows::{Columns, HeldRows};
 use super::late;
 use super::log::{self, Written};
+use super::ms;
 use super::pass::Pass;
 use super::row_files::RowFiles;
 use super::spread::{self, List, SpreadLists};
@@ -322,10 +323,6 @@ pub(super) struct Logged {
     pub written: Vec<Written>,
     /// The entries of late writes among it.
     pub late: HashSet<String>,
-}
-
-pub(super) fn ms(duration: std::time::Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use shared::domain::agreement::{AgreementKind, SafeTerms};
+use shared::domain::day::Day;
 use shared::domain::movement::terms::PaymentTerms;
 use tests::app::{Browser, FormCopy, Page};
 use tests::{Org, payments};
@@ -342,7 +343,8 @@ async fn agreements_are_sorted_by_due_day_and_amount() {
         let draft = org.ready_draft(name, |draft| draft.expires_at = day.and_then(due)).await;
         let terms = payments::terms(&draft, "Price", "P-1");
         let money = Some(tests::ledger::money(minor, currency));
-        org.payment(draft.id(), PaymentTerms { money, ..terms }).await;
+        let due_on = Day::parse("2031-03-04").filter(|_| name == names[4]);
+        org.payment(draft.id(), PaymentTerms { money, due_on, ..terms }).await;
         if name == names[2] {
             let terms = SafeTerms {
                 investment_amount_minor: Some(300),
@@ -356,7 +358,11 @@ async fn agreements_are_sorted_by_due_day_and_amount() {
         }
     }
     let sorted = async |query: &str| positions(&browser.get(&format!("/app/agreements?{query}")).await, &names);
-    assert_eq!(sorted("sort=due").await, ["Seed", "Dollars", "Euros", "More dollars", "Nothing"], "none last");
+    assert_eq!(
+        sorted("sort=due").await,
+        ["Seed", "Dollars", "Euros", "More dollars", "Nothing"],
+        "what expires or is to be paid first, none last"
+    );
     let by_amount = ["Euros", "More dollars", "Seed", "Dollars", "Nothing"];
     assert_eq!(sorted("sort=amount").await, by_amount, "one currency after the other, the largest first, none last");
     assert_eq!(sorted("sort=amount&search=dollars").await, ["More dollars", "Dollars"]);

@@ -288,7 +288,7 @@ impl Interleaving {
             let terms = tests::payments::terms(&self.drafts[draft], &name, "R-1");
             let system = self.system();
             let add = system.run(5, || payments::add(&system, self.drafts[draft].id(), id, terms.clone()));
-            matches!(killed_or(rng, add).await?, Ok(Ok(()))).then(|| records.acknowledged(write))?;
+            matches!(Box::pin(killed_or(rng, add)).await?, Ok(Ok(()))).then(|| records.acknowledged(write))?;
             return Some(Owned::Payment { record, draft, id });
         }
         let create = self.any(rng).client.post(CONTACTS, &json!({"display_name": name, "kind": "person"}));
@@ -322,7 +322,7 @@ impl Interleaving {
     async fn remove(&self, rng: &mut Rng, record: usize, draft: usize, id: MovementId) -> Option<Owned> {
         let (write, system) = (self.payments.begin(record, None), self.system());
         let remove = system.run(5, || payments::remove(&system, self.drafts[draft].id(), id));
-        matches!(killed_or(rng, remove).await?, Ok(Ok(()))).then(|| self.payments.acknowledged(write))?;
+        matches!(Box::pin(killed_or(rng, remove)).await?, Ok(Ok(()))).then(|| self.payments.acknowledged(write))?;
         None
     }
 

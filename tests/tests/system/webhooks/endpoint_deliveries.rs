@@ -410,7 +410,7 @@ async fn what_was_not_delivered_since_a_moment_is_counted_and_replayed() {
             }
         }
     };
-    in_time("all arrive", arriving).await;
+    Box::pin(in_time("all arrive", arriving)).await;
     let arrived: Vec<EventId> = subscriber.receiver.arrivals().iter().map(Arrival::event_id).collect();
     assert_eq!(arrived.len(), replayed.len());
     assert_eq!(arrived.into_iter().collect::<BTreeSet<_>>(), replayed);

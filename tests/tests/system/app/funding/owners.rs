@@ -13,7 +13,8 @@ async fn someone_who_is_not_listed_is_named_as_an_owner() {
     assert_says(&form, &["Add someone who isn’t listed", "name=\"display_name.owner\"", "<option value=\"Sol\">"]);
     let trustee = format!("owner.{}", id(&desk.estate.trustee));
     let named = |name: &'static str, email: &'static str| -> Vec<(&str, &str)> {
-        let own = [("label", "Checking"), ("asset_kind", "bank_account"), ("verb", "assign"), (trustee.as_str(), "on")];
+        let own =
+            [("label", "Checking"), ("asset_kind", "bank_account"), ("verb", "transfer"), (trustee.as_str(), "on")];
         let owner = [("display_name.owner", name), ("kind.owner", "person"), ("email.owner", email)];
         own.into_iter().chain(owner).collect()
     };
