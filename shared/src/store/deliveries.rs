@@ -120,8 +120,9 @@ impl Store {
 
     /// Writes a delivery's next state. False if it has changed since it was read.
     ///
-    /// Decision: a success is no transaction, which would cost twice its two write units. If this process ends before the
-    /// due entry is removed, the clock wakes the delivery again, and the sender finds it delivered and removes the entry.
+    /// Decision: a success is no transaction, which would cost twice its two write units. If the due entry
+    /// can't be removed, or this process ends before, the clock wakes the delivery again, and the sender finds it
+    /// delivered and removes the entry.
     pub async fn settle_delivery(
         &self,
         org: OrgId,

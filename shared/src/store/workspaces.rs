@@ -274,8 +274,7 @@ fn count_update(org: OrgId, workspace: WorkspaceId, joined: usize, left: usize, 
 
 impl Store {
     /// Counts a workspace's people for lists, and points to it from those who joined since the first of the changes. A
-    /// concurrent change makes the
-    /// number wrong, but has a due entry of its own.
+    /// concurrent change makes the number wrong, but has a due entry of its own.
     pub async fn count_people(
         &self,
         org: OrgId,

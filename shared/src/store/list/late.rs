@@ -1,16 +1,17 @@
-//! Writes that a repeat of their call acknowledges, perhaps long after they were stamped.
+//! Writes that only a repeat of their call acknowledges, perhaps long after they were stamped.
 //!
-//! A request may hang in the network, take effect after its call was answered as failed, and be found by the repeat with
-//! the same idempotency key or form copy. Whoever began a list before it took effect then reads the log from
-//! [`LOG_WINDOW`](limits::LOG_WINDOW) before, and the write may be older. So the item that answers repeats says what its
-//! transaction logged, and a late repeat puts an entry without rows into each of these logs before it answers: whoever
-//! finds it reads the log from the stamp of the write.
+//! A request may hang in the network and take effect after its call was answered as failed. A repeat with the same
+//! idempotency key or form copy finds that write and acknowledges it. A list that was read before the write took effect
+//! goes back only [`LOG_WINDOW`](limits::LOG_WINDOW) in the log the next time, and the stamp of the write may be older.
+//! So the item that answers repeats names the logs that its transaction wrote to, and the stamp. A late repeat first
+//! puts an entry without rows into each of these logs; a list that finds the entry reads the log from that stamp on.
 //!
-//! An act that finds its effect there without such an item, such as a part of a form that is sent again, is not covered:
-//! lists have it within a minute, as what nobody acknowledged ([`LATE_WRITES_INTERVAL`](limits::LATE_WRITES_INTERVAL)).
+//! Some acts find their effect there without such an item, for example the later parts of a form that is sent again.
+//! Lists show what those wrote within a minute, like any write that nobody acknowledged
+//! ([`LATE_WRITES_INTERVAL`](limits::LATE_WRITES_INTERVAL)).
 //!
-//! Decision: the rows themselves aren't logged again. An old row with a new stamp could bring back a record that was
-//! deleted meanwhile, in the memory of one who passed over the rows after the deletion.
+//! Decision: the rows themselves aren't logged again. An old row with a new stamp could bring a deleted record back in
+//! the memory of an instance that passed over the rows after the deletion.
 
 use std::collections::HashSet;
 

@@ -4,8 +4,8 @@
 //! rows at any moment and forget them, and begin from any file that was stored, or pass over the rows in any order. Files
 //! may be lost or damaged, and entries expire. At some moment a writer spreads the list, and the others get to know at
 //! any later one, readers by the marks. What took effect late and was answered as failed, a repeat may acknowledge.
-//! Writers, stamps, entries, rows, their columns and windows are those of the
-//! product; the table, time and defects are made up.
+//! Writers, stamps, entries, rows, their columns and windows are those of the product; the table, time and defects are
+//! made up.
 
 use std::collections::BTreeMap;
 
