@@ -128,9 +128,7 @@ pub(crate) async fn sort(request: &mut Request) -> Result<PageResponse, Error> {
         Ok(_) if owner.is_none() => Ok(redirect.into()),
         Ok(SavedInForm { item, existing }) => {
             let mut notice = done(Some(&item));
-            let made = owner.as_ref().filter(|_| existing.is_empty());
-            let made = made.map(|new| format!("{} is now one of your contacts.", new.display_name.as_str()));
-            notice.lines.extend(made.or_else(|| Some(chosen::existing_used(&existing))));
+            notice.lines.extend(owner.as_ref().map(|new| chosen::became_of(new, &existing)));
             Ok(with_notice(&submitted, location, &notice).await.into())
         }
         Err(Error::StaleMatch) => {

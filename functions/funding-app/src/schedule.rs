@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use pages::chosen::{self, NamedFields};
 use pages::done::{notice_of_act, redirect_with};
 use pages::fields::Fields;
 use pages::form;
@@ -15,6 +16,7 @@ use pages::pager::{Pager, is_past_the_end, page_at};
 use pages::response::PageResponse;
 use pages::sorting::Sorting;
 use pages::urls::{NEW_TRUST, PAPERS, encode_query_value, funding_url, item_url, trust_url, workspace_url};
+use shared::domain::contact::ContactKind;
 use shared::domain::funding::input::NewFundingItem;
 use shared::domain::funding::proof::Proof;
 use shared::domain::funding::summary::FundingSummary;
@@ -22,7 +24,7 @@ use shared::domain::funding::{FundingItem, Phase, Verb};
 use shared::domain::ids::{FundingItemId, TrustId, WorkspaceId};
 use shared::error::Error;
 use shared::limits;
-use shared::service::funding_items::{self, Upserted};
+use shared::service::funding_items::{self, NAMED_OWNER, Upserted};
 use shared::service::funding_review::{self, WorkspaceFundingReview};
 use shared::text::{self, funding_words as words};
 use shared::web::{Form, Request};
@@ -72,6 +74,11 @@ struct SchedulePage {
     people: Vec<Choice>,
     verbs: Vec<Choice>,
     kinds: Vec<Choice>,
+    /// An owner of the selected items who isn't one of the people.
+    new_owner: NamedFields,
+    contact_kinds: Vec<pages::fields::Choice>,
+    /// The names of contacts to suggest.
+    known: Vec<String>,
     selected: Fields,
     add: Fields,
     print: String,
@@ -193,7 +200,8 @@ pub(crate) async fn show(request: &mut Request) -> Result<PageResponse, Error> {
 
 pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>) -> Result<PageResponse, Error> {
     let (id, signed_in): (WorkspaceId, _) = (request.path_id("id")?, request.signed_in()?);
-    let review = funding_review::of_workspace(signed_in.scope(), id).await?;
+    let review = funding_review::of_workspace(signed_in.scope(), id);
+    let (review, known) = tokio::try_join!(review, chosen::known_names(signed_in.scope()))?;
     let filters: Filters = request.read_query()?;
     let path = funding_url(id);
     let mut shown: Vec<&FundingItem> = review.schedule.items.iter().filter(|item| filters.fits(item)).collect();
@@ -204,7 +212,8 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         return Ok(PageResponse::see_other(url(0)));
     }
     let counts = counts(&review, &filters);
-    let selected = typed.fields_or_none(SELECTED);
+    let new_owner = NamedFields::new(NAMED_OWNER);
+    let selected = typed.fields_or_none(SELECTED).over(new_owner.usually(ContactKind::Person));
     let summary = FundingSummary::of(review.schedule.items.iter().filter(|item| filters.fits_but_phase(item)));
     let chosen = filters.trust_id.get().and_then(|id| review.trust(Some(id)));
     let page = SchedulePage {
@@ -232,6 +241,9 @@ pub(super) async fn page(request: &Request, typed: Typed, notice: Option<Notice>
         people: people_choices(&review.people),
         verbs: verbs(Verb::ALL.into_iter()),
         kinds: kinds(),
+        new_owner,
+        contact_kinds: chosen::kinds(),
+        known,
         selected,
         empty_trust: chosen.filter(|_| filters.is_only_trust()).map(|trust| trust.formal_name.as_str().to_owned()),
         add: {

@@ -2,7 +2,8 @@
 //!
 //! Decision: sorting several sets only what was chosen. All are checked first, then each has its own transaction.
 
-use pages::done::redirect_with;
+use pages::chosen::{self, NAMED};
+use pages::done::{redirect_with, with_notice};
 use pages::form;
 use pages::form::Field;
 use pages::layout::Notice;
@@ -14,6 +15,7 @@ use shared::domain::funding::{FundingItem, Verb};
 use shared::domain::ids::{ContactId, FundingItemId, TrustId, WorkspaceId};
 use shared::error::Error;
 use shared::limits;
+use shared::service::funding_items::NAMED_OWNER;
 use shared::service::precondition::ExpectedVersion;
 use shared::service::{funding_items, funding_review};
 use shared::text::funding_words as words;
@@ -22,7 +24,7 @@ use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::input::{NullablePatch, Patch};
 
 use crate::schedule::{SELECTED, page};
-use crate::{Typed, not_possible};
+use crate::{Typed, facts, not_possible};
 
 form! {
     /// What is changed of the selected items.
@@ -30,6 +32,9 @@ form! {
         verb: Field::choice("verb", "Action"),
         trust: Field::choice("trust", "Trust"),
         owner: Field::choice("owner", "Owner"),
+        owner_name: NAMED.name,
+        owner_kind: NAMED.kind,
+        owner_email: NAMED.email,
         items: Field::choice("item.", "Items"),
     }
 }
@@ -47,6 +52,11 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
     }
     if form.get("act") == "sort" {
         return sort(request, &submitted, workspace, &items).await;
+    }
+    // Enter in a field presses this button too.
+    if !matches!(read(form), Ok(None)) {
+        let line = "Something is filled in under “Change several at once”. Change the items first, or clear it.";
+        return refused(request, form, Notice::warn("Nothing is papered yet", line)).await;
     }
     if items.len() > limits::PAPERED_ITEMS_MAX {
         let line = format!("An agreement papers up to {} items.", limits::PAPERED_ITEMS_MAX);
@@ -67,15 +77,20 @@ async fn sort(
     ids: &[FundingItemId],
 ) -> Result<PageResponse, Error> {
     let form = submitted.form();
-    let changes = match read(form) {
-        Ok(Some(changes)) => changes,
-        Ok(None) => {
+    let wrong = async |errors: FieldErrors| {
+        let typed = Typed::new(SELECTED, form, errors);
+        Ok(page(request, typed, None).await?.unprocessable())
+    };
+    let (mut changes, owner) = match (read(form), facts::read_owner(form)) {
+        (Ok(None), Ok(_)) => {
             let line = "Choose an action, a trust or an owner.";
             return refused(request, form, Notice::bad("Nothing was changed", line)).await;
         }
-        Err(errors) => {
-            let typed = Typed::new(SELECTED, form, errors);
-            return Ok(page(request, typed, None).await?.unprocessable());
+        (Ok(Some(changes)), Ok(owner)) => (changes, owner),
+        (changes, owner) => {
+            let mut errors = changes.err().unwrap_or_default();
+            errors.extend(owner.err().unwrap_or_default());
+            return wrong(errors).await;
         }
     };
     let review = funding_review::of_workspace(submitted.scope(), workspace).await?;
@@ -97,12 +112,23 @@ async fn sort(
         if count == 1 { "1 item was changed".to_owned() } else { format!("{count} items were changed") },
         "Next: fill in what is missing, or paper those that are ready.",
     );
-    let redirect = redirect_with(submitted, format!("{}#notice", funding_url(workspace)), &done).await;
+    let location = format!("{}#notice", funding_url(workspace));
+    let redirect = redirect_with(submitted, location.clone(), &done).await;
+    // The first item finds or makes the named owner, and the others get the same one.
+    let (mut named, mut existing) = (owner.clone(), Vec::new());
     for (at, id) in ids.iter().enumerate() {
         let part = submitted.part("update_funding_item", &[id.uuid()])?;
-        let run = || funding_items::update(&part, *id, &ExpectedVersion::Any, changes.clone());
+        let run = || funding_items::update_in_form(&part, *id, &ExpectedVersion::Any, changes.clone(), named.clone());
         match part.run(run).await {
-            Ok(_) => {}
+            Ok(saved) => {
+                if named.take().is_some()
+                    && let Ok(owners) = ContactIds::new(saved.item.owner_contact_ids().iter().copied())
+                {
+                    changes.owner_contact_ids = Patch::Set(owners);
+                    existing = saved.existing;
+                }
+            }
+            Err(Error::Invalid(errors)) if is_about_owner(&errors) => return wrong(errors).await,
             Err(Error::Invalid(_) | Error::NotFound(_)) => {
                 let line = format!(
                     "{at} of {count} items were changed. The next one was changed, papered or closed meanwhile: the page shows how it is now."
@@ -112,7 +138,15 @@ async fn sort(
             Err(error) => return Err(error),
         }
     }
-    Ok(redirect.into())
+    let Some(owner) = owner else { return Ok(redirect.into()) };
+    let done = Notice { lines: done.lines.into_iter().chain([chosen::became_of(&owner, &existing)]).collect(), ..done };
+    Ok(with_notice(submitted, location, &done).await.into())
+}
+
+/// Whether the form has a place for an error about the named owner.
+fn is_about_owner(errors: &FieldErrors) -> bool {
+    let name = SELECTED_FORM.owner_name.member(NAMED_OWNER);
+    errors.clone().into_list().iter().any(|error| error.field == name)
 }
 
 const PROBLEMS_SHOWN: usize = 8;
@@ -146,9 +180,11 @@ fn read(form: &Form) -> Result<Option<FundingItemChanges>, FieldErrors> {
         changes.trust_id = NullablePatch::Set(text.parse::<TrustId>().map_err(|_| unknown(SELECTED_FORM.trust))?);
         is_any = true;
     }
-    if let Some(text) = chosen(SELECTED_FORM.owner) {
-        let owner: ContactId = text.parse().map_err(|_| unknown(SELECTED_FORM.owner))?;
-        let owners = ContactIds::new([owner]);
+    let owner = chosen(SELECTED_FORM.owner).map(str::parse::<ContactId>).transpose();
+    let owner = owner.map_err(|_| unknown(SELECTED_FORM.owner))?;
+    // A named owner joins these once they are known.
+    if owner.is_some() || chosen::is_named(form, NAMED_OWNER) {
+        let owners = ContactIds::new(owner);
         changes.owner_contact_ids =
             Patch::Set(owners.map_err(|(code, message)| FieldErrors::one(SELECTED_FORM.owner, code, message))?);
         is_any = true;

@@ -17,7 +17,7 @@ use shared::wire::page::Order;
 
 const PATH: &str = pages::urls::OBLIGATIONS;
 
-/// Unlike other lists, this one begins with what is overdue.
+/// Decision: unlike other lists, this one begins with what is due first, because that is what members look for here.
 const ORDERS: [Order; 4] = [Order::ByDue, Order::NewestFirst, Order::OldestFirst, Order::ByName];
 
 #[derive(Template)]

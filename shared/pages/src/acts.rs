@@ -16,6 +16,8 @@ pub struct Acts {
     pub rows: Vec<ActRow>,
     /// The lines that are shown on demand.
     pub more: Vec<ActRow>,
+    /// What made and edited a draft. Empty once it is published: its page shows what became of it, and who drafted it.
+    pub drafting: Vec<ActRow>,
     /// Whether there are older ones.
     pub has_more: bool,
 }
@@ -43,8 +45,9 @@ impl Acts {
         let (agreement, has_more) = (&in_full.agreement, *has_more);
         let contacts = || in_full.contacts.iter().chain(former);
         let name_of = |id| contacts().find(|contact| contact.id == id).map(|contact| contact.display_name.as_str());
+        let (drafting, since): (Vec<&Act>, Vec<&Act>) = acts.iter().partition(|act| is_drafting(act, agreement));
         let mut rows: Vec<ActRow> = Vec::new();
-        for act in acts.iter().filter(|act| !is_drafting(act, agreement)) {
+        for act in since {
             // What time completed says so itself.
             let completes =
                 act.events.contains(&EventType::AgreementCompleted) && act.actor.actor_type != ActorType::System;
@@ -56,30 +59,27 @@ impl Acts {
             }));
             rows.push(ActRow::new(act, name_of));
         }
-        // A draft older than its history still shows who drafted it.
-        let is_complete = acts.last().is_some_and(|oldest| oldest.at <= agreement.created_at);
-        if !has_more && !is_complete && agreement.published_at().is_none() {
-            rows.push(ActRow {
-                did: "Drafted".to_owned(),
-                by: Some(actor_label(&agreement.created_by)),
-                at: agreement.created_at.into(),
-                times: 1,
-            });
-        }
-        rows.dedup_by(|older, newer| {
-            let is_alike = (&older.did, &older.by) == (&newer.did, &newer.by);
-            newer.times += if is_alike { older.times } else { 0 };
-            is_alike
-        });
+        let mut rows = counted(rows);
         let more = rows.split_off(rows.len().min(SHOWN));
-        Self { rows, more, has_more }
+        let drafting = if agreement.was_published() { Vec::new() } else { drafting };
+        let drafting = counted(drafting.into_iter().map(|act| ActRow::new(act, name_of)).collect());
+        Self { rows, more, drafting, has_more }
     }
 }
 
-/// Whether an act made or edited a draft that was published since: the page shows what became of it, and who drafted it.
+/// The rows, in which the same act in a row stands once.
+fn counted(mut rows: Vec<ActRow>) -> Vec<ActRow> {
+    rows.dedup_by(|older, newer| {
+        let is_alike = (&older.did, &older.by) == (&newer.did, &newer.by);
+        newer.times += if is_alike { older.times } else { 0 };
+        is_alike
+    });
+    rows
+}
+
+/// Whether an act made or edited a draft. What publishes or discards one is proposed.
 fn is_drafting(act: &Act, agreement: &Agreement) -> bool {
-    let is_before = agreement.published_at().is_some_and(|published_at| act.at < published_at);
-    is_before && act.proposed.is_none()
+    agreement.published_at().is_none_or(|published_at| act.at < published_at) && act.proposed.is_none()
 }
 
 impl ActRow {

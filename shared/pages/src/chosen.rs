@@ -116,6 +116,16 @@ pub fn existing_used(existing: &[ListedContact]) -> String {
     format!("Uses {what}: {}.", names.join(", "))
 }
 
+/// What became of someone whom a form named: a contact that was there, or a new one.
+#[must_use]
+pub fn became_of(named: &NewContact, existing: &[ListedContact]) -> String {
+    if existing.is_empty() {
+        format!("{} is now one of your contacts.", named.display_name.as_str())
+    } else {
+        existing_used(existing)
+    }
+}
+
 /// Who is chosen.
 #[derive(Debug, Clone)]
 pub enum Chosen {

@@ -7,7 +7,7 @@ use shared::domain::money::in_app;
 use shared::domain::movement::Movement;
 use shared::domain::workspace::Workspace;
 use shared::text;
-use shared::text::{CurrentWait, PaymentAct};
+use shared::text::{CurrentWait, PaymentAct, PressingPayment};
 
 use crate::agreement_summary::{AgreementSummary, GateRow, LinkToShow, ParticipantRow};
 use crate::labels::{Badge, DisplayTime};
@@ -45,8 +45,8 @@ pub struct Deal {
     pub amount: Option<(&'static str, String)>,
     /// What its payments come to, by currency, once published, if that says more than the amount does.
     pub money: Vec<DealMoney>,
-    /// What it waits for first, such as `Ada Okafor to approve`.
-    pub waits_for: Option<String>,
+    /// What it waits for first, such as `Ada Okafor to approve`, in lines.
+    pub waits_for: Vec<String>,
     /// Where a member does what is next, or helps those it waits for.
     pub next_act: Option<NextAct>,
     /// Its payments: purpose and amount.
@@ -150,7 +150,7 @@ impl Deal {
             more_parties: summary.participants.len().saturating_sub(SHOWN_MAX),
             amount: amount.cloned(),
             money: Vec::new(),
-            waits_for: summary.next.clone(),
+            waits_for: summary.next.iter().cloned().collect(),
             next_act: None,
             payments: Vec::new(),
             without_amount: "",
@@ -221,14 +221,7 @@ impl Deal {
         let act_of = |row: &GateRow, gate: &Gate| match &gate.rule {
             GateRule::MovementAuthorized { movement_id: Some(id) }
             | GateRule::MovementReconciled { movement_id: Some(id) } => {
-                let act = match wait.payment {
-                    Some(PaymentAct::Authorize) => "Authorize the payment",
-                    Some(PaymentAct::Prepare) => "Prepare the instructions",
-                    Some(PaymentAct::Review) => "Review evidence",
-                    Some(PaymentAct::Decide) => "Decide about the payment",
-                    None => "Open the payment",
-                };
-                open(movement_url(*id), act.to_owned())
+                open(movement_url(*id), wait.payment.map_or("Open the payment", act_on).to_owned())
             }
             _ => row.acts.first().filter(|_| is_to_do(gate)).cloned().map(NextAct::Open).or_else(|| {
                 let waited_for = agreement.unmet_by(gate).into_iter().next()?;
@@ -250,7 +243,16 @@ impl Deal {
         } else {
             next.and_then(|(row, gate)| act_of(row, gate))
         };
-        Self { next_act, waits_for: Some(wait.on.clone()), ..self }
+        Self { next_act, waits_for: vec![wait.on.clone()], ..self }
+    }
+
+    /// Puts a payment that a member has to see to at once, if there is one, before all else.
+    #[must_use]
+    pub fn with_pressing(self, payment: Option<PressingPayment>) -> Self {
+        let Some(PressingPayment { id, act, on }) = payment else { return self };
+        let waits_for = std::iter::once(on).chain(self.waits_for).collect();
+        let next_act = NextAct::Open(Link { url: movement_url(id), text: act_on(act).to_owned() });
+        Self { waits_for, next_act: Some(next_act), ..self }
     }
 
     /// Adds the payments that have an amount, unless there is one of the deal's own amount.
@@ -264,6 +266,16 @@ impl Deal {
         let more_payments = rows.len().saturating_sub(SHOWN_MAX);
         let without_amount = without_amount(payments.len());
         Self { payments: rows.into_iter().take(SHOWN_MAX).collect(), more_payments, without_amount, ..self }
+    }
+}
+
+/// The button that opens a payment.
+fn act_on(act: PaymentAct) -> &'static str {
+    match act {
+        PaymentAct::Authorize => "Authorize the payment",
+        PaymentAct::Prepare => "Prepare the instructions",
+        PaymentAct::Review => "Review evidence",
+        PaymentAct::Decide => "Decide about the payment",
     }
 }
 

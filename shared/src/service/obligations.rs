@@ -94,11 +94,7 @@ pub struct ObligationPage {
 
 /// A page of the obligations that match a query.
 pub async fn list(scope: &Scope, query: &ObligationQuery) -> Result<ObligationPage, Error> {
-    let page = scope.store().list_obligations(query).await?;
-    let mut ids: Vec<AgreementId> = page.data.iter().map(Obligation::agreement_id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let agreements = scope.store().agreements(ids).await?;
+    let (page, agreements) = scope.store().list_obligations(query).await?;
     in_full(scope, page, agreements).await
 }
 

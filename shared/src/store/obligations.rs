@@ -10,7 +10,7 @@ use super::agreements::KnownAgreements;
 use super::change::{Change, Changes};
 use super::item::{Item, from_item, to_item};
 use super::keys::{self, Rows};
-use super::list::{HeldRow, RowFilter};
+use super::list::{HeldRow, RowFilter, Slice};
 use super::obligation_row::ObligationRow;
 use super::participants::{part_of, stands};
 use super::query::Query;
@@ -18,6 +18,7 @@ use super::record::{self, Record, Row};
 use super::record_kind::RecordKind;
 use super::{OrgStore, StoreError, Versioned, agreements};
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
 use crate::domain::ids::{AgreementId, MemberId, ObligationId, OrgId, WorkspaceId};
 use crate::domain::member::ObligationChange;
@@ -84,15 +85,34 @@ impl OrgStore {
         self.find_all(ids).await
     }
 
-    /// A page of the obligations that a query asks for.
-    pub async fn list_obligations(&self, query: &ObligationQuery) -> Result<Page<Obligation>, StoreError> {
+    /// A page of the obligations that a query asks for, with their agreements, read at once.
+    pub(crate) async fn list_obligations(
+        &self,
+        query: &ObligationQuery,
+    ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
         let KnownAgreements { ended, .. } = self.known_agreements(None, query.asks_for_ended()).await?;
         let is_wanted =
             |row: HeldRow<'_>| ObligationRow::read(row).is_some_and(|row| query.lets_through(&told(row, &ended)));
         let is_filtered = query.workspace_id.is_some() || query.agreement_id.is_some() || query.state.get().is_some();
         let rows = RowFilter::default();
         let rows = if is_filtered { rows.matching(is_wanted) } else { rows };
-        self.list::<Obligation>(Order::OldestFirst, &rows, query.page()).await
+        let ids = |row: HeldRow<'_>| ObligationRow::read(row).map(|row| (row.id, row.agreement_id));
+        let Slice { found, total } =
+            self.slice_of(Rows::Obligations, Order::OldestFirst, &rows, query.page(), ids).await?;
+        let found = found.into_iter().collect::<Option<Vec<_>>>().ok_or_else(unreadable_row)?;
+        self.with_agreements(Page::new(found, total, query.page())).await
+    }
+
+    /// The obligations of a page with their agreements, read at once.
+    async fn with_agreements(
+        &self,
+        Page { data, pagination }: Page<(ObligationId, AgreementId)>,
+    ) -> Result<(Page<Obligation>, Vec<Versioned<Agreement>>), StoreError> {
+        let agreements: BTreeSet<AgreementId> = data.iter().map(|(_, agreement)| *agreement).collect();
+        let (found, agreements) =
+            tokio::try_join!(self.obligations(data.into_iter().map(|(id, _)| id)), self.agreements(agreements))?;
+        let data = found.into_iter().map(Versioned::into_inner).collect();
+        Ok((Page { data, pagination }, agreements))
     }
 
     pub(crate) async fn obligations_named(
@@ -120,7 +140,7 @@ impl OrgStore {
             }),
         )?;
         let rows: Option<Vec<(String, ObligationRow)>> = rows.into_iter().collect();
-        let rows = rows.ok_or_else(|| StoreError::Unreadable("decoding a row of an obligation".to_owned()))?;
+        let rows = rows.ok_or_else(unreadable_row)?;
         let rows = rows.into_iter().map(|(name, row)| (name, told(row, &known.ended)));
         let mut rows: Vec<(String, ObligationRow)> = rows.filter(|(_, row)| query.lets_people_see(row)).collect();
         match order {
@@ -130,12 +150,7 @@ impl OrgStore {
             Order::ByDue => rows.sort_by_key(|(_, row)| (row.next_due_ms.unwrap_or(i64::MAX), row.id)),
         }
         let rows = rows.iter().map(|(_, row)| (row.id, row.agreement_id));
-        let Page { data, pagination } = Page::slice(rows, query.page());
-        let agreements: BTreeSet<AgreementId> = data.iter().map(|(_, agreement)| *agreement).collect();
-        let (found, agreements) =
-            tokio::try_join!(self.obligations(data.iter().map(|(id, _)| *id)), self.agreements(agreements))?;
-        let data = found.into_iter().map(Versioned::into_inner).collect();
-        Ok((Page { data, pagination }, agreements))
+        self.with_agreements(Page::slice(rows, query.page())).await
     }
 
     /// Obligations with something due or waiting for confirmation, from their rows, oldest first.
@@ -168,6 +183,10 @@ impl ObligationQuery {
         self.workspace_id.is_none_or(|wanted| row.workspace_id == wanted)
             && self.agreement_id.is_none_or(|wanted| row.agreement_id == wanted)
     }
+}
+
+fn unreadable_row() -> StoreError {
+    StoreError::Unreadable("decoding a row of an obligation".to_owned())
 }
 
 fn told(row: ObligationRow, ended: &HashSet<AgreementId>) -> ObligationRow {
@@ -213,10 +232,11 @@ pub(crate) fn act(
 ) -> Result<[Changes; 2], StoreError> {
     let after = &change.obligation;
     let acted = Changes::decided_by_member(call, after, replace(call.org(), before, after)?);
-    Ok(match &change.agreement {
-        Some(with_file) => [acted, agreements::execute(call, agreement, with_file)?],
-        None => [acted.about(after.agreement_id(), None), agreements::check(call, agreement)],
-    })
+    let followed = match &change.agreement {
+        Some(with_file) => agreements::execute(call, agreement, with_file)?,
+        None => agreements::check(call, agreement),
+    };
+    Ok([about(acted, after), followed])
 }
 
 /// A participant's act, with the receipt. The agreement and the participant's link and consent must be as they were.
@@ -231,10 +251,17 @@ pub(crate) fn record_act(
     changes.push(Change::Create(to_item(keys::receipt(part_of(after.by()), receipt.id), receipt)?));
     changes.push(stands(after.by()));
     let changes = Changes::by_participant(call, after, changes);
-    Ok(match &acted.agreement {
-        Some(with_file) => [changes, agreements::record_act(call, agreement, with_file)?],
-        None => [changes.about(after.agreement_id(), None), agreements::check(call, agreement)],
-    })
+    let followed = match &acted.agreement {
+        Some(with_file) => agreements::record_act(call, agreement, with_file)?,
+        None => agreements::check(call, agreement),
+    };
+    Ok([about(changes, after), followed])
+}
+
+/// The agreement's history names the obligation.
+fn about(changes: Changes, obligation: &Obligation) -> Changes {
+    let part = EditedPart::Promise { name: obligation.name().clone() };
+    changes.about_part(obligation.agreement_id(), Some(part))
 }
 
 pub(crate) fn end(

@@ -14,6 +14,7 @@ use super::query::Query;
 use super::{OrgStore, Store, StoreError, Versioned};
 use crate::crypto::SecretHash;
 use crate::domain::agreement::Agreement;
+use crate::domain::agreement::acts::EditedPart;
 use crate::domain::call_context::CallContext;
 use crate::domain::contact::Contact;
 use crate::domain::ids::{AgreementId, ContactId, ParticipantId};
@@ -334,7 +335,9 @@ pub(super) fn leave(
     let part = part_of(agreement.by());
     let left = Change::Create(to_item(keys::receipt(part, receipt.id), receipt)?);
     let stands = stands(agreement.by());
-    Ok([agreements::record_act(call, before, agreement)?, Changes::by_participant(call, agreement, [left, stands])])
+    let document = receipt.act.document().map(|name| EditedPart::Document { name: name.clone() });
+    let recorded = agreements::record_act(call, before, agreement)?.about_part(agreement.id(), document);
+    Ok([recorded, Changes::by_participant(call, agreement, [left, stands])])
 }
 
 pub(super) fn stands(by: &ActingParticipant) -> Change {

@@ -387,23 +387,13 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
             _ => {}
         }
     }
-    if let EditedPart::Payment { purpose } = part
-        && !operation.ends_with("_payment")
-    {
-        let name = format!("“{}”", purpose.as_ref()?.as_str());
-        let did = self::operation(operation).did;
-        return Some(match did.split_once("a payment") {
-            Some((did, rest)) => format!("{did}the payment {name}{rest}"),
-            None => format!("{did}: {name}"),
-        });
-    }
     let (act, what) = operation.split_once('_')?;
     let (verb, where_to) = match act {
         "add" => ("Added", "to"),
         "change" => ("Changed", "in"),
         "move" => ("Moved", "in"),
         "remove" => ("Removed", "from"),
-        _ => return None,
+        _ => return about(operation, part),
     };
     Some(match (part, what) {
         (EditedPart::Participant { contact_id }, "participant" | "agreement_participant") => {
@@ -430,6 +420,21 @@ fn edited<'a>(operation: &str, part: &EditedPart, name_of: impl Fn(ContactId) ->
         (EditedPart::Payment { purpose }, "payment") => format!("{verb} the payment “{}”", purpose.as_ref()?.as_str()),
         (EditedPart::Promise { name }, "promise") => format!("{verb} the obligation “{}”", name.as_str()),
         _ => return None,
+    })
+}
+
+/// An act on a document, a payment or an obligation, which it names.
+fn about(operation: &str, part: &EditedPart) -> Option<String> {
+    let (one, the, name) = match part {
+        EditedPart::Document { name } => ("a document", "the document", name.as_str()),
+        EditedPart::Payment { purpose } => ("a payment", "the payment", purpose.as_ref()?.as_str()),
+        EditedPart::Promise { name } => ("an obligation", "the obligation", name.as_str()),
+        _ => return None,
+    };
+    let did = self::operation(operation).did;
+    Some(match did.split_once(one) {
+        Some((did, rest)) => format!("{did}{the} “{name}”{rest}"),
+        None => format!("{did}: “{name}”"),
     })
 }
 
@@ -525,6 +530,11 @@ mod tests {
         assert_eq!(act_on("cancel_movement"), "Cancelled the payment “Closing payment”");
         assert_eq!(act_on("report_payment_sent"), "Reported the payment “Closing payment” as sent");
         assert_eq!(act_on("enter_instructions"), "Entered payment instructions: “Closing payment”");
+        assert_eq!(said("sign_document", document()), "Signed the document “SAFE”");
+        assert_eq!(said("decline_document", document()), "Declined to sign the document “SAFE”");
+        let promise = || EditedPart::Promise { name: label("Insurance") };
+        assert_eq!(said("confirm_own_obligation", promise()), "Confirmed the obligation “Insurance” owed to them");
+        assert_eq!(said("record_own_satisfaction", promise()), "Said that their obligation is done: “Insurance”");
         assert_eq!(said("set_terms", participant(ada)), "Changed the terms");
     }
 }

@@ -168,12 +168,19 @@ impl PaymentAct {
             {
                 Some(Self::Authorize)
             }
-            GateRule::MovementReconciled { movement_id: Some(_) } => match state {
-                Some(MovementState::Authorized) => Some(Self::Prepare),
-                Some(MovementState::Processing) => Some(Self::Review),
-                Some(MovementState::Exception) => Some(Self::Decide),
-                _ => None,
+            GateRule::MovementReconciled { movement_id: Some(_) } => match state? {
+                MovementState::Authorized => Some(Self::Prepare),
+                state => Self::at_once(state),
             },
+            _ => None,
+        }
+    }
+
+    /// What is done about a payment whatever the agreement waits for.
+    fn at_once(state: MovementState) -> Option<Self> {
+        match state {
+            MovementState::Processing => Some(Self::Review),
+            MovementState::Exception => Some(Self::Decide),
             _ => None,
         }
     }
@@ -186,6 +193,38 @@ impl PaymentAct {
             Self::Decide => "decide about",
         };
         format!("A member to {act} {payment}")
+    }
+}
+
+/// A payment that a member has to see to at once, whatever the agreement waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PressingPayment {
+    /// The payment.
+    pub id: MovementId,
+    /// What a member does about it.
+    pub act: PaymentAct,
+    /// The same in words, such as `A member to decide about “Deposit”`.
+    pub on: String,
+}
+
+impl PressingPayment {
+    /// The one that comes first. A decision precedes a review, and what the agreement waits for comes before its like.
+    #[must_use]
+    pub fn first_of(agreement: &Agreement, payments: &[Movement], wait: Option<&CurrentWait>) -> Option<Self> {
+        let awaited = wait.and_then(|wait| wait.payment);
+        let precedes = |act: PaymentAct| match awaited {
+            Some(PaymentAct::Decide) => false,
+            Some(PaymentAct::Review) => act == PaymentAct::Decide,
+            _ => true,
+        };
+        let pressing = |(id, state): (&MovementId, &MovementState)| {
+            let act = PaymentAct::at_once(*state).filter(|act| precedes(*act))?;
+            Some((*id, act))
+        };
+        let all = agreement.movements().iter().filter_map(pressing);
+        let (id, act) = all.min_by_key(|(_, act)| *act != PaymentAct::Decide)?;
+        let named = named_payment(Some(id), payments);
+        Some(Self { id, act, on: act.awaited(named.as_deref().unwrap_or("a payment")) })
     }
 }
 
@@ -280,7 +319,9 @@ fn payment_of_others(gate: &Gate, state: MovementState, named: &str) -> Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::agreement::fixtures::{Deal, after, answered, cancelled, noon, payment, published, waiting};
+    use crate::domain::agreement::fixtures::{
+        Deal, after, answered, cancelled, noon, payment, published, waiting, with_payment,
+    };
 
     #[test]
     fn the_current_step_waits_for_people_before_time() {
@@ -392,5 +433,29 @@ mod tests {
         assert_eq!(said(proof(other), MovementState::Exception).0, "A member to decide about the payment");
         let authorized = GateRule::MovementAuthorized { movement_id: Some(id) };
         assert_eq!(said(authorized, MovementState::Authorized).1, "“Deposit” to be authorized");
+    }
+    #[test]
+    fn a_decision_about_a_payment_precedes_a_review_and_what_is_waited_for_its_like() {
+        let deal = Deal::complete();
+        let live = published(&deal.draft.set_expiry(None, noon()).unwrap());
+        let named = [payment(&live, "Deposit"), payment(&live, "Rent")];
+        let reviewed = with_payment(live, named[0].id(), MovementState::Processing);
+        let both = with_payment(reviewed.clone(), named[1].id(), MovementState::Exception);
+        let first = |agreement: &Agreement, payment: Option<PaymentAct>| {
+            let (gate, on, since) = (agreement.stages[0].gates[0].id, String::new(), noon());
+            let wait = CurrentWait { gate, on, since, until: None, is_declined: false, to_review: None, payment };
+            PressingPayment::first_of(agreement, &named, Some(&wait)).map(|found| found.on)
+        };
+        let (review, decide) = ("A member to review proof of “Deposit”", "A member to decide about “Rent”");
+        for (agreement, awaited, expected) in [
+            (&reviewed, None, Some(review)),
+            (&reviewed, Some(PaymentAct::Prepare), Some(review)),
+            (&reviewed, Some(PaymentAct::Review), None),
+            (&both, None, Some(decide)),
+            (&both, Some(PaymentAct::Review), Some(decide)),
+            (&both, Some(PaymentAct::Decide), None),
+        ] {
+            assert_eq!(first(agreement, awaited).as_deref(), expected, "{awaited:?}");
+        }
     }
 }

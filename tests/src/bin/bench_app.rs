@@ -3,10 +3,15 @@
 
 use std::time::{Duration, Instant};
 
+use mimalloc::MiMalloc;
 use tests::app::Browser;
 use tests::figures::percentile;
 use tests::pages::{self, BYTES_MAX, Furnished, Visit, WAITS_MAX};
 use tests::{Needs, Org, Stack};
+
+/// That of the local stack, which is measured here.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const ROUNDS: usize = 40;
 const P50_MS_MAX: f64 = 20.0;

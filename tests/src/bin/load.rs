@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use local::Partitions;
+use mimalloc::MiMalloc;
 use serde_json::{Value, json};
 use shared::limits;
 use tests::app::Browser;
@@ -27,6 +28,10 @@ use tests::receiver::{Arrival, Receiver};
 use tests::subscriber::{self, Subscriber};
 use tests::{Needs, Org, Stack};
 use tokio::net::TcpListener;
+
+/// That of the local stack, which is measured here.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const ORGANIZATIONS: usize = 50;
 /// Between the answer to a call of a calm organization and its next call: some 200 calls a second of all.

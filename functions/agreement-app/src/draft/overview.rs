@@ -132,7 +132,7 @@ fn draft_page(request: &Request, review: &AgreementReview, fields: Fields, notic
         notice,
         section_notice,
         name: agreement.name.as_str().to_owned(),
-        deal: Deal { edit: Some(edit), waits_for: Some(waits_for), next_act, ..deal },
+        deal: Deal { edit: Some(edit), waits_for: vec![waits_for], next_act, ..deal },
         workspace: Link { url: workspace_url(workspace.id()), text: workspace.name.as_str().to_owned() },
         created_by: actor_label(&agreement.created_by),
         created_at: agreement.created_at.into(),

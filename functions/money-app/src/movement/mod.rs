@@ -230,7 +230,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         more_parties: 0,
         amount: terms.money.map(|money| ("Amount", money.for_people())),
         money: Vec::new(),
-        waits_for: None,
+        waits_for: Vec::new(),
         next_act: None,
         payments: Vec::new(),
         without_amount: NO_AMOUNT_YET,

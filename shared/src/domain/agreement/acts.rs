@@ -25,7 +25,8 @@ pub struct Act {
     /// The action of the proposal that the act made or decided, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<ProposalAction>,
-    /// The part of a draft that it edited, or the payment that it acted on. None for edits of a draft as a whole.
+    /// The part of a draft that it edited, or the document, payment or obligation that it acted on. None for edits of a
+    /// draft as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<EditedPart>,
     /// The events that it caused.
@@ -77,7 +78,7 @@ pub enum EditedPart {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         purpose: Option<SafeLine>,
     },
-    /// A promise.
+    /// A promise, or the obligation that it became.
     Promise {
         /// Its name.
         name: Label,

@@ -46,6 +46,11 @@ pub(crate) fn payment(of: &Agreement, purpose: &str) -> Movement {
     Movement::draft(MovementId::new(), of.id(), of.workspace_id, terms, Actor::system(), noon())
 }
 
+pub(crate) fn with_payment(mut of: Agreement, id: MovementId, state: MovementState) -> Agreement {
+    of.facts.movements.insert(id, state);
+    of
+}
+
 pub(crate) fn waiting(hours: u32) -> GateRule {
     GateRule::Countdown { until: Some(Countdown::AfterHours(hours)) }
 }

@@ -104,6 +104,15 @@ impl ReceiptAct {
             _ => None,
         }
     }
+
+    /// The document that it is about, by its name.
+    #[must_use]
+    pub fn document(&self) -> Option<&Label> {
+        match self {
+            Self::Signed { document, .. } | Self::Declined { document: Some(document), .. } => Some(document),
+            _ => None,
+        }
+    }
 }
 
 impl Repeatable {

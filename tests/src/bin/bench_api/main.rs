@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
+use mimalloc::MiMalloc;
 use serde_json::{Value, json};
 use shared::domain::ids::WorkspaceId;
 use shared::limits;
@@ -29,6 +30,10 @@ use tests::{Needs, Org, Stack, spec};
 use measure::{ServiceLog, measure, measure_first};
 use report::{EightRow, FROM_A_FILE, ListRow, OVER_ALL_ROWS, OperationRow, Report, Seeding};
 use seed::Contacts;
+
+/// That of the local stack, which is measured here.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const CONTACTS: &str = "/api/v1/contacts";
 const WORKSPACES: &str = "/api/v1/workspaces";
@@ -225,11 +230,12 @@ async fn lists_of(org: &Org, contacts: &Contacts) -> Vec<ListRow<measure::Calls>
 async fn first_pages_of_eight(org: &Org, contacts: usize) -> f64 {
     let began = Instant::now();
     let calls = (0..TOGETHER).map(|_| org.get(CONTACTS).query("limit", seed::PAGE).send());
-    let mut answers = stream::iter(calls).buffer_unordered(CONNECTIONS);
-    while let Some(answer) = answers.next().await {
-        is_page(&answer, contacts, seed::PAGE);
+    let answers: Vec<Answer> = stream::iter(calls).buffer_unordered(CONNECTIONS).collect().await;
+    let took = began.elapsed();
+    for answer in &answers {
+        is_page(answer, contacts, seed::PAGE);
     }
-    f64::from(TOGETHER) / began.elapsed().as_secs_f64()
+    f64::from(TOGETHER) / took.as_secs_f64()
 }
 
 /// Whether a process keeps the rows of a list. It stores long ones, unless they take more memory than it may use.

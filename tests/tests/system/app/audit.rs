@@ -432,6 +432,8 @@ async fn the_history_of_an_agreement_says_who_did_what() {
 
     let page = browser.get(&agreement).await.body;
     let history = page.split("id=\"acts\"").nth(1).and_then(|rest| rest.split("</section>").next()).expect("a history");
+    let (_, drafting) = history.split_once("Show drafting").expect("drafting is not in it");
+    assert!(drafting.contains("Added Ada as a participant") && drafting.contains("Drafted"), "{drafting}");
     let acts: Vec<&str> = history.split("<li>").skip(1).filter_map(|act| act.split('<').next()).collect();
     let expected = [
         "Confirmed the cancellation",
@@ -459,5 +461,5 @@ async fn the_history_of_an_agreement_says_who_did_what() {
 
     let old = org.ready_draft("Old", |_| {}).await;
     let page = browser.get(&format!("/app/agreements/{}", old.id())).await;
-    assert!(page.says("<li>Drafted"), "{}", page.body);
+    assert!(page.says("Only drafting so far.") && page.says("Drafted by"), "{}", page.body);
 }

@@ -173,7 +173,8 @@ async fn a_completed_agreement_is_exported_with_everything_and_twice_the_same() 
     assert_eq!(timeline.last().unwrap()["at"], manifest.created_at);
     let last = timeline.last().unwrap();
     assert_eq!(last["events"], json!(["signature.completed", "agreement.completed"]));
-    assert_eq!((&last["actor"]["type"], &last["what"]), (&json!("participant"), &json!("Signed a document")));
+    let signed = format!("Signed the document “{}”", read["documents"][0]["name"].as_str().unwrap());
+    assert_eq!((&last["actor"]["type"], &last["what"]), (&json!("participant"), &json!(signed)));
     let published = timeline.iter().find(|act| act["what"] == "Confirmed the publication").expect("its publication");
     assert_eq!(published["actor"]["display_name"], "Maren Holt");
     let rows = lines(&files, "audit.jsonl");

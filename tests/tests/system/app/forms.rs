@@ -169,6 +169,12 @@ async fn declining_and_cancelling_do_only_that() {
     assert_eq!(state(&org, &proposal).await["state"], "declined");
     assert_eq!(lifecycle(&org, draft.id()).await, "draft");
     let cancellation = org.propose("cancel_agreement", &draft).await;
+    let path = format!("/app/agreements/{}", draft.id());
+    let page = browser.get(&path).await;
+    let publish = format!("href=\"{path}/publish\">Publish</a>");
+    for shown in [publish.as_str(), ">Review the proposal</a>", "Declined the publication"] {
+        assert!(page.says(shown), "it can still be published: {shown}: {}", page.body);
+    }
     assert!(browser.get(&review(&cancellation)).await.says("The agreement is permanently cancelled."));
     assert_eq!(browser.decide(&review(&cancellation), "confirm", "").await.status, 303);
     assert_eq!(lifecycle(&org, draft.id()).await, "cancelled");

@@ -7,6 +7,7 @@ mod histories;
 mod killed;
 mod owners;
 mod scripts;
+mod selected;
 mod trusts;
 
 use serde_json::{Value, json};
@@ -18,8 +19,6 @@ use tests::app::{Browser, Page, Person, unescaped};
 use tests::attending::hidden;
 use tests::funding::{Estate, funding_path};
 use tests::pdf::pdf;
-
-use super::contacts::audit_of;
 
 pub(super) struct Desk {
     pub org: Org,
@@ -548,45 +547,6 @@ async fn the_audit_log_names_trusts_and_items_and_leads_to_them() {
     assert_says(&home, &["saved the facts of a funding item", "Wooden sloop"]);
     let (_, visited) = tests::pages::visit(&desk.org, &desk.maren, "/app/audit", "Home").await;
     assert!(visited.waits <= tests::pages::WAITS_MAX, "{visited:?}");
-}
-
-#[tokio::test]
-async fn several_items_are_sorted_at_once_or_none() {
-    let desk = Desk::new().await;
-    let (one, two) = (
-        desk.org.funding_item(&desk.estate.workspace, "Painting").await,
-        desk.org.funding_item(&desk.estate.workspace, "Sculpture").await,
-    );
-    let body = json!({"workspace_id": desk.estate.workspace["id"], "label": "IRA", "asset_kind": "retirement_account"});
-    let account = desk.org.post(tests::funding::ITEMS, &body).send().await.ok(201);
-    let action = format!("{}/selected", desk.path());
-    let boxes = [&one, &two, &account].map(|item| format!("item.{}", id(item)));
-    let (trust, owner) = (id(&desk.estate.trust), id(&desk.estate.settlor));
-    let change = [("act", "sort"), ("verb", "assign"), ("trust", trust), ("owner", owner)];
-    let with = |count: usize| -> Vec<(&str, &str)> {
-        change.into_iter().chain(boxes.iter().take(count).map(|name| (name.as_str(), "on"))).collect()
-    };
-    let refused = submit(&desk.maren, &desk.path(), &action, &with(3)).await;
-    assert_eq!(refused.status, 422, "{}", refused.body);
-    assert_says(&refused, &["Nothing was changed", "“IRA”"]);
-    assert_eq!(desk.phase(&one).await, "unsorted", "all or none");
-    let before = desk.org.events().await.len();
-    let own = hidden(&desk.maren.get(&desk.path()).await, &action);
-    let own: Vec<(&str, &str)> = own.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let send = async |typed: Vec<(&str, &str)>| desk.maren.post(&action, &[own.clone(), typed].concat()).await;
-    for code in ["ok", "replayed"] {
-        let sorted = send(with(2)).await;
-        assert_eq!(sorted.status, 303, "{}", sorted.body);
-        assert_eq!(audit_of(&desk.org, &sorted).await["code"], code, "the same copy of the form sorts once");
-    }
-    assert_says(&desk.maren.get(&desk.path()).await, &["2 items were changed"]);
-    let other = send(with(1)).await;
-    assert!(other.status == 409 && other.says("This form was already used."), "{}", other.body);
-    assert_eq!(desk.events_since(before).await, ["funding_item.sorted", "funding_item.sorted"]);
-    let read = desk.org.item(&two).await;
-    assert_eq!((&read["phase"], &read["missing_facts"]), (&json!("gathering"), &json!(["description"])));
-    let nothing = submit(&desk.maren, &desk.path(), &action, &[("act", "sort"), (&boxes[0], "on")]).await;
-    assert_eq!(nothing.status, 422, "{}", nothing.body);
 }
 
 #[tokio::test]

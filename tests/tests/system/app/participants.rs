@@ -127,7 +127,7 @@ async fn two_signers_and_an_approval_complete_an_agreement_with_their_receipts()
         assert!(page.says("This agreement is completed") && page.says("Signed by you"), "{}", page.body);
     }
     let page = live.member.get(&live.path()).await;
-    for text in ["Signed a document", "Agreed to electronic records", "Last visit"] {
+    for text in ["Signed the document “Purchase agreement”", "Agreed to electronic records", "Last visit"] {
         assert!(page.says(text), "{text}: {}", page.body);
     }
 }

@@ -175,7 +175,8 @@ async fn the_demo_names_who_did_what_and_tells_one_amount_of_a_deal() {
         assert!(page.body.contains(&format!("${amount}")), "{what}: {amount}: {}", page.body);
         assert!(page.body.contains("A member to review proof of “"), "{what}: {}", page.body);
     }
-    assert!(deal.body.contains(">Review evidence</a>"), "{}", deal.body);
+    assert!(deal.body.contains("A member to decide about “Reserve for repairs”"), "{}", deal.body);
+    assert!(deal.body.contains(">Decide about the payment</a>"), "{}", deal.body);
     assert!(deal.body.contains("the payment “"), "its history names payments: {}", deal.body);
 }
 

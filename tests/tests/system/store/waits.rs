@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use tests::{Fixture, log};
 
-/// Waits of lists whose rows are in memory, with what they wait for: at most three besides the token and the audit row,
-/// and why one takes more. A row of a contact says all that its list shows; those of other lists don't.
+/// Waits of lists whose rows are in memory, with what they wait for: at most three besides the token and the audit row.
+/// A row of a contact says all that its list shows; those of other lists don't.
 const WAITS: [(&str, u64, &str); 9] = [
     ("list_agreements", 5, "token, rows, agreements, their contacts and claims, audit row"),
     ("list_contacts", 3, "token, rows, audit row"),
     ("list_funding_items", 4, "token, rows, items, audit row"),
     ("list_ledger", 5, "token, rows of all three lists, their records, the contacts of those, audit row"),
     ("list_movements", 5, "token, rows, movements, their agreements, audit row"),
-    // One more: whom an obligation names is said by its agreement, and who that is by the contact.
-    ("list_obligations", 6, "token, rows, obligations, their agreements, the contacts of those, audit row"),
+    ("list_obligations", 5, "token, rows, obligations and their agreements, the contacts of those, audit row"),
     ("list_proposals", 4, "token, rows, proposals, audit row"),
     ("list_trusts", 5, "token, rows, trusts, rows of their items, audit row"),
     ("list_workspaces", 4, "token, rows, workspaces, audit row"),

@@ -14,7 +14,7 @@ use tests::pages::{BYTES_MAX, WAITS_MAX, visit};
 use tests::payments::terms;
 use tests::{Org, obligations};
 
-use super::{CLAIM, Deal, IBAN, assert_says, path, publish_with, text};
+use super::{ABA, CLAIM, Deal, IBAN, assert_says, path, publish_with, text};
 
 fn lines(page: &Page) -> Vec<String> {
     let body = text(page);
@@ -283,4 +283,33 @@ async fn an_agreement_with_many_payments_shows_them_in_parts() {
     }
     let id = publish_with(&deal.org, &deal.people[0], "One", |draft| terms(draft, "Only", "1")).await.1;
     assert_eq!(deal.maren.get(&path(id)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_payment_that_needs_a_decision_heads_its_deal_whatever_the_deal_waits_for() {
+    let org = Org::new().await;
+    let people = [org.member("Maren Holt").await, org.member("Kim Sato").await];
+    let (maren, kim) = (Browser::of(&org, &people[0]).await, Browser::of(&org, &people[1]).await);
+    let without_actions = |draft: &mut Agreement| draft.stages.iter_mut().for_each(|stage| stage.actions.clear());
+    let agreement = org.ready_draft("Harbor purchase", without_actions).await;
+    let id = org.payment(agreement.id(), terms(&agreement, "Deposit", "INV-117")).await;
+    org.decide_at_once(&people[0], agreement.id(), ProposalAction::PublishAgreement).await;
+    let deal = Deal { org, people, maren, kim, agreement, id };
+    deal.done(&deal.maren, "authorize", &[]).await;
+    deal.enter(&deal.maren, &ABA).await;
+    deal.verify(&deal.kim, &ABA).await;
+    deal.done(&deal.kim, "instructions/release", &[]).await;
+    deal.done(&deal.maren, "claim", &CLAIM).await;
+    let page = deal.maren.get(&deal.of_agreement()).await;
+    assert!(!page.says("Decide about the payment"), "{}", page.body);
+    deal.done(&deal.maren, "exception", &[("reason", "suspected_fraud")]).await;
+    let page = deal.maren.get(&deal.of_agreement()).await;
+    let header = text(&page);
+    let (_, header) = header.split_once("<dt>Waiting for</dt>").expect("whom it waits for");
+    let first = header.split("</a>").next().expect("its act");
+    assert!(
+        first.contains("A member to decide about “Deposit”") && first.ends_with("Decide about the payment"),
+        "{first}"
+    );
+    assert_says(&page, &[" to approve"]);
 }
