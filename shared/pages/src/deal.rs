@@ -214,6 +214,11 @@ impl Deal {
             let mut papers = summary.documents.iter().flat_map(|document| &document.papers);
             papers.any(|(_, of)| of.as_ref() == Some(&url)).then_some(url)
         };
+        let waited_for = |gate: &Gate| {
+            let waited_for = agreement.unmet_by(gate).into_iter().next()?;
+            let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
+            Some((summary.participants.get(at)?, paper_of(waited_for)))
+        };
         let is_to_do = |gate: &Gate| {
             !agreement.to_review(gate).is_empty() || matches!(gate.rule, GateRule::IdentityVerified { .. })
         };
@@ -224,10 +229,8 @@ impl Deal {
                 open(movement_url(*id), wait.payment.map_or("Open the payment", act_on).to_owned())
             }
             _ => row.acts.first().filter(|_| is_to_do(gate)).cloned().map(NextAct::Open).or_else(|| {
-                let waited_for = agreement.unmet_by(gate).into_iter().next()?;
-                let at = agreement.participants.iter().position(|participant| participant.id == waited_for)?;
-                let ParticipantRow { name, access, .. } = summary.participants.get(at)?;
-                if let Some(url) = paper_of(waited_for) {
+                let (ParticipantRow { name, access, .. }, paper) = waited_for(gate)?;
+                if let Some(url) = paper {
                     return open(url, format!("Confirm the paper signature of {name}"));
                 }
                 let access = access.as_ref()?;
@@ -237,13 +240,22 @@ impl Deal {
                 }
             }),
         };
-        let next = gates.find(|(_, gate)| gate.id == wait.gate);
+        let next = gates.find(|(_, gate)| gate.id == wait.gate).filter(|_| !wait.is_declined);
         let next_act = if wait.is_declined {
             open("#steps".to_owned(), "Read the reason".to_owned())
         } else {
             next.and_then(|(row, gate)| act_of(row, gate))
         };
-        Self { next_act, waits_for: vec![wait.on.clone()], ..self }
+        let papered = next.and_then(|(_, gate)| waited_for(gate)).filter(|(_, paper)| paper.is_some());
+        let waits_for = match papered {
+            Some((ParticipantRow { name, .. }, _)) => {
+                // Who signed on paper has nothing left to do.
+                let others = Some(wait.on.clone()).filter(|on| *on != format!("{name} to sign"));
+                [format!("A member to confirm the paper signature of {name}")].into_iter().chain(others).collect()
+            }
+            None => vec![wait.on.clone()],
+        };
+        Self { next_act, waits_for, ..self }
     }
 
     /// Puts a payment that a member has to see to at once, if there is one, before all else.

@@ -175,7 +175,7 @@ fn standing_state(standing: &Standing, zone: &TimeZone, now: Timestamp) -> Strin
         StandingState::Unverified if now > standing.next_reverify_at => {
             format!("Never verified. That was due by {by}")
         }
-        StandingState::Unverified => format!("Not verified yet. That is due by {by}"),
+        StandingState::Unverified => format!("Not verified yet, due by {by}"),
         StandingState::Holding => format!("Holds, as verified on {verified}. Next by {by}"),
         StandingState::ReverifyDue => format!("Verified on {verified}. To be verified again by {by}"),
         StandingState::Lapsed => format!("Lapsed: verified on {verified}, and not again by {by}"),
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(state(&claimed, now), expected);
 
         let world = World::of(PromiseTerms::standing(40).unwrap(), &zone("UTC"));
-        assert_eq!(state(&world, now), "Not verified yet. That is due by 23 Apr 2026");
+        assert_eq!(state(&world, now), "Not verified yet, due by 23 Apr 2026");
         assert_eq!(state(&world, "2026-04-24T00:00:00Z"), "Never verified. That was due by 23 Apr 2026");
         let holds = after(&world, |context, id| member::verify_standing(&maren, context, id), now);
         assert_eq!(state(&holds, now), "Holds, as verified on 20 Mar 2026. Next by 29 Apr 2026");

@@ -246,8 +246,10 @@ fn state(evidence: &Evidence) -> State {
 
 fn differences(movement: &Movement, evidence: &Evidence) -> Vec<String> {
     let facts = evidence.facts();
+    let is_to_judge = evidence.is_undecided() && evidence.source().side() == Side::Receiver;
+    let arrived = movement.receipt().filter(|_| is_to_judge).map_or(0, |receipt| receipt.received_minor);
     let mut found: Vec<String> =
-        movement.terms().money.and_then(|due| difference(due, facts.money)).into_iter().collect();
+        movement.terms().money.and_then(|due| difference(due, arrived, facts.money)).into_iter().collect();
     found.extend(account_difference(evidence));
     found.extend(differences_from_claim(movement, evidence));
     found
@@ -289,18 +291,18 @@ pub(super) fn differences_from_claim(movement: &Movement, evidence: &Evidence) -
     found
 }
 
-fn difference(due: Money, said: Money) -> Option<String> {
+/// What an amount has less or more than what is due, besides what arrived before.
+fn difference(due: Money, arrived: i64, said: Money) -> Option<String> {
     let code = due.currency().code();
     if said.currency() != due.currency() {
         return Some(format!("Not in {code}, the currency of the payment"));
     }
-    let (less, more) = (
-        due.amount_minor().saturating_sub(said.amount_minor()),
-        said.amount_minor().saturating_sub(due.amount_minor()),
-    );
+    let missing = due.amount_minor().saturating_sub(arrived);
+    let what = if arrived > 0 { "what is still missing" } else { "the amount" };
+    let (less, more) = (missing.saturating_sub(said.amount_minor()), said.amount_minor().saturating_sub(missing));
     match (less, more) {
-        (1.., _) => Some(format!("{} less than the amount", in_app(less, code))),
-        (_, 1..) => Some(format!("{} more than the amount", in_app(more, code))),
+        (1.., _) => Some(format!("{} less than {what}", in_app(less, code))),
+        (_, 1..) => Some(format!("{} more than {what}", in_app(more, code))),
         _ => None,
     }
 }

@@ -123,6 +123,9 @@ async fn a_second_member_confirms_it_and_the_agreement_goes_on() {
         assert!(done.says(text), "{text}: {}", done.body);
     }
     assert!(!done.says(">Confirm paper signature</button>"), "{}", done.body);
+    let deal = live.member.get(&live.path()).await;
+    let waiting = deal.body.split_once("<dt>Waiting for</dt>").expect("whom it waits for").1;
+    assert!(waiting.starts_with("<dd><span>A member to confirm the paper signature of Ada Okafor</span>"), "{waiting}");
     let after = live.read().await;
     assert_eq!(
         (&after["stages"], &after["documents"]),

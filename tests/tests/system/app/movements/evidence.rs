@@ -225,13 +225,20 @@ async fn two_parts_accepted_at_once_count_one_after_the_other() {
 
 #[tokio::test]
 async fn receipts_add_up_to_one_minor_unit_less_exactly_and_one_more() {
-    for (last, state) in [("149,999.99", "receipt_pending"), ("150,000.00", "reconciled"), ("150,000.01", "exception")]
-    {
+    for (last, state, difference) in [
+        ("149,999.99", "receipt_pending", Some("$0.01 USD less than what is still missing")),
+        ("150,000.00", "reconciled", None),
+        ("150,000.01", "exception", Some("$0.01 USD more than what is still missing")),
+    ] {
         let deal = Deal::claimed().await;
-        for (amount, note) in [("100,000.00", "A-1"), (last, "A-2")] {
-            let filed = deal.file(&deal.maren, "recipient_confirmation", amount, note).await;
-            deal.follow(&deal.kim, &deal.accept(&deal.kim, &filed).await).await;
-        }
+        let part = deal.file(&deal.maren, "recipient_confirmation", "100,000.00", "A-1").await;
+        let page = deal.follow(&deal.kim, &deal.accept(&deal.kim, &part).await).await;
+        assert_says(&page, &["$150,000.00 USD less than the amount"]);
+        let rest = deal.file(&deal.maren, "recipient_confirmation", last, "A-2").await;
+        let page = deal.maren.get(&deal.path()).await;
+        assert_eq!(page.says("what is still missing"), difference.is_some(), "{last}: {}", page.body);
+        assert!(difference.is_none_or(|difference| page.says(difference)), "{last}: {}", page.body);
+        deal.follow(&deal.kim, &deal.accept(&deal.kim, &rest).await).await;
         assert_eq!(deal.state().await, state, "{last}");
     }
 }
