@@ -51,7 +51,7 @@ pub(crate) async fn act(request: &mut Request) -> Result<PageResponse, Error> {
         return refused(request, form, notice).await;
     }
     if form.get("act") == "sort" {
-        return sort(request, &submitted, workspace, &items).await;
+        return Box::pin(sort(request, &submitted, workspace, &items)).await;
     }
     // Enter in a field presses this button too.
     if !matches!(read(form), Ok(None)) {

@@ -255,7 +255,7 @@ impl Deal {
             }
             None => vec![wait.on.clone()],
         };
-        Self { next_act, waits_for, ..self }
+        Self { waits_for, next_act, ..self }
     }
 
     /// Puts a payment that a member has to see to at once, if there is one, before all else.
