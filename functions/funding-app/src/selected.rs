@@ -121,10 +121,11 @@ async fn sort(
         let run = || funding_items::update_in_form(&part, *id, &ExpectedVersion::Any, changes.clone(), named.clone());
         match part.run(run).await {
             Ok(saved) => {
-                if named.take().is_some()
-                    && let Ok(owners) = ContactIds::new(saved.item.owner_contact_ids().iter().copied())
-                {
-                    changes.owner_contact_ids = Patch::Set(owners);
+                if named.take().is_some() {
+                    let owners = ContactIds::new(saved.item.owner_contact_ids().iter().copied());
+                    changes.owner_contact_ids = Patch::Set(owners.map_err(|(code, message)| {
+                        Error::Invalid(FieldErrors::one(SELECTED_FORM.owner, code, message))
+                    })?);
                     existing = saved.existing;
                 }
             }
