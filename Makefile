@@ -54,7 +54,7 @@ conformance: ## The interface against programs that are not ours: linters, gener
 fuzz: ## Files of strangers, changed at random: ten minutes for each kind, or SECONDS
 	COUNTERSIGN_FUZZ_SECONDS=$(or $(SECONDS),600) scripts/test -p fuzz
 
-load: ## Fifty organizations at once on the local stack: five minutes or SECONDS of a flood, and as long in three calmer parts
+load: ## Fifty organizations at once on the local stack: SECONDS (300) beside a flood, then twice that in simulated time
 	SECONDS=$(or $(SECONDS),300) cargo run -p tests --no-default-features --bin load
 
 # The second run of clippy: the stack as `make run` builds it, without the feature `lambda`; and files in a bucket.

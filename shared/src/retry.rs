@@ -4,7 +4,9 @@
 //! pauses are longer, and retries end sooner, counted from the call's beginning, because callers who pile up add to the
 //! load. Each pause is drawn evenly between zero and its length, so that calls that conflicted once do not meet again.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::limits;
 

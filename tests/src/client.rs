@@ -1,15 +1,27 @@
 //! A small HTTP client that checks every response against the rules for all.
 
 use std::fmt::Display;
+use std::time::Duration;
 
+use axum::Router;
+use axum::body::Body;
 use http::{HeaderMap, Method};
+use http_body_util::BodyExt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
+use tower::ServiceExt;
+
+/// How calls reach the service.
+#[derive(Debug, Clone)]
+enum Way {
+    Network(reqwest::Client),
+    InProcess(Router, Duration),
+}
 
 /// A caller of the API: an origin and usually a token.
 #[derive(Debug, Clone)]
 pub struct Client {
-    http: reqwest::Client,
+    way: Way,
     base_url: String,
     token: Option<String>,
 }
@@ -24,7 +36,7 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .expect("an HTTP client");
-        Self { http, base_url: base_url.to_owned(), token: None }
+        Self { way: Way::Network(http), base_url: base_url.to_owned(), token: None }
     }
 
     /// The same caller with another token.
@@ -37,6 +49,12 @@ impl Client {
     #[must_use]
     pub fn anonymous(&self) -> Self {
         Self { token: None, ..self.clone() }
+    }
+
+    /// The same caller of a service in this process, whose calls take so long to get there, without a network.
+    #[must_use]
+    pub fn in_process(&self, router: Router, takes: Duration) -> Self {
+        Self { way: Way::InProcess(router, takes), ..self.clone() }
     }
 
     /// The same caller at another origin.
@@ -60,7 +78,7 @@ impl Client {
     /// A call without body.
     pub fn call(&self, method: Method, path: impl Display) -> Request {
         let request = Request {
-            http: self.http.clone(),
+            way: self.way.clone(),
             method,
             url: format!("{}{path}", self.base_url),
             query: Vec::new(),
@@ -93,7 +111,7 @@ impl Client {
 #[derive(Debug, Clone)]
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request {
-    http: reqwest::Client,
+    way: Way,
     method: Method,
     url: String,
     query: Vec<String>,
@@ -159,21 +177,29 @@ impl Request {
     }
 
     /// Sends the call to a service that may be gone.
-    pub async fn try_send(self) -> Result<Answer, reqwest::Error> {
+    pub async fn try_send(self) -> Result<Answer, axum::BoxError> {
         let separator = if self.query.is_empty() { "" } else { "?" };
         let url = format!("{}{separator}{}", self.url, self.query.join("&"));
         let name = format!("{} {url}", self.method);
-        let mut request = self.http.request(self.method, &url);
-        for (header, value) in self.headers {
-            request = request.header(header, value);
-        }
-        if let Some(body) = self.body {
-            request = request.body(body);
-        }
-        let response = request.send().await?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let bytes = response.bytes().await?.to_vec();
-        Ok(Answer::checked(name, status, headers, bytes))
+        let response: http::Response<Body> = match self.way {
+            Way::Network(client) => {
+                let request = client.request(self.method, &url);
+                let request = self.body.into_iter().fold(request, reqwest::RequestBuilder::body);
+                let request =
+                    self.headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+                http::Response::from(request.send().await?).map(Body::new)
+            }
+            Way::InProcess(router, takes) => {
+                tokio::time::sleep(takes).await;
+                let request = http::Request::builder().method(self.method).uri(&url);
+                let request =
+                    self.headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+                router.oneshot(request.body(Body::from(self.body.unwrap_or_default()))?).await?
+            }
+        };
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await?.to_bytes().to_vec();
+        Ok(Answer::checked(name, head.status.as_u16(), head.headers, bytes))
     }
 }
 

@@ -29,6 +29,7 @@ pub mod fixture;
 pub mod funding;
 pub mod hostile_pdf;
 pub mod ledger;
+pub mod load;
 pub mod log;
 pub mod mcp;
 pub mod memory;

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use local::{Contention, Options, Partitions, Seed, StoreAt};
+use local::{Contention, Options, Seed, StoreAt};
 use shared::crypto::keyring::Keyring;
 use shared::crypto::keys::Keys;
 use shared::domain::shards::{AuditShards, DueShards};
@@ -195,13 +195,6 @@ impl Stack {
     pub fn on_most_shards(&self, time_scale: u32) -> Arc<Self> {
         let (due_shards, audit_shards) = (DueShards::MOST, AuditShards::MOST);
         self.beside(&self.table.endpoint, Options { due_shards, audit_shards, time_scale, ..test_options() })
-    }
-
-    /// The test's own stack whose table has bounded partitions, and which limits the calls of an organization.
-    #[must_use]
-    pub fn on_partitions(partitions: Arc<Partitions>, calls_per_second: u32) -> Arc<Self> {
-        let contention = Some(Contention::on(partitions));
-        Arc::new(Self::in_new_dir(Options { contention, calls_per_second, ..Options::default() }))
     }
 
     fn beside(&self, url: &str, options: Options) -> Arc<Self> {

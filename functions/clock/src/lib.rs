@@ -4,7 +4,6 @@
 //! and resends lost messages. Several may run at once: each change depends on the records it was decided from.
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::Instant;
 
 use futures_util::future::{join_all, try_join_all};
 use shared::AppState;
@@ -23,6 +22,7 @@ use shared::store::keys::Due;
 use shared::webhook::queue::DeliveryMessage;
 use shared::webhook::relay::{Relay, RelayOutcome};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 /// What a tick did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

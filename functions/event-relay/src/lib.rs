@@ -1,7 +1,5 @@
 //! Reads the table's stream and relays the written due entries through `shared::webhook::relay`.
 
-use std::time::Instant;
-
 use futures_util::future::join_all;
 use serde::Deserialize;
 use shared::error::Error;
@@ -9,6 +7,7 @@ use shared::limits;
 use shared::store::due::DueEntry;
 use shared::store::keys::{Due, Key};
 use shared::webhook::relay::Relay;
+use tokio::time::Instant;
 
 /// A batch of stream records with only the keys of the written items (view type `KEYS_ONLY`).
 #[derive(Debug, Deserialize)]

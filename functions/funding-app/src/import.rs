@@ -10,7 +10,7 @@ pub(crate) mod contacts;
 mod item_rows;
 pub(crate) mod items;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use futures_util::stream::{self, StreamExt};
@@ -28,6 +28,7 @@ use shared::web::submitted_form::FormPart;
 use shared::web::{Form, Request, SubmittedForm};
 use shared::wire::fields::{FieldCode, FieldErrors};
 use shared::wire::page::{Offset, PageRequest};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use self::columns::{NotRead, Row};

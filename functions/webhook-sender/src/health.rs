@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use shared::domain::ids::EndpointId;
 use shared::limits;
+use tokio::time::Instant;
 
 /// When each endpoint's health was last recorded, and whether as a success. Repeated successes are recorded rarely.
 #[derive(Debug, Default)]

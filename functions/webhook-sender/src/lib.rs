@@ -6,7 +6,6 @@ mod port;
 mod room;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
 use shared::crypto::keyring::SealError;
@@ -25,6 +24,7 @@ use shared::store::{StoreError, Versioned};
 use shared::webhook::client::Client;
 use shared::webhook::queue::{DeliveryMessage, Queue};
 use shared::webhook::signature;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use health::HealthThrottle;

@@ -22,7 +22,7 @@
 //! | `console` | terminal output |
 //! | `data` | the files of a data directory |
 //! | `calls` | which function makes which calls |
-//! | `options`, `guard`, `error` | what all of them use |
+//! | `options`, `guard`, `subscribers`, `error` | what all of them use |
 
 mod background;
 mod calls;
@@ -40,6 +40,7 @@ mod seed;
 mod server;
 mod stack;
 mod store;
+mod subscribers;
 
 pub use background::{DeliveryWorker, LocalQueue};
 pub use calls::Calls;
@@ -52,5 +53,6 @@ pub use options::{Options, Seed, StoreAt};
 pub use stack::Stack;
 pub use store::contention::Contention;
 pub use store::partitions::Partitions;
+pub use subscribers::Subscribers;
 
 pub use pictures::read_pdf_if_asked;

@@ -10,6 +10,7 @@ use shared::platform::files::FileStore;
 
 use crate::calls::Calls;
 use crate::store::contention::Contention;
+use crate::subscribers::Subscribers;
 
 /// Options for starting a stack.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub struct Options {
     /// Whether to create a table elsewhere with a stream and read it for the relay, as in the cloud. Otherwise the
     /// process reports its own writes, as with the embedded store, which has no stream.
     pub has_stream: bool,
+    /// What answers webhooks in place of the network, for simulations.
+    pub subscribers: Option<Arc<dyn Subscribers>>,
     /// What gets in each other's way in the embedded store, as on AWS, for tests. By default nothing.
     pub contention: Option<Contention>,
 }
@@ -73,6 +76,7 @@ impl Default for Options {
             calls: None,
             has_background: true,
             has_stream: false,
+            subscribers: None,
             contention: None,
         }
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use files::Files;
 use shared::AppState;
 use shared::crypto::keyring::Keyring;
@@ -26,6 +27,7 @@ use crate::options::Options;
 use crate::seed;
 use crate::server::{self, Server};
 use crate::store::{Embedded, OpenStore};
+use crate::subscribers::Outbound;
 
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -38,6 +40,7 @@ pub struct Stack {
     pub ready: ReadyFile,
     ready_file: PathBuf,
     log_file: PathBuf,
+    router: Router,
     store: Store,
     dynamodb_url: String,
     table: String,
@@ -109,14 +112,18 @@ impl Stack {
         let stream_task = opened.take_stream_task();
         let OpenStore { store, url: dynamodb_url, table, embedded, due_entries, .. } = opened;
         let Functions { app, router, keys, client, calls } = functions;
+        let outbound = match options.subscribers.clone() {
+            Some(subscribers) => Outbound::InProcess(subscribers),
+            None => Outbound::Network(client),
+        };
         let background = options.has_background.then(|| {
-            let mut background = Background::start(app, due_entries, keys, client, calls.as_ref());
+            let mut background = Background::start(app, due_entries, keys, outbound, calls.as_ref());
             if let Some(task) = stream_task {
                 background.spawn(task);
             }
             background
         });
-        let server = Server::start(listener, router);
+        let server = Server::start(listener, router.clone());
         let app_url = format!("{base_url}/app");
         let ready = ReadyFile { app_url, base_url: base_url.clone(), organizations: credentials.organizations() };
         data_dir.write_store_url(&dynamodb_url)?;
@@ -126,6 +133,7 @@ impl Stack {
             ready,
             ready_file,
             log_file,
+            router,
             store,
             dynamodb_url,
             table,
@@ -165,6 +173,12 @@ impl Stack {
     #[must_use]
     pub fn log_file(&self) -> &Path {
         &self.log_file
+    }
+
+    /// What answers requests behind the port.
+    #[must_use]
+    pub fn router(&self) -> &Router {
+        &self.router
     }
 
     /// The stack's store.

@@ -1,6 +1,7 @@
 //! Timestamps in the service's format: RFC 3339, UTC, `Z`, milliseconds.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -14,15 +15,24 @@ pub struct Timestamp(jiff::Timestamp);
 #[error("out of the range of timestamps")]
 pub struct OutOfRange;
 
+static SIMULATED: OnceLock<fn(Timestamp) -> Timestamp> = OnceLock::new();
+
 impl Timestamp {
     pub(super) const LAST: Self = Self(jiff::Timestamp::MAX);
 
-    /// The machine's current time.
+    /// The machine's current time, or a [simulation](Self::simulate)'s.
     #[must_use]
     pub fn now() -> Self {
         let now = jiff::Timestamp::now();
         // Cut to milliseconds, so that a timestamp equals itself after a round trip.
-        Self(jiff::Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now))
+        let now = Self(jiff::Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now));
+        SIMULATED.get().map_or(now, |clock| clock(now))
+    }
+
+    /// From here on, [`now`](Self::now) is what `clock` makes of the machine's time: for simulations, which advance the
+    /// time that `tokio` waits by. The first clock of a process stays.
+    pub fn simulate(clock: fn(Self) -> Self) {
+        SIMULATED.get_or_init(|| clock);
     }
 
     /// The time from milliseconds since 1970.

@@ -13,7 +13,9 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::domain::ids::OrgId;
 use crate::error::Error;

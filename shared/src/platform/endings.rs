@@ -1,7 +1,7 @@
 //! Ends the rest of a cancelled or expired agreement, and marks the items its publication left in progress: one call
 //! per record, with its own audit row and log line. Runs right after the act, or by the clock.
 
-use std::time::Instant;
+use tokio::time::Instant;
 
 use crate::domain::ids::{AgreementId, OrgId};
 use crate::error::Error;

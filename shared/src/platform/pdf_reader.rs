@@ -17,13 +17,13 @@ use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread;
-use std::time::Instant;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
 use tokio::time::timeout_at;
 
 use crate::domain::agreement::pdf::{self, NotADocument};

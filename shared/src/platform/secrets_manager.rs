@@ -1,10 +1,10 @@
 //! Encryption keys in Secrets Manager.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
 use futures_util::future::BoxFuture;
+use tokio::time::Instant;
 
 use crate::crypto::keyring::{Keyring, SealError};
 use crate::crypto::keys::Keys;

@@ -3,10 +3,10 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use futures_util::FutureExt;
 use http::StatusCode;
+use tokio::time::Instant;
 use tracing::{Instrument, Level, Span};
 use uuid::Uuid;
 

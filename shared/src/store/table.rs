@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Instant;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
@@ -12,6 +11,7 @@ use aws_sdk_dynamodb::types::{
     AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
 };
 use futures_util::future::try_join_all;
+use tokio::time::Instant;
 
 use super::StoreError;
 use super::change::{Change, Update, owned_names, owned_values};

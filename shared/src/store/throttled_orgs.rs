@@ -11,7 +11,8 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+
+use tokio::time::Instant;
 
 use crate::domain::ids::OrgId;
 use crate::limits;

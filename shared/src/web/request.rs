@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams};
 use deserr::Deserr;
 use http::header;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, request};
+use tokio::time::Instant;
 use tracing::Span;
 use uuid::Uuid;
 

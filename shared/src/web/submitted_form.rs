@@ -1,9 +1,9 @@
 //! A form submitted with its session's CSRF token, by a member or participant. Only such a form can change anything.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use http::StatusCode;
+use tokio::time::Instant;
 use tracing::Instrument;
 use uuid::Uuid;
 

@@ -4,10 +4,10 @@
 //! from the table's stream in the cloud, from the process on the local stack, or from the clock.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures_util::future::try_join_all;
 use futures_util::try_join;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::queue::{DeliveryMessage, Queue, QueueError};

@@ -1,11 +1,10 @@
 //! Receives request bodies, bounded in size and time.
 
-use std::time::Instant;
-
 use axum::body::{Body, BodyDataStream, Bytes};
 use futures_util::StreamExt;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+use tokio::time::Instant;
 
 use crate::limits;
 use crate::wire::fields::{BODY, FieldCode, FieldErrors};

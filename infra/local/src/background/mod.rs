@@ -8,7 +8,6 @@ use clock::Trigger;
 use shared::AppState;
 use shared::crypto::keys::Keys;
 use shared::store::due::DueEntry;
-use shared::webhook::client::Client;
 use shared::webhook::queue::Queue;
 use shared::webhook::relay::Relay;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -18,6 +17,7 @@ use tracing::instrument::WithSubscriber;
 use webhook_sender::Sender;
 
 use crate::calls::{self, Calls};
+use crate::subscribers::Outbound;
 
 pub use crate::background::queue::{DeliveryWorker, LocalQueue};
 
@@ -35,7 +35,7 @@ impl Background {
         app: Arc<AppState>,
         due_entries: UnboundedReceiver<DueEntry>,
         keys: Arc<dyn Keys>,
-        client: Client,
+        client: Outbound,
         calls: Option<&Calls>,
     ) -> Self {
         let queue = Arc::new(LocalQueue::default());

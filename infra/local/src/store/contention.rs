@@ -4,8 +4,9 @@
 //! [partitions](Partitions) are bounded, writes beyond what theirs take are throttled as well.
 
 use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -20,6 +21,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use shared::store::keys::{PARTITION, SORT};
+use tokio::time::Instant;
 
 use super::partitions::{Partitions, units};
 
@@ -48,6 +50,7 @@ type Held = Arc<Mutex<HashMap<ItemKey, String>>>;
 pub struct Contention {
     held: Held,
     partitions: Option<Arc<Partitions>>,
+    is_time_simulated: bool,
 }
 
 impl Contention {
@@ -55,6 +58,13 @@ impl Contention {
     #[must_use]
     pub fn on(partitions: Arc<Partitions>) -> Self {
         Self { partitions: Some(partitions), ..Self::default() }
+    }
+
+    /// For a runtime whose clock is paused: its time does not pass while the store works, which does so on a thread of its
+    /// own. So calls take just what this makes them take.
+    #[must_use]
+    pub fn in_simulated_time(self) -> Self {
+        Self { is_time_simulated: true, ..self }
     }
 
     /// What the store answers, or that another transaction is in the way or a partition is spent. The answer releases the
@@ -71,6 +81,10 @@ impl Contention {
         }
         let hold = write.map(|write| write.admitted(&self.held)).transpose()?.flatten();
         let shortest = if hold.is_some() { TRANSACTION_TIME } else { CALL_TIME };
+        let answered = async {
+            let _still = self.is_time_simulated.then(TimeStandsStill::begin);
+            answered.await
+        };
         let (answer, ()) = tokio::join!(answered, tokio::time::sleep(shortest));
         drop(hold);
         Ok(answer)
@@ -192,6 +206,17 @@ impl Part {
         let text = |name: &str| Some(item.get(name)?.get("S")?.as_str()?.to_owned());
         let table = write.get("TableName")?.as_str()?.to_owned();
         Some(Self { key: ItemKey { table, partition: text(PARTITION)?, sort: text(SORT)? }, units: units(write) })
+    }
+}
+
+/// A paused clock doesn't advance until this is dropped, as `tokio` never advances it during blocking work.
+struct TimeStandsStill(#[expect(dead_code, reason = "ends the blocking work when dropped")] Sender<()>);
+
+impl TimeStandsStill {
+    fn begin() -> Self {
+        let (end, ended) = channel();
+        tokio::task::spawn_blocking(move || ended.recv());
+        Self(end)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 /// Bytes of an item per write unit.
 const UNIT_BYTES: usize = 1024;

@@ -14,11 +14,12 @@ mod pdfs;
 mod statements;
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use changes::changed;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike as _};
+use tokio::time::Instant;
 
 /// Default time per kind of file, in seconds.
 const SECONDS: u64 = 40;

@@ -1,7 +1,6 @@
 //! The functions as processes that take API Gateway's events from a Runtime API, on the local stack's store.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use axum::body::Bytes;
 use base64::Engine;
@@ -15,6 +14,7 @@ use tests::app::{self, Browser, Page};
 use tests::aws_services::AwsServices;
 use tests::runtime_api::{self, EVENTS, Function, event, recorded};
 use tests::{Answer, Org, drafts, hostile_pdf};
+use tokio::time::Instant;
 
 use crate::unknown_id;
 use crate::webhooks::lambda::{self as webhook_lambda, Cloud};

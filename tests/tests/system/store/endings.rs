@@ -1,7 +1,7 @@
 //! Whatever ends with an agreement ends, even if the process that began it is gone.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use shared::domain::ids::{AgreementId, MovementId};
@@ -12,6 +12,7 @@ use tests::app::Browser;
 use tests::clockwork::Clockwork;
 use tests::payments::terms;
 use tests::{Needs, Org, eventually, obligations};
+use tokio::time::Instant;
 
 async fn told(org: &Org, agreement: AgreementId, state: &str) -> usize {
     let id = agreement.to_string();

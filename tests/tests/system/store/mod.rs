@@ -10,6 +10,7 @@ mod funding;
 mod histories;
 mod interleavings;
 mod late_repeats;
+mod load;
 mod migration;
 mod papering;
 mod races;

@@ -454,7 +454,7 @@ async fn a_backlog_goes_out_in_the_order_of_time_and_its_page_says_how_far_it_is
     let entries: Vec<DueEntry> = entries.iter().filter_map(|item| DueEntry::of(Key::of(item)?)).collect();
     assert_eq!(entries.len(), 3);
     for entry in entries {
-        let ended = clockwork.relay().process(entry, std::time::Instant::now()).await;
+        let ended = clockwork.relay().process(entry, tokio::time::Instant::now()).await;
         assert_eq!(ended.expect("the table answers"), RelayOutcome::OutOfTime);
     }
     assert!(left(&subscriber, "120 held events still wait to be sent").await);

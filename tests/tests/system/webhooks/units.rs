@@ -50,7 +50,7 @@ impl Meter<'_> {
 
     async fn relay(&self, what: Due) {
         for entry in self.due(what).await {
-            let until = std::time::Instant::now() + shared::limits::SWEEP_DEADLINE;
+            let until = tokio::time::Instant::now() + shared::limits::SWEEP_DEADLINE;
             assert_eq!(self.clockwork.relay().process(entry, until).await.expect("it is done"), RelayOutcome::Done);
         }
     }
