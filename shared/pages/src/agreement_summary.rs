@@ -555,13 +555,7 @@ impl AgreementSummary {
             .filter_map(|id| review.movements.get(*id))
             .map(|movement| PaymentRow::new(movement, agreement, contacts, today))
             .collect();
-        let page = |from: usize| format!("{}?payments={from}#payments", agreement_url(agreement.id()));
-        let (shown, per_page) = (offset + on_page.len(), shared::limits::AGREEMENT_PAYMENTS_SHOWN);
-        self.payments = (*total > 0).then(|| Payments {
-            rows,
-            before: (*offset > 0).then(|| page(offset.saturating_sub(per_page))),
-            after: (shown < *total).then(|| (page(shown), total - shown)),
-        });
+        self.payments = (*total > 0).then(|| Payments::new(rows, *offset, *total, &agreement_url(agreement.id())));
         self
     }
 }

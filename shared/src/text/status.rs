@@ -259,6 +259,16 @@ impl WaitContext<'_> {
 #[must_use]
 pub fn current_wait(agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
     wait_of(agreement.waiting_gates().collect(), agreement, context)
+
+    /// How many payments a member has to see to at once besides the first one and that which the agreement waits for.
+    #[must_use]
+    pub fn more(agreement: &Agreement, first: Option<&Self>, wait: Option<&CurrentWait>) -> usize {
+        let mut gates = agreement.waiting_gates();
+        let awaited = wait.and_then(|wait| gates.find(|gate| gate.id == wait.gate)?.rule.movement());
+        let said = [first.map(|first| first.id), awaited];
+        let pressing = agreement.movements().iter().filter(|(_, state)| PaymentAct::at_once(**state).is_some());
+        pressing.filter(|(id, _)| !said.contains(&Some(**id))).count()
+    }
 }
 
 /// The same without what members and own contacts do, where others have something to do as well.

@@ -231,6 +231,7 @@ fn deal(shown: &Shown<'_>, today: shared::domain::day::Day) -> Deal {
         amount: terms.money.map(|money| ("Amount", money.for_people())),
         money: Vec::new(),
         waits_for: Vec::new(),
+        more_waits: None,
         next_act: None,
         payments: Vec::new(),
         without_amount: NO_AMOUNT_YET,
