@@ -31,6 +31,12 @@ pub fn agreement_status(agreement: &Agreement, is_ready: bool) -> String {
     }
 }
 
+/// Whom a draft without blockers, or with its publication proposed, waits for.
+#[must_use]
+pub fn draft_wait(is_proposed: bool) -> &'static str {
+    if is_proposed { "A member to decide about the proposal" } else { "A member to publish it" }
+}
+
 /// A gate's `waiting_on`, with the name of its payment if that is read.
 #[must_use]
 pub fn waiting_on(gate: &Gate, agreement: &Agreement, waited_for: &[ParticipantId], of: Named<'_>) -> String {
