@@ -3,7 +3,7 @@
 use askama::Template;
 use pages::agreement_payments::purpose_of;
 use pages::labels::{
-    Badge, agreement_badge, contact_kind_label, endpoint_badge, item_badge, movement_badge, obligation_badge,
+    Badge, agreement_badge, contact_kind_label, endpoint_badge, item_badge, obligation_badge, payment_badge,
     role_label, scope_label, subscription_label, token_badge, workspace_badge,
 };
 use pages::layout::Layout;
@@ -222,7 +222,7 @@ fn payment(found: &Movement) -> Row {
         url: movement_url(found.id()),
         name: purpose_of(found),
         about: found.terms().money.map_or_else(|| "No amount".to_owned(), Money::for_people),
-        badge: movement_badge(found.state()).into(),
+        badge: payment_badge(found).into(),
         id: found.id().uuid(),
     }
 }

@@ -4,7 +4,7 @@
 
 use askama::Template;
 use pages::agreement_rows::AgreementRow;
-use pages::labels::{Badge, OVERDUE, lifecycle_badge, movement_badge, obligation_state_badge};
+use pages::labels::{Badge, OVERDUE, lifecycle_badge, movement_badge, obligation_state_badge, risk_badge};
 use pages::layout::{Layout, Link};
 use pages::pager::{Pager, is_past_the_end};
 use pages::response::PageResponse;
@@ -257,7 +257,7 @@ fn state_badge(row: &LedgerRow) -> Badge {
     }
     let badge = match row.thing.row_type() {
         LedgerRowType::Agreement => Lifecycle::parse(state).map(lifecycle_badge),
-        LedgerRowType::Movement => MovementState::parse(state).map(movement_badge),
+        LedgerRowType::Movement => risk_badge(row.risk).or_else(|| MovementState::parse(state).map(movement_badge)),
         LedgerRowType::Obligation => ObligationState::parse(state).map(obligation_state_badge),
     };
     badge.unwrap_or(Badge { text: state, class: "quiet" })

@@ -12,7 +12,7 @@ use shared::text;
 use shared::text::movements::{self as words, reference_type};
 use shared::text::reader::Shown as _;
 
-use crate::labels::{Badge, movement_badge};
+use crate::labels::{Badge, payment_badge};
 use crate::urls::movement_url;
 
 /// The payments.
@@ -87,12 +87,12 @@ impl PaymentRow {
     pub fn new(movement: &Movement, agreement: &Agreement, contacts: &[Contact], today: Day) -> Self {
         let terms = movement.terms();
         // The record of an ended agreement's movement may lag behind.
-        let state = agreement.movement_state(movement.id()).unwrap_or(movement.state());
-        let is_past = |due: &Day| *due < today && !state.is_done();
+        let told = movement.as_told(agreement);
+        let is_past = |due: &Day| *due < today && !told.state().is_done();
         Self {
             url: movement_url(movement.id()),
             purpose: purpose_of(movement),
-            badge: movement_badge(state),
+            badge: payment_badge(&told),
             amount: terms.money.map(Money::for_people).unwrap_or_default(),
             payer: name_of(agreement, contacts, terms.sender),
             payee: name_of(agreement, contacts, terms.receiver),

@@ -10,6 +10,7 @@ use shared::domain::endpoint::Subscription;
 use shared::domain::funding::{FundingItem, FundingStatus, Phase};
 use shared::domain::ids::ContactId;
 use shared::domain::movement::state::MovementState;
+use shared::domain::movement::{Movement, Risk};
 use shared::domain::obligation::{Obligation, ObligationState};
 use shared::domain::organization::Role;
 use shared::domain::proposal::{ProposalAction, ProposalState};
@@ -18,8 +19,7 @@ use shared::domain::time_zone::TimeZone;
 use shared::domain::token::{Scope, Token};
 use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
-use shared::text::funding_words;
-use shared::text::movements::movement_state;
+use shared::text::movements::{movement_state, risk};
 use shared::text::reader;
 
 /// A state in a word, and its color.
@@ -176,7 +176,7 @@ pub fn proposal_badge(state: ProposalState) -> Badge {
     }
 }
 
-/// Only a proven arrival is green, never a claim.
+/// The state of a payment for everyone. Only a proven arrival is green, never a claim.
 #[must_use]
 pub fn movement_badge(state: MovementState) -> Badge {
     let class = match state {
@@ -199,6 +199,18 @@ pub fn delivery_badge(state: DeliveryState) -> Badge {
         DeliveryState::Exhausted => Badge { text: "Exhausted", class: "red" },
         DeliveryState::Held => Badge { text: "Held", class: "quiet" },
     }
+}
+
+/// The state of a payment for members: what puts its money at risk comes first.
+#[must_use]
+pub fn payment_badge(payment: &Movement) -> Badge {
+    risk_badge(payment.risk()).unwrap_or_else(|| movement_badge(payment.state()))
+}
+
+/// The badge of what puts a payment's money at risk.
+#[must_use]
+pub fn risk_badge(found: Option<Risk>) -> Option<Badge> {
+    found.map(|found| Badge { text: risk(found), class: "red" })
 }
 
 /// The state of an endpoint.

@@ -94,6 +94,14 @@ async fn home_lists_what_waits_for_a_member_the_most_urgent_first() {
     let page = deal.kim.get("/app").await;
     assert_eq!(lines(&page), ["Instructions changed", "Suspected fraud", "Evidence to review"], "{}", text(&page));
     assert_says(&page, &["Second deal", "Third deal"]);
+    for (agreement, payment, words) in
+        [(&deal.agreement, deal.id, "Instructions changed"), (&ids[0].0, ids[0].1, "Suspected fraud")]
+    {
+        for at in ["/app/money".to_owned(), path(payment), format!("/app/agreements/{}", agreement.id())] {
+            let page = deal.kim.get(&at).await;
+            assert!(page.says(&format!("<span class=\"badge red\">{words}</span>")), "{at}: {}", text(&page));
+        }
+    }
     assert!(!page.says("All caught up") && !page.says("Fourth deal · "), "{}", text(&page));
 
     let (_, visited) = visit(org, &deal.kim, "/app", "the start").await;
@@ -135,7 +143,7 @@ async fn an_overdue_payment_is_on_home_whoever_has_to_act() {
     assert_eq!(lines(&page), ["Overdue", "To authorize"], "{}", text(&page));
     deal.done(&deal.maren, "exception", &[("reason", "not_received")]).await;
     let page = deal.kim.get("/app").await;
-    assert_eq!(lines(&page), ["Exception", "To authorize"], "{}", text(&page));
+    assert_eq!(lines(&page), ["Needs attention", "To authorize"], "{}", text(&page));
     assert_says(&page, &[&format!("{due} · it did not arrive")]);
 }
 
