@@ -29,8 +29,8 @@ use shared::domain::workspace::Workspace;
 use shared::error::Error;
 use shared::service::endpoints::EndpointState;
 use shared::service::search::{self, Found, SearchQuery};
-use shared::text::funding_words as words;
 use shared::text::reader::Shown as _;
+use shared::text::{self, funding_words as words};
 use shared::web::Request;
 use shared::wire::page::Page;
 use uuid::Uuid;
@@ -232,7 +232,7 @@ fn obligation(found: &Obligation, now: Timestamp) -> Row {
     Row {
         url: obligation_url(found.id()),
         name: found.name().as_str().to_owned(),
-        about: due.unwrap_or_else(|| "Nothing".to_owned()),
+        about: due.unwrap_or_else(|| text::NOTHING_DUE.to_owned()),
         badge: obligation_badge(found, now).into(),
         id: found.id().uuid(),
     }

@@ -20,7 +20,7 @@ use shared::text;
 use shared::text::reader::Shown as _;
 
 use crate::agreement_payments::{PaymentRow, Payments, purpose_of};
-use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge};
+use crate::labels::{Badge, DisplayTime, actor_label, obligation_badge, obligation_status};
 use crate::layout::Link;
 use crate::urls::{
     access_url, agreement_url, answers_url, document_url, files_url, movement_url, obligation_url, verification_url,
@@ -199,7 +199,7 @@ impl AgreementSummary {
         for (row, promise) in self.promises.iter_mut().zip(&agreement.promises) {
             let found = review.obligations.iter().find(|obligation| obligation.promise_id() == promise.id);
             row.obligation = found.map(|obligation| {
-                let state = text::obligation_state(obligation, now);
+                let state = obligation_status(obligation, now);
                 (obligation_url(obligation.id()), state, obligation_badge(obligation, now))
             });
         }

@@ -21,6 +21,7 @@ use shared::domain::workspace::Workspace;
 use shared::service::endpoints::EndpointState;
 use shared::text::movements::{movement_state, risk};
 use shared::text::reader;
+use shared::text::{self, funding_words};
 
 /// A state in a word, and its color.
 pub struct Badge<T = &'static str> {
@@ -291,6 +292,21 @@ pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
 }
 
 /// The state of an obligation, without "overdue".
+/// A sentence about a state beside its badge, whose word it doesn’t repeat.
+#[must_use]
+pub fn beside(badge: &Badge, sentence: String) -> String {
+    let rest = sentence.strip_prefix(badge.text).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+    let Some(rest) = rest.map(str::trim_start) else { return sentence };
+    let mut letters = rest.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// What became of an obligation beside its badge.
+#[must_use]
+pub fn obligation_status(obligation: &Obligation, now: Timestamp) -> String {
+    beside(&obligation_badge(obligation, now), text::obligation_state(obligation, now))
+}
+
 #[must_use]
 pub fn obligation_state_badge(state: ObligationState) -> Badge {
     match state {
