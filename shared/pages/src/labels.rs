@@ -46,10 +46,12 @@ pub struct DisplayTime {
     pub datetime: String,
     /// The text.
     pub text: String,
-    /// The time in UTC, if the text has another zone.
-    utc: Option<String>,
+    /// The time in UTC, if the text has another zone, or all of a short one.
+    title: Option<String>,
     /// Whether no more than the hour is known, which the script then leaves as it is.
     is_hour: bool,
+    /// Whether it is only the day, or the time today.
+    is_short: bool,
 }
 
 // Its template escapes its content.
@@ -58,7 +60,16 @@ impl HtmlSafe for DisplayTime {}
 impl DisplayTime {
     fn new(time: Timestamp, write: impl Fn(&TimeZone) -> String) -> Self {
         let (zone, utc) = (reader::zone(), TimeZone::default());
-        Self { datetime: time.to_string(), text: write(&zone), utc: (zone != utc).then(|| write(&utc)), is_hour: false }
+        let title = (zone != utc).then(|| write(&utc));
+        Self { datetime: time.to_string(), text: write(&zone), title, is_hour: false, is_short: false }
+    }
+
+    /// Short, on a page that names the zone: its day, or its time today.
+    #[must_use]
+    pub fn short(time: Timestamp, now: Timestamp) -> Self {
+        let zone = reader::zone();
+        let title = Some(zone.for_people(time));
+        Self { text: zone.briefly(time, now), title, is_short: true, ..Self::from(time) }
     }
 
     /// Exact to the second, where a minute can't tell rows apart.
