@@ -189,7 +189,7 @@ async fn the_items_of_a_trust_are_counted_alone_and_a_new_one_is_of_it() {
     desk.done(&item, "close", &[("close_reason", "left_out"), ("close_note", "")]).await;
     let of = |trust: &serde_json::Value| format!("{}?trust_id={}", desk.path(), id(trust));
     let page = desk.maren.get(&of(&desk.estate.trust)).await;
-    assert_says(&page, &[">1 of 1 done</h2>", ">All 1</a>"]);
+    assert_says(&page, &[">1 of 1 item done</h2>", ">All 1</a>"]);
     let page = desk.maren.get(&of(&empty)).await;
     assert_says(&page, &["Nothing listed for The Ellery Trust yet", ">Add an item</a>", ">All 0</a>"]);
     let chosen = format!("<option value=\"{}\" selected>The Ellery Trust", id(&empty));
