@@ -303,15 +303,15 @@ fn more_needs(found: &Home) -> Vec<(String, String)> {
     let owed = due.overdue_total + due.to_confirm_total;
     let shown = due.overdue.len() + due.to_confirm.len();
     let lists = [
-        more(proposals, format!("{} more proposals", proposals.more()), "/app/proposals?state=pending"),
-        more(payments, format!("{} more payments", payments.more()), "/app/money"),
-        more(attention, format!("{} more agreements", attention.more()), all_attention),
-        more(papers, format!("{} more paper signatures", papers.more()), "/app/agreements?lifecycle=active"),
-        more(proofs, format!("{} more funding items", proofs.more()), pages::urls::FUNDING),
+        more(proposals, text::counted(proposals.more(), "more proposal"), "/app/proposals?state=pending"),
+        more(payments, text::counted(payments.more(), "more payment"), "/app/money"),
+        more(attention, text::counted(attention.more(), "more agreement"), all_attention),
+        more(papers, text::counted(papers.more(), "more paper signature"), "/app/agreements?lifecycle=active"),
+        more(proofs, text::counted(proofs.more(), "more funding item"), pages::urls::FUNDING),
         more_obligations(owed, shown, OBLIGATIONS),
-        more(endpoints, format!("{} more failing endpoints", endpoints.more()), "/app/developers"),
-        more(tokens, format!("{} more tokens", tokens.more()), TOKENS),
-        more(drafts, format!("{} more drafts", drafts.more()), "/app/agreements?lifecycle=draft"),
+        more(endpoints, text::counted(endpoints.more(), "more failing endpoint"), "/app/developers"),
+        more(tokens, text::counted(tokens.more(), "more token"), TOKENS),
+        more(drafts, text::counted(drafts.more(), "more draft"), "/app/agreements?lifecycle=draft"),
     ];
     lists.into_iter().flatten().collect()
 }
@@ -327,7 +327,7 @@ fn more<T>(list: &Shortlist<T>, text: String, url: &str) -> Vec<(String, String)
 
 fn more_obligations(total: usize, shown: usize, url: &str) -> Vec<(String, String)> {
     let more = total.saturating_sub(shown);
-    (more > 0).then(|| (url.to_owned(), format!("{more} more obligations"))).into_iter().collect()
+    (more > 0).then(|| (url.to_owned(), text::counted(more, "more obligation"))).into_iter().collect()
 }
 
 fn time_left(now: Timestamp, until: Timestamp) -> (String, &'static str) {
