@@ -201,18 +201,6 @@ pub fn movement_badge(state: MovementState) -> Badge {
     Badge { text: movement_state(state), class }
 }
 
-/// The state of a delivery.
-#[must_use]
-pub fn delivery_badge(state: DeliveryState) -> Badge {
-    match state {
-        DeliveryState::Queued => Badge { text: "Queued", class: "blue" },
-        DeliveryState::Waiting => Badge { text: "Retrying", class: "amber" },
-        DeliveryState::Delivered => Badge { text: "Delivered", class: "green" },
-        DeliveryState::Exhausted => Badge { text: "Exhausted", class: "red" },
-        DeliveryState::Held => Badge { text: "Held", class: "quiet" },
-    }
-}
-
 /// The state of a payment for members: what puts its money at risk comes first.
 #[must_use]
 pub fn payment_badge(payment: &Movement) -> Badge {
@@ -223,6 +211,18 @@ pub fn payment_badge(payment: &Movement) -> Badge {
 #[must_use]
 pub fn risk_badge(found: Option<Risk>) -> Option<Badge> {
     found.map(|found| Badge { text: risk(found), class: "red" })
+}
+
+/// The state of a delivery.
+#[must_use]
+pub fn delivery_badge(state: DeliveryState) -> Badge {
+    match state {
+        DeliveryState::Queued => Badge { text: "Queued", class: "blue" },
+        DeliveryState::Waiting => Badge { text: "Retrying", class: "amber" },
+        DeliveryState::Delivered => Badge { text: "Delivered", class: "green" },
+        DeliveryState::Exhausted => Badge { text: "Exhausted", class: "red" },
+        DeliveryState::Held => Badge { text: "Held", class: "quiet" },
+    }
 }
 
 /// The state of an endpoint.
@@ -292,17 +292,6 @@ pub fn item_badge(item: &FundingItem) -> Badge {
 /// An open obligation that is past due.
 pub const OVERDUE: Badge = Badge { text: "Overdue", class: "red" };
 
-/// A claim is never green.
-#[must_use]
-pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
-    let is_overdue = obligation.next_due_at().is_some_and(|due| due < now);
-    match obligation.state() {
-        ObligationState::Open if is_overdue => OVERDUE,
-        state => obligation_state_badge(state),
-    }
-}
-
-/// The state of an obligation, without "overdue".
 /// A sentence about a state beside its badge, whose word it doesn’t repeat.
 #[must_use]
 pub fn beside(badge: &Badge, sentence: String) -> String {
@@ -318,6 +307,17 @@ pub fn obligation_status(obligation: &Obligation, now: Timestamp) -> String {
     beside(&obligation_badge(obligation, now), text::obligation_state(obligation, now))
 }
 
+/// A claim is never green.
+#[must_use]
+pub fn obligation_badge(obligation: &Obligation, now: Timestamp) -> Badge {
+    let is_overdue = obligation.next_due_at().is_some_and(|due| due < now);
+    match obligation.state() {
+        ObligationState::Open if is_overdue => OVERDUE,
+        state => obligation_state_badge(state),
+    }
+}
+
+/// The state of an obligation, without "overdue".
 #[must_use]
 pub fn obligation_state_badge(state: ObligationState) -> Badge {
     match state {

@@ -259,6 +259,16 @@ impl PressingPayment {
         let named = named_payment(Some(id), payments);
         Some(Self { id, act, on: act.awaited(named.as_deref().unwrap_or("a payment")) })
     }
+
+    /// How many payments a member has to see to at once besides the first one and that which the agreement waits for.
+    #[must_use]
+    pub fn more(agreement: &Agreement, first: Option<&Self>, wait: Option<&CurrentWait>) -> usize {
+        let mut gates = agreement.waiting_gates();
+        let awaited = wait.and_then(|wait| gates.find(|gate| gate.id == wait.gate)?.rule.movement());
+        let said = [first.map(|first| first.id), awaited];
+        let pressing = agreement.movements().iter().filter(|(_, state)| PaymentAct::at_once(**state).is_some());
+        pressing.filter(|(id, _)| !said.contains(&Some(**id))).count()
+    }
 }
 
 /// Where the payments are that conditions may wait for, what they are called, and whose contacts are the organization's
@@ -284,6 +294,7 @@ impl WaitContext<'_> {
         let waited_for = agreement.awaited_by(gate);
         let mut named = waited_for.iter().filter_map(|id| agreement.participant(*id));
         named.any(|participant| self.own.contains(&participant.contact_id))
+            || (waited_for.is_empty() && !agreement.on_paper(gate).is_empty())
             || PaymentAct::of(gate, agreement, self.state_of(gate)).is_some()
     }
 }
@@ -292,18 +303,7 @@ impl WaitContext<'_> {
 /// people, payments, then time.
 #[must_use]
 pub fn current_wait(agreement: &Agreement, context: WaitContext<'_>) -> Option<CurrentWait> {
-    wait_of(agreement.waiting_gates().collect(), agreement, context)
-
-    /// How many payments a member has to see to at once besides the first one and that which the agreement waits for.
-    #[must_use]
-    pub fn more(agreement: &Agreement, first: Option<&Self>, wait: Option<&CurrentWait>) -> usize {
-        let mut gates = agreement.waiting_gates();
-        let awaited = wait.and_then(|wait| gates.find(|gate| gate.id == wait.gate)?.rule.movement());
-        let said = [first.map(|first| first.id), awaited];
-            || (waited_for.is_empty() && !agreement.on_paper(gate).is_empty())
-        let pressing = agreement.movements().iter().filter(|(_, state)| PaymentAct::at_once(**state).is_some());
-        pressing.filter(|(id, _)| !said.contains(&Some(**id))).count()
-    }
+    wait_of(agreement.waiting_gates().collect(), agreement, context, true)
 }
 
 /// The same without what members and own contacts do, where others have something to do as well.
@@ -323,13 +323,13 @@ fn wait_of(
     let is_declined = |gate: &Gate| matches!(gate.state, GateState::Declined { .. });
     let is_time = |gate: &Gate| matches!(gate.rule, GateRule::Countdown { .. });
     let is_to_review = |gate: &Gate| !agreement.to_review(gate).is_empty();
+    let is_on_paper = |gate: &Gate| with_members && !agreement.on_paper(gate).is_empty();
     waiting.sort_by_key(|gate| {
         let is_own = context.is_own(gate, agreement);
         let is_anyones = !agreement.awaited_by(gate).is_empty();
         (!is_declined(gate), !(is_to_review(gate) || is_on_paper(gate)), !is_own, is_time(gate), !is_anyones)
     });
     let (first, others) = waiting.split_first()?;
-    let is_on_paper = |gate: &Gate| with_members && !agreement.on_paper(gate).is_empty();
     let payment = PaymentAct::of(first, agreement, context.state_of(first));
     let since = first.declined_at().or_else(|| agreement.to_review_since(first)).or_else(|| first.opened_at())?;
     let on = match &first.rule {
