@@ -47,8 +47,7 @@ async fn the_safe_act_comes_first_where_fraud_is_suspected() {
     let card = first(&page);
     assert!(card.contains(">Cancel payment</button>") && !card.contains("Send again"), "{card}");
     assert!(page.says("<summary>Resolve…</summary>") && !page.says("<summary>Cancel payment…"), "{}", page.body);
-    let page = deal.done(&deal.kim, "resolve", &[("resolution", "await_proof")]).await;
-    assert!(page.says("<summary>Cancel payment…</summary>"), "{}", page.body);
+    deal.done(&deal.kim, "resolve", &[("resolution", "await_proof")]).await;
     let page = deal.done(&deal.maren, "exception", &[("reason", "not_received"), ("note", "")]).await;
     let card = first(&page);
     assert!(card.contains("Send again") && !card.contains(">Cancel payment</button>"), "{card}");
