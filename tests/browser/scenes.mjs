@@ -15,7 +15,7 @@
 //   reach     selectors of what must be in sight on the first screen without scrolling, on a phone
 //   seen      selectors of what must begin in its upper half, on a phone
 //   tall      the most pixels that the page may be high, on a desktop
-//   lines     selectors of rows of a table that must be at most two lines high, on a desktop
+//   lines     selectors of rows of a table that must be at most as high as the longest state, on a desktop
 //   has, lacks   selectors of what must be on it, and of what must not
 import { createHmac } from 'node:crypto';
 import { fillRecoveryCode, fillSignIn } from './browser.mjs';
