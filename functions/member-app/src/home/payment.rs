@@ -38,7 +38,7 @@ impl Item {
         let detail: Vec<String> = [agreement, due, why].into_iter().flatten().collect();
         let urgency = match payment.wait {
             PaymentWait::InstructionsChanged => Urgency::AtRisk,
-            PaymentWait::Exception if is_fraud => Urgency::AtRisk,
+            _ if is_fraud => Urgency::AtRisk,
             PaymentWait::VerificationEnded | PaymentWait::Exception => Urgency::Stopped,
             _ if payment.overdue_since.is_some() => Urgency::Late,
             _ => Urgency::Asked,
